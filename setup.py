@@ -1,0 +1,33 @@
+"""Compile the C kernels and put templates and shim sources into the wheel."""
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+HERE = Path(__file__).parent
+KERNELS = sorted(path.stem for path in (HERE / "skelgen/_kernels").glob("[!_]*.c"))
+
+
+class BuildWithShare(build_py):
+    """Copy the folders that are not Python below ``skelgen/_share``."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        for name in ("templates", "pmpi_shim"):
+            target = Path(self.build_lib) / "skelgen/_share" / name
+            shutil.copytree(
+                HERE / name,
+                target,
+                dirs_exist_ok=True,
+                ignore=shutil.ignore_patterns("build", "__pycache__"),
+            )
+
+
+setup(
+    cffi_modules=[f"skelgen/_kernels/build.py:{name}" for name in KERNELS],
+    cmdclass={"build_py": BuildWithShare},
+)

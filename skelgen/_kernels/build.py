@@ -1,0 +1,48 @@
+"""Describe the extension modules to cffi; rebuild them in place when run.
+
+``python skelgen/_kernels/build.py [NAME ...]`` compiles the named kernels (all
+without a name) beside their sources.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from cffi import FFI
+
+_HERE = Path(__file__).resolve().parent
+NAMES = sorted(path.stem for path in _HERE.glob("[!_]*.c"))
+
+
+def _declarations(name: str) -> str:
+    lines = (_HERE / f"{name}.h").read_text().splitlines()
+    return "\n".join(line for line in lines if not line.startswith("#"))
+
+
+def builder(name: str) -> FFI:
+    """Return the description of one kernel's extension module."""
+    ffi = FFI()
+    ffi.cdef(_declarations(name))
+    ffi.set_source(
+        f"skelgen._kernels._{name}",
+        f'#include "{name}.h"\n',
+        sources=[f"skelgen/_kernels/{name}.c"],
+        include_dirs=["skelgen/_kernels"],
+        depends=[f"skelgen/_kernels/{name}.h"],
+        extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
+    )
+    return ffi
+
+
+# setuptools looks the names up in the executed file's dictionary.
+for _name in NAMES:
+    globals()[_name] = builder(_name)
+
+
+if __name__ == "__main__":
+    import os
+
+    os.chdir(_HERE.parent.parent)
+    for wanted in sys.argv[1:] or NAMES:
+        builder(wanted).compile(tmpdir=".", verbose=False)

@@ -1,0 +1,38 @@
+"""Where the files lie that are not Python: templates and the shim's sources.
+
+In a checkout they stand beside the package, in an installed wheel under
+``skelgen/_share``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def _shared(name: str) -> Path:
+    installed = _PACKAGE / "_share" / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def templates() -> Path:
+    """Return the folder of the templates."""
+    return _shared("templates")
+
+
+def shim_sources() -> Path:
+    """Return the folder of the shim's C sources."""
+    return _shared("pmpi_shim")
+
+
+def cache() -> Path:
+    """Return the folder for compiled shims and calibrations.
+
+    ``SKELGEN_CACHE`` names it, else ``XDG_CACHE_HOME`` or ``~/.cache``.
+    """
+    if named := os.environ.get("SKELGEN_CACHE"):
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "skelgen"

@@ -1,0 +1,19 @@
+"""All calls of all ranks as flat arrays: what every later stage works on.
+
+In: a `Trace`. Out: `Events`, whose `Calls` part holds the structure (who called
+what, with whom) and can also be expanded from a stored signature.
+Paper: Sodhi and Subhlok 2005, section III-A.
+"""
+
+from skelgen.events.functions import FunctionInfo, Kind, function_info
+from skelgen.events.types import SHAPE_DTYPE, Calls, Communicator, Events
+
+__all__ = [
+    "SHAPE_DTYPE",
+    "Calls",
+    "Communicator",
+    "Events",
+    "FunctionInfo",
+    "Kind",
+    "function_info",
+]

@@ -1,0 +1,152 @@
+"""What each MPI function does, as far as later stages care."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+
+
+class Kind(IntEnum):
+    """How a call takes part in communication."""
+
+    LOCAL = 0  # no communication: Comm_rank, Type_commit, failed polls
+    SEND = 1
+    RECEIVE = 2
+    SENDRECV = 3
+    ISEND = 4  # creates a request
+    IRECEIVE = 5  # creates a request
+    SEND_INIT = 6  # creates a persistent request
+    RECEIVE_INIT = 7  # creates a persistent request
+    START = 8  # activates persistent requests
+    COMPLETE = 9  # Wait*, successful Test*
+    PROBE = 10  # blocking probe, successful Iprobe
+    COLLECTIVE = 11
+    ICOLLECTIVE = 12  # creates a request
+    COMMUNICATOR = 13  # creates or frees a communicator; set-up of a skeleton
+    RELEASE = 14  # Request_free, Cancel
+    UNSUPPORTED = 15  # communicates in a way that skeletons do not reproduce
+
+
+_CREATING = {
+    Kind.ISEND,
+    Kind.IRECEIVE,
+    Kind.SEND_INIT,
+    Kind.RECEIVE_INIT,
+    Kind.ICOLLECTIVE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionInfo:
+    """Properties of an MPI function.
+
+    Attributes
+    ----------
+    kind : Kind
+    mode : str
+        Send mode: ``standard``, ``synchronous``, ``buffered``, ``ready``; else "".
+    rooted : bool
+        Whether the collective has a root.
+    vector : bool
+        Whether the collective takes a count for each rank.
+    extra_request : bool
+        Whether a call creates a request although its kind does not say so.
+    """
+
+    kind: Kind
+    mode: str = ""
+    rooted: bool = False
+    vector: bool = False
+    extra_request: bool = False
+
+    @property
+    def creates(self) -> bool:
+        """Return whether a call creates a request, for requests are aged by it."""
+        return self.extra_request or self.kind in _CREATING
+
+
+_MODES = {
+    "": "standard",
+    "S": "synchronous",
+    "B": "buffered",
+    "R": "ready",
+}
+_COLLECTIVES = (
+    "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall "
+    "Alltoallv Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan "
+    "Exscan"
+).split()
+_ROOTED = {"Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce"}
+_VECTOR = {
+    "Gatherv",
+    "Scatterv",
+    "Allgatherv",
+    "Alltoallv",
+    "Alltoallw",
+    "Reduce_scatter",
+}
+_COMMUNICATOR = (
+    "Comm_dup Comm_dup_with_info Comm_split Comm_split_type Comm_create "
+    "Comm_create_group Cart_create Cart_sub Graph_create Dist_graph_create "
+    "Dist_graph_create_adjacent Intercomm_create Intercomm_merge Comm_free "
+    "Comm_disconnect"
+).split()
+
+
+def _table() -> dict[str, FunctionInfo]:
+    table: dict[str, FunctionInfo] = {}
+    for letter, mode in _MODES.items():
+        name = f"{letter}send" if letter else "Send"
+        table[name] = FunctionInfo(Kind.SEND, mode)
+        table[f"I{letter.lower()}send"] = FunctionInfo(Kind.ISEND, mode)
+        table[f"{name}_init"] = FunctionInfo(Kind.SEND_INIT, mode)
+    for name in ("Recv", "Mrecv"):
+        table[name] = FunctionInfo(Kind.RECEIVE)
+    for name in ("Irecv", "Imrecv"):
+        table[name] = FunctionInfo(Kind.IRECEIVE)
+    table["Recv_init"] = FunctionInfo(Kind.RECEIVE_INIT)
+    for name in ("Sendrecv", "Sendrecv_replace"):
+        table[name] = FunctionInfo(Kind.SENDRECV)
+    for name in ("Start", "Startall"):
+        table[name] = FunctionInfo(Kind.START)
+    for name in ("Wait", "Test"):
+        for end in ("", "all", "any", "some"):
+            table[name + end] = FunctionInfo(Kind.COMPLETE)
+    for name in ("Probe", "Iprobe", "Mprobe", "Improbe"):
+        table[name] = FunctionInfo(Kind.PROBE)
+    for name in ("Request_free", "Cancel"):
+        table[name] = FunctionInfo(Kind.RELEASE)
+    for name in _COLLECTIVES:
+        rooted, vector = name in _ROOTED, name in _VECTOR
+        table[name] = FunctionInfo(Kind.COLLECTIVE, "", rooted, vector)
+        nonblocking = f"I{name[0].lower()}{name[1:]}"
+        table[nonblocking] = FunctionInfo(Kind.ICOLLECTIVE, "", rooted, vector)
+    for name in _COMMUNICATOR:
+        table[name] = FunctionInfo(Kind.COMMUNICATOR)
+    for name in ("Comm_idup", "Comm_idup_with_info"):
+        table[name] = FunctionInfo(Kind.COMMUNICATOR, extra_request=True)
+    for name in ("Isendrecv", "Isendrecv_replace"):
+        table[name] = FunctionInfo(Kind.UNSUPPORTED, extra_request=True)
+    return table
+
+
+_TABLE = _table()
+_LOCAL = FunctionInfo(Kind.LOCAL)
+
+
+@cache
+def function_info(name: str) -> FunctionInfo:
+    """Look up an MPI function by name, with or without ``_c``.
+
+    Functions that are not known count as local: their time is computation.
+
+    Examples
+    --------
+    >>> function_info("MPI_Isend").kind.name
+    'ISEND'
+    >>> function_info("MPI_Comm_rank").kind.name
+    'LOCAL'
+    """
+    short = name.removeprefix("MPI_").removesuffix("_c")
+    return _TABLE.get(short, _LOCAL)

@@ -1,0 +1,158 @@
+"""Types of the event stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Codes in the columns ``peer`` and ``peer2`` of a shape.
+NO_PEER, PROC_NULL = -1, -2
+#: Code in ``communicator``: the call has none.
+NO_COMMUNICATOR = -1
+#: Code in ``tag`` and ``tag2``: the call has none.
+NO_TAG = -1
+
+#: Bits of the column ``flags``.
+WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE = 1, 2, 4
+
+#: What is constant about a call; equal calls share one row. Wildcards are
+#: resolved: ``peer`` and ``tag`` hold the source and tag that the message had.
+SHAPE_DTYPE = np.dtype(
+    [
+        ("function", np.uint16),  # index into Calls.functions
+        ("flags", np.uint16),  # WILDCARD_SOURCE | WILDCARD_TAG | IN_PLACE
+        ("communicator", np.int32),  # index into Calls.communicators
+        ("peer", np.int32),  # partner or root, as a rank of the communicator
+        ("tag", np.int32),
+        ("peer2", np.int32),  # Sendrecv: the source
+        ("tag2", np.int32),  # Sendrecv: the receive's tag
+        ("datatype_bytes", np.int32),  # size of one element [bytes]; 0: none
+        ("op", np.int32),  # reduction operation, 0: none
+        ("site", np.int32),  # call site, equal for all ranks
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Communicator:
+    """A communicator, as all its members see it.
+
+    Attributes
+    ----------
+    family : int
+        Equal for the communicators that one collective call created, such as the
+        rows of a grid; families are numbered in order of creation, 0 is
+        ``MPI_COMM_WORLD`` and 1 ``MPI_COMM_SELF``.
+    parent : int
+        Index of a communicator it was created from, -1 for the two built-in ones.
+    kind : str
+        ``world``, ``self``, ``dup``, ``split``, ``create``, ``cart`` and so on.
+    members : tuple of int
+        World rank of each rank.
+    remote : tuple of int
+        World ranks of the remote group of an intercommunicator, else empty.
+    dims : tuple of int
+        Cartesian dimensions, else empty.
+    periods : tuple of bool
+        Whether each Cartesian dimension is periodic.
+    """
+
+    family: int
+    parent: int
+    kind: str
+    members: tuple[int, ...]
+    remote: tuple[int, ...] = ()
+    dims: tuple[int, ...] = ()
+    periods: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The calls of all ranks without their times, rank after rank in program order.
+
+    Attributes
+    ----------
+    first : (ranks + 1,) int64 array
+        Calls of rank r are rows ``first[r]`` to ``first[r + 1]``.
+    shape : (n,) uint32 array
+        Row of `shapes` of each call.
+    size_bytes : (n,) int64 array
+        Bytes this rank sends in the call, or the capacity of a receive [bytes].
+    ages : (n,) uint32 array
+        Which requests a call completes or starts: index into the ragged rows of
+        `age_values`; 0 is the empty row.
+    age_first : (rows + 1,) int64 array
+        Row i of the ages is ``age_values[age_first[i]:age_first[i + 1]]``.
+    age_values : (m,) int64 array
+        A request's age is the number of requests the rank has created since, this
+        one included: 1 is the latest. Every creating call creates one request.
+        Null and inactive requests do not appear.
+    vector_call : (v,) int64 array
+        Calls with a count for each rank (Alltoallv and its like), ascending.
+    vectors : (v, 2) object array
+        Bytes sent to and received from each rank of the communicator as
+        int64 arrays; None where the function has no such vector on that side.
+    shapes : (s,) SHAPE_DTYPE array
+    communicators : tuple of Communicator
+    functions : tuple of str
+        MPI names, such as ``MPI_Send``.
+    """
+
+    first: NDArray[np.int64]
+    shape: NDArray[np.uint32]
+    size_bytes: NDArray[np.int64]
+    ages: NDArray[np.uint32]
+    age_first: NDArray[np.int64]
+    age_values: NDArray[np.int64]
+    vector_call: NDArray[np.int64]
+    vectors: NDArray[np.object_]
+    shapes: NDArray[np.void]
+    communicators: tuple[Communicator, ...]
+    functions: tuple[str, ...]
+
+    @property
+    def ranks(self) -> int:
+        """Return the number of ranks."""
+        return len(self.first) - 1
+
+    def __len__(self) -> int:
+        """Return the number of calls of all ranks."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The calls of all ranks with their times on one clock.
+
+    Attributes
+    ----------
+    calls : Calls
+    enter_ns, leave_ns : (n,) int64 arrays
+        Begin and end of each call since the clock origin [ns].
+    compute_ns : (n,) int64 array
+        Computation between the previous call's end and this one's begin, without
+        the recorder's own cost [ns].
+    begin_ns, end_ns : (ranks,) int64 arrays
+        Return from ``MPI_Init`` and begin of ``MPI_Finalize`` of each rank [ns].
+        A rank whose end is missing (killed) ends with its last call.
+    tail_ns : (ranks,) int64 array
+        Computation after the last call and before `end_ns` [ns].
+    sites : tuple of str
+        Module and offset of each call site.
+    """
+
+    calls: Calls
+    enter_ns: NDArray[np.int64]
+    leave_ns: NDArray[np.int64]
+    compute_ns: NDArray[np.int64]
+    begin_ns: NDArray[np.int64]
+    end_ns: NDArray[np.int64]
+    tail_ns: NDArray[np.int64]
+    sites: tuple[str, ...]
+
+    @property
+    def application_ns(self) -> int:
+        """Return the time from the first ``MPI_Init`` to the last Finalize [ns]."""
+        return int(self.end_ns.max() - self.begin_ns.min())

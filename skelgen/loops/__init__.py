@@ -1,0 +1,9 @@
+"""Fold a string of symbols into nested loops, and expand it again.
+
+In: the int32 symbols of one rank. Out: a `Nest` that expands to the same string.
+Paper: Sodhi and Subhlok 2005, section III-B, identification of cycles.
+"""
+
+from skelgen.loops.types import Nest
+
+__all__ = ["Nest"]

@@ -1,0 +1,168 @@
+"""The execution signature: what remains of a trace, and all that a skeleton needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.loops import Nest
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a signature comes from.
+
+    Attributes
+    ----------
+    application : str
+        Name of the program.
+    command : tuple of str
+        The launch as the user typed it; empty when recorded by hand.
+    mpi, host, recorded : str
+        Library version, host of rank 0 and wall-clock date (ISO, UTC) of the run.
+    skelgen : str
+        Version that built the signature.
+    parameters : tuple of (str, str)
+        Options of the build that shaped it.
+    ranks_per_host : tuple of int
+        Ranks on each host of the recording run.
+    """
+
+    application: str
+    command: tuple[str, ...]
+    mpi: str
+    host: str
+    recorded: str
+    skelgen: str
+    parameters: tuple[tuple[str, str], ...]
+    ranks_per_host: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The communicators that one collective call created.
+
+    Attributes
+    ----------
+    kind : str
+    parent : int
+        Family it was created from, -1 for world and self.
+    instances : tuple of tuple of int
+        World ranks of the members of each communicator, in rank order.
+    """
+
+    kind: str
+    parent: int
+    instances: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Statistics of one quantity at every leaf and rank of a group.
+
+    Attributes
+    ----------
+    total : (leaves, ranks) float64 array
+        Sum over the occurrences.
+    squares : (leaves, ranks) float64 array
+        Sum of squares.
+    least, most : (leaves, ranks) float64 arrays
+    histogram : (leaves, ranks, bins) int64 array
+        Counts by power of two: bin b counts values in [2^(b-1), 2^b), bin 0
+        those below 1; `bins` is the least that holds all values.
+    samples : (leaves, ranks, s) float64 array
+        Values at s occurrences, one from each of s equal strata of the run, at
+        the same occurrences for all ranks: what one rank does while another does
+        the other thing stays together. NaN beyond a leaf's number of samples.
+    """
+
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+    histogram: NDArray[np.int64]
+    samples: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankGroup:
+    """Ranks whose strings of symbols are the same.
+
+    Leaves are numbered in prefix order of the nest.
+
+    Attributes
+    ----------
+    ranks : tuple of int
+        World ranks, ascending.
+    nest : Nest
+    count : (leaves,) int64 array
+        Occurrences of each leaf in one rank.
+    compute_ns : Spread
+        Computation before the leaf's call [ns].
+    mpi_ns : (leaves, ranks) float64 array
+        Time inside the call, sum over the occurrences [ns].
+    size_bytes : Spread
+        Bytes that the call sends; for receives what arrived [bytes].
+    peers : tuple of (m, 2) int32 array
+        For each leaf whose symbol has a VARYING peer the relative partner of each
+        occurrence, run-length coded (partner, repeats), the same for all ranks of
+        the group; (0, 2) arrays for other leaves.
+    vectors : tuple of (ranks, 2, p) float64 array
+        For each leaf of a vector collective the mean bytes sent to and received
+        from each rank of its communicator, NaN where the function has none;
+        (ranks, 2, 0) arrays for other leaves.
+    tail_ns : (ranks,) float64 array
+        Computation after the last call [ns].
+    """
+
+    ranks: tuple[int, ...]
+    nest: Nest
+    count: NDArray[np.int64]
+    compute_ns: Spread
+    mpi_ns: NDArray[np.float64]
+    size_bytes: Spread
+    peers: tuple[NDArray[np.int32], ...]
+    vectors: tuple[NDArray[np.float64], ...]
+    tail_ns: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signature:
+    """The execution signature of one run.
+
+    Attributes
+    ----------
+    provenance : Provenance
+    ranks : int
+    application_s : float
+        Time from ``MPI_Init`` to ``MPI_Finalize`` [s].
+    functions : tuple of str
+        MPI names; the symbols' column ``function`` points here.
+    symbols : (s,) SYMBOL_DTYPE array
+    age_first, age_values : int64 arrays
+        Ragged rows of request ages, as in `Symbols`.
+    families : tuple of Family
+    sites : tuple of str
+        Module and offset of each call site.
+    groups : tuple of RankGroup
+        Every rank is in one group.
+    events : int
+        Calls recorded, all ranks.
+    dropped : tuple of (str, int, float)
+        What the signature leaves out: reason, calls, time [s], all ranks.
+    """
+
+    provenance: Provenance
+    ranks: int
+    application_s: float
+    functions: tuple[str, ...]
+    symbols: NDArray[np.void]
+    age_first: NDArray[np.int64]
+    age_values: NDArray[np.int64]
+    families: tuple[Family, ...]
+    sites: tuple[str, ...]
+    groups: tuple[RankGroup, ...]
+    events: int
+    dropped: tuple[tuple[str, int, float], ...]

@@ -1,0 +1,18 @@
+"""Scale a signature down by K and write it as a C/MPI program.
+
+In: `Signature` and K. Out: a `Plan`, checked by simulation, then ``skeleton.c``.
+A skeleton is an order-preserving subset of whole matched events: in a run that
+finished, every kept call has its partners, so it cannot block.
+Paper: Sodhi and Subhlok 2005, sections III-C and III-D.
+"""
+
+from skelgen.skeleton.types import (
+    KeptClass,
+    Operation,
+    Plan,
+    Program,
+    Report,
+    Series,
+)
+
+__all__ = ["KeptClass", "Operation", "Plan", "Program", "Report", "Series"]

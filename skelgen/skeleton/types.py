@@ -1,0 +1,164 @@
+"""Types of the skeleton stage: the plan that a template turns into C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.loops import Nest
+from skelgen.signature import Signature
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Values of a quantity at the kept occurrences of one operation.
+
+    Attributes
+    ----------
+    values : (ranks, s) float64 array
+        One row for each rank of the program; occurrence k of n takes column
+        ``k * s // n``. One column is a constant.
+    """
+
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """One MPI call of a skeleton with the computation before it.
+
+    Attributes
+    ----------
+    symbol : int
+        Row of ``signature.symbols``: function, family, relative peer, tag, op.
+    group, leaf : int
+        Where the operation comes from in the signature.
+    occurrences : int
+        How often each rank of the program executes it.
+    ages : tuple of int
+        Requests that it completes or starts, as ages among the kept requests of
+        the rank (1 is the latest created).
+    compute_ns : Series
+        Computation before the call [ns]; zeros when there is none.
+    size_bytes : Series
+        Bytes that the call sends, a multiple of the datatype's size [bytes];
+        the capacity for receives.
+    peers : (occurrences,) int32 array
+        Relative partner of each occurrence when the symbol says VARYING, else empty.
+    vectors : (ranks, 2, p) float64 array
+        Bytes to and from each rank of the communicator for vector collectives,
+        equal at both ends of each pair; (ranks, 2, 0) for others.
+    """
+
+    symbol: int
+    group: int
+    leaf: int
+    occurrences: int
+    ages: tuple[int, ...]
+    compute_ns: Series
+    size_bytes: Series
+    peers: NDArray[np.int32]
+    vectors: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """What some ranks execute.
+
+    Attributes
+    ----------
+    ranks : tuple of int
+        World ranks, ascending; every rank is in exactly one program.
+    nest : Nest
+        Loops over indices into `operations`.
+    operations : tuple of Operation
+    tail_ns : (ranks,) float64 array
+        Computation after the last call [ns].
+    """
+
+    ranks: tuple[int, ...]
+    nest: Nest
+    operations: tuple[Operation, ...]
+    tail_ns: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptClass:
+    """Kept against target for one class of calls on the rank that is worst.
+
+    Attributes
+    ----------
+    label : str
+        Function, relative peer, communicator and size, for people.
+    calls, kept : int
+        Calls of the application and of the skeleton, all ranks.
+    seconds, kept_s : float
+        Time before and inside those calls in the application, and the part of it
+        that the kept calls stand for [s].
+    error : float
+        Largest relative deviation of kept calls from calls x fraction on a rank.
+    """
+
+    label: str
+    calls: int
+    kept: int
+    seconds: float
+    kept_s: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a plan kept, merged and dropped.
+
+    Attributes
+    ----------
+    classes : tuple of KeptClass
+        Largest time first.
+    fraction : float
+        Kept fraction of the application's calls, all ranks.
+    expected_s : float
+        Expected time of the skeleton on the recording machine [s].
+    dropped_share : float
+        Share of the application's time that nothing in the skeleton stands for.
+    dropped : tuple of (str, int, float)
+        What was left out: reason, calls, time [s].
+    merged : tuple of (str, int, float)
+        What was averaged: what, calls, standard deviation of its time [s].
+    smallest_good_s : float
+        Time of the shortest good skeleton [s].
+    largest_good_scale : float
+        Scaling factor of that skeleton.
+    warnings : tuple of str
+    """
+
+    classes: tuple[KeptClass, ...]
+    fraction: float
+    expected_s: float
+    dropped_share: float
+    dropped: tuple[tuple[str, int, float], ...]
+    merged: tuple[tuple[str, int, float], ...]
+    smallest_good_s: float
+    largest_good_scale: float
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A skeleton before it becomes text.
+
+    Attributes
+    ----------
+    signature : Signature
+    scaling_factor : float
+        K as asked for [1].
+    programs : tuple of Program
+    report : Report
+    """
+
+    signature: Signature
+    scaling_factor: float
+    programs: tuple[Program, ...]
+    report: Report

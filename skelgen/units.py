@@ -1,0 +1,68 @@
+"""Conversions between the units of traces (ns, int64) and of predictions (s)."""
+
+from __future__ import annotations
+
+import re
+
+NS_PER_S = 1_000_000_000
+
+
+def seconds(time_ns: float) -> float:
+    """Convert a time from nanoseconds to seconds.
+
+    Examples
+    --------
+    >>> seconds(1_500_000_000)
+    1.5
+    """
+    return float(time_ns) / NS_PER_S
+
+
+def parse_seconds(text: str) -> float:
+    """Read a duration such as ``5s``, ``500ms``, ``2min`` or ``0.5`` [s].
+
+    Raises
+    ------
+    ValueError
+        When the text is not a positive duration.
+
+    Examples
+    --------
+    >>> parse_seconds("500ms")
+    0.5
+    """
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h)?\s*", text)
+    if match is None or float(match[1]) <= 0:
+        raise ValueError(f"{text!r} is not a duration such as 5s, 500ms or 2min")
+    factor = {"ms": 1e-3, None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}[match[2]]
+    return float(match[1]) * factor
+
+
+def format_seconds(time_s: float) -> str:
+    """Write a time with three significant digits and a fitting unit.
+
+    Examples
+    --------
+    >>> format_seconds(0.00123)
+    '1.23 ms'
+    """
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        if abs(time_s) * factor >= 1 or unit == "us":
+            return f"{time_s * factor:.3g} {unit}"
+    raise AssertionError("unreachable")
+
+
+def format_bytes(size_bytes: float) -> str:
+    """Write a size with a binary prefix.
+
+    Examples
+    --------
+    >>> format_bytes(65536)
+    '64 KiB'
+    """
+    size = float(size_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(size) < 1024 or unit == "GiB":
+            return f"{size:.3g} {unit}" if size % 1 else f"{int(size)} {unit}"
+        size /= 1024
+    raise AssertionError("unreachable")

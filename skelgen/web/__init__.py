@@ -1,1 +1,10 @@
-"""To be described by its owner."""
+"""One self-contained page about a signature and its skeleton.
+
+In: `Signature`, the plan's `Report` and, when there are any, measured shares and
+predictions. Out: HTML without anything to download.
+"""
+
+from skelgen.web.page import Comparison, Shares, page_of
+from skelgen.web.render import render_page
+
+__all__ = ["Comparison", "Shares", "page_of", "render_page"]

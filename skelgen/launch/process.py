@@ -1,0 +1,205 @@
+"""Run a command so that nothing of it is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from skelgen.errors import MachineError
+
+logger = logging.getLogger(__name__)
+
+#: How long ranks may take to end after they were asked to [s].
+GRACE_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A command that ended.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+    exit_code : int
+        As a shell reports it: 128 + signal when a signal ended it.
+    time_s : float
+        Wall time, launching included [s].
+    output, errors : str
+        What it wrote, when that was captured.
+    timed_out : bool
+        Whether it was ended because its time was over.
+    """
+
+    arguments: tuple[str, ...]
+    exit_code: int
+    time_s: float
+    output: str
+    errors: str
+    timed_out: bool = False
+
+    @property
+    def complaint(self) -> str:
+        """Return the line of its output that says best what went wrong."""
+        lines = [line.strip() for line in (self.errors + self.output).splitlines()]
+        telling = [line for line in lines if any(char.isalpha() for char in line)]
+        return telling[0][:200] if telling else "it printed nothing"
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    capture: bool = True,
+    timeout_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Finished:
+    """Run a command in a session of its own and wait for it.
+
+    When the time is over, or skelgen itself is interrupted or ended, all processes
+    that the command started are ended too.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    capture : bool
+        Keep its output, which otherwise goes where skelgen's goes.
+    timeout_s : float, optional
+        Longest time it may take [s].
+    environment : mapping, optional
+        Variables in addition to those of skelgen.
+    folder : Path, optional
+        Working directory.
+
+    Raises
+    ------
+    MachineError
+        When the command cannot be started.
+    """
+    logger.debug("running %s", " ".join(arguments))
+    with contextlib.ExitStack() as stack:
+        # Files, not pipes: a process left behind cannot keep skelgen waiting.
+        output, errors = (
+            stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)
+        )
+        stack.enter_context(_ended_by_signals())
+        begin = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                list(arguments),
+                stdin=subprocess.DEVNULL if capture else None,
+                stdout=output if capture else None,
+                stderr=errors if capture else None,
+                env={**os.environ, **(environment or {})},
+                cwd=folder,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise MachineError(
+                f"cannot run {arguments[0]}: {error.strerror or error}"
+            ) from error
+        timed_out = _wait(process, timeout_s)
+        time_s = time.monotonic() - begin
+        for file in (output, errors):
+            file.seek(0)
+        return Finished(
+            tuple(arguments),
+            _shell_code(process.returncode),
+            time_s,
+            output.read().decode(errors="replace"),
+            errors.read().decode(errors="replace"),
+            timed_out,
+        )
+
+
+def _shell_code(returncode: int) -> int:
+    return 128 - returncode if returncode < 0 else returncode
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
+    """Wait for a process; return whether its time was over."""
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        end_all(process, signal.SIGTERM)
+        return True
+    except BaseException:
+        end_all(process, signal.SIGINT)
+        raise
+    return False
+
+
+def end_all(process: subprocess.Popen[bytes], first: signal.Signals) -> None:
+    """End a process and everything it started, first kindly, then by force."""
+    family = descendants(process.pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, first)
+    # A launcher needs a moment to end ranks on other hosts.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_S)
+    family |= descendants(process.pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for pid, started in family.items():
+        if _started(pid) == started:  # the number may belong to another by now
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+    process.wait()
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of ``/proc/PID/stat`` that follow the name."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return []
+    return text.rpartition(")")[2].split()
+
+
+def _started(pid: int) -> str:
+    fields = _stat(pid)
+    return fields[19] if fields else ""
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Return children, their children and so on, with their start times."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and (fields := _stat(int(entry.name))):
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    found: dict[int, str] = {}
+    waiting = list(parents.get(pid, []))
+    while waiting:
+        child = waiting.pop()
+        if child not in found:
+            found[child] = _started(child)
+            waiting += parents.get(child, [])
+    return found
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Turn the signals that would end skelgen at once into an interrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    kinds = (signal.SIGTERM, signal.SIGHUP)
+    previous = {kind: signal.signal(kind, interrupt) for kind in kinds}
+    try:
+        yield
+    finally:
+        for kind, handler in previous.items():
+            signal.signal(kind, handler)

@@ -1,0 +1,116 @@
+"""Compile the recorder once for each MPI library and keep it in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from skelgen import _paths
+from skelgen.errors import ApplicationError, MachineError
+from skelgen.launch.command import LaunchCommand, linked_mpi
+from skelgen.launch.mpi import Mpi, MpiKind, find_mpi, identify_compiler, program
+from skelgen.launch.process import run
+
+logger = logging.getLogger(__name__)
+
+_LIBRARY = "libskelgen_pmpi.so"
+_BUILD_LIMIT_S = 300.0
+
+
+def mpi_of(command: LaunchCommand) -> Mpi:
+    """Return the MPI that the ranks of a command use.
+
+    The launcher tells it; where that is Slurm's or not known, the library that the
+    program is linked to, and then the first MPI on the search path.
+    """
+    if command.mpi is not None:
+        return command.mpi
+    library = linked_mpi(command.program[0])
+    if library is None or library.kind is MpiKind.UNKNOWN:
+        return find_mpi()
+    if library.path is not None:
+        compiler = library.path.parent.parent / "bin" / "mpicc"
+        if compiler.exists() and identify_compiler(compiler) is library.kind:
+            return Mpi(library.kind, "", compiler.parent / "mpirun", compiler)
+    return find_mpi(library.kind)
+
+
+def shim(mpi: Mpi) -> Path:
+    """Return the recorder for an MPI, compiled now unless the cache has it.
+
+    Raises
+    ------
+    MachineError
+        Without mpicc, make or a cache that can be written.
+    ApplicationError
+        When the compiler fails.
+    """
+    compiler = mpi.compiler
+    if compiler is None:
+        raise MachineError(
+            f"no mpicc of {mpi.title} beside {mpi.launcher}, which the recorder is "
+            "compiled with; install the MPI's development package or: pip install mpich"
+        )
+    if program("make") is None:
+        raise MachineError("no make on PATH, which builds the recorder; install make")
+    key = shim_key(compiler, _paths.shim_sources())
+    target = _paths.cache() / "shim" / key / _LIBRARY
+    if target.exists():
+        return target
+    _build(compiler, target)
+    return target
+
+
+def shim_key(compiler: Path, sources: Path) -> str:
+    """Return what tells recorders apart: MPI library, compiler and our sources."""
+    digest = hashlib.sha256()
+    shown = run([str(compiler), "-show"], timeout_s=60).output
+    for text in (str(compiler.resolve()), shown, *_library_facts(shown)):
+        digest.update(text.encode() + b"\0")
+    for path in _source_files(sources):
+        digest.update(path.relative_to(sources).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _library_facts(shown: str) -> Iterator[str]:
+    """Yield size and date of the library that the compiler would link."""
+    for word in shown.split():
+        if word.startswith("-L"):
+            for path in sorted(Path(word[2:]).glob("libmp*.so")):
+                facts = path.stat()
+                yield f"{path.name} {facts.st_size} {facts.st_mtime_ns}"
+
+
+def _source_files(sources: Path) -> list[Path]:
+    """Return the sources of the recorder, without what was built from them."""
+    left_out = {"build", "__pycache__"}
+    return sorted(
+        path
+        for path in sources.rglob("*")
+        if path.is_file() and not left_out & set(path.relative_to(sources).parts)
+    )
+
+
+def _build(compiler: Path, target: Path) -> None:
+    """Compile beside the target and rename, so that nobody sees half a library."""
+    target.parent.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=".build-", dir=target.parent.parent))
+    logger.info("compiling the recorder with %s", compiler)
+    try:
+        make = ["make", "-s", "-C", str(_paths.shim_sources())]
+        done = run(
+            [*make, f"MPICC={compiler}", f"BUILD={beside}"], timeout_s=_BUILD_LIMIT_S
+        )
+        if done.exit_code != 0 or not (beside / _LIBRARY).exists():
+            raise ApplicationError(
+                f"the recorder cannot be compiled with {compiler}: {done.complaint}"
+            )
+        target.parent.mkdir(exist_ok=True)
+        (beside / _LIBRARY).replace(target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)

@@ -32,9 +32,10 @@ class Operation:
     Attributes
     ----------
     symbol : int
-        Row of ``signature.symbols``: function, family, relative peer, tag, op.
+        Row of ``Plan.symbols``: function, family, relative peer, tag, op.
     group, leaf : int
-        Where the operation comes from in the signature.
+        Where the operation comes from in the signature; -1 for a completion that
+        the plan inserted.
     occurrences : int
         How often each rank of the program executes it.
     ages : tuple of int
@@ -45,6 +46,9 @@ class Operation:
     size_bytes : Series
         Bytes that the call sends, a multiple of the datatype's size [bytes];
         the capacity for receives.
+    receive_bytes : (ranks,) int64 array
+        Largest message that the call receives, the capacity of its receive
+        buffer [bytes]; 0 for calls that receive no message.
     peers : (occurrences,) int32 array
         Relative partner of each occurrence when the symbol says VARYING, else empty.
     vectors : (ranks, 2, p) float64 array
@@ -59,6 +63,7 @@ class Operation:
     ages: tuple[int, ...]
     compute_ns: Series
     size_bytes: Series
+    receive_bytes: NDArray[np.int64]
     peers: NDArray[np.int32]
     vectors: NDArray[np.float64]
 
@@ -154,11 +159,18 @@ class Plan:
     signature : Signature
     scaling_factor : float
         K as asked for [1].
+    functions : tuple of str
+        Those of the signature, then those that the plan added.
+    symbols : (s,) SYMBOL_DTYPE array
+        Those of the signature, then those that the plan added: a send that
+        relied on buffering becomes a nonblocking one with a completion.
     programs : tuple of Program
     report : Report
     """
 
     signature: Signature
     scaling_factor: float
+    functions: tuple[str, ...]
+    symbols: NDArray[np.void]
     programs: tuple[Program, ...]
     report: Report

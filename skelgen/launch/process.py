@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -50,8 +51,12 @@ class Finished:
     @property
     def complaint(self) -> str:
         """Return the line of its output that says best what went wrong."""
-        lines = [line.strip() for line in (self.errors + self.output).splitlines()]
-        telling = [line for line in lines if any(char.isalpha() for char in line)]
+        lines = [line.strip() for line in f"{self.errors}\n{self.output}".splitlines()]
+        telling = [
+            line
+            for line in lines
+            if any(char.isalpha() for char in line) and not line.startswith("=")
+        ]
         return telling[0][:200] if telling else "it printed nothing"
 
 
@@ -99,7 +104,7 @@ def run(
                 stdin=subprocess.DEVNULL if capture else None,
                 stdout=output if capture else None,
                 stderr=errors if capture else None,
-                env={**os.environ, **(environment or {})},
+                env=_environment(environment or {}),
                 cwd=folder,
                 start_new_session=True,
             )
@@ -119,6 +124,16 @@ def run(
             errors.read().decode(errors="replace"),
             timed_out,
         )
+
+
+def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Return skelgen's own environment and more.
+
+    Programs installed beside skelgen are found by their names in any case, but
+    after those of the user.
+    """
+    inherited = os.environ.get("PATH", os.defpath)
+    return {**os.environ, "PATH": f"{inherited}:{sys.prefix}/bin", **extra}
 
 
 def _shell_code(returncode: int) -> int:

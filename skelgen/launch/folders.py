@@ -1,0 +1,81 @@
+"""Write a folder beside its place and rename it when it is complete."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from skelgen.errors import UsageError
+
+
+def check_free(target: Path, *, force: bool) -> None:
+    """Refuse an output folder that exists, unless it may be replaced.
+
+    Raises
+    ------
+    UsageError
+        When something stands there, or the folder around it cannot be written.
+    """
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise UsageError(f"{target} is not a folder; choose another one with -o")
+    if target.is_dir() and any(target.iterdir()) and not force:
+        raise UsageError(
+            f"{target} exists; choose another folder with -o, or replace it with "
+            "--force"
+        )
+    around = target.absolute().parent
+    while not around.exists():
+        around = around.parent
+    if not (around.is_dir() and os.access(around, os.W_OK | os.X_OK)):
+        raise UsageError(f"{target} cannot be created: {around} is not writable")
+
+
+@contextlib.contextmanager
+def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a folder to fill, and rename it to its place afterwards.
+
+    When the caller fails nothing remains, and what stood there before stays.
+
+    Parameters
+    ----------
+    target : Path
+    force : bool
+        Replace a folder that exists.
+    """
+    check_free(target, force=force)
+    target = target.absolute()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        beside.chmod(0o777 & ~_umask())
+    except OSError as error:
+        raise UsageError(f"{target} cannot be created: {error.strerror}") from error
+    try:
+        yield beside
+        _move(beside, target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _move(beside: Path, target: Path) -> None:
+    """Put a complete folder in its place; the old one goes when the new one is in."""
+    try:
+        if not target.exists():
+            beside.rename(target)
+            return
+        old = beside.with_name(f"{beside.name}.old")
+        target.rename(old)
+        beside.rename(target)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be replaced: {error.strerror}") from error
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,229 @@
+"""Run a program under the recorder and keep what describes the run."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from skelgen.errors import InputError
+from skelgen.launch.command import LaunchCommand, check_library, parse_command
+from skelgen.launch.folders import new_folder
+from skelgen.launch.process import Finished, run
+from skelgen.launch.shim import mpi_of, shim
+
+logger = logging.getLogger(__name__)
+
+RUN_FILE = "run.json"
+
+#: Variables that change how MPI behaves; application and skeleton need the same.
+_MATTER = ("MPIR_CVAR_", "OMPI_MCA_", "PRTE_MCA_", "UCX_", "FI_", "I_MPI_", "MPICH_")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is known about a recorded run beside its trace.
+
+    Attributes
+    ----------
+    command : tuple of str
+        As the user typed it.
+    folder : str
+        Working directory.
+    started : str
+        Wall-clock date (ISO, UTC).
+    duration_s : float
+        Wall time with launching [s].
+    exit_code : int
+        Of the launch command, 128 + signal when a signal ended it.
+    mpi, launcher, host : str
+        MPI of the recorder, path of the launcher, host that launched.
+    ranks : int or None
+        Where the command says it.
+    load : tuple of float
+        Load averages of the launching host when the run began.
+    environment : tuple of (str, str)
+        Variables that change how MPI behaves.
+    """
+
+    command: tuple[str, ...]
+    folder: str
+    started: str
+    duration_s: float
+    exit_code: int
+    mpi: str
+    launcher: str
+    host: str
+    ranks: int | None
+    load: tuple[float, ...]
+    environment: tuple[tuple[str, str], ...]
+
+
+def mpi_environment() -> tuple[tuple[str, str], ...]:
+    """Return the variables set now that change how MPI behaves."""
+    return tuple(
+        (name, value)
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_MATTER)
+    )
+
+
+def record(
+    command: Sequence[str], target: Path, *, force: bool = False
+) -> tuple[RunFacts, Finished]:
+    """Run a command under the recorder.
+
+    A program that fails or is interrupted keeps its trace up to there.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Launcher, its options, program and arguments.
+    target : Path
+        Folder for the trace.
+    force : bool
+        Replace a folder that exists.
+    """
+    launch = parse_command(command)
+    check_library(launch)
+    with new_folder(target, force=force) as beside:
+        started, load = datetime.now(UTC), os.getloadavg()
+        interrupted: KeyboardInterrupt | None = None
+        try:
+            done = run_recorded(launch, beside, capture=False)
+        except KeyboardInterrupt as error:
+            interrupted = error
+            elapsed_s = (datetime.now(UTC) - started).total_seconds()
+            done = Finished(tuple(command), 130, elapsed_s, "", "")
+        facts = _facts(command, launch, done, started, load)
+        write_facts(facts, beside / RUN_FILE)
+        if interrupted is not None and not _recorded(beside):
+            raise interrupted
+    if interrupted is not None:
+        logger.warning("interrupted; the trace up to there is in %s", target)
+        raise interrupted
+    return facts, done
+
+
+def _recorded(folder: Path) -> bool:
+    return any(path.name != RUN_FILE for path in folder.iterdir())
+
+
+def run_recorded(
+    launch: LaunchCommand,
+    folder: Path,
+    *,
+    capture: bool,
+    timeout_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Finished:
+    """Run a command with the recorder writing into a folder.
+
+    The recorder is preloaded into the ranks only: a launcher that loads it would
+    load an MPI library too.
+    """
+    library = shim(mpi_of(launch))
+    before = os.environ.get("LD_PRELOAD", "")
+    variables = {
+        "LD_PRELOAD": f"{library}:{before}" if before else str(library),
+        "SKELGEN_DIR": str(folder.absolute()),
+    }
+    everywhere = dict(environment or {})
+    if launch.launcher is None:
+        everywhere |= variables
+    return run(
+        launch.running(variables=variables),
+        capture=capture,
+        timeout_s=timeout_s,
+        environment=everywhere,
+        folder=cwd,
+    )
+
+
+def _facts(
+    command: Sequence[str],
+    launch: LaunchCommand,
+    done: Finished,
+    started: datetime,
+    load: tuple[float, ...],
+) -> RunFacts:
+    return RunFacts(
+        command=tuple(command),
+        folder=str(Path.cwd()),
+        started=started.isoformat(timespec="seconds"),
+        duration_s=round(done.time_s, 6),
+        exit_code=done.exit_code,
+        mpi=mpi_of(launch).title,
+        launcher=launch.launcher.words[0] if launch.launcher else "",
+        host=platform.node(),
+        ranks=launch.ranks,
+        load=tuple(round(value, 2) for value in load),
+        environment=mpi_environment(),
+    )
+
+
+def write_facts(facts: RunFacts, path: Path) -> None:
+    """Write the description of a run as JSON."""
+    path.write_text(json.dumps({"format": 1, **asdict(facts)}, indent=2) + "\n")
+
+
+def read_facts(folder: Path) -> RunFacts | None:
+    """Read the description of a run; None for runs recorded by hand.
+
+    Raises
+    ------
+    InputError
+        When the file is there but is not what skelgen writes.
+    """
+    path = folder / RUN_FILE
+    try:
+        content = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is not a run description: {error}") from error
+    try:
+        return RunFacts(**dict(_checked(content)))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} is not a run description ({error}); record the run again"
+        ) from error
+
+
+def _checked(content: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a run description with the types they must have."""
+    if not isinstance(content, dict) or content.get("format") != 1:
+        raise ValueError("expected format 1")
+    for name in RunFacts.__dataclass_fields__:
+        value = content.get(name)
+        match name:
+            case "command":
+                yield name, tuple(str(word) for word in _list(name, value))
+            case "load":
+                yield name, tuple(float(number) for number in _list(name, value))
+            case "environment":
+                pairs = [_list(name, pair) for pair in _list(name, value)]
+                yield name, tuple((str(key), str(text)) for key, text in pairs)
+            case "ranks":
+                yield name, None if value is None else int(value)
+            case "duration_s" | "exit_code":
+                if not isinstance(value, int | float):
+                    raise ValueError(f"{name} is no number")
+                yield name, value
+            case _:
+                if not isinstance(value, str):
+                    raise ValueError(f"{name} is missing or no text")
+                yield name, value
+
+
+def _list(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is no list")
+    return value

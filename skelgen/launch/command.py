@@ -69,8 +69,16 @@ class LaunchCommand:
         return [*self.before, *inner, *program]
 
 
-def parse_command(command: Sequence[str]) -> LaunchCommand:
+def parse_command(
+    command: Sequence[str], *, program_needed: bool = True
+) -> LaunchCommand:
     """Take a launch command apart.
+
+    Parameters
+    ----------
+    command : sequence of str
+    program_needed : bool
+        Whether its program must exist here.
 
     Raises
     ------
@@ -85,7 +93,8 @@ def parse_command(command: Sequence[str]) -> LaunchCommand:
         )
     at = _launcher_index(command)
     if at is None:
-        _check_program(command[0])
+        if program_needed:
+            _check_program(command[0])
         return LaunchCommand((), None, (), None, tuple(command), None)
     name, words = command[at], command[at + 1 :]
     mpi = None if Path(name).name == "srun" else _choose(name, words)
@@ -95,7 +104,8 @@ def parse_command(command: Sequence[str]) -> LaunchCommand:
     kept, ranks, inner = _split(words, launcher)
     if not inner:
         raise UsageError(f"{' '.join(command)}: no program after the launcher's words")
-    _check_program(inner[0])
+    if program_needed:
+        _check_program(inner[0])
     return LaunchCommand(
         before=tuple(command[:at]),
         launcher=launcher.with_words([*launcher.words, *kept]),

@@ -1,1 +1,16 @@
-"""To be described by its owner."""
+"""Predict the application's time from runs of its skeleton.
+
+In: the folder of a skeleton and node sets. Out: for each set a `Prediction`, time
+with interval and verdict; and the `Calibration` of the reference machine.
+Paper: Sodhi and Subhlok 2005, section IV, measured scaling ratio.
+"""
+
+from skelgen.prediction.types import (
+    Calibration,
+    Failure,
+    Interval,
+    Prediction,
+    SkeletonFacts,
+)
+
+__all__ = ["Calibration", "Failure", "Interval", "Prediction", "SkeletonFacts"]

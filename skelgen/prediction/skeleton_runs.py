@@ -1,0 +1,201 @@
+"""Run the skeleton of a folder and read the time that it prints."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skelgen.errors import ApplicationError, InputError, MachineError
+from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
+from skelgen.launch.elf import mpi_library
+from skelgen.launch.launchers import launcher_of
+from skelgen.launch.mpi import MpiKind, find_mpi, program
+from skelgen.launch.process import Finished, run
+from skelgen.prediction.types import SkeletonFacts
+from skelgen.units import format_seconds
+
+logger = logging.getLogger(__name__)
+
+BINARY = "skeleton"
+SOURCE = "skeleton.c"
+
+_COMPILE_LIMIT_S = 600.0
+#: A run may take this many times the expected time and as long besides [1, s].
+_PATIENCE, _PATIENCE_S = 50.0, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonProgram:
+    """A compiled skeleton and how to launch it.
+
+    Attributes
+    ----------
+    binary : Path
+    facts : SkeletonFacts
+    recorded : LaunchCommand or None
+        The application's launch with its options, where it can be used here.
+    launcher : Launcher
+        With the options of the application's launch that are kept.
+    mpi : str
+        Name and version of the MPI that runs it.
+    """
+
+    binary: Path
+    facts: SkeletonFacts
+    recorded: LaunchCommand | None
+    launcher: Launcher
+    mpi: str
+
+    def arguments(self, hosts: Sequence[Host]) -> list[str]:
+        """Return the command that runs the skeleton on hosts, or here.
+
+        Parameters
+        ----------
+        hosts : sequence of Host
+            With the number of ranks of each; this machine when empty.
+        """
+        return self.launcher.arguments(
+            [str(self.binary)], ranks=self.facts.ranks, hosts=hosts
+        )
+
+    def run(self, arguments: Sequence[str]) -> Finished:
+        """Run the skeleton once, with the environment of the recorded run."""
+        limit_s = _PATIENCE * self.facts.expected_s + _PATIENCE_S
+        return run(
+            arguments, timeout_s=limit_s, environment=dict(self.facts.environment)
+        )
+
+    def reference_s(self) -> float:
+        """Run the skeleton once as the application was launched; return its time [s].
+
+        Raises
+        ------
+        ApplicationError
+            When it fails, hangs or prints no time.
+        """
+        arguments = self.arguments(())
+        if self.recorded is not None:
+            arguments = self.recorded.running([str(self.binary)])
+        done = self.run(arguments)
+        if (reason := failure_of(done)) is not None:
+            raise ApplicationError(f"the skeleton {self.binary} {reason}")
+        return section_s(done.output, self.binary)
+
+
+def failure_of(done: Finished) -> str | None:
+    """Say in words how a run failed, None when it did not."""
+    if done.timed_out:
+        return f"did not end within {format_seconds(done.time_s)} and was ended"
+    if done.exit_code:
+        return f"failed with exit code {done.exit_code}: {done.complaint}"
+    return None
+
+
+def section_s(output: str, binary: Path) -> float:
+    """Find the time of the timed section in what a skeleton prints [s].
+
+    Launchers may print around it, so the last JSON object counts.
+    """
+    for line in reversed(output.splitlines()):
+        if not line.lstrip().startswith("{"):
+            continue
+        try:
+            value = json.loads(line)["skeleton_s"]
+        except (ValueError, KeyError, TypeError):
+            continue
+        if isinstance(value, int | float) and math.isfinite(value) and value > 0:
+            return float(value)
+    raise ApplicationError(
+        f"{binary} printed no time; expected a line of JSON with skeleton_s on its "
+        "standard output"
+    )
+
+
+def prepare(folder: Path, facts: SkeletonFacts) -> SkeletonProgram:
+    """Find launcher and program of a skeleton; compile it where it is not.
+
+    Raises
+    ------
+    InputError
+        When the folder lacks the program's source.
+    MachineError
+        Without an MPI, or when the program is of another MPI than the launcher.
+    """
+    binary = folder.absolute() / BINARY
+    recorded = _recorded_launch(facts)
+    source = folder / SOURCE
+    if not source.exists() and not binary.exists():
+        raise InputError(
+            f"{folder} holds neither {BINARY} nor {SOURCE}; build it again with "
+            "skelgen build"
+        )
+    stale = binary.exists() and source.exists() and _newer(source, binary)
+    library = None if stale else mpi_library(binary)
+    mpi = _mpi(recorded, None if library is None else library.kind)
+    if stale or not binary.exists():
+        compile_skeleton(folder, mpi)
+    elif library is not None and MpiKind.UNKNOWN not in (library.kind, mpi.kind):
+        _check(binary, library.kind, mpi)
+    if recorded is not None and recorded.launcher is not None:
+        return SkeletonProgram(binary, facts, recorded, recorded.launcher, mpi.title)
+    return SkeletonProgram(binary, facts, None, launcher_of(mpi), mpi.title)
+
+
+def _newer(one: Path, other: Path) -> bool:
+    return one.stat().st_mtime_ns > other.stat().st_mtime_ns
+
+
+def _recorded_launch(facts: SkeletonFacts) -> LaunchCommand | None:
+    """Return the application's launch, None when its launcher is not here."""
+    if not facts.command:
+        return None
+    try:
+        return parse_command(facts.command, program_needed=False)
+    except MachineError as error:
+        logger.info("the recorded launch cannot be used here: %s", error)
+        return None
+
+
+def _mpi(recorded: LaunchCommand | None, kind: MpiKind | None) -> Mpi:
+    """Return the MPI that runs the skeleton: the launch's, else the program's."""
+    if recorded is not None and recorded.mpi is not None:
+        return recorded.mpi
+    return find_mpi(None if kind is MpiKind.UNKNOWN else kind)
+
+
+def _check(binary: Path, linked: MpiKind, mpi: Mpi) -> None:
+    if linked is not mpi.kind:
+        raise MachineError(
+            f"{binary} is linked to {linked.title}, but {mpi.launcher} is of "
+            f"{mpi.title}; compile it again: make -B -C {binary.parent} MPICC=..."
+        )
+
+
+def compile_skeleton(folder: Path, mpi: Mpi) -> None:
+    """Compile a skeleton with the mpicc of an MPI.
+
+    Raises
+    ------
+    MachineError
+        Without mpicc or make.
+    ApplicationError
+        When the compiler refuses.
+    """
+    if mpi.compiler is None or program("make") is None:
+        lacking = "make" if mpi.compiler is not None else f"mpicc of {mpi.title}"
+        raise MachineError(
+            f"{folder / BINARY} is not compiled and there is no {lacking}; compile it "
+            f"where there is one: make -C {folder}"
+        )
+    logger.warning("compiling %s with %s", folder / SOURCE, mpi.compiler)
+    arguments = ["make", "-s", "-B", "-C", str(folder), f"MPICC={mpi.compiler}"]
+    done = run(arguments, timeout_s=_COMPILE_LIMIT_S)
+    if done.exit_code:
+        raise ApplicationError(
+            f"{folder / SOURCE} cannot be compiled with {mpi.compiler}: "
+            f"{done.complaint}"
+        )

@@ -1,0 +1,153 @@
+"""The file ``skeleton.json`` of a skeleton's folder."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from skelgen.errors import InputError, UsageError
+from skelgen.prediction.types import Calibration, SkeletonFacts
+
+FACTS_FILE = "skeleton.json"
+_FORMAT = 1
+
+#: Fields that must be positive numbers for anything to be predicted.
+_POSITIVE = ("ranks", "scaling_factor", "expected_s", "application_s")
+
+
+def save(facts: SkeletonFacts, folder: Path) -> None:
+    """Write what a prediction needs to know into the skeleton's folder."""
+    content = {"format": _FORMAT, **asdict(facts)}
+    text = json.dumps(content, indent=2) + "\n"
+    path = folder / FACTS_FILE
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=folder, prefix=f".{FACTS_FILE}.", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def load(folder: Path) -> SkeletonFacts:
+    """Read what is known about the skeleton in a folder.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no skeleton or its description is damaged.
+    """
+    path = folder / FACTS_FILE
+    try:
+        content = json.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{folder} is not a skeleton's folder (no {FACTS_FILE}); make one with "
+            "skelgen build"
+        ) from error
+    except NotADirectoryError as error:
+        raise InputError(
+            f"{folder} is a file; give the folder that skelgen build wrote"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise InputError(
+            f"{path} is not a skeleton's description of format {_FORMAT}; build it "
+            "again with skelgen build"
+        )
+    try:
+        return _facts(content)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} was edited or is damaged ({_cause(error)}); build it again with "
+            "skelgen build"
+        ) from error
+
+
+def _cause(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _facts(content: Mapping[str, Any]) -> SkeletonFacts:
+    known = content["calibration"]
+    facts = SkeletonFacts(
+        ranks=_whole("ranks", content["ranks"]),
+        scaling_factor=_number(content, "scaling_factor"),
+        expected_s=_number(content, "expected_s"),
+        application_s=_number(content, "application_s"),
+        smallest_good_s=_number(content, "smallest_good_s"),
+        dropped_share=_number(content, "dropped_share"),
+        mpi=_text(content, "mpi"),
+        ranks_per_host=tuple(
+            _whole("ranks_per_host", count) for count in content["ranks_per_host"]
+        ),
+        command=tuple(str(word) for word in content["command"]),
+        folder=_text(content, "folder"),
+        environment=tuple((str(n), str(v)) for n, v in content["environment"]),
+        calibration=None if known is None else _calibration(known),
+    )
+    for name in _POSITIVE:
+        if getattr(facts, name) <= 0:
+            raise ValueError(f"{name} is not positive")
+    return facts
+
+
+def _calibration(content: Mapping[str, Any]) -> Calibration:
+    names = {field.name for field in fields(Calibration)}
+    if missing := names - set(content):
+        raise ValueError(f"calibration lacks {', '.join(sorted(missing))}")
+    runs = {
+        name: tuple(_time(name, value) for value in content[name])
+        for name in ("application_runs_s", "skeleton_runs_s")
+    }
+    if not all(runs.values()):
+        raise ValueError("calibration holds no runs")
+    return Calibration(
+        **runs,
+        host=_text(content, "host"),
+        mpi=_text(content, "mpi"),
+        load=tuple(float(value) for value in content["load"]),
+        recorded=bool(content["recorded"]),
+    )
+
+
+def _text(content: Mapping[str, Any], name: str) -> str:
+    if not isinstance(content[name], str):
+        raise ValueError(f"{name} is no text")
+    return str(content[name])
+
+
+def _number(content: Mapping[str, Any], name: str) -> float:
+    value = content[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{name} is no number")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} is not finite")
+    return float(value)
+
+
+def _time(name: str, value: Any) -> float:
+    time_s = _number({name: value}, name)
+    if time_s <= 0:
+        raise ValueError(f"{name} holds {time_s}, which is no time")
+    return time_s
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{name} is no whole number")
+    return value
+
+
+def writable(folder: Path) -> bool:
+    """Say whether results can be stored in a skeleton's folder."""
+    return os.access(folder, os.W_OK | os.X_OK)

@@ -1,0 +1,143 @@
+"""Types of the prediction stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skelgen.launch import Host
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How much longer the application takes than its skeleton, measured here.
+
+    Attributes
+    ----------
+    application_runs_s : tuple of float
+        Time between ``MPI_Init`` and ``MPI_Finalize`` of each run [s].
+    skeleton_runs_s : tuple of float
+        Time of the timed section of each run [s].
+    host, mpi : str
+        Where and with what it was measured.
+    load : tuple of float
+        Load averages of the host before the first run.
+    recorded : bool
+        Whether the application's time is that of the recording.
+    """
+
+    application_runs_s: tuple[float, ...]
+    skeleton_runs_s: tuple[float, ...]
+    host: str
+    mpi: str
+    load: tuple[float, ...]
+    recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonFacts:
+    """What a prediction needs to know about a skeleton.
+
+    Attributes
+    ----------
+    ranks : int
+    scaling_factor : float
+        K as built [1].
+    expected_s : float
+        Expected time on the recording machine [s].
+    application_s : float
+        Time of the recorded run [s].
+    smallest_good_s : float
+        Time of the shortest good skeleton [s].
+    dropped_share : float
+        Share of the application's time that nothing in the skeleton stands for.
+    mpi : str
+        Library that the application was recorded with.
+    ranks_per_host : tuple of int
+        Of the recorded run.
+    command : tuple of str
+        Launch of the application; empty when it is not known.
+    folder : str
+        Working directory of that launch.
+    environment : tuple of (str, str)
+        Variables of that launch that change how MPI behaves.
+    calibration : Calibration or None
+    """
+
+    ranks: int
+    scaling_factor: float
+    expected_s: float
+    application_s: float
+    smallest_good_s: float
+    dropped_share: float
+    mpi: str
+    ranks_per_host: tuple[int, ...]
+    command: tuple[str, ...]
+    folder: str
+    environment: tuple[tuple[str, str], ...]
+    calibration: Calibration | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A quantity with its 90 % interval.
+
+    Attributes
+    ----------
+    p5, p50, p95 : float
+    """
+
+    p5: float
+    p50: float
+    p95: float
+
+    @property
+    def half_width(self) -> float:
+        """Return half the interval's width as a share of the median [1]."""
+        return (self.p95 - self.p5) / (2 * self.p50)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How long the application will take on one node set.
+
+    Attributes
+    ----------
+    hosts : tuple of Host
+        With the ranks that each runs; empty for this machine.
+    runs_s : tuple of float
+        Times of the skeleton there [s].
+    ratio : float
+        Application time / skeleton time on the reference [1].
+    time_s : Interval
+        Predicted time of the application [s].
+    reasons : tuple of str
+        Why the prediction should not be trusted; empty when it can be.
+    """
+
+    hosts: tuple[Host, ...]
+    runs_s: tuple[float, ...]
+    ratio: float
+    time_s: Interval
+    reasons: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Return ``trust`` or ``do not trust``."""
+        return "do not trust" if self.reasons else "trust"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A node set on which the skeleton did not run.
+
+    Attributes
+    ----------
+    hosts : tuple of Host
+    reason : str
+    exit_code : int
+        What skelgen returns when no set is left.
+    """
+
+    hosts: tuple[Host, ...]
+    reason: str
+    exit_code: int

@@ -7,5 +7,6 @@ Paper: Sodhi and Subhlok 2005, section III-B.
 """
 
 from skelgen.matching.types import Matching
+from skelgen.matching.whole import match
 
-__all__ = ["Matching"]
+__all__ = ["Matching", "match"]

@@ -1,0 +1,96 @@
+"""Call the C kernel that joins messages and collectives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen._kernels._match import ffi, lib
+from skelgen.events import Calls
+from skelgen.matching.joined import Joined
+from skelgen.matching.roles import ShapeTable
+
+
+def join(calls: Calls, table: ShapeTable) -> Joined:
+    """Join the calls of all ranks; see `skelgen.matching.plain.join`."""
+    given, keep = _input(calls, table)
+    counts = ffi.new("struct skelgen_match_counts *")
+    if lib.skelgen_match_count(given, counts):
+        raise MemoryError("no memory for matching")
+    messages = min(counts.sends, counts.receives)
+    out = ffi.new("struct skelgen_match_output *")
+    lonely = np.empty(len(calls), np.uint8)
+    per_call = {name: np.empty(len(calls), np.int64) for name in _PER_CALL}
+    per_message = {name: np.empty(messages, np.int64) for name in _PER_MESSAGE}
+    for name, array in {**per_call, **per_message, "lonely": lonely}.items():
+        setattr(out, name, _pointer(array))
+    if lib.skelgen_match(given, counts, out):
+        raise MemoryError(f"no memory for matching {len(calls)} calls")
+    del keep
+    return Joined(
+        groups=out.groups,
+        lonely=lonely.view(np.bool_),
+        **per_call,
+        **{name: array[: out.messages] for name, array in per_message.items()},
+    )
+
+
+_PER_CALL = ("group", "collective_done")
+_PER_MESSAGE = (
+    "send_call",
+    "receive_call",
+    "send_done",
+    "receive_done",
+    "message_bytes",
+)
+_CTYPES = {
+    np.dtype(np.int64): "int64_t *",
+    np.dtype(np.int32): "int32_t *",
+    np.dtype(np.uint32): "uint32_t *",
+    np.dtype(np.uint16): "uint16_t *",
+    np.dtype(np.uint8): "uint8_t *",
+}
+
+
+def _pointer(array: NDArray[Any]) -> Any:
+    return ffi.cast(_CTYPES[array.dtype], array.ctypes.data)
+
+
+def _ragged(rows: list[tuple[int, ...]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    first = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    return first, np.array([value for row in rows for value in row], np.int32)
+
+
+def _input(calls: Calls, table: ShapeTable) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Fill the kernel's input; the second value keeps its arrays alive."""
+    member_first, members = _ragged([c.members for c in calls.communicators])
+    remote_first, remotes = _ragged([c.remote for c in calls.communicators])
+    arrays: dict[str, NDArray[Any]] = {
+        "first": calls.first,
+        "shape": calls.shape,
+        "size_bytes": calls.size_bytes,
+        "ages": calls.ages,
+        "age_first": calls.age_first,
+        "age_values": calls.age_values,
+        "role": table.role,
+        "communicator": table.communicator,
+        **{name: calls.shapes[name] for name in ("peer", "tag", "peer2", "tag2")},
+        "stream": table.stream,
+        "kind": table.kind,
+        "stream_size": table.stream_size,
+        "member_first": member_first,
+        "members": members,
+        "remote_first": remote_first,
+        "remotes": remotes,
+    }
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    given = ffi.new("struct skelgen_match_input *")
+    given.ranks = calls.ranks
+    given.shapes = len(calls.shapes)
+    given.streams = len(table.stream_size)
+    given.communicators = len(calls.communicators)
+    for name, array in arrays.items():
+        setattr(given, name, _pointer(array))
+    return given, arrays

@@ -1,0 +1,245 @@
+"""The rules of matching in plain Python, and the twin of the kernel in tests.
+
+Which receive takes which message: MPI matches the messages of one channel
+(communicator, source, destination, tag) in the order in which they were sent, and a
+message goes to the first posted of the receives that fit. A wildcard receive is
+filed under the channel whose message it took, as the trace recorded it. Among the
+receives that took messages of one channel the order of posting is then the order of
+the messages: had an earlier receive taken a later message, it would have been
+waiting, and fitting, when the earlier message was given to another receive.
+Two cases are outside of that rule: threads of one rank that receive from one channel
+at the same time, and several messages probed with Mprobe and then received in
+another order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skelgen.events import Calls
+from skelgen.events.types import PROC_NULL
+from skelgen.matching.joined import Joined
+from skelgen.matching.roles import Role, ShapeTable
+
+Channel = tuple[int, int, int, int]
+
+
+@dataclass
+class _End:
+    """One end of a message, or one rank's part in a collective."""
+
+    call: int
+    rank: int
+    channel: Channel | None = None
+    size_bytes: int = 0
+    receives: bool = False
+    done: int = -1
+    cancelled: bool = False
+
+
+@dataclass
+class _Ends:
+    """All that takes part in communication, in program order, rank after rank."""
+
+    sends: list[_End] = field(default_factory=list)
+    receives: list[_End] = field(default_factory=list)
+    collectives: list[_End] = field(default_factory=list)
+
+
+def join(calls: Calls, table: ShapeTable) -> Joined:
+    """Join the calls of all ranks by the rules of MPI.
+
+    Parameters
+    ----------
+    calls : Calls
+    table : ShapeTable
+        From `shape_table`.
+
+    Returns
+    -------
+    Joined
+    """
+    ends = _Ends()
+    for rank in range(calls.ranks):
+        _Rank(calls, table, rank, ends).read()
+    pairs = _pair(ends)
+    sets = [{send.call, receive.call} for send, receive in pairs]
+    paired = {id(end) for pair in pairs for end in pair}
+    lonely = {
+        end.call
+        for end in ends.sends + ends.receives
+        if id(end) not in paired and not end.cancelled
+    }
+    for members, whole in _instances(calls, table, ends.collectives):
+        if whole:
+            sets.append(members)
+        else:
+            lonely |= members
+    return _joined(calls, sets, pairs, ends.collectives, lonely)
+
+
+class _Rank:
+    """Read the calls of one rank."""
+
+    def __init__(self, calls: Calls, table: ShapeTable, rank: int, ends: _Ends) -> None:
+        self.calls, self.table, self.rank, self.ends = calls, table, rank, ends
+        #: For each request its creating call and what is active on it.
+        self.requests: list[tuple[int, list[_End]]] = []
+
+    def read(self) -> None:
+        for call in range(*self.calls.first[self.rank : self.rank + 2].tolist()):
+            shape = int(self.calls.shape[call])
+            role = Role(int(self.table.role[shape]))
+            begun = list(self._ends(call, call, role))
+            if role & Role.COLLECTIVE:
+                begun.append(_End(call, self.rank))
+                self.ends.collectives.append(begun[-1])
+            if role & Role.CREATES:
+                self.requests.append((call, begun))
+            else:
+                for end in begun:
+                    end.done = call
+            if role & (Role.STARTS | Role.COMPLETES | Role.CANCELS):
+                self._requests(call, role)
+
+    def _ends(self, call: int, origin: int, role: Role) -> Iterator[_End]:
+        """Begin the ends that a call begins with the arguments of another one."""
+        row = self.calls.shapes[self.calls.shape[origin]]
+        receive = ("peer2", "tag2") if role & Role.TWO_SIDED else ("peer", "tag")
+        sides = [(Role.SENDS, self.ends.sends, ("peer", "tag"))]
+        sides.append((Role.RECEIVES, self.ends.receives, receive))
+        for bit, ends, (peer, tag) in sides:
+            if role & bit and row[peer] != PROC_NULL:
+                world = self._world(int(row["communicator"]), int(row[peer]))
+                channel = None
+                if world is not None:
+                    shape = self.calls.shape[origin]
+                    partners = (self.rank, world)
+                    if bit is Role.RECEIVES:
+                        partners = (world, self.rank)
+                    communicator = int(self.table.communicator[shape])
+                    channel = (communicator, *partners, int(row[tag]))
+                size_bytes = int(self.calls.size_bytes[origin])
+                receives = bit is Role.RECEIVES
+                ends.append(_End(call, self.rank, channel, size_bytes, receives))
+                yield ends[-1]
+
+    def _world(self, communicator: int, peer: int) -> int | None:
+        """Return the world rank of a partner, None when there is none."""
+        if communicator < 0 or peer < 0:
+            return None
+        one = self.calls.communicators[communicator]
+        if self.rank in one.members:
+            partners = one.remote or one.members
+        elif self.rank in one.remote:
+            partners = one.members
+        else:
+            return None
+        return partners[peer] if peer < len(partners) else None
+
+    def _requests(self, call: int, role: Role) -> None:
+        row = int(self.calls.ages[call])
+        for age in self.calls.age_values[slice(*self.calls.age_first[row : row + 2])]:
+            number = len(self.requests) - int(age)
+            if not 0 <= number < len(self.requests):
+                continue
+            origin, active = self.requests[number]
+            if role & Role.STARTS:
+                self._start(call, number)
+                continue
+            for end in active:
+                if role & Role.COMPLETES:
+                    end.done = call
+                else:
+                    end.cancelled = end.receives
+            left = [end for end in active if not role & Role.COMPLETES]
+            left = [end for end in left if not end.cancelled]
+            self.requests[number] = (origin, left)
+
+    def _start(self, call: int, number: int) -> None:
+        origin, _ = self.requests[number]
+        init = Role(int(self.table.role[self.calls.shape[origin]]))
+        role = Role(0)
+        if init & Role.SEND_INIT:
+            role |= Role.SENDS
+        if init & Role.RECEIVE_INIT:
+            role |= Role.RECEIVES
+        if role:
+            self.requests[number] = (origin, list(self._ends(call, origin, role)))
+
+
+def _pair(ends: _Ends) -> list[tuple[_End, _End]]:
+    queues: defaultdict[Channel, deque[_End]] = defaultdict(deque)
+    for receive in ends.receives:
+        if receive.channel is not None and not receive.cancelled:
+            queues[receive.channel].append(receive)
+    pairs = []
+    for send in ends.sends:
+        if send.channel is not None and queues.get(send.channel):
+            pairs.append((send, queues[send.channel].popleft()))
+    return pairs
+
+
+def _instances(
+    calls: Calls, table: ShapeTable, collectives: list[_End]
+) -> Iterator[tuple[set[int], bool]]:
+    """Yield the calls of each collective and whether they are all there and fit."""
+    instances: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    counts: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for end in collectives:
+        shape = calls.shape[end.call]
+        stream = int(table.stream[shape])
+        one = calls.communicators[table.communicator[shape]]
+        if end.rank not in one.members + one.remote:
+            yield {end.call}, False
+            continue
+        instances[stream, counts[end.rank, stream]].append(end.call)
+        counts[end.rank, stream] += 1
+    for (stream, _), members in instances.items():
+        kinds = {int(table.kind[calls.shape[call]]) for call in members}
+        whole = len(members) == table.stream_size[stream] and len(kinds) == 1
+        yield set(members), whole
+
+
+def _joined(
+    calls: Calls,
+    sets: list[set[int]],
+    pairs: list[tuple[_End, _End]],
+    collectives: list[_End],
+    lonely: set[int],
+) -> Joined:
+    parent: dict[int, int] = {}
+
+    def root(call: int) -> int:
+        while parent.setdefault(call, call) != call:
+            call = parent[call]
+        return call
+
+    for members in sets:
+        for call in members:
+            low, high = sorted((root(call), root(min(members))))
+            parent[high] = low
+    group = np.full(len(calls), -1, np.int64)
+    numbers: dict[int, int] = {}
+    for call in sorted(parent):
+        group[call] = numbers.setdefault(root(call), len(numbers))
+    done = np.full(len(calls), -1, np.int64)
+    for end in collectives:
+        done[end.call] = end.done
+    mask = np.zeros(len(calls), np.bool_)
+    mask[sorted(lonely)] = True
+    return Joined(
+        group=group,
+        groups=len(numbers),
+        send_call=np.array([send.call for send, _ in pairs], np.int64),
+        receive_call=np.array([receive.call for _, receive in pairs], np.int64),
+        send_done=np.array([send.done for send, _ in pairs], np.int64),
+        receive_done=np.array([receive.done for _, receive in pairs], np.int64),
+        message_bytes=np.array([send.size_bytes for send, _ in pairs], np.int64),
+        collective_done=done,
+        lonely=mask,
+    )

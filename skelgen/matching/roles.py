@@ -1,0 +1,201 @@
+"""What the calls of each shape do for matching, as columns over the shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import InputError
+from skelgen.events import Calls, Communicator, Kind, function_info
+
+
+class Role(IntFlag):
+    """What a call does; the values are those of ``_kernels/match.h``."""
+
+    SENDS = 1
+    RECEIVES = 2
+    CREATES = 4
+    SEND_INIT = 8
+    RECEIVE_INIT = 16
+    STARTS = 32
+    COMPLETES = 64
+    CANCELS = 128
+    COLLECTIVE = 256
+    TWO_SIDED = 512
+
+
+_ROLES = {
+    Kind.SEND: Role.SENDS,
+    Kind.RECEIVE: Role.RECEIVES,
+    Kind.SENDRECV: Role.SENDS | Role.RECEIVES | Role.TWO_SIDED,
+    Kind.ISEND: Role.SENDS,
+    Kind.IRECEIVE: Role.RECEIVES,
+    Kind.SEND_INIT: Role.SEND_INIT,
+    Kind.RECEIVE_INIT: Role.RECEIVE_INIT,
+    Kind.START: Role.STARTS,
+    Kind.COMPLETE: Role.COMPLETES,
+    Kind.COLLECTIVE: Role.COLLECTIVE,
+    Kind.ICOLLECTIVE: Role.COLLECTIVE,
+    Kind.COMMUNICATOR: Role.COLLECTIVE,
+}
+# Their participants are not the members of one communicator.
+_PART_OF_MEMBERS = {"Comm_create_group", "Intercomm_create"}
+_NAMES_OF_SEND_AND_RECEIVE = {"Isendrecv", "Isendrecv_replace"}
+
+
+def short_name(function: str) -> str:
+    """Return the name of an MPI function without ``MPI_`` and ``_c``.
+
+    Examples
+    --------
+    >>> short_name("MPI_Bcast_c")
+    'Bcast'
+    """
+    return function.removeprefix("MPI_").removesuffix("_c")
+
+
+def role(function: str) -> Role:
+    """Return what a call of an MPI function does for matching.
+
+    Examples
+    --------
+    >>> role("MPI_Isend") == Role.SENDS | Role.CREATES
+    True
+    """
+    name = short_name(function)
+    info = function_info(function)
+    result = _ROLES.get(info.kind, Role(0))
+    if name == "Cancel":
+        result = Role.CANCELS
+    elif name in _PART_OF_MEMBERS:
+        result = Role(0)
+    elif name in _NAMES_OF_SEND_AND_RECEIVE:
+        result = Role.SENDS | Role.RECEIVES | Role.TWO_SIDED
+    return result | (Role.CREATES if info.creates else Role(0))
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeTable:
+    """What matching needs to know about shapes and communicators.
+
+    Attributes
+    ----------
+    role : (s,) uint16 array
+        Bits of `Role`.
+    communicator : (s,) int32 array
+        Communicator; one number for the two views of an intercommunicator.
+    stream : (s,) int32 array
+        Sequence that a collective counts in, -1 for other calls. Calls that
+        communicate share the sequence of their communicator; each function that
+        makes or frees communicators has its own, so that one which a library
+        leaves out on some ranks disturbs nothing.
+    kind : (s,) int32 array
+        Equal for collectives that fit each other: same function and root.
+    stream_size : (streams,) int32 array
+        Participants of each stream.
+    setup : (streams,) bool array
+        Streams of functions that make or free communicators.
+    """
+
+    role: NDArray[np.uint16]
+    communicator: NDArray[np.int32]
+    stream: NDArray[np.int32]
+    kind: NDArray[np.int32]
+    stream_size: NDArray[np.int32]
+    setup: NDArray[np.bool_]
+
+
+def shape_table(calls: Calls) -> ShapeTable:
+    """Work out the columns over the shapes of some calls.
+
+    Raises
+    ------
+    InputError
+        When a shape names a communicator or function that does not exist, or a
+        collective names no communicator.
+    """
+    shapes, communicators = calls.shapes, calls.communicators
+    _check(calls)
+    roles = np.array([role(name) for name in calls.functions], np.uint16)
+    shape_role = roles[shapes["function"]]
+    canonical = np.array([*_canonical(communicators), -1], np.int32)
+    communicator = canonical[shapes["communicator"]]
+    stream, streams = _streams(calls, shape_role, communicator)
+    return ShapeTable(
+        role=np.ascontiguousarray(shape_role, np.uint16),
+        communicator=np.ascontiguousarray(communicator, np.int32),
+        stream=stream,
+        kind=_kinds(calls),
+        stream_size=np.array(
+            [_size(communicators[index]) for index, _ in streams], np.int32
+        ),
+        setup=np.array([function != "" for _, function in streams], np.bool_),
+    )
+
+
+def _check(calls: Calls) -> None:
+    shapes = calls.shapes
+    limit = len(calls.communicators)
+    bad = (shapes["communicator"] < -1) | (shapes["communicator"] >= limit)
+    if bad.any():
+        index = int(shapes["communicator"][np.flatnonzero(bad)[0]])
+        raise InputError(
+            f"a call names communicator {index}, but the trace defines only 0 to "
+            f"{limit - 1}: a rank file is damaged, record again"
+        )
+    if len(shapes) and int(shapes["function"].max()) >= len(calls.functions):
+        raise InputError(
+            f"a call names function {int(shapes['function'].max())}, but the trace "
+            f"defines {len(calls.functions)}: a rank file is damaged, record again"
+        )
+
+
+def _canonical(communicators: tuple[Communicator, ...]) -> list[int]:
+    """Give the two views of an intercommunicator one number."""
+    seen: dict[object, int] = {}
+    numbers = []
+    for index, one in enumerate(communicators):
+        key: object = index
+        if one.remote:
+            key = (one.family, frozenset((one.members, one.remote)))
+        numbers.append(seen.setdefault(key, index))
+    return numbers
+
+
+def _size(communicator: Communicator) -> int:
+    return len(communicator.members) + len(communicator.remote)
+
+
+def _streams(
+    calls: Calls, roles: NDArray[np.uint16], communicator: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], list[tuple[int, str]]]:
+    streams: dict[tuple[int, str], int] = {}
+    stream = np.full(len(roles), -1, np.int32)
+    kinds = [function_info(name).kind for name in calls.functions]
+    for row in np.flatnonzero(roles & Role.COLLECTIVE):
+        if communicator[row] < 0:
+            # MPI_Comm_free may be recorded without one: it takes part in nothing.
+            roles[row] &= ~np.uint16(Role.COLLECTIVE)
+            continue
+        number = int(calls.shapes["function"][row])
+        makes = kinds[number] is Kind.COMMUNICATOR
+        function = short_name(calls.functions[number]) if makes else ""
+        key = (int(communicator[row]), function)
+        stream[row] = streams.setdefault(key, len(streams))
+    return stream, list(streams)
+
+
+def _kinds(calls: Calls) -> NDArray[np.int32]:
+    names = [short_name(name) for name in calls.functions]
+    numbers = np.array([names.index(name) for name in names], np.int64)
+    rooted = np.array([function_info(name).rooted for name in names], np.bool_)
+    function = calls.shapes["function"]
+    # The root's own group of an intercommunicator passes MPI_ROOT or none.
+    inter = np.array([bool(c.remote) for c in calls.communicators] + [False])
+    compared = rooted[function] & ~inter[calls.shapes["communicator"]]
+    root = np.where(compared, calls.shapes["peer"].astype(np.int64), 0)
+    pairs = numbers[function] << 32 | root & 0xFFFFFFFF
+    return np.unique(pairs, return_inverse=True)[1].astype(np.int32)

@@ -1,0 +1,98 @@
+"""From joined calls to whole matched events."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls
+from skelgen.matching import kernel
+from skelgen.matching.joined import Joined
+from skelgen.matching.problems import describe
+from skelgen.matching.roles import ShapeTable, shape_table
+from skelgen.matching.types import Matching
+
+
+def match(calls: Calls) -> Matching:
+    """Find the whole matched events of a run.
+
+    Messages match by (communicator, source, destination, tag) in posting order;
+    `skelgen.matching.plain` says why that holds for wildcards too. Messages to
+    ``MPI_PROC_NULL``, probes and receives that were cancelled match nothing.
+    Collectives match by communicator and sequence number, blocking and nonblocking
+    ones in one sequence; functions that make or free communicators have sequences
+    of their own.
+
+    A run that was cut short leaves calls without partners. These, and the calls
+    that share an event with one of them, are in no event; `Matching.problems` says
+    what they are.
+
+    Parameters
+    ----------
+    calls : Calls
+        Of all ranks.
+
+    Returns
+    -------
+    Matching
+
+    Raises
+    ------
+    InputError
+        When the calls name communicators or functions that do not exist.
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, section III-B; MPI 4.1, sections 3.5 and 6.14.
+    """
+    table = shape_table(calls)
+    return finish(calls, table, kernel.join(calls, table))
+
+
+def finish(calls: Calls, table: ShapeTable, joined: Joined) -> Matching:
+    """Drop the events that are not whole and say which calls that leaves."""
+    unmatched = np.flatnonzero(joined.lonely)
+    if not len(unmatched):
+        return _matching(joined, joined.group, joined.groups, (), unmatched)
+    group, groups = _without_incomplete(joined, unmatched)
+    dropped = np.flatnonzero((group < 0) & ((joined.group >= 0) | joined.lonely))
+    problems = describe(calls, table, unmatched, len(dropped) - len(unmatched))
+    return _matching(joined, group, groups, problems, dropped)
+
+
+def _matching(
+    joined: Joined,
+    group: NDArray[np.int64],
+    groups: int,
+    problems: tuple[str, ...],
+    unmatched: NDArray[np.int64],
+) -> Matching:
+    messages: dict[str, NDArray[np.int64]] = {
+        "send_call": joined.send_call,
+        "receive_call": joined.receive_call,
+        "send_done": joined.send_done,
+        "receive_done": joined.receive_done,
+        "message_bytes": joined.message_bytes,
+    }
+    if len(unmatched):
+        kept = group[joined.send_call] >= 0
+        messages = {name: array[kept] for name, array in messages.items()}
+    return Matching(
+        group=group,
+        groups=groups,
+        collective_done=joined.collective_done,
+        problems=problems,
+        unmatched=unmatched,
+        **messages,
+    )
+
+
+def _without_incomplete(
+    joined: Joined, unmatched: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """Remove the events that hold a call without partner and number the others."""
+    whole = np.ones(joined.groups + 1, np.bool_)
+    whole[joined.group[unmatched]] = False
+    whole[-1] = False  # where -1 points
+    number = np.where(whole, np.cumsum(whole) - 1, -1)
+    return number[joined.group], int(whole.sum())

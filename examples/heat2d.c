@@ -28,6 +28,7 @@ static void exchange(const struct block *b, const int neighbour[SIDES], MPI_Data
 		     MPI_Comm grid)
 {
 	MPI_Request request[2 * SIDES];
+	MPI_Status status[2 * SIDES];
 	double *u = b->now;
 
 	MPI_Irecv(&u[at(b, 0, 1)], b->columns, MPI_DOUBLE, neighbour[NORTH], 0, grid, &request[0]);
@@ -40,7 +41,7 @@ static void exchange(const struct block *b, const int neighbour[SIDES], MPI_Data
 	MPI_Isend(&u[at(b, 1, 1)], b->columns, MPI_DOUBLE, neighbour[NORTH], 1, grid, &request[5]);
 	MPI_Isend(&u[at(b, 1, b->columns)], 1, column, neighbour[EAST], 2, grid, &request[6]);
 	MPI_Isend(&u[at(b, 1, 1)], 1, column, neighbour[WEST], 3, grid, &request[7]);
-	MPI_Waitall(2 * SIDES, request, MPI_STATUSES_IGNORE);
+	MPI_Waitall(2 * SIDES, request, status);
 }
 
 static double relax(const struct block *b)

@@ -1,0 +1,94 @@
+"""Running commands so that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from skelgen.errors import MachineError
+from skelgen.launch.process import Finished, run
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return state != "Z"
+
+
+def _gone(pid: int) -> bool:
+    """Wait a moment for the system to remove a killed process."""
+    for _ in range(200):
+        if not _alive(pid):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_output_and_exit_code_are_kept():
+    done = run(["sh", "-c", "echo out; echo err >&2; exit 3"])
+    assert (done.output, done.errors, done.exit_code) == ("out\n", "err\n", 3)
+
+
+def test_a_signal_is_reported_as_a_shell_does():
+    assert run(["sh", "-c", "kill -9 $$"]).exit_code == 128 + 9
+
+
+def test_a_command_that_does_not_exist_is_named():
+    with pytest.raises(MachineError, match="/no/such/program"):
+        run(["/no/such/program"])
+
+
+def test_variables_are_added_to_the_environment(tmp_path: Path):
+    done = run(["sh", "-c", 'echo "$A $PWD"'], environment={"A": "b"}, folder=tmp_path)
+    assert done.output.split() == ["b", str(tmp_path)]
+
+
+def test_all_processes_end_when_the_time_is_over(tmp_path: Path):
+    """One child leaves the process group, another ignores the polite signal."""
+    pids = tmp_path / "pids"
+    body = (
+        f"setsid sleep 60 & echo $! > {pids}; "
+        f"(trap '' TERM INT; sleep 61 & echo $! >> {pids}; wait) & sleep 62"
+    )
+    done = run(["sh", "-c", body], timeout_s=0.5)
+    assert done.timed_out
+    assert all(_gone(int(pid)) for pid in pids.read_text().split())
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_nothing_remains_when_skelgen_is_interrupted(tmp_path: Path, kind):
+    pid_file = tmp_path / "pid"
+    code = (
+        "from skelgen.launch.process import run\n"
+        f"run(['sh', '-c', 'echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file};"
+        " sleep 60'])"
+    )
+    program = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    for _ in range(500):
+        if pid_file.exists():
+            break
+        time.sleep(0.02)
+    program.send_signal(kind)
+    _, errors = program.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in errors
+    assert _gone(int(pid_file.read_text()))
+
+
+def test_the_first_telling_line_is_the_complaint():
+    errors = "=====\n=   BAD TERMINATION\n\nssh: Could not resolve hostname n9\n"
+    done = Finished(("mpirun",), 255, 0.1, "", errors)
+    assert done.complaint == "ssh: Could not resolve hostname n9"
+    assert Finished(("a",), 1, 0.1, "", "").complaint == "it printed nothing"

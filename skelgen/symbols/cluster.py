@@ -1,0 +1,164 @@
+"""Cluster the calls of a run into symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen import loops
+from skelgen.events import Events
+from skelgen.matching import Matching
+from skelgen.symbols.outside import Fate, fates_and_ages
+from skelgen.symbols.pairs import distinct_pairs
+from skelgen.symbols.requests import any_in_order
+from skelgen.symbols.sizes import message_bytes
+from skelgen.symbols.strings import Decided, Strings, decide, strings_of
+from skelgen.symbols.tags import canonical_tags
+from skelgen.symbols.times import Times, share_out
+from skelgen.symbols.types import Symbols
+from skelgen.symbols.varying import candidate_sites, varying_pairs
+
+#: Thresholds that the search tries, one after the other [1].
+_STEP = 0.01
+#: Beyond this very different events would be combined [1].
+LARGEST_THRESHOLD = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdSearch:
+    """What the search for a similarity threshold found.
+
+    Attributes
+    ----------
+    similarity_threshold : float
+        The smallest threshold that reaches the ratio, or the upper bound [0 to 1].
+    compression_ratio : float
+        Symbols of all ranks / items of all their nests [1].
+    reached : bool
+        Whether that is the ratio asked for.
+    """
+
+    similarity_threshold: float
+    compression_ratio: float
+    reached: bool
+
+
+def cluster(
+    events: Events, matching: Matching, *, similarity_threshold: float | None = None
+) -> Symbols:
+    """Give every call of a run a symbol.
+
+    Parameters
+    ----------
+    events : Events
+    matching : Matching
+    similarity_threshold : float, optional
+        Sizes of a symbol differ at most by this share of the larger one [0 to 1];
+        0: identical only. By default a symbol's sizes have no gap of more than a
+        factor of two, so that sizes that drift stay one symbol.
+
+    Returns
+    -------
+    Symbols
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, section III-B, clustering similar execution events.
+    """
+    decided, times, sites = _prepare(events, matching)
+    varying = varying_pairs(events.calls, decided, sites, similarity_threshold)
+    strings = strings_of(decided, varying, similarity_threshold)
+    return _symbols(decided, times, strings, similarity_threshold)
+
+
+def auto_threshold(
+    events: Events,
+    matching: Matching,
+    *,
+    compression_ratio: float,
+    largest: float = LARGEST_THRESHOLD,
+) -> ThresholdSearch:
+    """Raise the similarity threshold from 0 until the nests are short enough.
+
+    Parameters
+    ----------
+    events : Events
+    matching : Matching
+    compression_ratio : float
+        Q, length of the strings / length of the nests; K/2 in the paper [1].
+    largest : float
+        Upper bound of the threshold [0 to 1].
+
+    Returns
+    -------
+    ThresholdSearch
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, section III-B.
+    """
+    decided, _, sites = _prepare(events, matching)
+    varying = varying_pairs(events.calls, decided, sites, 0.0)
+    first = events.calls.first
+    last: Strings | None = None
+    ratio = 0.0
+    for step in range(round(largest / _STEP) + 1):
+        threshold = min(step * _STEP, largest)
+        strings = strings_of(decided, varying, threshold)
+        if last is None or not np.array_equal(strings.symbol, last.symbol):
+            ratio = _compression(strings.symbol, first)
+        if ratio >= compression_ratio:
+            return ThresholdSearch(threshold, ratio, True)
+        last = strings
+    return ThresholdSearch(largest, ratio, False)
+
+
+def _prepare(
+    events: Events, matching: Matching
+) -> tuple[Decided, Times, NDArray[np.int64]]:
+    calls = events.calls
+    pairs = distinct_pairs(calls)
+    fate, ages = fates_and_ages(calls, matching, pairs)
+    inside = fate == Fate.INSIDE
+    sites = candidate_sites(pairs, inside)
+    tags = canonical_tags(matching, pairs, inside, sites)
+    size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
+    ages = any_in_order(calls, pairs, inside, ages)
+    decided = decide(pairs, inside, ages, tags, size_bytes)
+    return decided, share_out(events, pairs, fate), sites
+
+
+def _symbols(
+    decided: Decided, times: Times, strings: Strings, threshold: float | None
+) -> Symbols:
+    return Symbols(
+        symbol=strings.symbol,
+        table=strings.table,
+        functions=decided.pairs.functions,
+        age_first=strings.age_first,
+        age_values=strings.age_values,
+        varying_peer=strings.varying_peer,
+        compute_ns=times.compute_ns,
+        tail_ns=times.tail_ns,
+        waiting_call=times.waiting_call,
+        waiting_ns=times.waiting_ns,
+        dropped=times.dropped,
+        similarity_threshold=float("nan") if threshold is None else threshold,
+    )
+
+
+def _compression(symbol: NDArray[np.int32], first: NDArray[np.int64]) -> float:
+    """Return string length / nest items of all ranks; equal strings fold once."""
+    length, items = 0, 0
+    known: dict[bytes, int] = {}
+    for begin, end in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
+        string = symbol[begin:end]
+        string = string[string >= 0]
+        key = string.tobytes()
+        if key not in known:
+            known[key] = len(loops.fold(string))
+        length += len(string)
+        items += known[key]
+    return length / items if items else 0.0

@@ -1,0 +1,197 @@
+"""Call shapes as seen by each rank: few rows that stand for millions of calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, Kind, function_info
+from skelgen.events.types import NO_PEER, NO_TAG
+from skelgen.symbols.factor import factorise
+
+#: Functions whose effect is that of another one.
+_STANDS_FOR = {
+    "MPI_Test": "MPI_Wait",
+    "MPI_Testany": "MPI_Wait",
+    "MPI_Waitany": "MPI_Wait",
+    "MPI_Testall": "MPI_Waitall",
+    "MPI_Testsome": "MPI_Waitall",
+    "MPI_Waitsome": "MPI_Waitall",
+    "MPI_Mrecv": "MPI_Recv",
+    "MPI_Imrecv": "MPI_Irecv",
+}
+#: Kinds whose peers are partners, not roots.
+POINT_TO_POINT = (
+    Kind.SEND,
+    Kind.RECEIVE,
+    Kind.SENDRECV,
+    Kind.ISEND,
+    Kind.IRECEIVE,
+    Kind.SEND_INIT,
+    Kind.RECEIVE_INIT,
+)
+SENDING = (Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.SEND_INIT)
+RECEIVING = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT)
+#: Kinds that are about requests and nothing else.
+ON_REQUESTS = (Kind.START, Kind.COMPLETE, Kind.RELEASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The distinct combinations of rank and call shape.
+
+    Attributes
+    ----------
+    of_call : (n,) int32 array
+        Pair of each call.
+    first_call : (p,) int64 array
+        First call of each pair.
+    rank : (p,) int64 array
+        World rank.
+    shape : (p,) SHAPE_DTYPE array
+    kind : (p,) uint8 array
+        `Kind` of the function.
+    function : (p,) int64 array
+        Index into `functions` of the function that stands for the pair's.
+    creates : (p,) bool array
+        Whether a call creates a request.
+    family, size : (p,) int64 arrays
+        Of the communicator; -1 and 0 when the call has none.
+    remote : (p,) bool array
+        Whether it is an intercommunicator.
+    peer, peer2 : (p,) int64 arrays
+        Relative partners, or roots as they are.
+    functions : tuple of str
+    """
+
+    of_call: NDArray[np.int32]
+    first_call: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    shape: NDArray[np.void]
+    kind: NDArray[np.uint8]
+    function: NDArray[np.int64]
+    creates: NDArray[np.bool_]
+    family: NDArray[np.int64]
+    size: NDArray[np.int64]
+    remote: NDArray[np.bool_]
+    peer: NDArray[np.int64]
+    peer2: NDArray[np.int64]
+    functions: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.rank)
+
+    def is_kind(self, *kinds: Kind) -> NDArray[np.bool_]:
+        """Return for each pair whether it is of one of these kinds."""
+        return np.isin(self.kind, kinds)
+
+
+def stands_for(function: str) -> str:
+    """Return the name of the function that has the effect of this one.
+
+    Examples
+    --------
+    >>> stands_for("MPI_Testall"), stands_for("MPI_Isend_c")
+    ('MPI_Waitall', 'MPI_Isend')
+    """
+    plain = function.removesuffix("_c")
+    return _STANDS_FOR.get(plain, plain)
+
+
+def distinct_pairs(calls: Calls) -> Pairs:
+    """Find the distinct combinations of rank and call shape.
+
+    Parameters
+    ----------
+    calls : Calls
+
+    Returns
+    -------
+    Pairs
+    """
+    keys = calls.shape.astype(np.int64)
+    for rank in range(calls.ranks):
+        own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
+        keys[own] += rank * len(calls.shapes)
+    of_call, first_call = factorise(keys)
+    shape = calls.shapes[calls.shape[first_call]]
+    rank_of = np.searchsorted(calls.first, first_call, side="right") - 1
+    infos = [function_info(name) for name in calls.functions]
+    kind = np.array([info.kind for info in infos], np.uint8)[shape["function"]]
+    creates = np.array([info.creates for info in infos], bool)[shape["function"]]
+    functions, function = _canonical(calls.functions)
+    family, size, own_rank, remote = _places(calls, rank_of, shape["communicator"])
+    point = np.isin(kind, POINT_TO_POINT)
+    peers = [
+        np.where(
+            point & (shape[end] >= 0) & (size > 0),
+            (shape[end].astype(np.int64) - own_rank) % np.maximum(size, 1),
+            shape[end],
+        )
+        for end in ("peer", "peer2")
+    ]
+    return Pairs(
+        of_call=of_call,
+        first_call=first_call,
+        rank=rank_of.astype(np.int64),
+        shape=_without_what_requests_ignore(shape, np.isin(kind, ON_REQUESTS)),
+        kind=kind,
+        function=function[shape["function"]],
+        creates=creates,
+        family=family,
+        size=size,
+        remote=remote,
+        peer=peers[0],
+        peer2=peers[1],
+        functions=functions,
+    )
+
+
+def _canonical(functions: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    names = list(functions)
+    number = np.empty(len(functions), np.int64)
+    for i, name in enumerate(functions):
+        canonical = stands_for(name)
+        if canonical not in names:
+            names.append(canonical)
+        number[i] = names.index(canonical)
+    return tuple(names), number
+
+
+def _without_what_requests_ignore(
+    shape: NDArray[np.void], on_requests: NDArray[np.bool_]
+) -> NDArray[np.void]:
+    shape = shape.copy()
+    for column, nothing in (
+        ("flags", 0), ("communicator", -1), ("peer", NO_PEER), ("peer2", NO_PEER),
+        ("tag", NO_TAG), ("tag2", NO_TAG), ("datatype_bytes", 0), ("op", 0),
+    ):  # fmt: skip
+        shape[column][on_requests] = nothing
+    return shape
+
+
+def _places(
+    calls: Calls, rank: NDArray[np.int64], communicator: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return family, size, own rank and whether there is a remote group."""
+    family = np.full(len(rank), -1, np.int64)
+    size = np.zeros(len(rank), np.int64)
+    own = np.zeros(len(rank), np.int64)
+    remote = np.zeros(len(rank), bool)
+    order = np.argsort(communicator, kind="stable")
+    starts = np.flatnonzero(np.diff(communicator[order], prepend=-2))
+    for rows in np.split(order, starts)[1:]:
+        number = int(communicator[rows[0]])
+        if number < 0:
+            continue
+        known = calls.communicators[number]
+        members = np.array(known.members, np.int64)
+        by_rank = np.argsort(members)
+        place = np.searchsorted(members[by_rank], rank[rows])
+        own[rows] = by_rank[np.minimum(place, len(members) - 1)]
+        family[rows], size[rows] = known.family, len(members)
+        remote[rows] = bool(known.remote)
+    return family, size, own, remote

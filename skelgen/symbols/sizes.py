@@ -1,0 +1,161 @@
+"""Cluster message sizes, so that drifting sizes are one symbol."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, Kind
+from skelgen.matching import Matching
+from skelgen.symbols.factor import combine
+
+#: Kinds whose calls have a size of their own.
+SIZED = (
+    Kind.SEND,
+    Kind.RECEIVE,
+    Kind.SENDRECV,
+    Kind.ISEND,
+    Kind.IRECEIVE,
+    Kind.SEND_INIT,
+    Kind.RECEIVE_INIT,
+    Kind.COLLECTIVE,
+    Kind.ICOLLECTIVE,
+)
+#: Sizes up to this cost as much as one byte does [bytes].
+_SMALL_BYTES = 64
+#: Neighbouring sizes of a cluster differ at most by this factor.
+_GAP = 2
+
+
+def message_bytes(
+    calls: Calls, matching: Matching, kind: NDArray[np.uint8]
+) -> NDArray[np.int64]:
+    """Return what each call sends or, for receives, what arrived.
+
+    Parameters
+    ----------
+    calls : Calls
+    matching : Matching
+    kind : (n,) uint8 array
+        Kind of each call.
+
+    Returns
+    -------
+    (n,) int64 array
+        Sizes [bytes]; a Start has those of the messages that it starts.
+    """
+    size = calls.size_bytes.copy()
+    receiver = kind[matching.receive_call]
+    arrived = (receiver == Kind.RECEIVE) | (receiver == Kind.IRECEIVE)
+    size[matching.receive_call[arrived]] = matching.message_bytes[arrived]
+    for call in (matching.send_call, matching.receive_call):
+        started = np.flatnonzero(kind[call] == Kind.START)
+        np.add.at(size, call[started], matching.message_bytes[started])
+    return size
+
+
+def distinct_sizes(
+    row_of_call: NDArray[np.int32],
+    key: NDArray[np.int64],
+    size_bytes: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Find the distinct combinations of a key and a size.
+
+    Parameters
+    ----------
+    row_of_call : (n,) int32 array
+        Row of `key` that each call belongs to.
+    key : (rows,) int64 array
+        Sizes are clustered among calls with the same key; -1: no size.
+    size_bytes : (n,) int64 array
+        [bytes].
+
+    Returns
+    -------
+    code : (n,) int32 array
+        Combination of each call.
+    keys, sizes : (combinations,) int64 arrays
+    """
+    some = np.zeros(len(key), np.int64)
+    some[row_of_call] = np.arange(len(row_of_call))
+    usual = size_bytes[some]
+    unusual = np.flatnonzero(size_bytes != usual[row_of_call])
+    rows = row_of_call[unusual]
+    unusual = unusual[key[rows] >= 0]
+    keys = np.concatenate([key, key[row_of_call[unusual]]])
+    sizes = np.concatenate([np.where(key < 0, 0, usual), size_bytes[unusual]])
+    number = combine(keys, sizes)
+    first = np.full(int(number.max(initial=-1)) + 1, -1, np.int64)
+    first[number[::-1]] = np.arange(len(number))[::-1]
+    code = number[: len(key)].astype(np.int32)[row_of_call]
+    code[unusual] = number[len(key) :]
+    return code, keys[first], sizes[first]
+
+
+def size_classes(
+    keys: NDArray[np.int64], sizes: NDArray[np.int64], threshold: float | None
+) -> NDArray[np.int32]:
+    """Cluster the sizes of each key.
+
+    Parameters
+    ----------
+    keys, sizes : (m,) int64 arrays
+        Distinct combinations; key -1 has no sizes. Sizes in bytes.
+    threshold : float or None
+        None: split where neighbouring sizes differ by more than a factor of two.
+        Else sizes of a cluster differ at most by this share of the larger one
+        [0 to 1].
+
+    Returns
+    -------
+    (m,) int32 array
+        Number of the cluster among those of its key, smallest sizes first; -1 for
+        key -1.
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, section III-B: the threshold relates linearly to the
+    largest difference of sizes in a cluster.
+
+    Examples
+    --------
+    >>> size_classes(np.zeros(4, int), np.array([0, 4000, 10000, 6000]), None).tolist()
+    [0, 1, 1, 1]
+    >>> size_classes(np.zeros(3, int), np.array([1800, 2000, 1700]), 0.1).tolist()
+    [0, 1, 0]
+    """
+    order = np.lexsort((sizes, keys))
+    key, size = keys[order], sizes[order]
+    new_key = np.concatenate([[True], key[1:] != key[:-1]])[: len(key)]
+    if threshold is None:
+        near = np.maximum(size, _SMALL_BYTES)
+        apart = np.concatenate([[False], near[1:] > _GAP * near[:-1]])[: len(key)]
+        begins = new_key | apart
+    else:
+        begins = _widest_clusters(new_key, size, threshold)
+    number = np.cumsum(begins)
+    first = np.maximum.accumulate(np.where(new_key, number, 0))
+    classes = np.empty(len(keys), np.int32)
+    classes[order] = np.where(key < 0, -1, number - first)
+    return classes
+
+
+def _widest_clusters(
+    new_key: NDArray[np.bool_], size: NDArray[np.int64], threshold: float
+) -> NDArray[np.bool_]:
+    """Begin a cluster where a size is too far from the smallest one of the last."""
+    if threshold <= 0:
+        return np.ones(len(size), bool)
+    begins = new_key.copy()
+    ends = np.append(np.flatnonzero(new_key)[1:], len(size))
+    for first, end in zip(np.flatnonzero(new_key), ends, strict=True):
+        at = int(first)
+        while threshold < 1:
+            # The largest size to which `size[at]` is near enough; rounding must not
+            # part sizes that differ by exactly the threshold.
+            largest = float(size[at]) / (1 - threshold) * (1 + 1e-12)
+            at += int(np.searchsorted(size[at:end], largest, side="right"))
+            if at >= end:
+                break
+            begins[at] = True
+    return begins

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,12 @@ def mpicc(folder: Path, kind: str, name: str = "mpicc", body: str = "exit 1") ->
 
 
 def only_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *folders: Path) -> None:
-    """Look for programs in these folders and the system's tools only."""
-    tools = tmp_path / "no-python-here"
+    """Look for programs in these folders and among a few common tools only."""
+    tools = tmp_path / "tools-only"
     (tools / "bin").mkdir(parents=True, exist_ok=True)
+    for name in ("sh", "wc", "sleep", "chmod", "make", "ldd", "touch", "cat"):
+        (tools / "bin" / name).symlink_to(shutil.which(name) or f"/bin/{name}")
     monkeypatch.setattr(mpi.sys, "prefix", str(tools))
-    monkeypatch.setenv("PATH", ":".join([*map(str, folders)]))
+    monkeypatch.setenv("PATH", ":".join(map(str, [*folders, tools / "bin"])))
     mpi.find_mpi.cache_clear()
     monkeypatch.setattr(mpi, "_says", mpi._says.__wrapped__)

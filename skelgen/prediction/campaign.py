@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skelgen.errors import ApplicationError, ExitCode, NodesError
+from skelgen.errors import ApplicationError
 from skelgen.launch import Finished, Host
 from skelgen.launch.hosts import place
 from skelgen.prediction.intervals import half_width
-from skelgen.prediction.predict import predict
+from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.skeleton_runs import SkeletonProgram, failure_of, section_s
 from skelgen.prediction.types import Failure, Prediction
 from skelgen.progress import NO_PROGRESS, Progress
@@ -23,6 +23,9 @@ from skelgen.progress import NO_PROGRESS, Progress
 logger = logging.getLogger(__name__)
 
 FEWEST_RUNS = 3
+
+#: Part of the allowed width to which the runs on a node set may add at most [1].
+_OWN_PART = 0.3
 
 
 @dataclass(slots=True)
@@ -33,6 +36,17 @@ class _NodeSet:
     runs_s: list[float] = field(default_factory=list)
     failure: Failure | None = None
     done: bool = False
+
+
+def placed(ranks: int, hosts: Sequence[Host]) -> tuple[Host, ...]:
+    """Spread ranks over a node set; this machine, the empty set, takes them all.
+
+    Raises
+    ------
+    NodesError
+        When the set has fewer slots than ranks.
+    """
+    return place(ranks, hosts) if hosts else ()
 
 
 def campaign(
@@ -54,7 +68,7 @@ def campaign(
     ----------
     program : SkeletonProgram
     node_sets : sequence of sequences of Host
-        An empty set is this machine.
+        As `placed` returns them; an empty set is this machine.
     budget_s : float
         Time after which no further run begins, beyond the first three [s].
     interval_bound : float
@@ -66,15 +80,14 @@ def campaign(
     -------
     tuple of Prediction, tuple of Failure
     """
-    ranks = program.facts.ranks
-    sets = [_placed(ranks, hosts) for hosts in node_sets]
+    sets = [_NodeSet(tuple(hosts)) for hosts in node_sets]
     end_s = time.monotonic() + budget_s
     progress.start("running the skeleton", FEWEST_RUNS * len(sets))
     while waiting := [one for one in sets if not (one.done or one.failure)]:
         for one in waiting:
             _run_once(program, one)
             progress.advance(1)
-            one.done = _enough(one, end_s, interval_bound, generator)
+            one.done = _enough(program, one, end_s, interval_bound, generator)
     progress.finish()
     predictions = [
         predict(
@@ -93,24 +106,25 @@ def campaign(
     return tuple(predictions), failures
 
 
-def _placed(ranks: int, hosts: Sequence[Host]) -> _NodeSet:
-    if not hosts:
-        return _NodeSet(())
-    try:
-        return _NodeSet(place(ranks, hosts))
-    except NodesError as error:
-        return _NodeSet(
-            tuple(hosts), failure=Failure(tuple(hosts), str(error), ExitCode.NODES)
-        )
-
-
 def _enough(
-    one: _NodeSet, end_s: float, bound: float, generator: np.random.Generator
+    program: SkeletonProgram,
+    one: _NodeSet,
+    end_s: float,
+    bound: float,
+    generator: np.random.Generator,
 ) -> bool:
+    """Say whether a set needs no further run.
+
+    Its own times may be known well enough while the calibration is not; further runs
+    would not help then.
+    """
     if len(one.runs_s) < FEWEST_RUNS:
         return False
-    expected_end_s = time.monotonic() + statistics.median(one.runs_s)
-    return expected_end_s > end_s or half_width(one.runs_s, generator) <= bound
+    if time.monotonic() + statistics.median(one.runs_s) > end_s:
+        return True
+    if half_width(one.runs_s, generator) <= _OWN_PART * bound:
+        return True
+    return measured(program.facts, one.runs_s, generator).half_width <= bound
 
 
 def _run_once(program: SkeletonProgram, one: _NodeSet) -> None:
@@ -125,7 +139,7 @@ def _run_once(program: SkeletonProgram, one: _NodeSet) -> None:
         culprits = blamed_hosts(done, one.hosts)
         if culprits:
             reason = f"host {', '.join(culprits)}: {reason}"
-        one.failure = Failure(one.hosts, reason, ExitCode.APPLICATION)
+        one.failure = Failure(one.hosts, reason)
         logger.warning("node set %s is left out: %s", name_of(one.hosts), reason)
 
 

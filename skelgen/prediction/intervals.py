@@ -52,7 +52,9 @@ def median_draws(
         deviation = _SINGLE_RUN if spread is None else spread
         return np.exp(middle + deviation * generator.standard_normal(_DRAWS))
     error = statistics.stdev(logs) / math.sqrt(count) * _MEDIAN_FACTOR
-    return np.exp(middle + error * generator.standard_t(count - 1, _DRAWS))
+    # The tails of t reach any number; the quantiles do not see where they are cut.
+    shift = np.clip(error * generator.standard_t(count - 1, _DRAWS), -30.0, 30.0)
+    return np.exp(middle + shift)
 
 
 def relative_spread(values: Sequence[float]) -> float | None:

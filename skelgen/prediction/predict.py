@@ -22,17 +22,19 @@ SHORTEST_S = 0.3
 
 LARGEST_DROPPED = 0.02
 
+#: Two estimates of one interval's width from random draws differ by less [1].
+_DRAWN_WIDTH = 1.1
+
 
 def ratio(facts: SkeletonFacts) -> float:
     """Return application time / skeleton time on the reference [1].
 
     Without a calibration the recorded time over the expected one stands for it.
     """
-    if (measured := facts.calibration) is None:
+    if (known := facts.calibration) is None:
         return facts.application_s / facts.expected_s
-    return statistics.median(measured.application_runs_s) / statistics.median(
-        measured.skeleton_runs_s
-    )
+    application_s = statistics.median(known.application_runs_s)
+    return application_s / statistics.median(known.skeleton_runs_s)
 
 
 def predict(
@@ -65,24 +67,31 @@ def predict(
     """
     factor = ratio(facts)
     middle = statistics.median(runs_s) * factor
-    draws = _measured(facts, runs_s, generator)
-    measured = interval(draws, middle)
+    draws = _draws(facts, runs_s, generator)
     error = np.exp(MODEL_ERROR * generator.standard_normal(len(draws)))
-    whole = interval(draws * error, middle)
     reasons = verdict(facts, hosts=hosts, mpi=mpi)
-    if measured.half_width > interval_bound:
-        reasons = (*reasons, _too_wide(measured, interval_bound, len(runs_s)))
-    return Prediction(tuple(hosts), tuple(runs_s), factor, whole, reasons)
-
-
-def _too_wide(measured: Interval, bound: float, runs: int) -> str:
-    return (
-        f"the interval is too wide: {measured.half_width:.1%} to both sides after "
-        f"{runs} runs, {bound:.1%} wanted; raise --budget"
+    half_width = interval(draws, middle).half_width
+    if half_width > _DRAWN_WIDTH * interval_bound:
+        reasons = (
+            *reasons,
+            f"the interval is too wide: {half_width:.1%} to both sides, "
+            f"{interval_bound:.1%} wanted; raise --budget, or calibrate with more "
+            "--runs",
+        )
+    return Prediction(
+        tuple(hosts), tuple(runs_s), factor, interval(draws * error, middle), reasons
     )
 
 
-def _measured(
+def measured(
+    facts: SkeletonFacts, runs_s: Sequence[float], generator: np.random.Generator
+) -> Interval:
+    """Return the predicted time [s] with the part of its interval that was measured."""
+    middle = statistics.median(runs_s) * ratio(facts)
+    return interval(_draws(facts, runs_s, generator), middle)
+
+
+def _draws(
     facts: SkeletonFacts, runs_s: Sequence[float], generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw the product of the three medians that were measured."""

@@ -134,10 +134,7 @@ class Failure:
     ----------
     hosts : tuple of Host
     reason : str
-    exit_code : int
-        What skelgen returns when no set is left.
     """
 
     hosts: tuple[Host, ...]
     reason: str
-    exit_code: int

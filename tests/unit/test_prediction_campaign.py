@@ -1,0 +1,193 @@
+"""Running a skeleton on node sets, with launchers that only look like an MPI's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skelgen.errors import ApplicationError, InputError, MachineError
+from skelgen.launch import Finished, Host
+from skelgen.prediction import skeleton_runs
+from skelgen.prediction.calibrate import calibrate
+from skelgen.prediction.campaign import blamed_hosts, campaign, name_of
+from skelgen.prediction.skeleton_runs import prepare, section_s
+from tests import fake_mpi
+from tests.unit.test_prediction_predict import FACTS
+
+PRINTS = 'echo "{\\"skeleton_s\\": 2.0}"'
+#: Fails on the host ``bad``, else runs the program; writes its words to a log.
+LAUNCHER = (
+    'echo "$@" >> "$0.log"; case "$*" in *bad*) '
+    'echo "ssh: Could not resolve hostname bad" >&2; exit 255;; esac\n'
+    + fake_mpi.RUN_PROGRAM
+)
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path: Path) -> Path:
+    """Give the folder of a compiled skeleton on a machine with an MPI."""
+    fake_mpi.hydra(tmp_path / "bin", body=LAUNCHER)
+    fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "bin")
+    fake_mpi.script(tmp_path / "skel/skeleton", PRINTS)
+    return tmp_path / "skel"
+
+
+def measure(folder: Path, *node_sets: tuple[Host, ...], facts=FACTS, budget_s=0.0):
+    return campaign(
+        prepare(folder, facts),
+        node_sets or [()],
+        budget_s=budget_s,
+        interval_bound=0.05,
+        generator=np.random.default_rng(1),
+    )
+
+
+def test_the_skeleton_runs_three_times_even_without_budget(folder: Path):
+    (only,), failures = measure(folder)
+    assert only.runs_s == (2.0, 2.0, 2.0)
+    assert only.time_s.p50 == pytest.approx(20.0)
+    assert failures == ()
+
+
+def test_runs_are_repeated_until_the_interval_is_narrow(folder: Path, tmp_path: Path):
+    """Two noisy times come first, then steady ones."""
+    count = tmp_path / "count"
+    fake_mpi.script(
+        folder / "skeleton",
+        f"echo x >> {count}; n=$(wc -l < {count}); t=2.0; "
+        '[ $n -eq 1 ] && t=2.4; [ $n -eq 2 ] && t=1.7; echo "{\\"skeleton_s\\": $t}"',
+    )
+    (only,), _ = measure(folder, budget_s=60)
+    assert 6 <= len(only.runs_s) <= 60
+    assert not any("too wide" in reason for reason in only.reasons)
+
+
+def test_a_failing_node_set_is_named_and_the_others_go_on(folder: Path):
+    good, bad = (Host("g1"), Host("g2")), (Host("g1"), Host("bad"))
+    (only,), (failure,) = measure(folder, bad, good)
+    assert only.hosts == good
+    assert failure.hosts == bad
+    assert "host bad" in failure.reason
+    assert "Could not resolve" in failure.reason
+
+
+def test_node_sets_take_turns_and_come_back_ordered(folder: Path, tmp_path: Path):
+    fake_mpi.hydra(
+        tmp_path / "bin",
+        body='echo "$2" >> "$0.log"; t=2.0; [ "$2" = slow:2 ] && t=3.0; '
+        'echo "{\\"skeleton_s\\": $t}"',
+    )
+    facts = replace(FACTS, command=("mpirun", "-n", "2", "app"))
+    both, _ = measure(folder, (Host("slow", 2),), (Host("fast", 2),), facts=facts)
+    log = (tmp_path / "bin/mpirun.log").read_text().split()
+    assert [one.hosts[0].name for one in both] == ["fast", "slow"]
+    assert log[:4] == ["slow:2", "fast:2", "slow:2", "fast:2"]
+
+
+def test_options_of_the_recorded_launch_are_kept(folder: Path, tmp_path: Path):
+    words = ("mpirun", "-bind-to", "core", "-hosts", "a,b", "-n", "2", "app")
+    measure(folder, (Host("g1"), Host("g2")), facts=replace(FACTS, command=words))
+    line = (tmp_path / "bin/mpirun.log").read_text().splitlines()[0]
+    assert line == f"-bind-to core -hosts g1:1,g2:1 -n 2 {folder}/skeleton"
+
+
+def test_the_environment_of_the_recorded_run_is_set(folder: Path, tmp_path: Path):
+    fake_mpi.script(folder / "skeleton", f'echo "$UCX_TLS" > {tmp_path}/seen; {PRINTS}')
+    measure(folder, facts=replace(FACTS, environment=(("UCX_TLS", "self,sm"),)))
+    assert (tmp_path / "seen").read_text() == "self,sm\n"
+
+
+def test_a_hanging_skeleton_is_ended(folder: Path, monkeypatch):
+    monkeypatch.setattr(skeleton_runs, "_PATIENCE", 0.0)
+    monkeypatch.setattr(skeleton_runs, "_PATIENCE_S", 0.3)
+    fake_mpi.script(folder / "skeleton", "sleep 60")
+    _, (failure,) = measure(folder)
+    assert "did not end" in failure.reason
+
+
+@pytest.mark.parametrize(
+    "body", ["exit 0", "echo hello", "echo '{}'", "echo '{\"skeleton_s\": -1}'"]
+)
+def test_a_skeleton_without_a_time_fails(folder: Path, body):
+    fake_mpi.script(folder / "skeleton", body)
+    _, (failure,) = measure(folder)
+    assert "printed no time" in failure.reason
+
+
+def test_other_lines_around_the_time_do_not_matter():
+    output = 'warning {\n{"skeleton_s": 1.5, "ranks": 2}\n{"other": 1}\n'
+    assert section_s(output, Path("skeleton")) == 1.5
+
+
+def test_calibration_takes_turns_and_keeps_every_run(folder: Path):
+    order: list[str] = []
+    times = iter([19.0, 21.0, 20.0])
+
+    def application_s() -> float:
+        order.append("application")
+        return next(times)
+
+    measured = calibrate(prepare(folder, FACTS), application_s, runs=3)
+    assert measured.application_runs_s == (19.0, 21.0, 20.0)
+    assert measured.skeleton_runs_s == (2.0, 2.0, 2.0)
+    assert order == ["application"] * 3
+    assert not measured.recorded
+
+
+def test_calibration_can_use_the_recorded_time(folder: Path):
+    measured = calibrate(prepare(folder, FACTS), None, runs=2)
+    assert measured.application_runs_s == (FACTS.application_s,)
+    assert measured.recorded
+
+
+def test_a_failing_skeleton_ends_the_calibration(folder: Path):
+    fake_mpi.script(folder / "skeleton", "echo broken >&2; exit 3")
+    with pytest.raises(ApplicationError, match="exit code 3: broken"):
+        calibrate(prepare(folder, FACTS), None, runs=1)
+
+
+def test_a_skeleton_is_compiled_when_it_is_not(folder: Path, tmp_path: Path):
+    (folder / "skeleton").unlink()
+    (folder / "skeleton.c").touch()
+    fake_mpi.mpicc(tmp_path / "bin", "mpich")
+    fake_mpi.script(
+        tmp_path / "bin/make",
+        f"echo \"$@\" > {tmp_path}/words; echo '#!/bin/sh' > {folder}/skeleton; "
+        f"echo '{PRINTS}' >> {folder}/skeleton; chmod +x {folder}/skeleton",
+    )
+    assert prepare(folder, FACTS).reference_s() == 2.0
+    assert f"MPICC={tmp_path}/bin/mpicc" in (tmp_path / "words").read_text()
+
+
+def test_a_skeleton_that_cannot_be_compiled_is_named(folder: Path):
+    (folder / "skeleton").unlink()
+    (folder / "skeleton.c").touch()
+    with pytest.raises(MachineError, match="not compiled and there is no mpicc"):
+        prepare(folder, FACTS)
+
+
+def test_an_empty_folder_has_no_skeleton(folder: Path):
+    (folder / "skeleton").unlink()
+    with pytest.raises(InputError, match=r"neither skeleton nor skeleton\.c"):
+        prepare(folder, FACTS)
+
+
+def test_a_machine_without_the_recorded_launcher_uses_its_own(
+    folder: Path, tmp_path: Path
+):
+    facts = replace(FACTS, command=("/elsewhere/mpiexec", "-n", "2", "app"))
+    ready = prepare(folder, facts)
+    assert ready.arguments(())[0] == str(tmp_path / "bin/mpirun")
+
+
+def test_only_hosts_of_the_set_are_blamed():
+    done = Finished(("mpirun",), 1, 0.1, "", "n10: no route; also n1.")
+    assert blamed_hosts(done, [Host("n1"), Host("n2"), Host("n10")]) == ["n10"]
+
+
+def test_a_node_set_is_written_as_the_user_could():
+    assert name_of((Host("a"), Host("b", 2))) == "a,b:2"
+    assert name_of(()) == "this machine"

@@ -1,0 +1,111 @@
+"""From times of the skeleton to a time of the application with a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skelgen.launch import Host
+from skelgen.prediction import Calibration, SkeletonFacts
+from skelgen.prediction.predict import predict, ratio, verdict
+
+MEASURED = Calibration(
+    application_runs_s=(20.0, 20.2, 19.8),
+    skeleton_runs_s=(2.0, 2.02, 1.98),
+    host="ref",
+    mpi="MPICH 5.0.2",
+    load=(0.0, 0.0, 0.0),
+    recorded=False,
+)
+FACTS = SkeletonFacts(
+    ranks=2,
+    scaling_factor=10.0,
+    expected_s=2.1,
+    application_s=20.5,
+    smallest_good_s=0.5,
+    dropped_share=0.001,
+    mpi="MPICH Version: 5.0.2",
+    ranks_per_host=(2,),
+    command=("mpirun", "-n", "2", "./app"),
+    folder="/somewhere",
+    environment=(),
+    calibration=MEASURED,
+)
+STEADY = (3.0, 3.01, 2.99)
+
+
+def predicted(facts: SkeletonFacts = FACTS, runs_s=STEADY, *, bound: float = 0.05):
+    return predict(
+        facts,
+        runs_s,
+        hosts=(),
+        mpi="MPICH 5.0.2",
+        interval_bound=bound,
+        generator=np.random.default_rng(1),
+    )
+
+
+def test_the_prediction_is_skeleton_time_times_measured_ratio():
+    found = predicted()
+    assert found.ratio == pytest.approx(10.0)
+    assert found.time_s.p50 == pytest.approx(30.0)
+    assert found.time_s.p5 < 30.0 < found.time_s.p95
+    assert found.verdict == "trust"
+    assert found.reasons == ()
+
+
+def test_without_calibration_the_expected_ratio_is_used_and_doubted():
+    facts = replace(FACTS, calibration=None)
+    assert ratio(facts) == pytest.approx(20.5 / 2.1)
+    assert predicted(facts).verdict == "do not trust"
+    assert "skelgen calibrate" in predicted(facts).reasons[0]
+
+
+def test_noisy_runs_widen_the_interval_and_are_doubted():
+    noisy = predicted(runs_s=(3.0, 3.6, 2.5))
+    assert noisy.time_s.half_width > 3 * predicted().time_s.half_width
+    assert any("interval is too wide" in reason for reason in noisy.reasons)
+
+
+def test_a_noisy_calibration_widens_the_interval():
+    noisy = replace(MEASURED, skeleton_runs_s=(2.0, 2.2, 1.8))
+    facts = replace(FACTS, calibration=noisy)
+    assert predicted(facts).time_s.half_width > 2 * predicted().time_s.half_width
+
+
+def test_the_error_of_the_method_is_part_of_the_interval():
+    exact = replace(
+        MEASURED, application_runs_s=(20.0,) * 3, skeleton_runs_s=(2.0,) * 3
+    )
+    found = predicted(replace(FACTS, calibration=exact), runs_s=(3.0,) * 3)
+    assert 0.02 < found.time_s.half_width < 0.06
+
+
+@pytest.mark.parametrize(
+    ("change", "telling"),
+    [
+        ({"dropped_share": 0.03}, "dropped"),
+        ({"smallest_good_s": 5.0}, "too short"),
+        ({"mpi": "Open MPI v5.0.11"}, "recorded with Open MPI"),
+        ({"ranks_per_host": (1, 1)}, "recorded on 2 hosts"),
+        (
+            {"calibration": replace(MEASURED, skeleton_runs_s=(0.1, 0.1, 0.1))},
+            "too short",
+        ),
+        (
+            {"calibration": replace(MEASURED, mpi="Open MPI 5.0.11")},
+            "calibrated with Open MPI",
+        ),
+    ],
+)
+def test_each_doubt_is_named(change, telling):
+    reasons = verdict(replace(FACTS, **change), hosts=(), mpi="MPICH 5.0.2")
+    assert len(reasons) == 1
+    assert telling in reasons[0]
+
+
+def test_the_same_number_of_hosts_is_no_doubt():
+    facts = replace(FACTS, ranks_per_host=(1, 1))
+    assert verdict(facts, hosts=(Host("a"), Host("b")), mpi="MPICH 4.0") == ()

@@ -205,7 +205,7 @@ def _repeated(nest: Nest, item: int) -> Iterator[int]:
 
 
 def label(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number equal keys by first occurrence.
+    """Give equal keys one number, in the order of their first occurrence.
 
     Returns
     -------
@@ -231,3 +231,14 @@ def label(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64
     if found < 0:
         raise MemoryError
     return labels, first[:found].copy()
+
+
+def mixed(values: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Spread numbers over 64 bits (splitmix64)."""
+    with np.errstate(over="ignore"):
+        spread = (values.astype(np.uint64) + np.uint64(1)) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
+        spread = (spread ^ (spread >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        spread = (spread ^ (spread >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return spread ^ (spread >> np.uint64(31))

@@ -1,0 +1,223 @@
+"""Complete the kept units to whole programs.
+
+Completions keep those of their requests whose unit is kept and vanish with the last
+of them. A persistent request is kept when one of its starts is, a probe when the
+message is that it saw, a ``Request_free`` with its request. ``Cancel`` is left out:
+either its request was matched all the same, or it has no partner and is not kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, Kind, function_info
+from skelgen.events.types import PROC_NULL
+from skelgen.matching import Matching
+from skelgen.skeleton.units import Units, kinds_of
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCalls:
+    """The calls of a skeleton, rank after rank in program order.
+
+    Attributes
+    ----------
+    call : (k,) int64 array
+        Kept calls, ascending.
+    first : (ranks + 1,) int64 array
+        Those of rank r are rows ``first[r]`` to ``first[r + 1]``.
+    age_first : (k + 1,) int64 array
+        Requests that a kept call completes, starts or frees: rows of `ages`.
+    ages : (m,) int64 array
+        Counted among the kept requests of the rank; 1 is the latest.
+    """
+
+    call: NDArray[np.int64]
+    first: NDArray[np.int64]
+    age_first: NDArray[np.int64]
+    ages: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """Requests named by calls: call, and the call that created the request."""
+
+    call: NDArray[np.int64]
+    creator: NDArray[np.int64]
+
+
+def close(
+    calls: Calls, matching: Matching, units: Units, chosen: NDArray[np.bool_]
+) -> KeptCalls:
+    """Return all calls of a skeleton.
+
+    Parameters
+    ----------
+    calls, matching, units
+        Of all calls of the application.
+    chosen : (units,) bool array
+        Kept units.
+    """
+    kept = np.append(chosen, False)[units.unit]
+    kinds = kinds_of(calls)
+    creators, created = _creators(calls)
+    starts = _entries(calls, np.flatnonzero((kinds == Kind.START) & kept), creators)
+    kept[starts.creator] = True
+    done = _entries(calls, _completions(calls, matching, kinds, kept), creators)
+    release = _entries(calls, _frees(calls, kinds), creators)
+    done = _of_kept_requests(calls, kinds, kept, done, creators)
+    release = _only(release, kept[release.creator])
+    kept[done.call] = True
+    kept[release.call] = True
+    _keep_probes(calls, kinds, kept)
+    entries = _sorted([starts, done, release])
+    return _with_ages(calls, kept, created, entries)
+
+
+def _creators(calls: Calls) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the calls that create requests, and which calls do."""
+    creates = np.array([function_info(name).creates for name in calls.functions])
+    created = creates[calls.shapes["function"]][calls.shape]
+    return np.flatnonzero(created), created
+
+
+def _entries(
+    calls: Calls, call: NDArray[np.int64], creators: NDArray[np.int64]
+) -> _Entries:
+    """List the requests that some calls name, in the order of calls and ages."""
+    row = calls.ages[call]
+    count = calls.age_first[row + 1] - calls.age_first[row]
+    owner = np.repeat(call, count)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    age = calls.age_values[np.repeat(calls.age_first[row], count) + within]
+    before = np.searchsorted(creators, owner)
+    creator = creators[before - age] if len(owner) else np.zeros(0, np.int64)
+    return _Entries(owner, creator)
+
+
+def _only(entries: _Entries, wanted: NDArray[np.bool_]) -> _Entries:
+    return _Entries(entries.call[wanted], entries.creator[wanted])
+
+
+def _sorted(parts: list[_Entries]) -> _Entries:
+    call = np.concatenate([part.call for part in parts])
+    order = np.argsort(call, kind="stable")
+    return _Entries(
+        call[order], np.concatenate([part.creator for part in parts])[order]
+    )
+
+
+def _completions(
+    calls: Calls,
+    matching: Matching,
+    kinds: NDArray[np.uint8],
+    kept: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Return completions that may complete a kept request."""
+    known = np.zeros(len(calls) + 1, bool)
+    for begin, done in (
+        (matching.send_call, matching.send_done),
+        (matching.receive_call, matching.receive_done),
+    ):
+        known[done[kept[begin]]] = True
+    collective = np.flatnonzero(kept & (matching.collective_done >= 0))
+    known[matching.collective_done[collective]] = True
+    alone = kept & ((kinds == Kind.ISEND) | (kinds == Kind.IRECEIVE))
+    alone[matching.send_call] = False
+    alone[matching.receive_call] = False
+    if alone.any() or _starts_nothing(calls):
+        known[:-1] = True  # requests to MPI_PROC_NULL are in no message
+    return np.flatnonzero(known[:-1] & (kinds == Kind.COMPLETE))
+
+
+def _starts_nothing(calls: Calls) -> bool:
+    """Say whether there are persistent requests without a partner."""
+    kinds = np.array([function_info(name).kind for name in calls.functions])
+    kind = kinds[calls.shapes["function"]]
+    persistent = (kind == Kind.SEND_INIT) | (kind == Kind.RECEIVE_INIT)
+    return bool((persistent & (calls.shapes["peer"] == PROC_NULL)).any())
+
+
+def _frees(calls: Calls, kinds: NDArray[np.uint8]) -> NDArray[np.int64]:
+    free = np.array(["Request_free" in name for name in calls.functions])
+    found = (kinds == Kind.RELEASE) & free[calls.shapes["function"]][calls.shape]
+    return np.flatnonzero(found)
+
+
+def _of_kept_requests(
+    calls: Calls,
+    kinds: NDArray[np.uint8],
+    kept: NDArray[np.bool_],
+    done: _Entries,
+    creators: NDArray[np.int64],
+) -> _Entries:
+    """Restrict completions to what was kept: a request, or its latest start."""
+    kind = kinds[done.creator]
+    persistent = (kind == Kind.SEND_INIT) | (kind == Kind.RECEIVE_INIT)
+    if not persistent.any():
+        return _only(done, kept[done.creator])
+    started = _entries(calls, np.flatnonzero(kinds == Kind.START), creators)
+    size = np.int64(len(calls) + 1)
+    keys = started.creator * size + started.call
+    order = np.argsort(keys, kind="stable")
+    latest = np.searchsorted(keys[order], done.creator * size + done.call) - 1
+    found = persistent & (latest >= 0)
+    position = order[latest[found]]
+    active = started.creator[position] == done.creator[found]
+    wanted = kept[done.creator] & ~persistent
+    wanted[found] = kept[started.call[position]] & active
+    return _only(done, wanted)
+
+
+def _keep_probes(
+    calls: Calls, kinds: NDArray[np.uint8], kept: NDArray[np.bool_]
+) -> None:
+    """Keep probes whose message, that of the next equal receive, is kept."""
+    probes = np.flatnonzero(kinds == Kind.PROBE)
+    if not len(probes):
+        return
+    receiving = (Kind.RECEIVE, Kind.IRECEIVE, Kind.SENDRECV)
+    receives = np.flatnonzero(np.isin(kinds, receiving))
+    both = np.concatenate([probes, receives])
+    channel = _channels(calls, both, kinds[both] == Kind.SENDRECV)
+    keys = channel * np.int64(len(calls) + 1) + both
+    order = np.argsort(keys[len(probes) :])
+    received = keys[len(probes) :][order]
+    following = np.searchsorted(received, keys[: len(probes)])
+    inside = following < len(received)
+    probe, following = probes[inside], order[following[inside]]
+    same = channel[len(probes) :][following] == channel[: len(probes)][inside]
+    kept[probe[same & kept[receives[following]]]] = True
+
+
+def _channels(
+    calls: Calls, call: NDArray[np.int64], second: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Give each channel a number: receiving rank, communicator, source, tag."""
+    shapes = calls.shapes[calls.shape[call]]
+    columns = [
+        np.searchsorted(calls.first, call, side="right") - 1,
+        shapes["communicator"],
+        np.where(second, shapes["peer2"], shapes["peer"]),
+        np.where(second, shapes["tag2"], shapes["tag"]),
+    ]
+    _, channel = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    return channel.ravel()
+
+
+def _with_ages(
+    calls: Calls,
+    kept: NDArray[np.bool_],
+    created: NDArray[np.bool_],
+    entries: _Entries,
+) -> KeptCalls:
+    call = np.flatnonzero(kept)
+    creators = call[created[call]]
+    before = np.searchsorted(creators, entries.call)
+    ages = before - np.searchsorted(creators, entries.creator)
+    age_first = np.searchsorted(entries.call, np.append(call, len(calls)))
+    first = np.searchsorted(call, calls.first)
+    return KeptCalls(call, first, age_first.astype(np.int64), ages.astype(np.int64))

@@ -1,0 +1,276 @@
+"""Programs as flat tables, in the form that the simulator runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Kind, function_info
+from skelgen.events.types import NO_PEER, PROC_NULL
+from skelgen.signature import Family
+from skelgen.skeleton.expansion import weigh
+from skelgen.skeleton.types import Operation, Program
+from skelgen.symbols import VARYING
+
+SYNCHRONOUS, BUFFERED = 1, 2
+_MODES = {"synchronous": SYNCHRONOUS, "buffered": BUFFERED}
+_SENDS = (Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV)
+_RECEIVES = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.PROBE)
+_COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE)
+NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What all ranks execute. A row is an operation on one rank.
+
+    Attributes
+    ----------
+    first : (ranks + 1,) int64 array
+        Steps of rank r are rows ``first[r]`` to ``first[r + 1]`` of `row`.
+    row : (steps,) int32 array
+        Operation of each step.
+    kind, mode : (rows,) uint8 arrays
+        `Kind`, and whether a send waits for its receive in any case
+        (SYNCHRONOUS) or never (BUFFERED).
+    partner_first : (rows + 1,) int64 array
+        Execution k of a row with p partners has the partner ``k % p``.
+    send_channel, receive_channel : (partners,) int32 arrays
+        Channel (communicator, source, destination, tag) that messages go to and
+        come from; -1 for none.
+    size_first : (rows + 1,) int64 array
+    size_bytes : (sizes,) int64 array
+        Execution k of n of a row with s sizes has the size ``k * s // n`` [bytes].
+    occurrences : (rows,) int64 array
+    capacity_bytes : (rows,) int64 array
+        Of a receive [bytes].
+    age_first : (rows + 1,) int64 array
+    ages : (a,) int64 array
+        Requests that a row names.
+    stream, member, fit : (rows,) int32 arrays
+        Of a collective the communicator, the rank in it, numbered through all
+        communicators, and what all participants must have in common; else -1.
+    streams : tuple of tuple of int
+        World ranks of each communicator.
+    request_first : (ranks + 1,) int64 array
+        Requests that the ranks create, cumulated.
+    channels : tuple of (int, int, int, int)
+        Communicator, source, destination (world ranks) and tag of each channel.
+    """
+
+    first: NDArray[np.int64]
+    row: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    mode: NDArray[np.uint8]
+    partner_first: NDArray[np.int64]
+    send_channel: NDArray[np.int32]
+    receive_channel: NDArray[np.int32]
+    size_first: NDArray[np.int64]
+    size_bytes: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
+    capacity_bytes: NDArray[np.int64]
+    age_first: NDArray[np.int64]
+    ages: NDArray[np.int64]
+    stream: NDArray[np.int32]
+    member: NDArray[np.int32]
+    fit: NDArray[np.int32]
+    streams: tuple[tuple[int, ...], ...]
+    request_first: NDArray[np.int64]
+    channels: tuple[tuple[int, int, int, int], ...]
+
+    @property
+    def ranks(self) -> int:
+        """Return the number of ranks."""
+        return len(self.first) - 1
+
+
+def script_of(
+    programs: Sequence[Program],
+    functions: Sequence[str],
+    symbols: NDArray[np.void],
+    families: Sequence[Family],
+) -> Script:
+    """Turn programs into a script.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+    functions : sequence of str
+        MPI names; the symbols' column ``function`` points here.
+    symbols : SYMBOL_DTYPE array
+    families : sequence of Family
+    """
+    collector = _Collector(functions, symbols, families)
+    strings = [_string(program) for program in programs]
+    owner = {rank: p for p, program in enumerate(programs) for rank in program.ranks}
+    rows, first = [], [0]
+    for rank in sorted(owner):
+        program = programs[owner[rank]]
+        start = collector.rows
+        created = collector.rank(rank, program)
+        string = strings[owner[rank]]
+        rows.append(string + np.int32(start))
+        first.append(first[-1] + len(string))
+        collector.request_first.append(collector.request_first[-1] + created)
+    return collector.script(
+        np.array(first, np.int64),
+        np.concatenate(rows) if rows else np.zeros(0, np.int32),
+    )
+
+
+def _string(program: Program) -> NDArray[np.int32]:
+    """Expand a program to indices of its operations."""
+    length = sum(operation.occurrences for operation in program.operations)
+    leaf, _ = weigh(program.nest, 1.0, length)
+    symbol = program.nest.symbol[program.nest.body_items == 0]
+    found: NDArray[np.int32] = symbol[leaf].astype(np.int32)
+    return found
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Collects the rows of a script."""
+
+    functions: Sequence[str]
+    symbols: NDArray[np.void]
+    families: Sequence[Family]
+    rows: int = 0
+    request_first: list[int] = field(default_factory=lambda: [0])
+    channels: dict[tuple[int, int, int, int], int] = field(default_factory=dict)
+    fits: dict[tuple[str, int], int] = field(default_factory=dict)
+    columns: dict[str, list[int]] = field(default_factory=dict)
+    ragged: dict[str, list[list[int]]] = field(default_factory=dict)
+    instance_first: list[int] = field(default_factory=list)
+    member_first: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        sizes = [len(members) for f in self.families for members in f.instances]
+        counts = [len(family.instances) for family in self.families]
+        self.instance_first = [0, *np.cumsum(counts).tolist()]
+        self.member_first = [0, *np.cumsum(sizes).tolist()]
+        for name in ("kind", "mode", "occurrences", "capacity"):
+            self.columns[name] = []
+        for name in ("stream", "member", "fit"):
+            self.columns[name] = []
+        for name in ("send", "receive", "size", "ages"):
+            self.ragged[name] = []
+
+    def rank(self, rank: int, program: Program) -> int:
+        """Add the operations of one rank; return how many requests it creates."""
+        position = program.ranks.index(rank)
+        created = 0
+        for operation in program.operations:
+            symbol = self.symbols[operation.symbol]
+            info = function_info(self.functions[symbol["function"]])
+            self._plain(operation, position, info.kind, _MODES.get(info.mode, 0))
+            self._partners(rank, operation, symbol, info.kind)
+            self._collective(rank, symbol, info.kind)
+            self.rows += 1
+            created += operation.occurrences * info.creates
+        return created
+
+    def _plain(self, operation: Operation, row: int, kind: Kind, mode: int) -> None:
+        add = self.columns
+        add["kind"].append(int(kind))
+        add["mode"].append(mode)
+        add["occurrences"].append(operation.occurrences)
+        add["capacity"].append(int(operation.receive_bytes[row]))
+        sizes = operation.size_bytes.values[row]
+        self.ragged["size"].append([round(float(size)) for size in sizes])
+        self.ragged["ages"].append(list(operation.ages))
+
+    def _partners(
+        self, rank: int, operation: Operation, symbol: np.void, kind: Kind
+    ) -> None:
+        send, receive = [NOBODY], [NOBODY]
+        if kind in _SENDS or kind in _RECEIVES:
+            peers = [int(symbol["peer"])]
+            if peers == [VARYING]:
+                peers = operation.peers.tolist()
+            tag = int(symbol["tag"])
+            if kind in _SENDS:
+                send = [self._channel(rank, symbol, peer, tag, True) for peer in peers]
+            else:
+                receive = [
+                    self._channel(rank, symbol, peer, tag, False) for peer in peers
+                ]
+            if kind is Kind.SENDRECV:
+                second, tag = int(symbol["peer2"]), int(symbol["tag2"])
+                peers = peers if second == VARYING else [second]
+                receive = [
+                    self._channel(rank, symbol, peer, tag, False) for peer in peers
+                ]
+        both = max(len(send), len(receive))
+        self.ragged["send"].append(send if len(send) == both else send * both)
+        self.ragged["receive"].append(
+            receive if len(receive) == both else receive * both
+        )
+
+    def _channel(
+        self, rank: int, symbol: np.void, peer: int, tag: int, sends: bool
+    ) -> int:
+        if peer in (PROC_NULL, NO_PEER):
+            return NOBODY
+        stream, own, members = self._own(int(symbol["family"]), rank)
+        partner = members[(own + peer) % len(members)]
+        ends = (rank, partner) if sends else (partner, rank)
+        return self.channels.setdefault((stream, *ends, tag), len(self.channels))
+
+    def _own(self, family: int, rank: int) -> tuple[int, int, tuple[int, ...]]:
+        """Return a rank's communicator of a family, its rank there, and members."""
+        for number, members in enumerate(self.families[family].instances):
+            if rank in members:
+                stream = self.instance_first[family] + number
+                return stream, members.index(rank), members
+        raise AssertionError(f"rank {rank} has no communicator in family {family}")
+
+    def _collective(self, rank: int, symbol: np.void, kind: Kind) -> None:
+        stream = member = fit = NOBODY
+        if kind in _COLLECTIVES:
+            stream, own, _ = self._own(int(symbol["family"]), rank)
+            member = self.member_first[stream] + own
+            name = self.functions[symbol["function"]].removesuffix("_c")
+            rooted = function_info(name).rooted
+            key = (name, int(symbol["peer"]) if rooted else NO_PEER)
+            fit = self.fits.setdefault(key, len(self.fits))
+        for name, value in (("stream", stream), ("member", member), ("fit", fit)):
+            self.columns[name].append(value)
+
+    def script(self, first: NDArray[np.int64], row: NDArray[np.int32]) -> Script:
+        """Return what was collected."""
+        partner_first, send = _ragged(self.ragged["send"], np.int32)
+        _, receive = _ragged(self.ragged["receive"], np.int32)
+        size_first, size_bytes = _ragged(self.ragged["size"], np.int64)
+        age_first, ages = _ragged(self.ragged["ages"], np.int64)
+        return Script(
+            first=first,
+            row=row,
+            kind=np.array(self.columns["kind"], np.uint8),
+            mode=np.array(self.columns["mode"], np.uint8),
+            partner_first=partner_first,
+            send_channel=send,
+            receive_channel=receive,
+            size_first=size_first,
+            size_bytes=size_bytes,
+            occurrences=np.array(self.columns["occurrences"], np.int64),
+            capacity_bytes=np.array(self.columns["capacity"], np.int64),
+            age_first=age_first,
+            ages=ages,
+            stream=np.array(self.columns["stream"], np.int32),
+            member=np.array(self.columns["member"], np.int32),
+            fit=np.array(self.columns["fit"], np.int32),
+            streams=tuple(m for family in self.families for m in family.instances),
+            request_first=np.array(self.request_first, np.int64),
+            channels=tuple(self.channels),
+        )
+
+
+def _ragged(
+    rows: Sequence[Sequence[int]], dtype: type[np.signedinteger]
+) -> tuple[NDArray[np.int64], NDArray[np.signedinteger]]:
+    first = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    values = np.array([value for row in rows for value in row], dtype)
+    return first.astype(np.int64), values

@@ -1,0 +1,206 @@
+"""Choose the units that a skeleton keeps.
+
+Paper: Sodhi and Subhlok 2005, section III-C, steps 1 and 2; here whole units are
+kept, so that matching survives, and never fewer bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, function_info
+from skelgen.signature import Signature
+from skelgen.skeleton.expansion import Expansion
+from skelgen.skeleton.rounding import RELEVANT_SHARE, Demand, kept_numbers
+from skelgen.skeleton.units import Units
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Weights of all units, from iteration selection at their anchors."""
+
+    weight: NDArray[np.float32]
+    whole: NDArray[np.int64]  # units with weight 1, by type and logical order
+    whole_first: NDArray[np.int64]
+    part: NDArray[np.int64]  # units with weights between 0 and 1, likewise
+    part_first: NDArray[np.int64]
+
+
+def strata(count: int, wanted: int) -> NDArray[np.int64]:
+    """Return `wanted` of `count` positions, each in the middle of its stratum.
+
+    Examples
+    --------
+    >>> strata(10, 2).tolist()
+    [2, 7]
+    """
+    return (2 * np.arange(wanted) + 1) * count // max(2 * wanted, 1)
+
+
+def select(
+    signature: Signature,
+    expansion: Expansion,
+    calls: Calls,
+    units: Units,
+    fraction: float,
+) -> NDArray[np.bool_]:
+    """Choose units.
+
+    Parameters
+    ----------
+    signature, expansion, calls, units
+        What was joined from one signature.
+    fraction : float
+        Part of the application that is to be kept [1].
+
+    Returns
+    -------
+    (units,) bool array
+    """
+    candidates = _candidates(expansion, calls, units)
+    demand = _demand(signature, expansion, calls, units, candidates)
+    kept = kept_numbers(demand, fraction)
+    chosen = np.zeros(len(units), bool)
+    short = _from_iterations(candidates, kept, chosen)
+    if short:
+        _fill(units, candidates, short, chosen)
+    return chosen
+
+
+def _candidates(expansion: Expansion, calls: Calls, units: Units) -> _Candidates:
+    rank = np.searchsorted(calls.first, units.anchor, side="right") - 1
+    position = units.anchor + expansion.offsets(calls.first)[rank]
+    weight = expansion.weight[position]
+    weight[units.broken] = 0
+    types = len(units.example)
+    whole, whole_first = _by_type(units, weight == 1, types)
+    part, part_first = _by_type(units, (weight > 0) & (weight < 1), types)
+    return _Candidates(weight, whole, whole_first, part, part_first)
+
+
+def _by_type(
+    units: Units, wanted: NDArray[np.bool_], types: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    found = np.flatnonzero(wanted)
+    of = units.type[found]
+    first = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=types))])
+    return found[np.argsort(of, kind="stable")], first.astype(np.int64)
+
+
+def _demand(
+    signature: Signature,
+    expansion: Expansion,
+    calls: Calls,
+    units: Units,
+    candidates: _Candidates,
+) -> Demand:
+    types, symbols = len(units.example), len(signature.symbols)
+    number = np.bincount(units.type[~units.broken], minlength=types)
+    rank, symbol, leaf = places(
+        signature, expansion, calls, units.anchor[units.example]
+    )
+    order = tuple(
+        (int(r), _coarse(signature, expansion, int(r), int(s), int(f)), int(s))
+        for r, s, f in zip(rank, symbol, leaf, strict=True)
+    )
+    of_unit = np.full(len(units) + 1, -1, np.int64)
+    of_unit[units.example] = np.arange(types)
+    members = np.flatnonzero(of_unit[units.unit] >= 0)
+    rank, symbol, _ = places(signature, expansion, calls, members)
+    pairs, counts = np.unique(
+        np.stack([of_unit[units.unit[members]], rank * symbols + symbol]),
+        axis=1,
+        return_counts=True,
+    )
+    names, member_class = np.unique(pairs[1], return_inverse=True)
+    calls_of_class = np.bincount(
+        member_class, weights=counts * number[pairs[0]], minlength=len(names)
+    ).astype(np.int64)
+    of_rank = np.diff(calls.first)[names // max(symbols, 1)]
+    return Demand(
+        number=number,
+        whole=np.diff(candidates.whole_first),
+        order=order,
+        member_type=pairs[0],
+        member_class=member_class,
+        member_calls=counts,
+        class_calls=calls_of_class,
+        relevant=calls_of_class > RELEVANT_SHARE * of_rank,
+    )
+
+
+def places(
+    signature: Signature, expansion: Expansion, calls: Calls, call: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return rank, symbol and leaf of some calls."""
+    rank = np.searchsorted(calls.first, call, side="right") - 1
+    leaf = expansion.leaf[call + expansion.offsets(calls.first)[rank]].astype(np.int64)
+    tables = [g.nest.symbol[g.nest.body_items == 0] for g in signature.groups]
+    first = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
+    table = np.concatenate(tables).astype(np.int64)
+    return rank, table[first[expansion.group[rank]] + leaf], leaf
+
+
+def _coarse(
+    signature: Signature, expansion: Expansion, rank: int, symbol: int, leaf: int
+) -> tuple[int, int, int]:
+    row = signature.symbols[symbol]
+    kind = function_info(signature.functions[row["function"]]).kind
+    group = signature.groups[expansion.group[rank]]
+    column = group.ranks.index(rank)
+    mean = group.size_bytes.total[leaf, column] / max(int(group.count[leaf]), 1)
+    return int(kind), int(row["family"]), int(mean).bit_length()
+
+
+def _from_iterations(
+    candidates: _Candidates, kept: NDArray[np.int64], chosen: NDArray[np.bool_]
+) -> dict[int, int]:
+    """Choose among the units of kept iterations; return what types still miss."""
+    short = {}
+    for t in np.flatnonzero(kept).tolist():
+        first, last = candidates.whole_first[t : t + 2]
+        whole = candidates.whole[first:last]
+        missing = int(kept[t]) - len(whole)
+        if missing < 0:
+            whole = whole[strata(len(whole), int(kept[t]))]
+        chosen[whole] = True
+        if missing > 0:
+            first, last = candidates.part_first[t : t + 2]
+            part = candidates.part[first:last]
+            taken = _by_weight(candidates.weight[part], missing)
+            chosen[part[taken]] = True
+            if missing > len(taken):
+                short[t] = missing - len(taken)
+    return short
+
+
+def _by_weight(weight: NDArray[np.float32], wanted: int) -> NDArray[np.int64]:
+    """Choose positions in proportion to their weights, evenly in their order."""
+    if wanted >= len(weight):
+        return np.arange(len(weight))
+    steps = np.cumsum(weight, dtype=np.float64)
+    steps *= wanted / steps[-1]
+    marks = np.arange(wanted) + 0.5
+    taken = np.searchsorted(steps, marks)
+    if len(np.unique(taken)) < wanted:
+        taken = strata(len(weight), wanted)
+    return taken
+
+
+def _fill(
+    units: Units,
+    candidates: _Candidates,
+    short: dict[int, int],
+    chosen: NDArray[np.bool_],
+) -> None:
+    """Choose what is missing among the units outside kept iterations."""
+    wanted = np.zeros(len(units.example), bool)
+    wanted[list(short)] = True
+    free = wanted[units.type] & (candidates.weight == 0) & ~units.broken
+    rest, first = _by_type(units, free, len(units.example))
+    for t, missing in short.items():
+        left = rest[first[t] : first[t + 1]]
+        chosen[left[strata(len(left), min(missing, len(left)))]] = True

@@ -104,13 +104,13 @@ def section_s(output: str, binary: Path) -> float:
         if not line.lstrip().startswith("{"):
             continue
         try:
-            value = json.loads(line)["skeleton_s"]
+            value = json.loads(line)["seconds"]
         except (ValueError, KeyError, TypeError):
             continue
         if isinstance(value, int | float) and math.isfinite(value) and value > 0:
             return float(value)
     raise ApplicationError(
-        f"{binary} printed no time; expected a line of JSON with skeleton_s on its "
+        f"{binary} printed no time; expected a line of JSON with its seconds on its "
         "standard output"
     )
 

@@ -1,4 +1,8 @@
-"""The file ``skeleton.json`` of a skeleton's folder."""
+"""The file ``skeleton.json`` of a skeleton's folder.
+
+`skelgen.skeleton` writes it; here the launch of the recorded run and the calibration
+are added to it, and what a prediction needs is read from it.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +25,43 @@ _FORMAT = 1
 _POSITIVE = ("ranks", "scaling_factor", "expected_s", "application_s")
 
 
-def save(facts: SkeletonFacts, folder: Path) -> None:
-    """Write what a prediction needs to know into the skeleton's folder."""
-    content = {"format": _FORMAT, **asdict(facts)}
-    text = json.dumps(content, indent=2) + "\n"
+def with_launch(
+    text: str, *, folder: str, environment: tuple[tuple[str, str], ...]
+) -> str:
+    """Add to the text of ``skeleton.json`` where and how the application ran.
+
+    Parameters
+    ----------
+    text : str
+        As the skeleton stage wrote it.
+    folder : str
+        Working directory of the recorded launch.
+    environment : tuple of (str, str)
+        Variables of that launch that change how MPI behaves.
+    """
+    launch = {"folder": folder, "environment": dict(environment)}
+    return _as_text({**json.loads(text), "launch": launch})
+
+
+def _as_text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=1) + "\n"
+
+
+def save_calibration(measured: Calibration, folder: Path) -> None:
+    """Store the ratio of a skeleton beside it.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be written.
+    """
+    content = {**_content(folder), "calibration": asdict(measured)}
     path = folder / FACTS_FILE
     try:
         with tempfile.NamedTemporaryFile(
             "w", dir=folder, prefix=f".{FACTS_FILE}.", delete=False
         ) as file:
-            file.write(text)
+            file.write(_as_text(content))
         Path(file.name).chmod(0o644)
         Path(file.name).replace(path)
     except OSError as error:
@@ -45,6 +76,17 @@ def load(folder: Path) -> SkeletonFacts:
     InputError
         When the folder holds no skeleton or its description is damaged.
     """
+    content = _content(folder)
+    try:
+        return _facts(content)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{folder / FACTS_FILE} was edited or is damaged ({_cause(error)}); build "
+            "it again with skelgen build"
+        ) from error
+
+
+def _content(folder: Path) -> dict[str, Any]:
     path = folder / FACTS_FILE
     try:
         content = json.loads(path.read_text())
@@ -57,20 +99,14 @@ def load(folder: Path) -> SkeletonFacts:
         raise InputError(
             f"{folder} is a file; give the folder that skelgen build wrote"
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise InputError(
             f"{path} is not a skeleton's description of format {_FORMAT}; build it "
             "again with skelgen build"
         )
-    try:
-        return _facts(content)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{path} was edited or is damaged ({_cause(error)}); build it again with "
-            "skelgen build"
-        ) from error
+    return content
 
 
 def _cause(error: Exception) -> str:
@@ -78,27 +114,43 @@ def _cause(error: Exception) -> str:
 
 
 def _facts(content: Mapping[str, Any]) -> SkeletonFacts:
-    known = content["calibration"]
+    known, recorded = content["calibration"], content["signature"]
+    launch = content.get("launch", {"folder": "", "environment": {}})
     facts = SkeletonFacts(
         ranks=_whole("ranks", content["ranks"]),
-        scaling_factor=_number(content, "scaling_factor"),
+        scaling_factor=_number(content, "scale"),
         expected_s=_number(content, "expected_s"),
         application_s=_number(content, "application_s"),
         smallest_good_s=_number(content, "smallest_good_s"),
         dropped_share=_number(content, "dropped_share"),
         mpi=_text(content, "mpi"),
         ranks_per_host=tuple(
-            _whole("ranks_per_host", count) for count in content["ranks_per_host"]
+            _whole("ranks_per_host", count) for count in recorded["ranks_per_host"]
         ),
-        command=tuple(str(word) for word in content["command"]),
-        folder=_text(content, "folder"),
-        environment=tuple((str(n), str(v)) for n, v in content["environment"]),
+        command=tuple(_word(word) for word in _list("command", content["command"])),
+        folder=_text(launch, "folder"),
+        environment=tuple(
+            (_word(name), _word(value))
+            for name, value in dict(launch["environment"]).items()
+        ),
         calibration=None if known is None else _calibration(known),
     )
     for name in _POSITIVE:
         if getattr(facts, name) <= 0:
             raise ValueError(f"{name} is not positive")
     return facts
+
+
+def _list(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is no list")
+    return value
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str) or "\0" in value:
+        raise ValueError(f"{value!r} is no word")
+    return value
 
 
 def _calibration(content: Mapping[str, Any]) -> Calibration:

@@ -17,7 +17,7 @@ from skelgen.prediction.skeleton_runs import prepare, section_s
 from tests import fake_mpi
 from tests.unit.test_prediction_predict import FACTS
 
-PRINTS = 'echo "{\\"skeleton_s\\": 2.0}"'
+PRINTS = 'echo "{\\"seconds\\": 2.0}"'
 #: Fails on the host ``bad``, else runs the program; writes its words to a log.
 LAUNCHER = (
     'echo "$@" >> "$0.log"; case "$*" in *bad*) '
@@ -58,7 +58,7 @@ def test_runs_are_repeated_until_the_interval_is_narrow(folder: Path, tmp_path: 
     fake_mpi.script(
         folder / "skeleton",
         f"echo x >> {count}; n=$(wc -l < {count}); t=2.0; "
-        '[ $n -eq 1 ] && t=2.4; [ $n -eq 2 ] && t=1.7; echo "{\\"skeleton_s\\": $t}"',
+        '[ $n -eq 1 ] && t=2.4; [ $n -eq 2 ] && t=1.7; echo "{\\"seconds\\": $t}"',
     )
     (only,), _ = measure(folder, budget_s=60)
     assert 6 <= len(only.runs_s) <= 60
@@ -78,7 +78,7 @@ def test_node_sets_take_turns_and_come_back_ordered(folder: Path, tmp_path: Path
     fake_mpi.hydra(
         tmp_path / "bin",
         body='echo "$2" >> "$0.log"; t=2.0; [ "$2" = slow:2 ] && t=3.0; '
-        'echo "{\\"skeleton_s\\": $t}"',
+        'echo "{\\"seconds\\": $t}"',
     )
     facts = replace(FACTS, command=("mpirun", "-n", "2", "app"))
     both, _ = measure(folder, (Host("slow", 2),), (Host("fast", 2),), facts=facts)
@@ -109,7 +109,7 @@ def test_a_hanging_skeleton_is_ended(folder: Path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "body", ["exit 0", "echo hello", "echo '{}'", "echo '{\"skeleton_s\": -1}'"]
+    "body", ["exit 0", "echo hello", "echo '{}'", "echo '{\"seconds\": -1}'"]
 )
 def test_a_skeleton_without_a_time_fails(folder: Path, body):
     fake_mpi.script(folder / "skeleton", body)
@@ -118,7 +118,7 @@ def test_a_skeleton_without_a_time_fails(folder: Path, body):
 
 
 def test_other_lines_around_the_time_do_not_matter():
-    output = 'warning {\n{"skeleton_s": 1.5, "ranks": 2}\n{"other": 1}\n'
+    output = 'warning {\n{"seconds": 1.5, "ranks": 2}\n{"other": 1}\n'
     assert section_s(output, Path("skeleton")) == 1.5
 
 

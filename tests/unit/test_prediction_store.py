@@ -11,8 +11,40 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.prediction.store import FACTS_FILE, load, save
+from skelgen.prediction import SkeletonFacts
+from skelgen.prediction.store import FACTS_FILE, load, save_calibration, with_launch
 from tests.unit.test_prediction_predict import FACTS
+
+
+def written(facts: SkeletonFacts) -> str:
+    """Return the description as the skeleton stage writes it."""
+    return json.dumps(
+        {
+            "format": 1,
+            "application": "app",
+            "scale": facts.scaling_factor,
+            "ranks": facts.ranks,
+            "application_s": facts.application_s,
+            "expected_s": facts.expected_s,
+            "mpi": facts.mpi,
+            "command": facts.command,
+            "signature": {"ranks_per_host": facts.ranks_per_host, "events": 7},
+            "dropped_share": facts.dropped_share,
+            "smallest_good_s": facts.smallest_good_s,
+            "warnings": [],
+            "compute": {"host": "ref"},
+            "calibration": None,
+        }
+    )
+
+
+def save(facts: SkeletonFacts, folder: Path) -> None:
+    text = with_launch(
+        written(facts), folder=facts.folder, environment=facts.environment
+    )
+    (folder / FACTS_FILE).write_text(text)
+    if facts.calibration is not None:
+        save_calibration(facts.calibration, folder)
 
 
 @pytest.mark.parametrize("facts", [FACTS, replace(FACTS, calibration=None)])
@@ -20,6 +52,18 @@ def test_what_is_saved_is_loaded(tmp_path: Path, facts):
     save(facts, tmp_path)
     assert load(tmp_path) == facts
     assert [path.name for path in tmp_path.iterdir()] == [FACTS_FILE]
+
+
+def test_a_skeleton_without_recorded_launch_is_loaded(tmp_path: Path):
+    (tmp_path / FACTS_FILE).write_text(written(FACTS))
+    assert load(tmp_path) == replace(FACTS, folder="", calibration=None)
+
+
+def test_a_calibration_leaves_the_rest_of_the_file_alone(tmp_path: Path):
+    save(FACTS, tmp_path)
+    content = json.loads((tmp_path / FACTS_FILE).read_text())
+    assert content["compute"] == {"host": "ref"}
+    assert content["signature"]["events"] == 7
 
 
 def test_the_same_facts_give_the_same_bytes(tmp_path: Path):
@@ -72,4 +116,4 @@ def test_any_edited_value_is_loaded_or_refused(tmp_path: Path, data):
         facts = load(tmp_path)
     except InputError:
         return
-    assert facts.ranks > 0
+    assert facts.ranks > 0 and facts.expected_s > 0

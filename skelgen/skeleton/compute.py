@@ -1,0 +1,290 @@
+"""Calibrate the compute operation of skeletons on the reference machine.
+
+The operation is fixed work: how many steps of arithmetic, streaming and pointer
+chasing stand for a microsecond of the application's computation is measured here
+once, and the numbers become part of the skeleton's text. They are never measured
+again on a target, which would erase the difference that is to be predicted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from skelgen import _paths
+from skelgen.errors import MachineError, UsageError
+from skelgen.launch.process import run
+from skelgen.skeleton.render_template import fill
+
+logger = logging.getLogger(__name__)
+
+#: How skeletons are compiled, and the calibration: the rates hold for these options.
+COMPILER_FLAGS = ("-std=c11", "-O2", "-ffp-contract=off", "-fno-tree-vectorize")
+
+_PARTS = ("arithmetic", "streaming", "chasing")
+_TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What computation consists of.
+
+    Attributes
+    ----------
+    arithmetic, streaming, chasing : float
+        Shares of its time on the reference machine; their sum is 1.
+    working_set_bytes : int
+        Memory that streaming goes through, and pointer chasing likewise [bytes].
+    """
+
+    arithmetic: float = 1.0
+    streaming: float = 0.0
+    chasing: float = 0.0
+    working_set_bytes: int = 12 << 20
+
+    def __post_init__(self) -> None:
+        if min(self.shares) < 0 or not math.isclose(sum(self.shares), 1.0):
+            raise UsageError(
+                f"the mix {self.shares} is not three shares of 0 or more "
+                "with the sum 1, such as 0.7,0.2,0.1"
+            )
+        if not 1 << 12 <= self.working_set_bytes <= 1 << 34:
+            raise UsageError(
+                f"a working set of {self.working_set_bytes} bytes is not "
+                "between 4 KiB and 16 GiB"
+            )
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """Return the shares of arithmetic, streaming and chasing."""
+        return (self.arithmetic, self.streaming, self.chasing)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Speed of the compute operation on the reference machine.
+
+    Attributes
+    ----------
+    mix : Mix
+    steps_per_us : tuple of float
+        Steps of arithmetic, streaming and chasing that together take one
+        microsecond, each in its share of the time [1/us].
+    call_us, clock_us : float
+        What a call of the operation takes by itself, without and with the two
+        readings of the clock [us].
+    processes : int
+        Processes that measured at the same time, one for each rank of a node.
+    host, cpu : str
+        Name and processor of the reference machine.
+    """
+
+    mix: Mix
+    steps_per_us: tuple[float, float, float]
+    call_us: float
+    clock_us: float
+    processes: int
+    host: str
+    cpu: str
+
+    @property
+    def units_per_s(self) -> float:
+        """Return the steps of all parts in one second [1/s]."""
+        return sum(self.steps_per_us) * 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The numbers of ``compute.c.j2``, as text; empty for a part that is not used."""
+
+    arithmetic: str
+    streaming: str
+    chasing: str
+    call: str
+    clock: str
+    set_bytes: int
+    reference: str
+
+    @classmethod
+    def of(cls, calibration: Calibration) -> Work:
+        """Write the numbers of a calibration."""
+        arithmetic, streaming, chasing = map(_rate, calibration.steps_per_us)
+        processes = calibration.processes
+        return cls(
+            arithmetic=arithmetic,
+            streaming=streaming,
+            chasing=chasing,
+            call=f"{calibration.call_us:.4f}",
+            clock=f"{calibration.clock_us:.4f}",
+            set_bytes=calibration.mix.working_set_bytes,
+            reference=f"{calibration.cpu}, {processes} process"
+            + ("es" if processes > 1 else ""),
+        )
+
+
+def _rate(steps_per_us: float) -> str:
+    """Write a rate as a C floating constant; "" for none."""
+    text = f"{steps_per_us:.6g}" if steps_per_us else ""
+    return text if not text or set(text) & set(".e") else f"{text}.0"
+
+
+def calibrate(
+    compiler: Path | str,
+    *,
+    mix: Mix | None = None,
+    processes: int = 1,
+    cache: Path | None = None,
+) -> Calibration:
+    """Measure the compute operation on this machine, once.
+
+    The operation is compiled from the template that skeletons use, with the same
+    options, and measured in as many processes at a time as the application had
+    ranks here, because they share caches and the clock frequency.
+
+    Parameters
+    ----------
+    compiler : Path or str
+        The ``mpicc`` that will compile the skeleton.
+    mix : Mix, optional
+        What computation consists of, default arithmetic only.
+    processes : int
+        Ranks on this machine.
+    cache : Path, optional
+        Folder that keeps results, by machine and compiler.
+
+    Raises
+    ------
+    MachineError
+        When there is no compiler or it cannot compile.
+    """
+    mix = mix or Mix()
+    processes = max(1, min(processes, os.cpu_count() or 1))
+    folder = (cache or _paths.cache()) / "calibrations"
+    kept = folder / f"{_key(str(compiler), mix, processes)}.json"
+    if (known := _read(kept)) is not None:
+        return known
+    measured = _measure(str(compiler), mix, processes)
+    _keep(kept, measured)
+    return measured
+
+
+def cpu_model() -> str:
+    """Return the name of this machine's processor."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        text = ""
+    for line in text.splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _key(compiler: str, mix: Mix, processes: int) -> str:
+    version = run([compiler, "--version"], timeout_s=_TIMEOUT_S)
+    parts = [
+        platform.node(),
+        cpu_model(),
+        version.output,
+        _source(_unmeasured(mix, processes)),
+        *COMPILER_FLAGS,
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def _unmeasured(mix: Mix, processes: int) -> Calibration:
+    """Return a calibration of one step a microsecond, to measure with."""
+    arithmetic, streaming, chasing = (1.0 if share else 0.0 for share in mix.shares)
+    rates = (arithmetic, streaming, chasing)
+    return Calibration(mix, rates, 0.0, 0.0, processes, platform.node(), cpu_model())
+
+
+def _source(calibration: Calibration) -> str:
+    return fill(
+        "calibrate.c.j2",
+        work=Work.of(calibration),
+        processes=calibration.processes,
+    )
+
+
+def _measure(compiler: str, mix: Mix, processes: int) -> Calibration:
+    """Measure the parts alone, then correct them by what the mixture takes."""
+    blank = _unmeasured(mix, processes)
+    logger.info("calibrating computation with %d processes", processes)
+    alone = _results(compiler, blank)[: len(_PARTS)]
+    rates = tuple(share * rate for share, rate in zip(mix.shares, alone, strict=True))
+    assert len(rates) == len(_PARTS)
+    *_, took, _, _ = _results(compiler, _with(blank, rates))
+    rates = tuple(rate / took for rate in rates)
+    *_, call_us, clock_us = _results(compiler, _with(blank, rates))
+    return _with(blank, rates, max(call_us, 0.0), max(clock_us, 0.0))
+
+
+def _with(
+    blank: Calibration,
+    rates: Sequence[float],
+    call_us: float = 0.0,
+    clock_us: float = 0.0,
+) -> Calibration:
+    arithmetic, streaming, chasing = (float(f"{rate:.6g}") for rate in rates)
+    return Calibration(
+        blank.mix,
+        (arithmetic, streaming, chasing),
+        round(call_us, 4),
+        round(clock_us, 4),
+        blank.processes,
+        blank.host,
+        blank.cpu,
+    )
+
+
+def _results(compiler: str, calibration: Calibration) -> list[float]:
+    """Compile and run the calibration; return the median of the processes."""
+    with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
+        folder = Path(name)
+        source, program = folder / "calibrate.c", folder / "calibrate"
+        source.write_text(_source(calibration))
+        command = [compiler, *COMPILER_FLAGS, "-o", str(program), str(source)]
+        for arguments in (command, [str(program)]):
+            done = run(arguments, timeout_s=_TIMEOUT_S)
+            if done.exit_code:
+                raise MachineError(
+                    f"cannot calibrate computation: {arguments[0]} ended with "
+                    f"{done.exit_code}: {done.complaint}"
+                )
+    rows = [line.split() for line in done.output.splitlines()]
+    return [float(value) for value in np.median(np.array(rows, float), axis=0)]
+
+
+def _read(path: Path) -> Calibration | None:
+    """Return a kept calibration; None when there is none that can be read."""
+    try:
+        kept = json.loads(path.read_text())
+        arithmetic, streaming, chasing = kept.pop("steps_per_us")
+        mix = Mix(**kept.pop("mix"))
+        return Calibration(
+            mix=mix, steps_per_us=(arithmetic, streaming, chasing), **kept
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, UsageError):
+        return None
+
+
+def _keep(path: Path, calibration: Calibration) -> None:
+    """Write a calibration beside its place and rename it; a cache may fail."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_suffix(f".{os.getpid()}")
+        beside.write_text(json.dumps(asdict(calibration), indent=1) + "\n")
+        beside.replace(path)
+    except OSError as error:
+        logger.warning("cannot keep the calibration: %s", error)

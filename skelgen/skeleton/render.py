@@ -1,0 +1,347 @@
+"""Write a plan as a C program with its Makefile and metadata.
+
+Everything is decided here and in the modules beside it; the templates lay out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+import skelgen
+from skelgen.signature import Signature
+from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Work
+from skelgen.skeleton.render_body import Section, range_text, sections
+from skelgen.skeleton.render_completion import slots_of
+from skelgen.skeleton.render_groups import Group, groups, splits
+from skelgen.skeleton.render_memory import Memory, extent, lay_out
+from skelgen.skeleton.render_routines import Routine, routines
+from skelgen.skeleton.render_surroundings import NOBODY, Surroundings, turn_name
+from skelgen.skeleton.render_tables import Tables
+from skelgen.skeleton.render_template import fill
+from skelgen.skeleton.types import Plan
+
+#: Version of ``skeleton.json`` and of what the skeleton prints.
+FORMAT = 1
+#: Longest name of a call site that stands behind its call.
+_LONGEST_SITE = 32
+_WORLD = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A section as the template sees it: C name, place in the report, text."""
+
+    name: str
+    number: int
+    about: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A routine as the template sees it.
+
+    Attributes
+    ----------
+    name : str
+        C name.
+    ranks : str
+        Who executes it, for people.
+    condition : str
+        C condition for being one of them; "" for the last.
+    row : str
+        C expression for the row of the own rank in tables.
+    functions : tuple of Function
+    """
+
+    name: str
+    ranks: str
+    condition: str
+    row: str
+    functions: tuple[Function, ...]
+
+
+def render(plan: Plan, *, calibration: Calibration) -> dict[str, str]:
+    """Write a plan as files.
+
+    Parameters
+    ----------
+    plan : Plan
+    calibration : Calibration
+        Speed of the compute operation on the machine of the recording.
+
+    Returns
+    -------
+    dict of str to str
+        Text of ``skeleton.c``, ``Makefile`` and ``skeleton.json``.
+
+    Raises
+    ------
+    InputError
+        When the plan holds what a skeleton cannot repeat.
+    """
+    return {
+        "skeleton.c": _program(plan, calibration),
+        "Makefile": fill("Makefile.j2", flags=" ".join(COMPILER_FLAGS)),
+        "skeleton.json": json.dumps(_metadata(plan, calibration), indent=1) + "\n",
+    }
+
+
+def _program(plan: Plan, calibration: Calibration) -> str:
+    signature, joined = plan.signature, routines(plan)
+    used = {step.family for routine in joined for step in routine.steps} | {_WORLD}
+    families = groups(signature, used)
+    tables = Tables()
+    around = _surroundings(signature, joined, families, tables)
+    written = [sections(surroundings) for surroundings in around]
+    names = _section_names(joined, written)
+    parts = _parts(joined, written, names, tables)
+    made = splits(families, signature.ranks, tables)
+    text = "\n".join(line for part in parts for f in part.functions for line in f.lines)
+    return fill(
+        "skeleton.c.j2",
+        application=_one_line(signature.provenance.application),
+        application_json=_c_string(json.dumps(signature.provenance.application)),
+        version=skelgen.__version__,
+        scale=f"{plan.scaling_factor:.6g}",
+        ranks=signature.ranks,
+        work=Work.of(calibration),
+        groups=[group.name for group in families if group is not None],
+        self_group=len(families) > 1 and families[1] is not None,
+        splits=made,
+        tables=tables,
+        turns=_turns(joined),
+        memory=_sizes([surroundings.memory for surroundings in around]),
+        uses=_Uses.of(text, joined, tables),
+        sections=names,
+        parts=parts,
+    )
+
+
+def _surroundings(
+    signature: Signature,
+    joined: Sequence[Routine],
+    families: tuple[Group | None, ...],
+    tables: Tables,
+) -> list[Surroundings]:
+    sites = tuple(_short_site(site) for site in signature.sites)
+    found = []
+    for routine in joined:
+        sizes = [group.size if group else 1 for group in families]
+        extents = tuple(extent(step, sizes[step.family]) for step in routine.steps)
+        memory = lay_out(routine, extents)
+        around = Surroundings(routine, memory, extents, families, tables, sites)
+        by_age = any(slots_of(around, i) is None for i in routine.lifetimes.references)
+        found.append(replace(around, by_age=by_age))
+    return found
+
+
+def _short_site(site: str) -> str:
+    short = re.sub(r"[^\w.+\-]", "", site.rpartition("/")[2])
+    return short if len(short) <= _LONGEST_SITE else ""
+
+
+def _section_names(
+    joined: Sequence[Routine], written: Sequence[Sequence[Section]]
+) -> list[str]:
+    """Name the sections of all routines; equal structures share their names."""
+    shapes = {tuple(section.title for section in found) for found in written}
+    if len(shapes) == 1:
+        return list(shapes.pop())
+    return [
+        f"ranks {range_text(routine.ranks)}: {section.title}"
+        for routine, found in zip(joined, written, strict=True)
+        for section in found
+    ]
+
+
+def _parts(
+    joined: Sequence[Routine],
+    written: Sequence[Sequence[Section]],
+    names: Sequence[str],
+    tables: Tables,
+) -> list[Part]:
+    ranks = sum(len(routine.ranks) for routine in joined)
+    shared = len({tuple(s.title for s in found) for found in written}) == 1
+    parts: list[Part] = []
+    before = 0
+    for number, (routine, found) in enumerate(zip(joined, written, strict=True)):
+        stem = f"part_{number}_" if len(joined) > 1 else ""
+        functions = tuple(
+            Function(
+                stem + section.title.replace(" ", "_"),
+                i if shared else before + i,
+                section.about,
+                section.lines,
+            )
+            for i, section in enumerate(found)
+        )
+        before += len(found)
+        last = number + 1 == len(joined)
+        parts.append(
+            Part(
+                f"part_{number}",
+                range_text(routine.ranks),
+                "" if last else _condition(number, routine.ranks, tables, ranks),
+                _row(routine.ranks, tables, ranks) if tables.by_row else "",
+                functions,
+            )
+        )
+    return parts
+
+
+def _condition(number: int, ranks: Sequence[int], tables: Tables, all_: int) -> str:
+    """Write a condition that holds for some ranks only."""
+    low, high = ranks[0], ranks[-1]
+    if len(ranks) == 1:
+        return f"world.rank == {low}"
+    if len(ranks) == high - low + 1:
+        above = f"world.rank >= {low}" if low else ""
+        below = f"world.rank <= {high}" if high + 1 < all_ else ""
+        return " && ".join(part for part in (above, below) if part)
+    for step in range(2, all_ // 2 + 1):
+        if tuple(ranks) == tuple(range(low, all_, step)) and low < step:
+            return f"world.rank % {step} == {low}"
+    member = np.isin(np.arange(all_), ranks).astype(float)
+    return f"{tables.constant('int', f'in_part_{number}', member)}[world.rank]"
+
+
+def _row(ranks: Sequence[int], tables: Tables, all_: int) -> str:
+    """Write the row of a rank in the tables of its part."""
+    low = ranks[0]
+    if len(ranks) == ranks[-1] - low + 1:
+        return f"world.rank - {low}" if low else "world.rank"
+    row = np.zeros(all_)
+    row[list(ranks)] = range(len(ranks))
+    return f"{tables.constant('int', 'row_of', row)}[world.rank]"
+
+
+def _metadata(plan: Plan, calibration: Calibration) -> dict[str, object]:
+    """Return what ``skeleton.json`` says about a skeleton."""
+    signature, report = plan.signature, plan.report
+    return {
+        "format": FORMAT,
+        "application": signature.provenance.application,
+        "scale": plan.scaling_factor,
+        "ranks": signature.ranks,
+        "application_s": signature.application_s,
+        "expected_s": report.expected_s,
+        "mpi": signature.provenance.mpi,
+        "command": list(signature.provenance.command),
+        "signature": {
+            "host": signature.provenance.host,
+            "recorded": signature.provenance.recorded,
+            "skelgen": signature.provenance.skelgen,
+            "parameters": dict(signature.provenance.parameters),
+            "ranks_per_host": list(signature.provenance.ranks_per_host),
+            "events": signature.events,
+        },
+        "dropped_share": report.dropped_share,
+        "smallest_good_s": report.smallest_good_s,
+        "warnings": list(report.warnings),
+        "compute": {**asdict(calibration), "units_per_s": calibration.units_per_s},
+        "calibration": None,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """Which helpers the text needs; an unused one would be a warning.
+
+    Attributes
+    ----------
+    compute, peer, nobody, wait_all, start_all, created, series, runs, row : bool
+    left, persistent : bool
+        Whether requests remain outstanding, or persistent, when the routine ends.
+    most : int
+        Longest list of requests that a helper takes.
+    ring : int
+        How far back requests are looked up by age.
+    """
+
+    compute: bool
+    peer: bool
+    nobody: bool
+    nobody_code: int
+    wait_all: bool
+    start_all: bool
+    aged: bool
+    aged_list: bool
+    created: bool
+    series: bool
+    runs: bool
+    row: bool
+    left: bool
+    persistent: bool
+    most: int
+    ring: int
+
+    @classmethod
+    def of(cls, text: str, joined: Sequence[Routine], tables: Tables) -> _Uses:
+        """Find the helpers that a text calls."""
+        steps = [step for routine in joined for step in routine.steps]
+        nobody = f"{NOBODY}"
+        return cls(
+            compute="compute(" in text,
+            peer="peer(&" in text,
+            nobody=any(nobody in line for t in tables.tables for line in t.lines),
+            nobody_code=NOBODY,
+            wait_all="wait_all(" in text,
+            start_all="start_all(" in text,
+            aged=re.search(r"aged\(\d+\)", text) is not None,
+            aged_list=re.search(r"aged_all\(", text) is not None,
+            created="created(" in text,
+            series="next(&" in text,
+            runs="next_run(&" in text,
+            row=tables.by_row,
+            left=any(routine.lifetimes.left for routine in joined),
+            persistent=any(step.function.endswith("_init") for step in steps),
+            most=max((len(step.ages) for step in steps), default=0),
+            ring=max((max(step.ages) for step in steps if step.ages), default=0),
+        )
+
+
+def _turns(joined: Sequence[Routine]) -> list[str]:
+    """Return the counters of steps with several requests at a time."""
+    return sorted(
+        {
+            turn_name(index)
+            for routine in joined
+            for index, span in routine.lifetimes.spans.items()
+            if span > 1
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Memory of the whole program: the largest of its routines."""
+
+    send_bytes: int
+    receive_bytes: int
+    attached_bytes: int
+    requests: int
+
+
+def _sizes(memories: Sequence[Memory]) -> _Sizes:
+    return _Sizes(
+        max(memory.send_bytes for memory in memories),
+        max(memory.receive_bytes for memory in memories),
+        max(memory.attached_bytes for memory in memories),
+        max(memory.requests.cells for memory in memories),
+    )
+
+
+def _one_line(text: str) -> str:
+    """Return a name that fits into a comment."""
+    return re.sub(r"[^ -~]|\*/", "?", text)[:60]
+
+
+def _c_string(text: str) -> str:
+    """Return text as the inside of a C string."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")

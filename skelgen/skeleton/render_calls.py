@@ -1,0 +1,135 @@
+"""Write one MPI call of a routine, with the computation before it, as C."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.functions import Kind
+from skelgen.skeleton.render_collectives import collective_call
+from skelgen.skeleton.render_completion import completion
+from skelgen.skeleton.render_layout import Statement, call
+from skelgen.skeleton.render_routines import Step
+from skelgen.skeleton.render_surroundings import (
+    Surroundings,
+    created,
+    peer,
+    received,
+    sent,
+    size,
+    turn_name,
+)
+
+#: Computation that is not worth a call: the loop around it takes as long [us].
+LEAST_US = 0.02
+
+_MODES = {"standard": "", "ready": "", "synchronous": "S", "buffered": "B"}
+
+
+def compute(around: Surroundings, us: NDArray[np.float64], occurrences: int) -> str:
+    """Write the computation before a call; "" when there is none."""
+    if us.size == 0 or us.mean() < LEAST_US:
+        return ""
+    return around.tables.quantity("gap", us, occurrences, whole=False)
+
+
+def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    """Write a step.
+
+    Parameters
+    ----------
+    around : Surroundings
+    index : int
+        The step.
+    depth : int
+        Tabs in front of it.
+    """
+    step = around.routine.steps[index]
+    written: list[Statement] = []
+    if gap := compute(around, step.compute_us, step.occurrences):
+        written.append(call(depth, "compute", [gap]))
+    writer = _WRITERS.get(step.kind, _message)
+    calls = writer(around, index, depth)
+    site = around.sites[step.site] if 0 <= step.site < len(around.sites) else ""
+    written += [Statement(text.lines, site) for text in calls]
+    span = around.routine.lifetimes.spans.get(index, 0)
+    if span > 1:
+        turn = turn_name(index)
+        indent = "\t" * depth
+        written.append(Statement((f"{indent}{turn} = ({turn} + 1) % {span};",)))
+    return written
+
+
+def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    """Write a send or a receive."""
+    step = around.routine.steps[index]
+    outgoing = sent(around, index) if step.sends else received(around, index)
+    arguments = [
+        outgoing,
+        size(around, step),
+        "MPI_BYTE",
+        peer(around, step, step.peer),
+        str(max(step.tag, 0)),
+        f"{around.group(step).name}.comm",
+    ]
+    if step.info.creates:
+        arguments.append(created(around, index))
+    elif step.kind is Kind.RECEIVE:
+        arguments.append("MPI_STATUS_IGNORE")
+    return [call(depth, _message_name(step), arguments)]
+
+
+def _message_name(step: Step) -> str:
+    """Return the function that repeats a call; ready sends become standard ones.
+
+    A ready send is only right when the receive is already posted, which the
+    application's synchronisation made sure of but a skeleton may not.
+    """
+    mode = _MODES.get(step.info.mode, "")
+    names = {
+        Kind.SEND: f"MPI_{mode}send" if mode else "MPI_Send",
+        Kind.ISEND: f"MPI_I{mode.lower()}send",
+        Kind.SEND_INIT: f"MPI_{mode}send_init" if mode else "MPI_Send_init",
+        Kind.RECEIVE: "MPI_Recv",
+        Kind.IRECEIVE: "MPI_Irecv",
+        Kind.RECEIVE_INIT: "MPI_Recv_init",
+    }
+    return names[step.kind]
+
+
+def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    step = around.routine.steps[index]
+    count, capacity = size(around, step), str(around.extents[index].receive)
+    to = [peer(around, step, step.peer), str(max(step.tag, 0))]
+    source = [peer(around, step, step.peer2), str(max(step.tag2, 0))]
+    end = [f"{around.group(step).name}.comm", "MPI_STATUS_IGNORE"]
+    incoming = received(around, index)
+    # Replacing takes one count for both directions.
+    if step.function == "MPI_Sendrecv_replace" and count == capacity:
+        arguments = [incoming, count, "MPI_BYTE", *to, *source, *end]
+        return [call(depth, "MPI_Sendrecv_replace", arguments)]
+    outgoing = [sent(around, index), count, "MPI_BYTE", *to]
+    arguments = [*outgoing, incoming, capacity, "MPI_BYTE", *source, *end]
+    return [call(depth, "MPI_Sendrecv", arguments)]
+
+
+def _probe(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    step = around.routine.steps[index]
+    arguments = [
+        peer(around, step, step.peer),
+        str(max(step.tag, 0)),
+        f"{around.group(step).name}.comm",
+        "MPI_STATUS_IGNORE",
+    ]
+    return [call(depth, "MPI_Probe", arguments)]
+
+
+_WRITERS = {
+    Kind.SENDRECV: _sendrecv,
+    Kind.PROBE: _probe,
+    Kind.COLLECTIVE: collective_call,
+    Kind.ICOLLECTIVE: collective_call,
+    Kind.START: completion,
+    Kind.COMPLETE: completion,
+    Kind.RELEASE: completion,
+}

@@ -1,0 +1,109 @@
+"""Write the calls of collectives."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.skeleton.render_layout import Statement, call
+from skelgen.skeleton.render_memory import collective
+from skelgen.skeleton.render_reduction import reduction
+from skelgen.skeleton.render_surroundings import (
+    Surroundings,
+    created,
+    received,
+    sent,
+    size,
+)
+
+_REDUCTIONS = {
+    "Reduce",
+    "Allreduce",
+    "Scan",
+    "Exscan",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+}
+
+
+def collective_call(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    """Write a collective, blocking or not."""
+    step = around.routine.steps[index]
+    kind = collective(step)
+    if kind in _REDUCTIONS:
+        arguments = _reduction(around, index)
+    elif kind == "Barrier":
+        arguments = []
+    else:
+        arguments = _data(around, index)
+    if step.root >= 0:
+        arguments.append(str(step.root))
+    arguments.append(f"{around.group(step).name}.comm")
+    if step.info.creates:
+        arguments.append(created(around, index))
+    name = step.function.replace("lltoallw", "lltoallv")  # all types are bytes
+    return [call(depth, name, arguments)]
+
+
+def _data(around: Surroundings, index: int) -> list[str]:
+    """Return the arguments of a collective that moves data."""
+    step = around.routine.steps[index]
+    kind = collective(step)
+    incoming, count = received(around, index), size(around, step)
+    if kind == "Bcast":
+        return [incoming, count, "MPI_BYTE"]
+    send = [sent(around, index), count, "MPI_BYTE"]
+    receive = [incoming, count, "MPI_BYTE"]
+    if kind == "Allgatherv":
+        send[1] = around.tables.quantity("size", _own(around, index), 1)
+    if step.to.size:
+        send[1:2] = _counts(around, step.to, "to")
+    if step.of.size:
+        receive[1:2] = _counts(around, step.of, "of")
+    if kind in ("Scatter", "Scatterv"):
+        receive[0] = _in_place(around, index, receive[0])
+    else:
+        send[0] = _in_place(around, index, send[0])
+    return [*send, *receive]
+
+
+def _own(around: Surroundings, index: int) -> NDArray[np.float64]:
+    """Return what each rank contributes to a vector that all of them receive."""
+    step = around.routine.steps[index]
+    places = [around.group(step).place(rank)[0] for rank in around.routine.ranks]
+    return step.of[np.arange(len(places)), places][:, None].astype(float)
+
+
+def _counts(around: Surroundings, bytes_: NDArray[np.int64], stem: str) -> list[str]:
+    """Return counts and displacements for each rank of the communicator."""
+    begin = np.cumsum(bytes_, axis=1) - bytes_
+    return [_by_row(around, bytes_, stem), _by_row(around, begin, f"{stem}_at")]
+
+
+def _by_row(around: Surroundings, values: NDArray[np.int64], stem: str) -> str:
+    table = values.astype(float)
+    if (values == values[:1]).all():
+        return around.tables.constant("int", stem, table[0])
+    around.tables.by_row = True
+    return f"{around.tables.constant('int', stem, table)}[row]"
+
+
+def _in_place(around: Surroundings, index: int, place: str) -> str:
+    """Return a buffer, or MPI_IN_PLACE on the ranks that work in place."""
+    step = around.routine.steps[index]
+    if step.root >= 0 and not all(step.in_place) and any(step.in_place):
+        name = around.group(step).name
+        return f"{name}.rank == {step.root} ? MPI_IN_PLACE : {place}"
+    return "MPI_IN_PLACE" if any(step.in_place) else place
+
+
+def _reduction(around: Surroundings, index: int) -> list[str]:
+    step = around.routine.steps[index]
+    unit = reduction(step.op, step.datatype_bytes)
+    outgoing = _in_place(around, index, sent(around, index))
+    if step.of.size:
+        counts = -(-step.of // unit.size_bytes)
+        count = _by_row(around, counts, "of")
+    else:
+        count = size(around, step, unit.size_bytes)
+    return [outgoing, received(around, index), count, unit.datatype, unit.op]

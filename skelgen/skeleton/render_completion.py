@@ -1,0 +1,81 @@
+"""Write completions, starts and releases of requests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skelgen.events.functions import Kind
+from skelgen.skeleton.render_layout import Statement, call
+from skelgen.skeleton.render_surroundings import Surroundings
+
+#: Longest list of numbers that stands in a call.
+_LONGEST_LIST = 12
+
+
+def completion(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    """Write what a call does with requests that others created."""
+    step = around.routine.steps[index]
+    slots = slots_of(around, index)
+    if slots is None:
+        if len(step.ages) == 1:
+            request = f"&request[aged({step.ages[0]})]"
+            return [_one(around, index, depth, request)]
+        count, ages = len(step.ages), _list(around, "ages", list(step.ages))
+        return [_scattered(step.kind, depth, count, f"aged_all({count}, {ages})")]
+    if not slots:
+        return []  # nothing but requests that were over before
+    if len(slots) == 1:
+        return [_one(around, index, depth, f"&request[{slots[0]}]")]
+    ordered = sorted(slots)
+    if ordered == list(range(ordered[0], ordered[-1] + 1)):
+        return [_together(step.kind, depth, len(slots), ordered[0])]
+    listed = _list(around, "slots", slots)
+    return [_scattered(step.kind, depth, len(slots), listed)]
+
+
+def slots_of(around: Surroundings, index: int) -> list[int] | None:
+    """Return the places of the requests that a call refers to.
+
+    None when they change, so that they must be found by age while running.
+    """
+    lives = around.routine.lifetimes
+    if index in lives.irregular:
+        return None
+    slots: list[int] = []
+    references = [ref for ref in lives.references.get(index, ()) if ref is not None]
+    for operation in dict.fromkeys(operation for operation, _ in references):
+        lags = {lag for other, lag in references if other == operation}
+        span = lives.spans[operation]
+        if len(lags) < span:
+            return None  # some of them, and the places rotate
+        first = around.memory.requests.first[operation]
+        slots += range(first, first + span)
+    return slots
+
+
+def _list(around: Surroundings, stem: str, values: list[int]) -> str:
+    if len(values) > _LONGEST_LIST:
+        return around.tables.constant("int", stem, np.array(values, float))
+    return "(const int[]){" + ", ".join(str(value) for value in values) + "}"
+
+
+def _one(around: Surroundings, index: int, depth: int, request: str) -> Statement:
+    step = around.routine.steps[index]
+    if step.kind is Kind.COMPLETE:
+        return call(depth, "MPI_Wait", [request, "MPI_STATUS_IGNORE"])
+    if step.kind is Kind.START:
+        return call(depth, "MPI_Start", [request])
+    name = "MPI_Cancel" if step.function == "MPI_Cancel" else "MPI_Request_free"
+    return call(depth, name, [request])
+
+
+def _together(kind: Kind, depth: int, count: int, first: int) -> Statement:
+    words = [str(count), f"&request[{first}]"]
+    if kind is Kind.START:
+        return call(depth, "MPI_Startall", words)
+    return call(depth, "MPI_Waitall", [*words, "status"])
+
+
+def _scattered(kind: Kind, depth: int, count: int, slots: str) -> Statement:
+    name = "start_all" if kind is Kind.START else "wait_all"
+    return call(depth, name, [str(count), slots])

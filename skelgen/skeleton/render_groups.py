@@ -1,0 +1,143 @@
+"""Write how the communicators of a skeleton are built, before its timed region."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.signature import Signature
+from skelgen.skeleton.render_tables import Tables
+
+_WORLD, _SELF = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The communicators of one family, one name for all of them.
+
+    Attributes
+    ----------
+    name : str
+        C variable that holds the communicator of a rank.
+    instances : tuple of tuple of int
+        World ranks of the members of each.
+    """
+
+    name: str
+    instances: tuple[tuple[int, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Return the size of the largest instance."""
+        return max(len(members) for members in self.instances)
+
+    @property
+    def one_size(self) -> bool:
+        """Return whether all instances have the same size."""
+        return len({len(members) for members in self.instances}) == 1
+
+    def place(self, world_rank: int) -> tuple[int, int]:
+        """Return a rank's place in its communicator, and the communicator's size."""
+        for members in self.instances:
+            if world_rank in members:
+                return members.index(world_rank), len(members)
+        raise InputError(
+            f"rank {world_rank} takes part in a call on communicator {self.name}, "
+            "of which it is no member; the signature contradicts itself"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How one family is made from ``MPI_COMM_WORLD``.
+
+    Attributes
+    ----------
+    name : str
+    about : str
+        What it is, for people.
+    color, key : str
+        Expressions in ``world.rank``.
+    """
+
+    name: str
+    about: str
+    color: str
+    key: str
+
+
+def groups(signature: Signature, used: Collection[int]) -> tuple[Group | None, ...]:
+    """Name the families that a skeleton uses; None for others."""
+    return tuple(
+        _group(signature, family) if family in used else None
+        for family in range(len(signature.families))
+    )
+
+
+def _group(signature: Signature, family: int) -> Group:
+    found = signature.families[family]
+    if found.kind == "world":
+        return Group("world", found.instances)
+    if found.kind == "self":
+        every = tuple((rank,) for rank in range(signature.ranks))
+        return Group("self", every)
+    kind = re.sub(r"\W", "_", found.kind) or "comm"
+    return Group(f"{kind}_{family}", found.instances)
+
+
+def splits(
+    families: tuple[Group | None, ...], ranks: int, tables: Tables
+) -> tuple[Split, ...]:
+    """Write colours and keys of the families, in order of creation.
+
+    Every family is split from ``MPI_COMM_WORLD``: all ranks take part in every
+    split, in the same order, so that building them cannot block.
+    """
+    made = [group for group in families[2:] if group is not None]
+    return tuple(_split(group, ranks, tables) for group in made)
+
+
+def _split(group: Group, ranks: int, tables: Tables) -> Split:
+    color, key = np.full(ranks, -1), np.zeros(ranks, int)
+    instances = sorted(group.instances, key=min)
+    for number, members in enumerate(instances):
+        color[list(members)] = number
+        key[list(members)] = range(len(members))
+    in_order = all(list(members) == sorted(members) for members in instances)
+    count = len(instances)
+    about = f"{count} of {group.size} rank" if count > 1 else f"{group.size} rank"
+    return Split(
+        group.name,
+        about + ("s" if group.size > 1 else ""),
+        _formula(color) or f"{_by_rank(tables, 'color', color)}",
+        "world.rank" if in_order else _by_rank(tables, "key", key),
+    )
+
+
+def _by_rank(tables: Tables, stem: str, values: np.ndarray) -> str:  # type: ignore[type-arg]
+    return f"{tables.constant('int', stem, values.astype(float))}[world.rank]"
+
+
+def _formula(color: np.ndarray) -> str:  # type: ignore[type-arg]
+    """Return a formula for colours that follow one; "" for others.
+
+    Examples
+    --------
+    >>> _formula(np.array([0, 0, 1, 1])), _formula(np.array([0, 1, 0, 1]))
+    ('world.rank / 2', 'world.rank % 2')
+    """
+    ranks = np.arange(len(color))
+    if (color == 0).all():
+        return "0"
+    if (color == ranks).all():
+        return "world.rank"
+    for divisor in range(2, len(color)):
+        if (color == ranks // divisor).all():
+            return f"world.rank / {divisor}"
+        if (color == ranks % divisor).all():
+            return f"world.rank % {divisor}"
+    return ""

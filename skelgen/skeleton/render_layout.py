@@ -1,0 +1,134 @@
+"""Lay out C statements as clang-format does, so that nothing need be reformatted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: Widest line, and the width of a tab.
+COLUMNS, TAB = 100, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, or the begin or end of a block.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        Its text, indented.
+    comment : str
+        What stands behind it if there is room.
+    """
+
+    lines: tuple[str, ...]
+    comment: str = ""
+
+
+def width(line: str) -> int:
+    r"""Return the columns that a line takes.
+
+    Examples
+    --------
+    >>> width("\tx;")
+    10
+    """
+    tabs = len(line) - len(line.lstrip("\t"))
+    return len(line) + tabs * (TAB - 1)
+
+
+def call(
+    depth: int, name: str, arguments: Sequence[str], tail: str = ");"
+) -> Statement:
+    r"""Write a call, its arguments filled into as few lines as possible.
+
+    Examples
+    --------
+    >>> call(1, "f", ["a", "b"]).lines
+    ('\tf(a, b);',)
+    """
+    start = "\t" * depth + name + "("
+    column = width(start)
+    tabs, spaces = divmod(column, TAB)
+    margin = "\t" * tabs + " " * spaces
+    lines, line, used = [], start, column
+    for i, argument in enumerate(arguments):
+        last = i + 1 == len(arguments)
+        text = argument + (tail if last else ",")
+        gap = 0 if used == column else 1
+        if gap and used + gap + len(text) > COLUMNS:
+            lines.append(line)
+            line, used, gap = margin, column, 0
+        line += " " * gap + text
+        used += gap + len(text)
+    return Statement((*lines, line if arguments else start + tail))
+
+
+def with_comments(statements: Sequence[Statement]) -> list[str]:
+    """Join statements to lines, comments of neighbours in one column.
+
+    A comment that would not fit is left out.
+    """
+    lines: list[str] = []
+    i = 0
+    while i < len(statements):
+        run = _commented_run(statements, i)
+        column = max((width(s.lines[-1]) for s in run), default=0) + 1
+        for statement in run:
+            *first, last = statement.lines
+            pad = " " * (column - width(last))
+            lines += [*first, f"{last}{pad}/* {statement.comment} */"]
+        if not run:
+            lines += statements[i].lines
+        i += max(1, len(run))
+    return lines
+
+
+def _commented_run(statements: Sequence[Statement], begin: int) -> list[Statement]:
+    """Return the statements from `begin` on whose comments share a column.
+
+    The run ends where a comment would make a line too long; that statement stays
+    without one if it stands alone.
+    """
+    run: list[Statement] = []
+    column = text = 0
+    for statement in statements[begin:]:
+        if not statement.comment or len(statement.lines) > 1:
+            break
+        column = max(column, width(statement.lines[-1]) + 1)
+        text = max(text, len(statement.comment) + 6)
+        if column + text > COLUMNS:
+            break
+        run.append(statement)
+    return run
+
+
+def number(value: float, digits: int = 5) -> str:
+    """Write a number shortly, without an exponent.
+
+    Examples
+    --------
+    >>> number(18.40001), number(123456.0), number(0.05), number(2.0)
+    ('18.4', '123460', '0.05', '2')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    text = f"{rounded:.{max(places, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def wrap(words: Sequence[str], depth: int) -> list[str]:
+    """Fill comma-separated words into lines of a table."""
+    lines: list[str] = []
+    line = ""
+    room = COLUMNS - depth * TAB
+    for word in words:
+        text = f"{line} {word}," if line else f"{word},"
+        if len(text) > room:
+            lines.append("\t" * depth + line)
+            text = f"{word},"
+        line = text
+    return [*lines, "\t" * depth + line] if line else lines

@@ -1,0 +1,174 @@
+"""Place every message of a routine in memory, so that no two that are active overlap.
+
+There are two areas, allocated and touched before the timed region. Nothing ever
+writes into the area of sends, so its messages may overlap, but each call sends from
+a place of its own as long as the area stays small: an application does not send
+from the same few cache lines either. In the area of receives, each nonblocking call
+has a place that no call can use while its request is outstanding; blocking calls
+take theirs in front of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skelgen.errors import InputError
+from skelgen.events.functions import Kind
+from skelgen.skeleton.render_reduction import reduction
+from skelgen.skeleton.render_requests import Places, places
+from skelgen.skeleton.render_routines import Routine, Step
+
+#: Messages begin on a cache line.
+LINE_BYTES = 64
+#: Up to here every call has a place of its own [bytes].
+SPREAD_BYTES = 16 << 20
+#: The largest count that MPI-3 takes.
+_MOST_BYTES = 2**31 - 1
+#: Largest buffer that is attached for buffered sends [bytes].
+_MOST_ATTACHED_BYTES = 256 << 20
+
+_REPEATED_SEND = {"Scatter", "Alltoall", "Reduce_scatter_block"}
+_REPEATED_RECEIVE = {"Gather", "Allgather", "Alltoall"}
+_NO_SEND_BUFFER = {"Bcast", "Barrier"}
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Memory that one call needs [bytes]."""
+
+    send: int
+    receive: int
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Where the calls of a routine find their messages and requests.
+
+    Attributes
+    ----------
+    send_at, receive_at : dict of int to int
+        Offset of each step's message in its area [bytes].
+    stride : dict of int to int
+        Distance between the places of one step's requests [bytes].
+    requests : Places
+        Places of requests.
+    send_bytes, receive_bytes : int
+        Size of the areas [bytes].
+    attached_bytes : int
+        Buffer for buffered sends [bytes], 0 for none.
+    """
+
+    send_at: dict[int, int]
+    receive_at: dict[int, int]
+    stride: dict[int, int]
+    requests: Places
+    send_bytes: int
+    receive_bytes: int
+    attached_bytes: int
+
+
+def collective(step: Step) -> str:
+    """Return the blocking name of a collective without ``MPI_``; "" for others."""
+    name = step.function.removeprefix("MPI_")
+    if step.kind is Kind.ICOLLECTIVE:
+        name = name[1:].capitalize()
+    return name if step.kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE) else ""
+
+
+def extent(step: Step, group_size: int) -> Extent:
+    """Return the memory that a step needs.
+
+    Parameters
+    ----------
+    step : Step
+    group_size : int
+        Ranks of the largest communicator of its family.
+    """
+    size = int(step.size_bytes.max())
+    if step.kind is Kind.SENDRECV:
+        found = Extent(size, step.capacity_bytes)
+    elif step.sends:
+        found = Extent(size, 0)
+    elif step.receives:
+        found = Extent(0, max(size, step.capacity_bytes))
+    elif name := collective(step):
+        found = _collective_extent(step, name, size, group_size)
+    else:
+        found = Extent(0, 0)
+    if max(size, found.send, found.receive) > _MOST_BYTES:
+        raise InputError(
+            f"{step.function} moves {max(found.send, found.receive)} bytes in a "
+            f"call; a skeleton can move {_MOST_BYTES}"
+        )
+    return found
+
+
+def _collective_extent(step: Step, name: str, size: int, ranks: int) -> Extent:
+    if step.info.vector:
+        to = int(step.to.sum(axis=1).max()) if step.to.size else 0
+        of = int(step.of.sum(axis=1).max()) if step.of.size else 0
+        if name == "Reduce_scatter":
+            return Extent(of, of)
+        return Extent(max(size, to), max(size, of))
+    unit = reduction(step.op, step.datatype_bytes)
+    size = -(-size // unit.size_bytes) * unit.extent_bytes if step.op else size
+    send = 0 if name in _NO_SEND_BUFFER else size
+    receive = 0 if name == "Barrier" else size
+    if name in _REPEATED_SEND:
+        send *= ranks
+    if name in _REPEATED_RECEIVE:
+        receive *= ranks
+    if any(step.in_place):
+        receive = max(send, receive)
+    return Extent(send, receive)
+
+
+def lay_out(routine: Routine, extents: Sequence[Extent]) -> Memory:
+    """Give the calls of a routine their places."""
+    lives = routine.lifetimes
+    send_at, send_bytes = _spread([e.send for e in extents])
+    blocking = [
+        0 if step.info.creates else e.receive
+        for step, e in zip(routine.steps, extents, strict=True)
+    ]
+    receive_at, blocking_bytes = _spread(blocking)
+    stride = {op: _aligned(extents[op].receive) for op in lives.spans}
+    needs = {op: span * stride[op] for op, span in lives.spans.items()}
+    slots = places(needs, lives.conflicts, begin=blocking_bytes)
+    return Memory(
+        send_at,
+        {**receive_at, **slots.first},
+        stride,
+        places(dict(lives.spans), lives.conflicts),
+        send_bytes,
+        slots.cells,
+        _attached_bytes(routine),
+    )
+
+
+def _aligned(size_bytes: int) -> int:
+    return -(-size_bytes // LINE_BYTES) * LINE_BYTES
+
+
+def _spread(sizes: Sequence[int]) -> tuple[dict[int, int], int]:
+    """Put messages behind each other, from the beginning again when there are many."""
+    at: dict[int, int] = {}
+    cursor = end = 0
+    for step, size in enumerate(sizes):
+        if cursor and cursor + size > SPREAD_BYTES:
+            cursor = 0
+        at[step] = cursor if size else 0
+        cursor += _aligned(size)
+        end = max(end, cursor)
+    return at, end
+
+
+def _attached_bytes(routine: Routine) -> int:
+    """Return a buffer that holds all buffered sends of a run, if that is possible."""
+    total = sum(
+        step.occurrences * (int(step.size_bytes.max()) + 256)
+        for step in routine.steps
+        if step.info.mode == "buffered"
+    )
+    return min(total, _MOST_ATTACHED_BYTES)

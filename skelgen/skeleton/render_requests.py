@@ -1,0 +1,263 @@
+"""Give every request of a program a place in an array, by running its loops dry.
+
+Requests are known by their ages. Most completions always finish requests of the
+same calls; those calls get fixed places. A loop is followed until the outstanding
+requests at its end are those at its beginning, so the cost does not grow with the
+number of trips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from skelgen.events.functions import Kind
+from skelgen.loops import Nest
+
+#: A request as a completion sees it: (operation that created it, how many requests
+#: that operation has created since); None for one that is over already.
+Reference = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What an operation does with requests.
+
+    Attributes
+    ----------
+    kind : Kind
+    creates : bool
+    ages : tuple of int
+    receives : bool
+        Whether its request, when freed, may still be receiving.
+    """
+
+    kind: Kind
+    creates: bool
+    ages: tuple[int, ...]
+    receives: bool = False
+
+    @property
+    def idle(self) -> bool:
+        """Return whether it has nothing to do with requests."""
+        return not self.creates and not self.ages
+
+
+@dataclass(slots=True)
+class Lifetimes:
+    """Which requests of a program exist at the same time.
+
+    Attributes
+    ----------
+    spans : dict of int to int
+        For each creating operation how many of its requests, counted back from the
+        latest, may be outstanding.
+    conflicts : set of (int, int)
+        Operations that create a request while one of the other is outstanding.
+    references : dict of int to tuple of Reference
+        What each completion or start refers to.
+    irregular : set of int
+        Those that refer to different operations from time to time.
+    left : bool
+        Whether requests remain when the program ends.
+    """
+
+    spans: dict[int, int] = field(default_factory=dict)
+    conflicts: set[tuple[int, int]] = field(default_factory=set)
+    references: dict[int, tuple[Reference, ...]] = field(default_factory=dict)
+    irregular: set[int] = field(default_factory=set)
+    left: bool = False
+
+    def join(self, other: Lifetimes) -> None:
+        """Take in what holds for other ranks that share the text."""
+        for operation, span in other.spans.items():
+            self.spans[operation] = max(span, self.spans.get(operation, 0))
+        self.conflicts |= other.conflicts
+        self.irregular |= other.irregular
+        for operation, references in other.references.items():
+            if self.references.setdefault(operation, references) != references:
+                self.irregular.add(operation)
+        self.left |= other.left
+
+
+def lifetimes(nest: Nest, roles: Sequence[Role]) -> Lifetimes:
+    """Find out which requests a program has outstanding at a time.
+
+    Parameters
+    ----------
+    nest : Nest
+        Loops over indices into `roles`.
+    roles : sequence of Role
+    """
+    walk = _Walk(nest, roles)
+    walk.items(0, len(nest))
+    walk.found.left = any(not walk.persistent(op) for op, _ in walk.alive.values())
+    return walk.found
+
+
+class _Walk:
+    """The state of a dry run."""
+
+    def __init__(self, nest: Nest, roles: Sequence[Role]) -> None:
+        self.roles = roles
+        self.symbol = [int(symbol) for symbol in nest.symbol]
+        self.body = [int(items) for items in nest.body_items]
+        self.trips = [_Trips(nest, item) for item in range(len(nest))]
+        self.idle = [self._idle(item) for item in range(len(nest))]
+        self.oldest = max((max(r.ages) for r in roles if r.ages), default=0)
+        self.created = 0
+        self.own = [0] * len(roles)
+        #: creation number: (operation, creation number among its own)
+        self.alive: dict[int, tuple[int, int]] = {}
+        self.found = Lifetimes()
+
+    def _idle(self, item: int) -> bool:
+        inside = self.symbol[item : item + self.body[item] + 1]
+        return all(symbol < 0 or self.roles[symbol].idle for symbol in inside)
+
+    def persistent(self, operation: int) -> bool:
+        return self.roles[operation].kind in (Kind.SEND_INIT, Kind.RECEIVE_INIT)
+
+    def items(self, begin: int, end: int) -> None:
+        """Run the items of a body."""
+        item = begin
+        while item < end:
+            if not self.idle[item]:
+                if self.symbol[item] >= 0:
+                    self.operation(self.symbol[item])
+                else:
+                    self.loop(item)
+            item += self.body[item] + 1
+
+    def loop(self, item: int) -> None:
+        """Run a loop until a trip leaves the requests as it found them."""
+        inside = range(item + 1, item + self.body[item] + 1)
+        steady = all(self.trips[i].constant for i in inside)
+        for _ in range(self.trips[item].next()):
+            before = self.state() if steady else None
+            self.items(inside.start, inside.stop)
+            if steady and self.state() == before:
+                break
+
+    def state(self) -> tuple[tuple[int, int, int], ...]:
+        """Return the outstanding requests as they look from now."""
+        return tuple(
+            (self.created - birth, operation, self.own[operation] - own)
+            for birth, (operation, own) in self.alive.items()
+        )
+
+    def operation(self, operation: int) -> None:
+        role = self.roles[operation]
+        if role.ages:
+            self.refer(operation, role)
+        if role.creates:
+            self.create(operation)
+
+    def create(self, operation: int) -> None:
+        for birth in [b for b in self.alive if b <= self.created - self.oldest]:
+            del self.alive[birth]  # nothing will ever refer to it
+        for other, _ in self.alive.values():
+            if other != operation:
+                self.found.conflicts.add((min(operation, other), max(operation, other)))
+        self.created += 1
+        self.own[operation] += 1
+        self.alive[self.created] = (operation, self.own[operation])
+        self.found.spans.setdefault(operation, 1)
+
+    def refer(self, operation: int, role: Role) -> None:
+        births = [self.created - age + 1 for age in role.ages]
+        references = tuple(self.reference(birth) for birth in births)
+        known = self.found.references.setdefault(operation, references)
+        if known != references:
+            self.found.irregular.add(operation)
+        for birth in births:
+            if birth in self.alive and self.ends(role, self.alive[birth][0]):
+                del self.alive[birth]
+
+    def reference(self, birth: int) -> Reference:
+        if birth not in self.alive:
+            return None
+        operation, own = self.alive[birth]
+        lag = self.own[operation] - own
+        self.found.spans[operation] = max(self.found.spans[operation], lag + 1)
+        return operation, lag
+
+    def ends(self, role: Role, operation: int) -> bool:
+        """Return whether nothing of a request remains after a call."""
+        if role.kind is Kind.RELEASE:
+            return self.persistent(operation) or not self.roles[operation].receives
+        return role.kind is Kind.COMPLETE and not self.persistent(operation)
+
+
+class _Trips:
+    """The trip counts of a loop, execution after execution."""
+
+    def __init__(self, nest: Nest, item: int) -> None:
+        first, end = nest.trips_first[item : item + 2]
+        self.rows = [(int(trips), int(often)) for trips, often in nest.trips[first:end]]
+        self.constant = len({trips for trips, _ in self.rows}) <= 1
+        self.values = self._values()
+
+    def _values(self) -> Iterator[int]:
+        for trips, often in self.rows:
+            for _ in range(often):
+                yield trips
+
+    def next(self) -> int:
+        return self.rows[0][0] if self.constant else next(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Non-overlapping places in one row of cells.
+
+    Attributes
+    ----------
+    first : dict of int to int
+        First cell of each operation.
+    cells : int
+        Cells in use.
+    """
+
+    first: dict[int, int]
+    cells: int
+
+
+def places(
+    needs: dict[int, int], conflicts: set[tuple[int, int]], *, begin: int = 0
+) -> Places:
+    """Give each operation the lowest cells that no conflicting one has.
+
+    Parameters
+    ----------
+    needs : dict of int to int
+        Cells that each operation needs.
+    conflicts : set of (int, int)
+    begin : int
+        First cell that is free.
+
+    Examples
+    --------
+    >>> places({0: 2, 1: 1, 2: 1}, {(0, 1)}).first
+    {0: 0, 1: 2, 2: 0}
+    """
+    neighbours: dict[int, list[int]] = {}
+    for a, b in conflicts:
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    first: dict[int, int] = {}
+    cells = begin
+    for operation in sorted(needs):
+        taken = sorted(
+            (first[other], first[other] + needs[other])
+            for other in neighbours.get(operation, ())
+            if other in first
+        )
+        place = begin
+        for low, high in taken:
+            if place + needs[operation] <= low:
+                break
+            place = max(place, high)
+        first[operation] = place
+        cells = max(cells, place + needs[operation])
+    return Places(first, cells)

@@ -1,0 +1,130 @@
+"""What the text of a call depends on besides the call, and the words it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.types import PROC_NULL
+from skelgen.skeleton.render_groups import Group
+from skelgen.skeleton.render_memory import Extent, Memory
+from skelgen.skeleton.render_routines import Routine, Step
+from skelgen.skeleton.render_tables import Tables
+
+#: Relative partner of a call to nobody in tables; no real one is that large.
+NOBODY = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surroundings:
+    """What the text of a call depends on besides the call itself.
+
+    Attributes
+    ----------
+    routine : Routine
+    memory : Memory
+    extents : tuple of Extent
+        Of each step.
+    groups : tuple of Group or None
+        By family.
+    tables : Tables
+        Collects the tables of the whole program.
+    sites : tuple of str
+        Short names of the call sites.
+    by_age : bool
+        Whether completions look requests up by their ages.
+    """
+
+    routine: Routine
+    memory: Memory
+    extents: tuple[Extent, ...]
+    groups: tuple[Group | None, ...]
+    tables: Tables
+    sites: tuple[str, ...]
+    by_age: bool = False
+
+    def group(self, step: Step) -> Group:
+        """Return the communicators of a step."""
+        group = self.groups[step.family]
+        assert group is not None  # families of steps are in use
+        return group
+
+
+def turn_name(index: int) -> str:
+    """Name the counter of a step that has several requests at a time."""
+    return f"turn_{index}"
+
+
+def sent(around: Surroundings, index: int) -> str:
+    """Write where the data that a call sends stands."""
+    return _place("out", around.memory.send_at.get(index, 0))
+
+
+def received(around: Surroundings, index: int) -> str:
+    """Write where a call receives."""
+    place = _place("in", around.memory.receive_at.get(index, 0))
+    if around.routine.lifetimes.spans.get(index, 0) > 1:
+        stride = around.memory.stride[index]
+        return f"{place} + {turn_name(index)} * (size_t){stride}"
+    return place
+
+
+def _place(area: str, offset: int) -> str:
+    return f"{area} + {offset}" if offset else area
+
+
+def size(around: Surroundings, step: Step, unit: int = 1) -> str:
+    """Write a call's count in units of some bytes."""
+    sizes = -(-step.size_bytes // unit)
+    return around.tables.quantity("size", sizes.astype(float), step.occurrences)
+
+
+def created(around: Surroundings, index: int) -> str:
+    """Write where a call's request goes."""
+    slot = str(around.memory.requests.first[index])
+    if around.routine.lifetimes.spans[index] > 1:
+        turn = turn_name(index)
+        slot = turn if slot == "0" else f"{slot} + {turn}"
+    return f"created({slot})" if around.by_age else f"&request[{slot}]"
+
+
+def peer(around: Surroundings, step: Step, shifts: NDArray[np.int64]) -> str:
+    """Write a partner: relative to the own rank, as a mirror image, or a table."""
+    group = around.group(step)
+    if (shifts == PROC_NULL).all():
+        return "MPI_PROC_NULL"
+    if shifts.shape[1] > 1:
+        values = np.where(shifts == PROC_NULL, NOBODY, shifts)
+        return f"peer(&{group.name}, {around.tables.in_turn('peer', values)})"
+    column = shifts[:, 0]
+    if (column == column[0]).all():
+        return f"peer(&{group.name}, {_signed(int(column[0]), group)})"
+    if mirror := _mirror(around, group, column):
+        return f"{group.name}.rank ^ {mirror}"
+    values = np.where(shifts == PROC_NULL, NOBODY, shifts)
+    shift = around.tables.quantity("peer", values.astype(float), step.occurrences)
+    return f"peer(&{group.name}, {shift})"
+
+
+def _signed(shift: int, group: Group) -> str:
+    """Write a relative partner with the sign that makes it smallest."""
+    if group.one_size and shift > group.size // 2:
+        return str(shift - group.size)
+    return str(shift)
+
+
+def _mirror(
+    around: Surroundings, group: Group, shifts: NDArray[np.int64]
+) -> int | None:
+    """Return m when every rank's partner is its own rank XOR m."""
+    if (shifts == PROC_NULL).any():
+        return None
+    own = [group.place(rank) for rank in around.routine.ranks]
+    others = [
+        (rank + int(shift)) % size
+        for (rank, size), shift in zip(own, shifts, strict=True)
+    ]
+    masks = {rank ^ other for (rank, _), other in zip(own, others, strict=True)}
+    return masks.pop() if len(masks) == 1 else None

@@ -48,8 +48,8 @@ def _dependencies(calls: Calls, matching: Matching) -> list[list[tuple[int, int]
             after[completion].append((previous[send], 2))
     roles = shape_roles(calls)[calls.shape]
     meetings: defaultdict[int, list[int]] = defaultdict(list)
-    for call in np.flatnonzero((matching.group >= 0) & (roles != Role.LOCAL)):
-        meetings[int(matching.group[call])].append(int(call))
+    for row in np.flatnonzero((matching.group >= 0) & (roles != Role.LOCAL)).tolist():
+        meetings[int(matching.group[row])].append(row)
     for participants in meetings.values():
         for call in participants:
             if roles[call] == Role.MEETS:

@@ -1,0 +1,53 @@
+"""Damaged copies of calls, as a run that was cut short or a bad disk leaves them."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+import numpy as np
+
+from skelgen.events import Calls
+
+
+def cut(calls: Calls, kept: list[int]) -> Calls:
+    """Keep only the first calls of each rank."""
+    rows = np.concatenate(
+        [np.arange(calls.first[r], calls.first[r] + kept[r]) for r in range(len(kept))]
+    ).astype(np.int64)
+    vectors = np.isin(calls.vector_call, rows)
+    return dataclasses.replace(
+        calls,
+        first=np.cumsum([0, *kept]).astype(np.int64),
+        shape=calls.shape[rows],
+        size_bytes=calls.size_bytes[rows],
+        ages=calls.ages[rows],
+        vector_call=np.searchsorted(rows, calls.vector_call[vectors]).astype(np.int64),
+        vectors=calls.vectors[vectors],
+    )
+
+
+def cut_somewhere(calls: Calls, rng: random.Random) -> Calls:
+    """Cut every rank at a random place, most of them not at all."""
+    counts = np.diff(calls.first).tolist()
+    return cut(calls, [rng.choice((n, n, rng.randint(0, n))) for n in counts])
+
+
+def scramble(calls: Calls, rng: random.Random) -> Calls:
+    """Change some arguments and ages to others that can be written in a trace."""
+    shapes = calls.shapes.copy()
+    for _ in range(rng.randint(0, 3)):
+        row = rng.randrange(len(shapes))
+        column = rng.choice(
+            ("peer", "peer2", "tag", "tag2", "communicator", "function")
+        )
+        limit = {
+            "communicator": len(calls.communicators),
+            "function": len(calls.functions),
+        }.get(column, 9)
+        low = {"function": 0, "communicator": -1}.get(column, -3)
+        shapes[column][row] = rng.randrange(low, limit)
+    ages = calls.age_values.copy()
+    for _ in range(rng.randint(0, 3) if len(ages) else 0):
+        ages[rng.randrange(len(ages))] = rng.randint(-2, 12)
+    return dataclasses.replace(calls, shapes=shapes, age_values=ages)

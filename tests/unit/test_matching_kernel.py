@@ -1,0 +1,62 @@
+"""The kernel and the plain rules join the same calls."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skelgen.matching import kernel, plain
+from skelgen.matching.roles import shape_table
+from tests.damage import cut_somewhere, scramble
+from tests.random_programs import random_program
+
+seeds = st.integers(0, 2**32)
+
+
+def assert_twins_agree(calls):
+    table = shape_table(calls)
+    one, other = kernel.join(calls, table), plain.join(calls, table)
+    for name in one.__slots__:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        assert np.array_equal(mine, theirs), f"{name}: {mine} {theirs}"
+
+
+@given(seeds)
+@settings(max_examples=150, deadline=None)
+def test_kernel_and_twin_agree_on_random_programs(seed):
+    assert_twins_agree(random_program(random.Random(seed)).calls)
+
+
+@given(seeds)
+@settings(max_examples=150, deadline=None)
+def test_kernel_and_twin_agree_on_runs_that_were_cut_short(seed):
+    rng = random.Random(seed)
+    assert_twins_agree(cut_somewhere(random_program(rng).calls, rng))
+
+
+@given(seeds)
+@settings(max_examples=300, deadline=None)
+def test_kernel_and_twin_agree_on_damaged_calls(seed):
+    rng = random.Random(seed)
+    assert_twins_agree(scramble(random_program(rng, calls=100).calls, rng))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 8])
+def test_kernel_takes_runs_without_calls(ranks):
+    calls = random_program(random.Random(1), ranks=2).calls
+    empty = type(calls)(
+        first=np.zeros(ranks + 1, np.int64),
+        **{
+            name: getattr(calls, name)
+            for name in ("age_first", "age_values", "communicators", "functions")
+        },
+        shape=np.zeros(0, np.uint32),
+        size_bytes=np.zeros(0, np.int64),
+        ages=np.zeros(0, np.uint32),
+        vector_call=np.zeros(0, np.int64),
+        vectors=np.zeros((0, 2), object),
+        shapes=calls.shapes[:0],
+    )
+    assert_twins_agree(empty)

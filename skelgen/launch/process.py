@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from types import FrameType
 
@@ -22,6 +23,14 @@ logger = logging.getLogger(__name__)
 
 #: How long ranks may take to end after they were asked to [s].
 GRACE_S = 3.0
+
+
+class Output(Enum):
+    """What happens to what a command writes."""
+
+    KEEP = "keep"
+    THROUGH = "through"  # it goes where skelgen's own output goes
+    TO_STDERR = "to stderr"  # likewise, but all of it to stderr
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ class Finished:
 def run(
     arguments: Sequence[str],
     *,
-    capture: bool = True,
+    output: Output = Output.KEEP,
     timeout_s: float | None = None,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
@@ -76,8 +85,8 @@ def run(
     Parameters
     ----------
     arguments : sequence of str
-    capture : bool
-        Keep its output, which otherwise goes where skelgen's goes.
+    output : Output
+        What happens to what it writes.
     timeout_s : float, optional
         Longest time it may take [s].
     environment : mapping, optional
@@ -91,19 +100,18 @@ def run(
         When the command cannot be started.
     """
     logger.debug("running %s", " ".join(arguments))
+    keep = output is Output.KEEP
     with contextlib.ExitStack() as stack:
         # Files, not pipes: a process left behind cannot keep skelgen waiting.
-        output, errors = (
-            stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)
-        )
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
         stack.enter_context(_ended_by_signals())
         begin = time.monotonic()
         try:
             process = subprocess.Popen(
                 list(arguments),
-                stdin=subprocess.DEVNULL if capture else None,
-                stdout=output if capture else None,
-                stderr=errors if capture else None,
+                stdin=subprocess.DEVNULL if keep else None,
+                stdout=files[0] if keep else _stream(output),
+                stderr=files[1] if keep else None,
                 env=_environment(environment or {}),
                 cwd=folder,
                 start_new_session=True,
@@ -114,16 +122,15 @@ def run(
             ) from error
         timed_out = _wait(process, timeout_s)
         time_s = time.monotonic() - begin
-        for file in (output, errors):
+        for file in files:
             file.seek(0)
-        return Finished(
-            tuple(arguments),
-            _shell_code(process.returncode),
-            time_s,
-            output.read().decode(errors="replace"),
-            errors.read().decode(errors="replace"),
-            timed_out,
-        )
+        texts = [file.read().decode(errors="replace") for file in files]
+        code = _shell_code(process.returncode)
+        return Finished(tuple(arguments), code, time_s, texts[0], texts[1], timed_out)
+
+
+def _stream(output: Output) -> int | None:
+    return sys.stderr.fileno() if output is Output.TO_STDERR else None
 
 
 def _environment(extra: Mapping[str, str]) -> dict[str, str]:

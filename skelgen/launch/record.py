@@ -15,7 +15,7 @@ from typing import Any
 from skelgen.errors import InputError
 from skelgen.launch.command import LaunchCommand, check_library, parse_command
 from skelgen.launch.folders import new_folder
-from skelgen.launch.process import Finished, run
+from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.shim import mpi_of, shim
 
 logger = logging.getLogger(__name__)
@@ -75,8 +75,12 @@ def mpi_environment() -> tuple[tuple[str, str], ...]:
 
 
 def record(
-    command: Sequence[str], target: Path, *, force: bool = False
-) -> tuple[RunFacts, Finished]:
+    command: Sequence[str],
+    target: Path,
+    *,
+    force: bool = False,
+    quiet_output: bool = False,
+) -> RunFacts:
     """Run a command under the recorder.
 
     A program that fails or is interrupted keeps its trace up to there.
@@ -89,6 +93,8 @@ def record(
         Folder for the trace.
     force : bool
         Replace a folder that exists.
+    quiet_output : bool
+        Send what the program prints to stderr.
     """
     launch = parse_command(command)
     check_library(launch)
@@ -96,7 +102,8 @@ def record(
         started, load = datetime.now(UTC), os.getloadavg()
         interrupted: KeyboardInterrupt | None = None
         try:
-            done = run_recorded(launch, beside, capture=False)
+            output = Output.TO_STDERR if quiet_output else Output.THROUGH
+            done = run_recorded(launch, beside, output=output)
         except KeyboardInterrupt as error:
             interrupted = error
             elapsed_s = (datetime.now(UTC) - started).total_seconds()
@@ -108,7 +115,7 @@ def record(
     if interrupted is not None:
         logger.warning("interrupted; the trace up to there is in %s", target)
         raise interrupted
-    return facts, done
+    return facts
 
 
 def _recorded(folder: Path) -> bool:
@@ -119,7 +126,7 @@ def run_recorded(
     launch: LaunchCommand,
     folder: Path,
     *,
-    capture: bool,
+    output: Output = Output.KEEP,
     timeout_s: float | None = None,
     environment: Mapping[str, str] | None = None,
     cwd: Path | None = None,
@@ -140,7 +147,7 @@ def run_recorded(
         everywhere |= variables
     return run(
         launch.running(variables=variables),
-        capture=capture,
+        output=output,
         timeout_s=timeout_s,
         environment=everywhere,
         folder=cwd,

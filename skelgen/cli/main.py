@@ -1,0 +1,144 @@
+"""The entry point: options of all commands, logging, errors into exit codes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Annotated, Any, ClassVar
+
+import typer
+
+from skelgen import __version__
+from skelgen.cli.building import build
+from skelgen.cli.options import Verbose
+from skelgen.cli.output import complain
+from skelgen.cli.predicting import calibrate, predict
+from skelgen.cli.recording import info, record, shim
+from skelgen.errors import ExitCode, SkelgenError
+
+app = typer.Typer(
+    name="skelgen",
+    no_args_is_help=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""Record, build, measure, predict:
+
+    skelgen record -o run/ -- mpirun -n 2 ./app\n
+    skelgen build run/ --scale 100 -o skel/\n
+    skelgen calibrate skel/\n
+    skelgen predict skel/ --hosts n1,n2 --hosts n3,n4""",
+)
+
+app.command(
+    epilog="Example: [b]skelgen record -o run/ -- mpirun -n 2 lmp -in in.lj[/b]",
+    context_settings={"allow_interspersed_args": False},
+)(record)
+app.command(
+    epilog="Example: [b]LD_PRELOAD=$(skelgen shim) SKELGEN_DIR=run mpirun -n 2 ./app"
+    "[/b]"
+)(shim)
+app.command(epilog="Example: [b]skelgen info run/[/b]")(info)
+app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
+app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)
+app.command(epilog="Example: [b]skelgen predict skel/ --hosts n1,n2 --hosts n3:2[/b]")(
+    predict
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"skelgen {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version.",
+            callback=_print_version,
+            is_eager=True,
+        ),
+    ] = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Predict how long an MPI program takes on shared nodes.
+
+    Record a run, turn it into a program that takes 1/K as long, and run that in its
+    place.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+class _Format(logging.Formatter):
+    """Write ``skelgen: warning: what happened`` on one line."""
+
+    _WORD: ClassVar = {"WARNING": "warning", "INFO": "note", "DEBUG": "debug"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        word = self._WORD.get(record.levelname, "error")
+        return f"skelgen: {word}: {record.getMessage()}"
+
+
+def _start_logging() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Format())
+    logger = logging.getLogger("skelgen")
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.WARNING)
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    _start_logging()
+    try:
+        result: Any = app(arguments, prog_name="skelgen", standalone_mode=False)
+        sys.stdout.flush()
+    except SkelgenError as error:
+        complain(str(error))
+        return int(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
+    except BrokenPipeError:  # the reader of our output left, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.OK)
+    except Exception as error:
+        if (message := _usage(error)) is None:
+            raise
+        complain(f"{message} (skelgen --help lists the commands and options)")
+        return int(ExitCode.USAGE)
+    if result == ExitCode.INTERRUPTED:
+        return _interrupted()
+    return result if isinstance(result, int) else int(ExitCode.OK)
+
+
+def _usage(error: Exception) -> str | None:
+    """Return the message of a word on the command line that does not fit.
+
+    typer brings its own copy of click in some releases and the common one in others,
+    so the class is told by its name.
+    """
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "ClickException" not in names:
+        return None
+    message: str = error.format_message()  # type: ignore[attr-defined]
+    return " ".join(message.split()).rstrip(".")
+
+
+def _interrupted() -> int:
+    complain("interrupted")
+    return int(ExitCode.INTERRUPTED)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(run())

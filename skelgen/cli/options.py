@@ -1,0 +1,66 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skelgen.errors import UsageError
+from skelgen.units import parse_seconds
+
+
+def _set_level(count: int) -> int:
+    level = {0: None, 1: logging.INFO}.get(count, logging.DEBUG)
+    if level is not None:
+        logging.getLogger("skelgen").setLevel(level)
+    return count
+
+
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "-v",
+        "--verbose",
+        count=True,
+        callback=_set_level,
+        show_default=False,
+        help="Say what is done; twice for details.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace an output folder that exists.")
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Fail with exit code 6 outside the trusted range."),
+]
+SkeletonFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SKEL", help="Folder that skelgen build wrote.", show_default=False
+    ),
+]
+
+
+def duration_s(text: str, option: str) -> float:
+    """Read the value of an option that is a duration [s]."""
+    try:
+        return parse_seconds(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
+
+
+def share(text: str, option: str) -> float:
+    """Read the value of an option that is a share, ``5%`` or ``0.05`` [1]."""
+    number = text.strip().removesuffix("%")
+    try:
+        value = float(number) / (100 if "%" in text else 1)
+    except ValueError as error:
+        raise UsageError(f"{option} {text}: expected a share such as 5%") from error
+    if not 0 < value < 1:
+        raise UsageError(f"{option} {text}: expected a share between 0% and 100%")
+    return value

@@ -1,0 +1,205 @@
+"""The commands that run a skeleton: calibrate and predict."""
+
+from __future__ import annotations
+
+import platform
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skelgen import pipeline
+from skelgen.cli.bar import progress_bar
+from skelgen.cli.options import (
+    Json,
+    SkeletonFolder,
+    Strict,
+    Verbose,
+    duration_s,
+    share,
+)
+from skelgen.cli.output import print_facts, print_json, print_table
+from skelgen.errors import ApplicationError, UntrustedError, UsageError
+from skelgen.launch import Host
+from skelgen.launch.hosts import parse_hosts, read_hostfile
+from skelgen.prediction import Calibration, Failure, Prediction
+from skelgen.prediction.campaign import name_of
+from skelgen.units import format_seconds
+
+
+def calibrate(
+    skeleton: SkeletonFolder,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND]",
+            help="Launch of the application; that of the recording when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Runs of each.", min=1)] = 3,
+    application_time: Annotated[
+        str,
+        typer.Option(
+            help="Where the application's time comes from: measured (run it here) or "
+            "recorded (on this machine, when it was quiet).",
+        ),
+    ] = "measured",
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Measure the ratio application time / skeleton time on this machine.
+
+    Keep the machine quiet meanwhile. The result is stored beside the skeleton.
+    """
+    if application_time not in ("measured", "recorded"):
+        raise UsageError(
+            f"--application-time {application_time}: expected measured or recorded"
+        )
+    with progress_bar() as progress:
+        measured = pipeline.calibrate(
+            skeleton,
+            tuple(command or ()),
+            runs=runs,
+            recorded_time=application_time == "recorded",
+            progress=progress,
+        )
+    if json:
+        print_json(_calibration_facts(measured))
+        return
+    facts = _calibration_facts(measured)
+    rows = [("ratio", f"{facts['ratio']:.3f}")]
+    for name, runs_s in (
+        ("application", measured.application_runs_s),
+        ("skeleton", measured.skeleton_runs_s),
+    ):
+        single = ", ".join(format_seconds(run_s) for run_s in runs_s)
+        middle = format_seconds(statistics.median(runs_s))
+        rows.append((name, f"{middle}  ({single})"))
+    print_facts(rows)
+
+
+def _calibration_facts(measured: Calibration) -> dict[str, Any]:
+    application_s = statistics.median(measured.application_runs_s)
+    skeleton_s = statistics.median(measured.skeleton_runs_s)
+    return {
+        "ratio": application_s / skeleton_s,
+        "application_s": application_s,
+        "skeleton_s": skeleton_s,
+        "application_runs_s": measured.application_runs_s,
+        "skeleton_runs_s": measured.skeleton_runs_s,
+        "host": measured.host,
+        "mpi": measured.mpi,
+        "load": measured.load,
+    }
+
+
+def predict(
+    skeleton: SkeletonFolder,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A node set: n1,n2 or n[1-4] or n1:2 (two ranks on n1). Give it "
+            "several times to compare sets.",
+            show_default="this machine",
+        ),
+    ] = None,
+    hostfile: Annotated[
+        list[Path] | None,
+        typer.Option(help="A node set in a file, of Open MPI or of MPICH."),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(help="No further run begins after this time.")
+    ] = "60s",
+    interval: Annotated[
+        str,
+        typer.Option(help="Stop when the measured time is known to this share."),
+    ] = "5%",
+    strict: Strict = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Run the skeleton on node sets and predict the application's time on each."""
+    node_sets: list[Sequence[Host]] = [parse_hosts(text) for text in hosts or ()]
+    node_sets += [read_hostfile(path) for path in hostfile or ()]
+    with progress_bar() as progress:
+        predictions, failures = pipeline.predict(
+            skeleton,
+            node_sets or [()],
+            budget_s=duration_s(budget, "--budget"),
+            interval_bound=share(interval, "--interval"),
+            progress=progress,
+        )
+    if json:
+        print_json(
+            {
+                "sets": [_facts(one) for one in predictions],
+                "failed": [
+                    {"hosts": _names(one.hosts), "reason": one.reason}
+                    for one in failures
+                ],
+            }
+        )
+    elif predictions:
+        _show(predictions)
+    _fail(predictions, failures, strict=strict)
+
+
+def _facts(one: Prediction) -> dict[str, Any]:
+    return {
+        "hosts": _names(one.hosts),
+        "skeleton_s": statistics.median(one.runs_s),
+        "ratio": one.ratio,
+        "predicted_s": one.time_s.p50,
+        "p5_s": one.time_s.p5,
+        "p95_s": one.time_s.p95,
+        "verdict": one.verdict,
+        "reasons": one.reasons,
+        "runs_s": one.runs_s,
+    }
+
+
+def _names(hosts: Sequence[Host]) -> list[str]:
+    return [host.name for host in hosts] or [platform.node()]
+
+
+def _show(predictions: Sequence[Prediction]) -> None:
+    print_table(
+        ["node set", "skeleton", "runs", "ratio", "predicted", "p5", "p95", "verdict"],
+        [
+            [
+                name_of(one.hosts),
+                format_seconds(statistics.median(one.runs_s)),
+                str(len(one.runs_s)),
+                f"{one.ratio:.3f}",
+                format_seconds(one.time_s.p50),
+                format_seconds(one.time_s.p5),
+                format_seconds(one.time_s.p95),
+                one.verdict,
+            ]
+            for one in predictions
+        ],
+    )
+    for one in predictions:
+        for reason in one.reasons:
+            typer.echo(f"{name_of(one.hosts)}: {reason}")
+
+
+def _fail(
+    predictions: Sequence[Prediction], failures: Sequence[Failure], *, strict: bool
+) -> None:
+    """Raise when nothing could be predicted, or nothing that is trusted.
+
+    Failures of single sets have been logged when they happened.
+    """
+    if not predictions:
+        first = failures[0]
+        more = f" ({len(failures)} node sets failed)" if len(failures) > 1 else ""
+        raise ApplicationError(f"{name_of(first.hosts)}: {first.reason}{more}")
+    doubtful = [one for one in predictions if one.reasons]
+    if strict and doubtful:
+        raise UntrustedError(
+            f"{name_of(doubtful[0].hosts)}: do not trust: {doubtful[0].reasons[0]}"
+        )

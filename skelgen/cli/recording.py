@@ -1,0 +1,101 @@
+"""The commands that record a run and look at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skelgen import pipeline
+from skelgen.cli.bar import progress_bar
+from skelgen.cli.options import Force, Json, Verbose
+from skelgen.cli.output import complain, print_json
+from skelgen.errors import ExitCode
+from skelgen.units import format_bytes, format_seconds
+
+
+def record(
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND",
+            help="After --: how the program is launched, with mpirun, mpiexec, srun or "
+            "any other.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="Folder for the trace, one file a rank."),
+    ] = Path("run"),
+    force: Force = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Run a program under the recorder.
+
+    A program that fails keeps its trace up to there.
+    """
+    result = pipeline.record(command, output, force=force, quiet_output=json)
+    if json:
+        print_json(
+            {
+                "output": str(output),
+                "exit_code": result.facts.exit_code,
+                "duration_s": result.facts.duration_s,
+                "ranks": result.ranks,
+                "events": result.events,
+                "trace_bytes": result.trace_bytes,
+            }
+        )
+    else:
+        typer.echo(
+            f"skelgen: recorded {result.events} events of {result.ranks} ranks in "
+            f"{format_seconds(result.facts.duration_s)}, "
+            f"{format_bytes(result.trace_bytes)}, in {output}",
+            err=True,
+        )
+    if result.facts.exit_code:
+        complain(
+            f"the application failed with exit code {result.facts.exit_code}; its "
+            f"trace up to there is in {output}"
+        )
+        raise typer.Exit(ExitCode.APPLICATION)
+
+
+def shim(
+    mpi: Annotated[
+        str,
+        typer.Option(
+            "--mpirun",
+            help="The mpirun whose MPI the recorder is for; the first one on PATH "
+            "when not given.",
+        ),
+    ] = "",
+    verbose: Verbose = 0,
+) -> None:
+    """Print the path of the recorder, compiling it first where needed.
+
+    Preload it by hand: SKELGEN_DIR names the folder for the trace.
+    """
+    typer.echo(str(pipeline.shim_path(mpi)))
+
+
+def info(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Folder of a recorded run.", show_default=False
+        ),
+    ],
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Show what was recorded: functions, bytes, communicators, time in MPI, loss."""
+    with progress_bar() as progress:
+        report = pipeline.info(run, progress=progress)
+    if json:
+        print_json(report.facts)
+    else:
+        typer.echo(report.text)

@@ -1,0 +1,19 @@
+"""Put the stages in a row: what each command of the command line does.
+
+Other stages than launch and prediction are imported where they are used, so that
+``--help`` and errors in the command's words come at once.
+"""
+
+from skelgen.pipeline.building import BuildOptions, build
+from skelgen.pipeline.predicting import calibrate, predict
+from skelgen.pipeline.recording import info, record, shim_path
+
+__all__ = [
+    "BuildOptions",
+    "build",
+    "calibrate",
+    "info",
+    "predict",
+    "record",
+    "shim_path",
+]

@@ -1,0 +1,227 @@
+"""Build a skeleton from a recorded run or from a stored signature."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skelgen.errors import UntrustedError, UsageError
+from skelgen.launch.folders import check_free, new_folder
+from skelgen.pipeline.signatures import read_signature
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.launch.record import RunFacts
+    from skelgen.signature import Signature
+    from skelgen.skeleton import Plan
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What the user wants of a skeleton.
+
+    Attributes
+    ----------
+    scale : float or None
+        K [1].
+    target_s : float or None
+        Time of the skeleton, in place of K [s].
+    similarity_threshold : float or str or None
+        0 to 1, ``auto``, or None for clusters without gaps.
+    compute_mix : tuple of float or None
+        Shares of arithmetic, streaming and pointer chasing, with the sum 1.
+    strict : bool
+        Fail where the skeleton would not be trusted.
+    """
+
+    scale: float | None
+    target_s: float | None
+    similarity_threshold: float | str | None
+    compute_mix: tuple[float, float, float] | None
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A skeleton that was built.
+
+    Attributes
+    ----------
+    output : Path
+    scale : float
+        K [1].
+    signature_items : int
+        Loops and leaves of the signature, all different ranks.
+    skeleton_events : int
+        Calls of the skeleton, all ranks.
+    expected_s, application_s, smallest_good_s : float
+        [s]
+    dropped_share : float
+        Share of the application's time that nothing in the skeleton stands for.
+    warnings : tuple of str
+    """
+
+    output: Path
+    scale: float
+    signature_items: int
+    skeleton_events: int
+    expected_s: float
+    application_s: float
+    smallest_good_s: float
+    dropped_share: float
+    warnings: tuple[str, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what machines are told."""
+        return {
+            "scale": self.scale,
+            "signature_items": self.signature_items,
+            "skeleton_events": self.skeleton_events,
+            "expected_s": self.expected_s,
+            "dropped_share": self.dropped_share,
+            "warnings": self.warnings,
+            "application_s": self.application_s,
+            "smallest_good_s": self.smallest_good_s,
+            "output": str(self.output),
+        }
+
+
+def build(
+    source: Path,
+    output: Path | None,
+    *,
+    options: BuildOptions,
+    force: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> Built:
+    """Build a skeleton into a folder that appears when it is complete.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of a run, folder of a signature, or its file.
+    output : Path or None
+        None: named after source and K, in the current folder.
+    options : BuildOptions
+    force : bool
+        Replace a folder that exists.
+    progress : Progress
+    """
+    from skelgen.skeleton.compute import Mix
+
+    _check_options(options)
+    mix = None if options.compute_mix is None else Mix(*options.compute_mix)
+    if output is not None:
+        check_free(output, force=force)
+    signature, run = read_signature(
+        source,
+        similarity_threshold=options.similarity_threshold,
+        scale=options.scale,
+        target_s=options.target_s,
+        progress=progress,
+    )
+    scale = _scale(options, signature)
+    output = output or Path(f"{_name(source)}-k{scale:.4g}")
+    with new_folder(output, force=force) as beside:
+        plan = _plan(signature, scale, options)
+        files = _files(plan, run, mix)
+        for name, text in files.items():
+            (beside / name).write_text(text, encoding="utf-8")
+    return _built(plan, output)
+
+
+def _check_options(options: BuildOptions) -> None:
+    if (options.scale is None) == (options.target_s is None):
+        raise UsageError("give either --scale K or --target-time, such as 5s")
+    if options.scale is not None and not 1 < options.scale < math.inf:
+        raise UsageError(
+            f"--scale {options.scale:g}: K must be above 1, the skeleton takes 1/K of "
+            "the application's time"
+        )
+
+
+def _scale(options: BuildOptions, signature: Signature) -> float:
+    """Return K, checked against what was recorded."""
+    if options.target_s is not None:
+        if options.target_s >= signature.application_s:
+            raise UsageError(
+                f"--target-time {format_seconds(options.target_s)} is not shorter than "
+                f"the application, {format_seconds(signature.application_s)}"
+            )
+        scale = signature.application_s / options.target_s
+    else:
+        assert options.scale is not None
+        scale = options.scale
+    if scale > signature.events:
+        raise UsageError(
+            f"K = {scale:.4g} exceeds the {signature.events} events that were "
+            "recorded; no event would be left"
+        )
+    return scale
+
+
+def _name(source: Path) -> str:
+    path = source.absolute()
+    return path.parent.name if path.is_file() else path.name
+
+
+def _plan(signature: Signature, scale: float, options: BuildOptions) -> Plan:
+    """Choose what the skeleton keeps, and warn or refuse where that is too little."""
+    from skelgen.skeleton import plan
+
+    chosen = plan(signature, scale)
+    for warning in chosen.report.warnings:
+        logger.warning("%s", warning)
+    if options.strict and chosen.report.warnings:
+        raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")
+    return chosen
+
+
+def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
+    """Return the files of the skeleton's folder."""
+    from skelgen.pipeline.machine import reference_compiler
+    from skelgen.prediction.store import FACTS_FILE, with_launch
+    from skelgen.signature import store
+    from skelgen.skeleton import render
+    from skelgen.skeleton.compute import calibrate
+    from skelgen.web import page_of, render_page
+
+    signature = plan.signature
+    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
+    compiler = reference_compiler(signature.provenance.mpi)
+    speed = calibrate(compiler, mix=mix, processes=processes)
+    files = dict(render(plan, calibration=speed))
+    files["signature.yaml"] = store.dump(signature)
+    page = page_of(signature, plan.report, scaling_factor=plan.scaling_factor)
+    files["report.html"] = render_page(page)
+    if run is not None:
+        files[FACTS_FILE] = with_launch(
+            files[FACTS_FILE], folder=run.folder, environment=run.environment
+        )
+    return files
+
+
+def _built(plan: Plan, output: Path) -> Built:
+    report, signature = plan.report, plan.signature
+    return Built(
+        output=output,
+        scale=plan.scaling_factor,
+        signature_items=sum(len(group.nest) for group in signature.groups),
+        skeleton_events=sum(
+            operation.occurrences * len(program.ranks)
+            for program in plan.programs
+            for operation in program.operations
+        ),
+        expected_s=report.expected_s,
+        application_s=signature.application_s,
+        smallest_good_s=report.smallest_good_s,
+        dropped_share=report.dropped_share,
+        warnings=report.warnings,
+    )

@@ -1,0 +1,45 @@
+"""Which MPI of this machine stands for the one of a recording."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from skelgen.errors import MachineError
+from skelgen.launch.mpi import MpiKind, find_mpi
+
+logger = logging.getLogger(__name__)
+
+
+def kind_of(library: str) -> MpiKind:
+    """Tell the MPI from the version line of its library."""
+    plain = library.lower().replace(" ", "")
+    if "openmpi" in plain:
+        return MpiKind.OPEN_MPI
+    return MpiKind.MPICH if "mpich" in plain else MpiKind.UNKNOWN
+
+
+def reference_compiler(library: str) -> Path:
+    """Return the mpicc that measures the computation of a skeleton.
+
+    The speed of computation is the compiler's, not the MPI's, so another MPI than the
+    recorded one will do.
+
+    Raises
+    ------
+    MachineError
+        When there is no mpicc.
+    """
+    kinds = [kind_of(library), MpiKind.MPICH, MpiKind.OPEN_MPI]
+    for kind in dict.fromkeys(kind for kind in kinds if kind is not MpiKind.UNKNOWN):
+        try:
+            compiler = find_mpi(kind).compiler
+        except MachineError as error:
+            logger.debug("%s", error)
+            continue
+        if compiler is not None:
+            return compiler
+    raise MachineError(
+        "no mpicc on PATH, which measures how fast this machine computes; install an "
+        "MPI with its compiler, for instance with: pip install mpich"
+    )

@@ -1,0 +1,128 @@
+"""Run skeletons: the ratio on the reference machine, times on node sets."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from skelgen.errors import ApplicationError, UsageError
+from skelgen.launch import Host, parse_command
+from skelgen.launch.record import run_recorded
+from skelgen.prediction import Calibration, Failure, Prediction, SkeletonFacts
+from skelgen.progress import NO_PROGRESS, Progress
+
+#: Seed of the intervals: the same runs give the same prediction.
+_SEED = 20050704
+
+
+def predict(
+    folder: Path,
+    node_sets: Sequence[Sequence[Host]],
+    *,
+    budget_s: float,
+    interval_bound: float,
+    progress: Progress = NO_PROGRESS,
+) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
+    """Run the skeleton of a folder on node sets and predict each, fastest first.
+
+    Parameters
+    ----------
+    folder : Path
+    node_sets : sequence of sequences of Host
+        An empty set is this machine.
+    budget_s : float
+        Time after which no further run begins [s].
+    interval_bound : float
+        Half width of the interval that is narrow enough [1].
+    progress : Progress
+    """
+    import numpy as np
+
+    from skelgen.prediction.campaign import campaign, placed
+    from skelgen.prediction.skeleton_runs import prepare
+    from skelgen.prediction.store import load
+
+    facts = load(folder)
+    sets = [placed(facts.ranks, hosts) for hosts in node_sets]
+    return campaign(
+        prepare(folder, facts),
+        sets,
+        budget_s=budget_s,
+        interval_bound=interval_bound,
+        generator=np.random.default_rng(_SEED),
+        progress=progress,
+    )
+
+
+def calibrate(
+    folder: Path,
+    command: Sequence[str],
+    *,
+    runs: int,
+    recorded_time: bool,
+    progress: Progress = NO_PROGRESS,
+) -> Calibration:
+    """Measure the ratio application time / skeleton time and store it.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the skeleton.
+    command : sequence of str
+        Launch of the application, that of the recording when empty.
+    runs : int
+    recorded_time : bool
+        Take the application's time from the recording.
+    progress : Progress
+    """
+    from skelgen.prediction.calibrate import calibrate as measure
+    from skelgen.prediction.skeleton_runs import prepare
+    from skelgen.prediction.store import load, save_calibration, writable
+
+    facts = load(folder)
+    if not writable(folder):
+        raise UsageError(f"{folder} is not writable; the ratio is stored there")
+    if command:
+        facts = replace(facts, command=tuple(command), folder=str(Path.cwd()))
+    ready = prepare(folder, facts)
+    application = None if recorded_time else _application_timer(facts)
+    measured = measure(ready, application, runs=runs, progress=progress)
+    save_calibration(measured, folder)
+    return measured
+
+
+def _application_timer(facts: SkeletonFacts) -> Callable[[], float]:
+    """Return a function that runs the application and returns its time [s].
+
+    The recorder takes the time, on the clock of the recording: from Init to
+    Finalize, without what launching costs.
+    """
+    if not facts.command:
+        raise UsageError(
+            "the launch of the application is not known, it was recorded by hand; "
+            "give it after --, or use --application-time recorded"
+        )
+    launch = parse_command(facts.command)
+    there = Path(facts.folder)
+    cwd = there if facts.folder and there.is_dir() else None
+
+    def application_s() -> float:
+        from skelgen.pipeline.recording import recorded_time_s
+
+        with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
+            done = run_recorded(
+                launch,
+                Path(name),
+                environment=dict(facts.environment),
+                cwd=cwd,
+            )
+            if done.exit_code:
+                raise ApplicationError(
+                    f"the application failed with exit code {done.exit_code}: "
+                    f"{done.complaint}"
+                )
+            return recorded_time_s(Path(name))
+
+    return application_s

@@ -1,0 +1,133 @@
+"""Record a run, and say what a recorded run holds."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skelgen.errors import ApplicationError, InputError, MachineError, SkelgenError
+from skelgen.launch import parse_command
+from skelgen.launch import record as launch_record
+from skelgen.launch.command import linked_mpi
+from skelgen.launch.mpi import find_mpi, identify_launcher, program
+from skelgen.launch.record import RunFacts
+from skelgen.launch.shim import shim
+from skelgen.progress import NO_PROGRESS, Progress
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run that was recorded.
+
+    Attributes
+    ----------
+    facts : RunFacts
+    ranks, events : int
+        What the trace holds.
+    trace_bytes : int
+        Size of the trace [bytes].
+    """
+
+    facts: RunFacts
+    ranks: int
+    events: int
+    trace_bytes: int
+
+
+def shim_path(mpirun: str) -> Path:
+    """Return the recorder for the MPI of a launcher, the first one when empty."""
+    if not mpirun:
+        return shim(find_mpi())
+    path = program(mpirun)
+    if path is None:
+        raise MachineError(f"--mpirun {mpirun}: no such program")
+    return shim(identify_launcher(path))
+
+
+def record(
+    command: Sequence[str],
+    target: Path,
+    *,
+    force: bool = False,
+    quiet_output: bool = False,
+) -> Recorded:
+    """Run a command under the recorder and check that something was recorded.
+
+    Parameters
+    ----------
+    command : sequence of str
+    target : Path
+        Folder for the trace.
+    force : bool
+        Replace a folder that exists.
+    quiet_output : bool
+        Send what the program prints to stderr, so that stdout holds our result only.
+
+    Raises
+    ------
+    InputError
+        When nothing was recorded.
+    """
+    from skelgen import trace
+
+    facts = launch_record.record(
+        command, target, force=force, quiet_output=quiet_output
+    )
+    try:
+        run = trace.read(target)
+    except InputError as error:
+        raise _nothing(command, facts, target) from error
+    for warning in run.warnings:
+        logger.warning("%s", warning)
+    if not run.events:
+        raise _nothing(command, facts, target)
+    return Recorded(facts, run.world_size, run.events, run.size_bytes)
+
+
+def _nothing(command: Sequence[str], facts: RunFacts, target: Path) -> SkelgenError:
+    """Say why there may be no trace."""
+    if facts.exit_code:
+        return ApplicationError(
+            f"the application failed with exit code {facts.exit_code} before it called "
+            "MPI; nothing was recorded"
+        )
+    name = parse_command(command).program[0]
+    library = linked_mpi(name)
+    if library is None:
+        why = (
+            "it may be no MPI program, or linked to MPI statically, which cannot be "
+            "recorded"
+        )
+    else:
+        why = f"it is linked to {library.name}, the recorder is of {facts.mpi}"
+    return InputError(f"{name} made no MPI call that was recorded in {target}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a recorded run holds, for machines and for people."""
+
+    facts: Mapping[str, Any]
+    text: str
+
+
+def info(folder: Path, *, progress: Progress = NO_PROGRESS) -> Info:
+    """Describe a recorded run."""
+    raise NotImplementedError
+
+
+def recorded_time_s(folder: Path) -> float:
+    """Return the application's time of a recorded run [s].
+
+    From the first return from ``MPI_Init`` to the last begin of ``MPI_Finalize``.
+    """
+    from skelgen import trace
+    from skelgen.events import collect
+    from skelgen.units import seconds
+
+    return seconds(collect(trace.read(folder)).application_ns)

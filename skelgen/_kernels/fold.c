@@ -645,6 +645,10 @@ static void expand(struct expansion *x, int64_t begin, int64_t end)
 			x->length++;
 			continue;
 		}
+		if (x->row[i] == x->trips_first[i + 1]) {
+			x->length = x->room + 1; /* fewer trip counts than executions */
+			return;
+		}
 		const int64_t *run = &x->trips[2 * x->row[i]];
 		if (++x->used[i] == run[1]) {
 			x->used[i] = 0;

@@ -113,7 +113,7 @@ def _expand(nest: Nest, string: Any, leaf: Any, room: int) -> None:
         leaf,
     )
     if length != room:
-        raise MemoryError(f"no memory to expand a nest to {room} symbols")
+        raise ValueError(f"trip counts do not fit the loops: {room} symbols expected")
 
 
 def expand(nest: Nest) -> NDArray[np.int32]:

@@ -62,7 +62,8 @@ def only_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *folders: Path) -
     tools = tmp_path / "tools-only"
     (tools / "bin").mkdir(parents=True, exist_ok=True)
     for name in ("sh", "wc", "sleep", "chmod", "make", "ldd", "touch", "cat"):
-        (tools / "bin" / name).symlink_to(shutil.which(name) or f"/bin/{name}")
+        if not (link := tools / "bin" / name).is_symlink():
+            link.symlink_to(shutil.which(name) or f"/bin/{name}")
     monkeypatch.setattr(mpi.sys, "prefix", str(tools))
     monkeypatch.setenv("PATH", ":".join(map(str, [*folders, tools / "bin"])))
     mpi.find_mpi.cache_clear()

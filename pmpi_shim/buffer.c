@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file of a stream: a window of it is mapped and moves forward. Space is allocated before
+ * it is mapped, because a full disk would otherwise end the program with SIGBUS.
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define WINDOW_BYTES ((size_t)1 << 20)
+#define SMALLEST_WINDOW ((size_t)1 << 16)
+#define PAGE ((uint64_t)4096)
+/* Behind `limit` there is room for the longest ordinary event, or for the END record. */
+#define MARGIN 256
+
+static uint64_t position(const struct skelgen_stream *s)
+{
+	return s->window_offset + (uint64_t)(s->write - s->window);
+}
+
+/* Allocate file space, also where the file system cannot do it in one call. */
+static int allocate(int file, uint64_t offset, size_t bytes)
+{
+	static const uint8_t zeros[PAGE];
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    offset + bytes > limit.rlim_cur)
+		return EFBIG;
+	if (fallocate(file, 0, (off_t)offset, (off_t)bytes) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINTR)
+		return errno;
+	for (uint64_t at = offset; at < offset + bytes; at += PAGE)
+		if (pwrite(file, zeros, PAGE, (off_t)at) != (ssize_t)PAGE)
+			return errno ? errno : ENOSPC;
+	return 0;
+}
+
+/* Map the file from the current position on, with room for `bytes` and the margin. */
+static int move_window(struct skelgen_stream *s, size_t bytes)
+{
+	uint64_t at = s->window ? position(s) : 0;
+	uint64_t offset = at & ~(PAGE - 1);
+	size_t least = (bytes + MARGIN + 2 * PAGE) & ~(size_t)(PAGE - 1);
+	size_t size = least > WINDOW_BYTES ? least : WINDOW_BYTES;
+	uint8_t *window;
+	int error;
+
+	while ((error = allocate(s->file, offset, size)) != 0) {
+		if (error == EINTR)
+			continue;
+		if (size / 2 < least || size / 2 < SMALLEST_WINDOW)
+			return error;
+		size /= 2;
+	}
+	window = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, (off_t)offset);
+	if (window == MAP_FAILED)
+		return errno;
+	if (s->window)
+		munmap(s->window, s->window_bytes);
+	s->window = window;
+	s->window_bytes = size;
+	s->window_offset = offset;
+	s->write = window + (at - offset);
+	s->limit = window + size - MARGIN;
+	return 0;
+}
+
+/* Create the file; on failure errno says why. */
+bool skelgen_file_create(struct skelgen_stream *s)
+{
+	int error;
+
+	unlink(s->path); /* a reader may have mapped the file of an earlier run */
+	s->file = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (s->file < 0)
+		return false;
+	error = move_window(s, sizeof(struct skelgen_header));
+	if (error) {
+		close(s->file);
+		unlink(s->path);
+		errno = error;
+		return false;
+	}
+	return true;
+}
+
+/* Write the header, its magic number last. */
+void skelgen_file_begin(struct skelgen_stream *s, const struct skelgen_header *header)
+{
+	size_t magic = sizeof(header->magic);
+
+	memcpy(s->window + magic, (const uint8_t *)header + magic, sizeof(*header) - magic);
+	while (magic-- > 0)
+		skelgen_commit(s->window + magic, header->magic[magic]);
+	s->write = s->window + sizeof(*header);
+}
+
+static void stop(struct skelgen_stream *s, int error)
+{
+	bool limit = error == EOVERFLOW;
+
+	skelgen_file_end(s, limit ? SKELGEN_END_LIMIT : SKELGEN_END_FULL, error);
+	if (limit)
+		skelgen_say("%s reached SKELGEN_MAX_BYTES; the program runs on unrecorded",
+			    s->path);
+	else
+		skelgen_say("cannot extend %s: %s; the program runs on unrecorded", s->path,
+			    strerror(error));
+}
+
+/* Make room for `bytes` and the margin; false: the stream has stopped. */
+bool skelgen_reserve(struct skelgen_stream *s, size_t bytes)
+{
+	int error;
+
+	if (s->stopped)
+		return false;
+	if (s->write <= s->limit && bytes <= (size_t)(s->limit - s->write))
+		return true;
+	if (skelgen.max_bytes && position(s) + bytes + MARGIN > skelgen.max_bytes)
+		error = EOVERFLOW;
+	else
+		error = move_window(s, bytes);
+	if (error)
+		stop(s, error);
+	return !error;
+}
+
+/* Called by the fast path when less than the margin is left. */
+SKELGEN_COLD void skelgen_grow(struct skelgen_stream *s)
+{
+	uint64_t begin = skelgen_now();
+
+	if (!skelgen_reserve(s, MARGIN))
+		return;
+	skelgen_clock_record(s, SKELGEN_AT_OTHER);
+	s->overhead += skelgen_now() - begin;
+	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+}
+
+/* Append a definition record. */
+void skelgen_define(struct skelgen_stream *s, enum skelgen_record_tag tag, const uint8_t *payload,
+		    size_t bytes)
+{
+	uint8_t *record;
+	uint8_t *p;
+
+	if (!skelgen_reserve(s, bytes + 16))
+		return;
+	record = s->write;
+	p = skelgen_put_varint(record + 1, bytes);
+	memcpy(p, payload, bytes);
+	s->write = p + bytes;
+	skelgen_commit(record, (uint8_t)tag);
+}
+
+/* Write the END record into the margin, cut the file to its length and let go of it. */
+void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
+{
+	uint8_t payload[96];
+	uint8_t *p = payload;
+	uint8_t *record = s->write;
+
+	if (s->stopped)
+		return;
+	p = skelgen_put_varint(p, reason);
+	p = skelgen_put_zigzag(p, code);
+	p = skelgen_put_varint(p, skelgen_ticks());
+	p = skelgen_put_varint(p, s->events);
+	p = skelgen_put_varint(p, s->requests);
+	p = skelgen_put_varint(p, s->persistent);
+	p = skelgen_put_varint(p, skelgen.cost_ps);
+	p = skelgen_put_varint(p, s->unrecorded);
+	record[1] = (uint8_t)(p - payload); /* below 128: a varint of one byte */
+	memcpy(record + 2, payload, (size_t)(p - payload));
+	s->write = record + 2 + (p - payload);
+	skelgen_commit(record, SKELGEN_REC_END);
+	/* When this fails the file keeps zeros at its end, which readers accept. */
+	if (ftruncate(s->file, (off_t)position(s)) != 0)
+		errno = 0;
+	munmap(s->window, s->window_bytes);
+	close(s->file);
+	s->stopped = true;
+	if (skelgen_current == s)
+		skelgen_current = NULL;
+}
+
+/* Let an array hold `wanted` elements; false when memory is short. */
+bool skelgen_room(void **array, size_t *room, size_t wanted, size_t element)
+{
+	size_t more = *room ? *room : 64;
+	void *larger;
+
+	if (wanted <= *room)
+		return true;
+	while (more < wanted)
+		more *= 2;
+	larger = realloc(*array, more * element);
+	if (!larger)
+		return false;
+	*array = larger;
+	*room = more;
+	return true;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events out of the ordinary, runs of failed polls, samples of CPU time. */
+#include "recorder.h"
+
+/* An event with everything but lists of statuses and foreign requests fits into this. */
+#define LONGEST_EVENT 200
+
+static uint64_t cpu_us(void)
+{
+	return skelgen_thread_cpu_ns() / 1000;
+}
+
+/* The gap before this call was long: sample the CPU time; the time that takes is overhead. */
+SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin)
+{
+	uint64_t now = cpu_us();
+
+	if (skelgen.paused)
+		return begin;
+	s->cpu_begin_us = now - s->cpu_us;
+	s->cpu_us = now;
+	s->has_cpu_begin = true;
+	now = skelgen_now();
+	s->overhead += now - begin;
+	s->special |= SKELGEN_SPECIAL_CPU | SKELGEN_SPECIAL_OVERHEAD;
+	return now;
+}
+
+/* The call returned an error: its class goes into the event. */
+uint32_t skelgen_failed(struct skelgen_stream *s, int code)
+{
+	int class = 0;
+
+	pmpi.Error_class(code, &class);
+	s->error = (uint32_t)class;
+	s->special |= SKELGEN_SPECIAL_ERROR;
+	return SKELGEN_SHAPE_FAILED;
+}
+
+void skelgen_object(struct skelgen_stream *s, uint32_t id)
+{
+	s->object = id;
+	s->special |= SKELGEN_SPECIAL_OBJECT;
+}
+
+/* What one event carries beside its shape, counts and times. */
+struct extras {
+	uint64_t gap;
+	uint64_t duration;
+	uint64_t overhead;
+	uint64_t cpu_begin_us;
+	uint64_t cpu_end_us;
+	uint64_t polls;
+	uint64_t inside;
+	bool has_cpu_begin;
+	bool has_cpu_end;
+	bool plain; /* a poll: statuses and the like belong to a later event */
+};
+
+static unsigned extra_bits(const struct skelgen_stream *s, const struct extras *x, bool values,
+			   bool vectors)
+{
+	unsigned bits = 0;
+
+	if ((x->gap | x->duration) >> 32)
+		bits |= SKELGEN_EXTRA_LONG;
+	if (x->overhead)
+		bits |= SKELGEN_EXTRA_OVERHEAD;
+	if (x->has_cpu_begin)
+		bits |= SKELGEN_EXTRA_CPU_BEGIN;
+	if (x->has_cpu_end)
+		bits |= SKELGEN_EXTRA_CPU_END;
+	if (values)
+		bits |= SKELGEN_EXTRA_VALUES;
+	if (vectors)
+		bits |= SKELGEN_EXTRA_VECTORS;
+	if (x->polls > 1)
+		bits |= SKELGEN_EXTRA_REPEAT;
+	if (x->plain)
+		return bits;
+	if (s->special & SKELGEN_SPECIAL_STATUS)
+		bits |= SKELGEN_EXTRA_STATUS;
+	if (s->special & SKELGEN_SPECIAL_OBJECT)
+		bits |= SKELGEN_EXTRA_OBJECT;
+	if (s->special & SKELGEN_SPECIAL_ERROR)
+		bits |= SKELGEN_EXTRA_ERROR;
+	if (s->special & SKELGEN_SPECIAL_FOREIGN)
+		bits |= SKELGEN_EXTRA_FOREIGN;
+	return bits;
+}
+
+static uint8_t *put_values(uint8_t *p, struct skelgen_shape *shape, const struct skelgen_call *call)
+{
+	if (shape->varies & SKELGEN_SHAPE_VARIES_PEER)
+		p = skelgen_put_zigzag(p, (int64_t)call->peer - shape->peer);
+	if (shape->varies & SKELGEN_SHAPE_VARIES_TAG)
+		p = skelgen_put_zigzag(p, (int64_t)call->tag - shape->tag);
+	if (shape->varies & SKELGEN_SHAPE_VARIES_PEER2)
+		p = skelgen_put_zigzag(p, (int64_t)call->peer2 - shape->peer2);
+	if (shape->varies & SKELGEN_SHAPE_VARIES_TAG2)
+		p = skelgen_put_zigzag(p, (int64_t)call->tag2 - shape->tag2);
+	if (shape->varies & SKELGEN_SHAPE_VARIES_LIST)
+		p = skelgen_put_varint(p, call->reference);
+	shape->peer = call->peer;
+	shape->tag = call->tag;
+	shape->peer2 = call->peer2;
+	shape->tag2 = call->tag2;
+	shape->reference = call->reference;
+	return p;
+}
+
+static bool values_differ(const struct skelgen_shape *shape, const struct skelgen_call *call)
+{
+	return shape->varies &&
+	       (shape->peer != call->peer || shape->tag != call->tag ||
+		shape->peer2 != call->peer2 || shape->tag2 != call->tag2 ||
+		shape->reference != call->reference);
+}
+
+static uint8_t *put_extras(uint8_t *p, const struct skelgen_stream *s, const struct extras *x,
+			   unsigned bits, struct skelgen_shape *shape,
+			   const struct skelgen_call *call)
+{
+	p = skelgen_put_varint(p, bits);
+	if (bits & SKELGEN_EXTRA_LONG) {
+		p = skelgen_put_varint(p, x->gap >> 32);
+		p = skelgen_put_varint(p, x->duration >> 32);
+	}
+	if (bits & SKELGEN_EXTRA_OVERHEAD)
+		p = skelgen_put_varint(p, x->overhead);
+	if (bits & SKELGEN_EXTRA_CPU_BEGIN)
+		p = skelgen_put_varint(p, x->cpu_begin_us);
+	if (bits & SKELGEN_EXTRA_CPU_END)
+		p = skelgen_put_varint(p, x->cpu_end_us);
+	if (bits & SKELGEN_EXTRA_VALUES)
+		p = put_values(p, shape, call);
+	if (bits & SKELGEN_EXTRA_VECTORS) {
+		if (call->flags & SKELGEN_SHAPE_VECTOR_A)
+			p = skelgen_put_varint(p, call->vector_a);
+		if (call->flags & SKELGEN_SHAPE_VECTOR_B)
+			p = skelgen_put_varint(p, call->vector_b);
+		shape->vector_a = call->vector_a;
+		shape->vector_b = call->vector_b;
+	}
+	if (bits & SKELGEN_EXTRA_STATUS) {
+		p = skelgen_put_varint(p, s->status_count);
+		for (size_t i = 0; i < s->status_count; i++) {
+			p = skelgen_put_varint(p, s->statuses[i].position);
+			p = skelgen_put_zigzag(p, s->statuses[i].source);
+			p = skelgen_put_zigzag(p, s->statuses[i].tag);
+		}
+	}
+	if (bits & SKELGEN_EXTRA_REPEAT) {
+		p = skelgen_put_varint(p, x->polls);
+		p = skelgen_put_varint(p, x->inside);
+	}
+	if (bits & SKELGEN_EXTRA_OBJECT)
+		p = skelgen_put_varint(p, s->object);
+	if (bits & SKELGEN_EXTRA_ERROR)
+		p = skelgen_put_varint(p, s->error);
+	if (bits & SKELGEN_EXTRA_FOREIGN) {
+		p = skelgen_put_varint(p, s->foreign_count);
+		for (size_t i = 0; i < s->foreign_count; i++) {
+			p = skelgen_put_varint(p, s->foreign[i].thread);
+			p = skelgen_put_varint(p, s->foreign[i].number);
+		}
+	}
+	return p;
+}
+
+static void clear_extras(struct skelgen_stream *s)
+{
+	s->status_count = 0;
+	s->foreign_count = 0;
+	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_STATUS | SKELGEN_SPECIAL_OBJECT |
+				  SKELGEN_SPECIAL_ERROR | SKELGEN_SPECIAL_FOREIGN);
+}
+
+/* Write one event; its shape is defined. */
+static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
+		 const struct skelgen_call *call, const struct extras *x)
+{
+	unsigned tag = SKELGEN_REC_EVENT;
+	unsigned bits;
+	int64_t delta_a = call->count_a - shape->count_a;
+	int64_t delta_b = call->count_b - shape->count_b;
+	uint8_t *record;
+	uint8_t *p;
+	bool vectors = (call->flags & SKELGEN_SHAPE_VECTOR_A && call->vector_a != shape->vector_a) ||
+		       (call->flags & SKELGEN_SHAPE_VECTOR_B && call->vector_b != shape->vector_b);
+
+	if (!skelgen_reserve(s, LONGEST_EVENT + 20 * (s->status_count + s->foreign_count)))
+		return;
+	record = s->write;
+	p = skelgen_put_times(record + 1, (uint32_t)x->gap, (uint32_t)x->duration, &tag);
+	if (s->predicted->id != shape->id) {
+		tag |= SKELGEN_EVENT_SHAPE;
+		p = skelgen_put_varint(p, shape->id);
+	}
+	*s->slot = shape;
+	if (!(call->flags & SKELGEN_SHAPE_HAS_A))
+		delta_a = 0;
+	if (!(call->flags & SKELGEN_SHAPE_HAS_B))
+		delta_b = 0;
+	if (delta_a | delta_b) {
+		tag |= SKELGEN_EVENT_COUNT;
+		if (call->flags & SKELGEN_SHAPE_HAS_A)
+			p = skelgen_put_zigzag(p, delta_a);
+		if (call->flags & SKELGEN_SHAPE_HAS_B)
+			p = skelgen_put_zigzag(p, delta_b);
+		shape->count_a = call->count_a;
+		shape->count_b = call->count_b;
+	}
+	bits = extra_bits(s, x, values_differ(shape, call), vectors);
+	if (bits) {
+		tag |= SKELGEN_EVENT_EXTRAS;
+		p = put_extras(p, s, x, bits, shape, call);
+	}
+	s->write = p;
+	s->events++;
+	skelgen_commit(record, (uint8_t)tag);
+	skelgen_predict(s, shape->id);
+}
+
+/* Find or define the call's shape; what that costs counts as overhead of the next gap. */
+static struct skelgen_shape *shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
+{
+	uint64_t begin = skelgen_now();
+	uint32_t known = s->interned.next_shape;
+	struct skelgen_shape *shape = skelgen_shape_of(s, call);
+
+	if (s->interned.next_shape != known) {
+		s->overhead += skelgen_now() - begin;
+		s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	}
+	return shape;
+}
+
+/* Take over what the recorder spent since the last event and the sample at the begin. */
+static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t end)
+{
+	struct extras x = {
+		.gap = begin - s->last_end,
+		.duration = end - begin,
+		.overhead = s->overhead,
+		.cpu_begin_us = s->cpu_begin_us,
+		.has_cpu_begin = s->has_cpu_begin,
+	};
+
+	s->overhead = 0;
+	s->has_cpu_begin = false;
+	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_CPU);
+	return x;
+}
+
+/* Write the run of failed polls that was held back. */
+void skelgen_flush_poll(struct skelgen_stream *s)
+{
+	struct skelgen_poll *poll = &s->poll;
+	struct skelgen_shape *shape;
+	struct extras x = {
+		.gap = poll->begin - poll->previous_end,
+		.duration = poll->end - poll->begin,
+		.overhead = poll->overhead,
+		.cpu_begin_us = poll->cpu_begin_us,
+		.has_cpu_begin = poll->has_cpu_begin,
+		.polls = poll->count,
+		.inside = poll->inside,
+		.plain = true,
+	};
+
+	if (!poll->count)
+		return;
+	poll->count = 0;
+	s->special &= ~(uint64_t)SKELGEN_SPECIAL_POLL;
+	shape = shape_of(s, &poll->call);
+	if (shape)
+		emit(s, shape, &poll->call, &x);
+}
+
+static bool same_poll(const struct skelgen_poll *poll, const struct skelgen_call *call,
+		      uint64_t begin)
+{
+	return poll->count && begin - poll->end < skelgen.polling_gap &&
+	       memcmp(&poll->call, call, sizeof(*call)) == 0;
+}
+
+/* Hold back a failed poll: as long as it repeats, it stays one record. */
+static void add_poll(struct skelgen_stream *s, const struct skelgen_call *call, uint64_t begin,
+		     uint64_t end)
+{
+	struct skelgen_poll *poll = &s->poll;
+
+	if (same_poll(poll, call, begin) && !s->overhead) {
+		poll->count++;
+		poll->inside += end - begin;
+	} else {
+		struct extras x = collect(s, begin, end);
+
+		skelgen_flush_poll(s);
+		*poll = (struct skelgen_poll){
+			.call = *call,
+			.previous_end = s->last_end,
+			.begin = begin,
+			.inside = end - begin,
+			.count = 1,
+			.overhead = x.overhead,
+			.cpu_begin_us = x.cpu_begin_us,
+			.has_cpu_begin = x.has_cpu_begin,
+		};
+		s->special |= SKELGEN_SPECIAL_POLL;
+	}
+	poll->end = end;
+	s->last_end = end;
+	clear_extras(s);
+}
+
+/* Append an event that the fast path does not write. */
+SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call,
+					uint64_t begin, uint64_t end)
+{
+	struct skelgen_shape *shape;
+	struct extras x;
+
+	if (skelgen.paused) {
+		s->unrecorded++;
+		clear_extras(s);
+		return;
+	}
+	if (call->flags & SKELGEN_SHAPE_NOT_READY) {
+		add_poll(s, call, begin, end);
+		return;
+	}
+	x = collect(s, begin, end);
+	skelgen_flush_poll(s);
+	if (x.duration > skelgen.long_gap) {
+		uint64_t now = cpu_us();
+
+		x.cpu_end_us = now - s->cpu_us;
+		x.has_cpu_end = true;
+		s->cpu_us = now;
+		s->overhead += skelgen_now() - end;
+		s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	}
+	shape = shape_of(s, call);
+	if (shape)
+		emit(s, shape, call, &x);
+	s->last_end = end;
+	clear_extras(s);
+	if (s->write > s->limit && !s->stopped)
+		skelgen_grow(s);
+}

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the recorder's parts share. A wrapper (build/wrappers.c, generated) takes the time,
+ * calls the real function and hands a struct skelgen_call to skelgen_event(), which is inline
+ * and writes the record when the call is the predicted one. Everything else is a slow path:
+ *
+ *   event.c     events out of the ordinary, failed polls, CPU time samples
+ *   shape.c     shapes, lists of requests, vectors of counts, call sites
+ *   object.c    communicators, datatypes, operations, matched messages
+ *   request.c   from request handles to request numbers
+ *   buffer.c    the file and its mapped window
+ *   clock.c     clocks and the offsets between hosts
+ *   lifecycle.c Init, Finalize, Abort, Pcontrol, threads, fork, settings
+ *   real.c      the functions of the MPI library
+ */
+#ifndef SKELGEN_RECORDER_H
+#define SKELGEN_RECORDER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include <mpi.h>
+
+#include "map.h"
+#include "skelgen_record.h"
+
+/*
+ * The addresses of Open MPI's predefined objects are symbols of its library. The shim is loaded
+ * into programs without MPI too, so it looks them up when MPI is there (see object.c).
+ */
+#ifdef OMPI_PREDEFINED_GLOBAL
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) ((type)skelgen_symbol(#global))
+#endif
+
+#if defined(OPEN_MPI)
+#define SKELGEN_FAMILY SKELGEN_MPI_OPENMPI
+#elif defined(MPICH_NAME) || defined(MPICH)
+#define SKELGEN_FAMILY SKELGEN_MPI_MPICH
+#else
+#define SKELGEN_FAMILY SKELGEN_MPI_OTHER
+#endif
+
+#define SKELGEN_EXPORT __attribute__((visibility("default")))
+#define SKELGEN_COLD __attribute__((noinline, cold))
+#define SKELGEN_INLINE static inline __attribute__((always_inline))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/*
+ * A handle passed by value, as wide as a register: handles are ints in one library and pointers
+ * in another, and a shim for the wrong one must still pass them on unharmed.
+ */
+typedef long skelgen_word;
+
+/* A call as the wrapper saw it: handles as MPI has them, not yet our ids. */
+struct skelgen_call {
+	uint64_t site;
+	uint64_t comm;
+	uint64_t type_a;
+	uint64_t type_b;
+	uint64_t op;
+	uint64_t reference;
+	uint32_t function;
+	uint32_t flags;
+	int32_t peer;
+	int32_t tag;
+	int32_t peer2;
+	int32_t tag2;
+	int64_t count_a;
+	int64_t count_b;
+	uint32_t vector_a;
+	uint32_t vector_b;
+};
+
+/* The first 64 bytes are all that most events look at. */
+struct skelgen_shape {
+	uint64_t site;
+	uint64_t comm;
+	uint64_t type_a;
+	uint64_t reference;
+	uint32_t function;
+	uint32_t flags;
+	int32_t peer;
+	int32_t tag;
+	int64_t count_a;
+	uint32_t id;
+	uint32_t varies; /* SKELGEN_SHAPE_VARIES_*, never matched directly */
+
+	uint64_t type_b;
+	uint64_t op;
+	int32_t peer2;
+	int32_t tag2;
+	int64_t count_b;
+	uint32_t vector_a;
+	uint32_t vector_b;
+	uint64_t content; /* hash of the definition, to find it again */
+	int32_t comm_id;
+	uint32_t type_a_id;
+	uint32_t type_b_id;
+	uint32_t op_code;
+};
+
+/* Which fields of a call a function has; the others are zero in all its calls. */
+enum skelgen_uses {
+	SKELGEN_USES_COMM = 0x01,
+	SKELGEN_USES_A = 0x02,
+	SKELGEN_USES_B = 0x04,
+	SKELGEN_USES_PEER = 0x08,
+	SKELGEN_USES_PEER2 = 0x10,
+	SKELGEN_USES_OP = 0x20,
+	SKELGEN_USES_REFERENCE = 0x40,
+	SKELGEN_USES_COUNT_A = 0x80, /* a count without a type */
+};
+
+/* Why an event is not written by the fast path. */
+enum skelgen_special {
+	SKELGEN_SPECIAL_OVERHEAD = 0x01,
+	SKELGEN_SPECIAL_CPU = 0x02,
+	SKELGEN_SPECIAL_POLL = 0x04,
+	SKELGEN_SPECIAL_STATUS = 0x10,
+	SKELGEN_SPECIAL_OBJECT = 0x20,
+	SKELGEN_SPECIAL_ERROR = 0x40,
+	SKELGEN_SPECIAL_FOREIGN = 0x80,
+};
+
+struct skelgen_status_entry {
+	uint32_t position;
+	int32_t source;
+	int32_t tag;
+};
+
+struct skelgen_foreign {
+	uint32_t thread;
+	uint64_t number;
+};
+
+/* A run of failed polls that is not written yet. */
+struct skelgen_poll {
+	struct skelgen_call call;
+	uint64_t previous_end;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t inside;
+	uint64_t count;
+	uint64_t overhead;
+	uint64_t cpu_begin_us;
+	bool has_cpu_begin;
+};
+
+/* What the slow paths of one stream have interned. */
+struct skelgen_interned {
+	struct skelgen_map shapes;   /* hash of the call -> struct skelgen_shape */
+	struct skelgen_map contents; /* hash of the definition -> struct skelgen_shape */
+	struct skelgen_map bases;    /* hash without peer, tag, requests -> number of shapes */
+	struct skelgen_map lists;    /* hash -> offset in `words` */
+	struct skelgen_map vectors;  /* the same for vectors */
+	struct skelgen_map sites;    /* return address -> site id */
+	struct skelgen_map modules;  /* load address -> module id */
+	struct skelgen_map objects;  /* kind and id -> 1: has its definition in this file */
+	struct skelgen_shape **slabs;
+	size_t shape_count;
+	size_t slab_count;
+	size_t slab_room;
+	int64_t *words; /* contents of lists and vectors */
+	size_t words_used;
+	size_t words_room;
+	uint32_t next_shape;
+	uint32_t next_list;
+	uint32_t next_vector;
+	uint32_t next_site;
+	uint32_t next_module;
+};
+
+/* One file: what one thread of this rank does. */
+struct skelgen_stream {
+	/* fast path */
+	struct skelgen_shape *predicted;
+	struct skelgen_shape **slot;
+	uint8_t *write;
+	uint8_t *limit;
+	uint64_t last_end; /* end of the previous event [units] */
+	uint64_t special;  /* enum skelgen_special */
+	uint64_t events;
+	uint64_t requests;
+	uint32_t before;
+	uint32_t last;
+	struct skelgen_shape **predictions;
+
+	/* one event's extras */
+	uint64_t overhead;   /* spent by the recorder since last_end [units] */
+	uint64_t cpu_us;     /* last CPU time sample [us] */
+	uint64_t cpu_begin_us;
+	bool has_cpu_begin;
+	uint32_t object;
+	uint32_t error;
+	struct skelgen_status_entry *statuses;
+	size_t status_count;
+	size_t status_room;
+	struct skelgen_foreign *foreign;
+	size_t foreign_count;
+	size_t foreign_room;
+	struct skelgen_poll poll;
+
+	/* scratch of completions and vectors */
+	uint64_t *held;
+	size_t held_room;
+	MPI_Status *own_statuses;
+	size_t own_statuses_room;
+	int64_t *ages;
+	size_t age_count;
+	size_t ages_room;
+
+	/* file */
+	int file;
+	int thread;
+	uint8_t *window;
+	size_t window_bytes;
+	uint64_t window_offset;
+	bool stopped;
+	uint64_t persistent;
+	uint64_t unrecorded;
+	struct skelgen_interned interned;
+	struct skelgen_stream *next;
+	char path[4096];
+};
+
+/* The state of the process; written at Init, read everywhere. */
+struct skelgen_process {
+	bool use_tsc;
+	bool multiple;	/* MPI_THREAD_MULTIPLE was granted: shared tables need the lock */
+	bool recording; /* between Init and Finalize, and nothing went wrong */
+	bool taking_part; /* between Init and Finalize: also in what all ranks do together */
+	unsigned shift;
+	uint64_t paused;       /* by MPI_Pcontrol(0) */
+	uint64_t long_gap;     /* CPU time is sampled beyond this [units] */
+	uint64_t polling_gap;  /* failed polls farther apart are separate records [units] */
+	uint64_t ticks_per_s;
+	uint64_t run_id;
+	uint64_t cost_ps;
+	uint64_t max_bytes;
+	int rank;
+	int size;
+	int level;
+	pid_t pid;
+	pthread_mutex_t lock;
+	struct skelgen_stream *streams;
+	char directory[2048];
+};
+
+extern struct skelgen_process skelgen;
+extern __thread struct skelgen_stream *skelgen_current __attribute__((tls_model("initial-exec")));
+extern const struct skelgen_shape skelgen_no_shape;
+extern uint64_t skelgen_watched; /* outstanding requests whose status we want to see */
+
+/* build/wrappers.c: what is in the table */
+struct skelgen_function {
+	uint32_t id;
+	uint32_t kind;
+	const char *name;
+};
+extern const struct skelgen_function skelgen_functions[];
+extern uint64_t skelgen_passed[]; /* calls passed on, in the order of the table */
+extern const size_t skelgen_function_count;
+
+/* real.c */
+#define SKELGEN_PMPI(X) \
+	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cartdim_get) X(Comm_dup) X(Comm_free) \
+	X(Comm_group) X(Comm_rank) X(Comm_remote_group) X(Comm_size) \
+	X(Comm_test_inter) X(Error_class) X(Get_library_version) X(Get_version) X(Group_free) \
+	X(Group_rank) X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) \
+	X(Reduce) X(Send) X(Test_cancelled) X(Topo_test) X(Type_get_envelope) X(Type_get_extent) \
+	X(Type_get_name) X(Type_get_true_extent) X(Type_size_x)
+#define SKELGEN_PMPI_FIELD(name) __typeof__(&PMPI_##name) name;
+extern struct skelgen_pmpi { SKELGEN_PMPI(SKELGEN_PMPI_FIELD) } pmpi;
+extern const char *const skelgen_real_names[]; /* generated, ends with NULL */
+extern void *const skelgen_real_table;	       /* generated: pointers in the same order */
+extern bool skelgen_resolved;
+void skelgen_resolve(void);
+void *skelgen_symbol(const char *name);
+const char *skelgen_library_path(void);
+
+/* MPI's constants; in Open MPI they are addresses known only at run time. */
+extern struct skelgen_constants {
+	MPI_Comm comm_null;
+	MPI_Comm comm_world;
+	MPI_Comm comm_self;
+	MPI_Request request_null;
+	MPI_Datatype datatype_null;
+} mpi;
+
+/* lifecycle.c */
+struct skelgen_stream *skelgen_begin_slow(void);
+void skelgen_measure_cost(void);
+void skelgen_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+SKELGEN_INLINE void skelgen_lock(void)
+{
+	if (unlikely(skelgen.multiple))
+		pthread_mutex_lock(&skelgen.lock);
+}
+SKELGEN_INLINE void skelgen_unlock(void)
+{
+	if (unlikely(skelgen.multiple))
+		pthread_mutex_unlock(&skelgen.lock);
+}
+
+/* buffer.c */
+bool skelgen_file_create(struct skelgen_stream *s);
+void skelgen_file_begin(struct skelgen_stream *s, const struct skelgen_header *header);
+bool skelgen_reserve(struct skelgen_stream *s, size_t bytes);
+void skelgen_grow(struct skelgen_stream *s);
+void skelgen_define(struct skelgen_stream *s, enum skelgen_record_tag tag, const uint8_t *payload,
+		    size_t bytes);
+void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int code);
+bool skelgen_room(void **array, size_t *room, size_t wanted, size_t element);
+
+/* clock.c */
+uint64_t skelgen_monotonic_ns(void);
+uint64_t skelgen_thread_cpu_ns(void);
+void skelgen_clock_choose(void);
+void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t ns1);
+void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place place);
+bool skelgen_clock_prepare(int size);
+void skelgen_clock_compare(bool several_hosts, uint64_t host);
+void skelgen_clock_offsets(struct skelgen_stream *s, enum skelgen_clock_place place);
+
+/* event.c */
+void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call, uint64_t begin,
+			   uint64_t end);
+uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin);
+void skelgen_flush_poll(struct skelgen_stream *s);
+uint32_t skelgen_failed(struct skelgen_stream *s, int code);
+void skelgen_object(struct skelgen_stream *s, uint32_t id);
+
+/* shape.c */
+struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call);
+bool skelgen_interned_open(struct skelgen_interned *interned);
+void skelgen_interned_close(struct skelgen_interned *interned);
+uint64_t skelgen_list(struct skelgen_stream *s);
+uint32_t skelgen_vector(struct skelgen_stream *s, int64_t *counts, size_t n);
+void skelgen_define_function(struct skelgen_stream *s, uint32_t id);
+bool skelgen_defined(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id);
+void skelgen_forget(struct skelgen_stream *s, uint64_t handle);
+
+/* object.c */
+struct skelgen_comm {
+	uint64_t handle;
+	int32_t id;
+	int rank;
+	int size;	/* of the local group */
+	int peers;	/* size of the group that peers are ranks of */
+	bool inter;
+	uint32_t sequence; /* collective creating calls so far */
+	uint8_t *payload;  /* its definition */
+	size_t payload_bytes;
+};
+bool skelgen_objects_open(void);
+void skelgen_objects_finalize(void);
+void skelgen_objects_close(void);
+struct skelgen_comm *skelgen_comm_find(MPI_Comm comm);
+void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
+			  MPI_Comm created);
+uint32_t skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where);
+void skelgen_comm_fulfil(uint64_t request);
+void skelgen_comm_freed(MPI_Comm comm);
+void skelgen_comm_define(struct skelgen_stream *s, int32_t id);
+void skelgen_handle_freed(uint64_t handle);
+void skelgen_type_freed(MPI_Datatype type);
+uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask);
+uint32_t skelgen_op_code(uint64_t handle);
+void skelgen_message_made(MPI_Message message, MPI_Comm comm, int source, int tag);
+bool skelgen_message_taken(MPI_Message message, struct skelgen_call *call);
+
+/* request.c */
+enum skelgen_request_flags {
+	SKELGEN_REQUEST_WATCHED = 1, /* its status holds what we do not know yet */
+	SKELGEN_REQUEST_PERSISTENT = 2,
+	SKELGEN_REQUEST_CANCELLED = 4,
+	SKELGEN_REQUEST_PROMISE = 8, /* its completion makes a communicator */
+};
+bool skelgen_requests_open(void);
+void skelgen_requests_close(void);
+void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags);
+void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[]);
+MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n);
+uint64_t skelgen_started(struct skelgen_stream *s, size_t n);
+uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices[],
+			   const MPI_Status statuses[]);
+uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status);
+uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle);
+uint64_t skelgen_cancelled(struct skelgen_stream *s, uint64_t handle);
+
+/* Encoding */
+SKELGEN_INLINE uint8_t *skelgen_put_varint(uint8_t *p, uint64_t value)
+{
+	while (value >= 0x80) {
+		*p++ = (uint8_t)(value | 0x80);
+		value >>= 7;
+	}
+	*p++ = (uint8_t)value;
+	return p;
+}
+
+SKELGEN_INLINE uint64_t skelgen_zigzag(int64_t value)
+{
+	return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+}
+
+SKELGEN_INLINE uint8_t *skelgen_put_zigzag(uint8_t *p, int64_t value)
+{
+	return skelgen_put_varint(p, skelgen_zigzag(value));
+}
+
+SKELGEN_INLINE uint8_t *skelgen_put_string(uint8_t *p, const char *text, size_t bytes)
+{
+	p = skelgen_put_varint(p, bytes);
+	memcpy(p, text, bytes);
+	return p + bytes;
+}
+
+/* The first byte of a record is stored last: what precedes a zero tag is complete. */
+SKELGEN_INLINE void skelgen_commit(uint8_t *record, uint8_t tag)
+{
+	__atomic_store_n(record, tag, __ATOMIC_RELEASE);
+}
+
+/* Time */
+SKELGEN_INLINE uint64_t skelgen_ticks(void)
+{
+#if defined(__x86_64__)
+	if (likely(skelgen.use_tsc))
+		return __rdtsc();
+#endif
+	return skelgen_monotonic_ns();
+}
+
+SKELGEN_INLINE uint64_t skelgen_now(void)
+{
+	return skelgen_ticks() >> skelgen.shift;
+}
+
+SKELGEN_INLINE uint64_t skelgen_clock_begin(struct skelgen_stream *s)
+{
+	uint64_t now = skelgen_now();
+
+	if (unlikely(now - s->last_end > skelgen.long_gap))
+		return skelgen_sample_begin(s, now);
+	return now;
+}
+
+/*
+ * While a wrapper runs there is no current stream, so the MPI calls that the library makes
+ * itself (Fortran over C, I/O over messages) are passed on unseen.
+ */
+SKELGEN_INLINE struct skelgen_stream *skelgen_begin(void)
+{
+	struct skelgen_stream *s = skelgen_current;
+
+	if (unlikely(!s))
+		return skelgen_begin_slow();
+	skelgen_current = NULL;
+	return s;
+}
+
+SKELGEN_INLINE void skelgen_end(struct skelgen_stream *s)
+{
+	if (likely(!s->stopped))
+		skelgen_current = s;
+}
+
+#define SKELGEN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
+SKELGEN_INLINE int32_t skelgen_peer(int rank)
+{
+	if (likely(rank >= 0))
+		return rank;
+	if (rank == MPI_PROC_NULL)
+		return SKELGEN_PROC_NULL;
+	if (rank == MPI_ANY_SOURCE)
+		return SKELGEN_ANY_SOURCE;
+	return rank == MPI_ROOT ? SKELGEN_ROOT : SKELGEN_NO_PEER;
+}
+
+SKELGEN_INLINE int32_t skelgen_tag(int tag)
+{
+	if (likely(tag >= 0))
+		return tag;
+	return tag == MPI_ANY_TAG ? SKELGEN_ANY_TAG : SKELGEN_NO_TAG;
+}
+
+/* Two neighbouring 32-bit fields as one number, from memory and from values. */
+SKELGEN_INLINE uint64_t skelgen_eight(const void *fields)
+{
+	uint64_t value;
+
+	memcpy(&value, fields, sizeof(value));
+	return value;
+}
+
+SKELGEN_INLINE uint64_t skelgen_pair(uint32_t first, uint32_t second)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint64_t)second << 32 | first;
+#else
+	return (uint64_t)first << 32 | second;
+#endif
+}
+
+SKELGEN_INLINE bool skelgen_matches(const struct skelgen_shape *shape, struct skelgen_call call,
+				    unsigned uses)
+{
+	uint64_t differs = shape->site ^ call.site;
+
+	differs |= skelgen_eight(&shape->function) ^ skelgen_pair(call.function, call.flags);
+	if (uses & SKELGEN_USES_COMM)
+		differs |= shape->comm ^ call.comm;
+	if (uses & SKELGEN_USES_A)
+		differs |= shape->type_a ^ call.type_a;
+	if (uses & SKELGEN_USES_B)
+		differs |= shape->type_b ^ call.type_b;
+	if (uses & SKELGEN_USES_PEER)
+		differs |= skelgen_eight(&shape->peer) ^
+			   skelgen_pair((uint32_t)call.peer, (uint32_t)call.tag);
+	if (uses & SKELGEN_USES_PEER2)
+		differs |= skelgen_eight(&shape->peer2) ^
+			   skelgen_pair((uint32_t)call.peer2, (uint32_t)call.tag2);
+	if (uses & SKELGEN_USES_OP)
+		differs |= shape->op ^ call.op;
+	if (uses & SKELGEN_USES_REFERENCE)
+		differs |= shape->reference ^ call.reference;
+	return !differs;
+}
+
+/* Remember the shape of the event just written and look up what should follow. */
+SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, uint32_t shape)
+{
+	uint32_t index = (31 * s->last + shape) % SKELGEN_PREDICTIONS;
+
+	s->before = s->last;
+	s->last = shape;
+	s->slot = &s->predictions[index];
+	s->predicted = s->predictions[index];
+}
+
+/* Write gap and duration (below 2^32) and return the bits that tell their lengths. */
+SKELGEN_INLINE uint8_t *skelgen_put_times(uint8_t *p, uint32_t gap, uint32_t duration,
+					  unsigned *tag)
+{
+	unsigned gap_bytes = (unsigned)(31 - __builtin_clz(gap | 1)) >> 3;
+	unsigned duration_bytes = (unsigned)(31 - __builtin_clz(duration | 1)) >> 3;
+
+	memcpy(p, &gap, sizeof(gap));
+	p += gap_bytes + 1;
+	memcpy(p, &duration, sizeof(duration));
+	p += duration_bytes + 1;
+	*tag |= gap_bytes << 2 | duration_bytes;
+	return p;
+}
+
+/*
+ * Append an event. The predicted shape without extras takes the short way; `uses` is a constant,
+ * so that only the fields which the function has are compared.
+ */
+SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call call, unsigned uses,
+				  uint64_t begin, uint64_t end)
+{
+	struct skelgen_shape *shape = s->predicted;
+	uint64_t gap = begin - s->last_end;
+	uint64_t duration = end - begin;
+	unsigned tag = SKELGEN_REC_EVENT;
+	uint8_t *record = s->write;
+	uint8_t *p;
+
+	if (unlikely(!skelgen_matches(shape, call, uses) || (s->special | skelgen.paused) ||
+		     duration > skelgen.long_gap || gap >> 32)) {
+		struct skelgen_call copy = call;
+
+		skelgen_event_general(s, &copy, begin, end);
+		return;
+	}
+	p = skelgen_put_times(record + 1, (uint32_t)gap, (uint32_t)duration, &tag);
+	if (uses & (SKELGEN_USES_A | SKELGEN_USES_B | SKELGEN_USES_COUNT_A)) {
+		int64_t delta_a = call.count_a - shape->count_a;
+		int64_t delta_b = uses & SKELGEN_USES_B ? call.count_b - shape->count_b : 0;
+
+		if (delta_a | delta_b) {
+			tag |= SKELGEN_EVENT_COUNT;
+			if (call.flags & SKELGEN_SHAPE_HAS_A)
+				p = skelgen_put_zigzag(p, delta_a);
+			if (call.flags & SKELGEN_SHAPE_HAS_B)
+				p = skelgen_put_zigzag(p, delta_b);
+			shape->count_a = call.count_a;
+			shape->count_b = call.count_b;
+		}
+	}
+	skelgen_commit(record, (uint8_t)tag);
+	s->write = p;
+	s->last_end = end;
+	s->events++;
+	skelgen_predict(s, shape->id);
+	if (unlikely(p > s->limit))
+		skelgen_grow(s);
+}
+
+#endif

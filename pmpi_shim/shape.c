@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Interning: a call that was seen before becomes the id of its shape, a list of requests or a
+ * vector of counts the id of its definition.
+ */
+#include "recorder.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* Shapes that differ only in peer, tag or requests; beyond this these become values. */
+#define SHAPES_PER_BASE 256
+/* Shapes in memory (128 bytes each); beyond this all are forgotten, their ids are not reused. */
+#define MOST_SHAPES 16384
+#define SLAB_SHAPES 64
+/* Memory for contents of lists and vectors [8 bytes]; beyond this they are forgotten. */
+#define MOST_WORDS ((size_t)1 << 17)
+
+const struct skelgen_shape skelgen_no_shape = {.function = UINT32_MAX};
+
+bool skelgen_interned_open(struct skelgen_interned *interned)
+{
+	*interned = (struct skelgen_interned){
+		.next_shape = 1,
+		.next_list = 1,
+		.next_vector = 1,
+		.next_site = 1,
+		.next_module = 1,
+	};
+	interned->words = malloc(MOST_WORDS * sizeof(*interned->words));
+	return interned->words != NULL;
+}
+
+void skelgen_interned_close(struct skelgen_interned *interned)
+{
+	skelgen_map_close(&interned->shapes);
+	skelgen_map_close(&interned->contents);
+	skelgen_map_close(&interned->bases);
+	skelgen_map_close(&interned->lists);
+	skelgen_map_close(&interned->vectors);
+	skelgen_map_close(&interned->sites);
+	skelgen_map_close(&interned->modules);
+	skelgen_map_close(&interned->objects);
+	for (size_t i = 0; i < interned->slab_count; i++)
+		free(interned->slabs[i]);
+	free(interned->slabs);
+	free(interned->words);
+	*interned = (struct skelgen_interned){0};
+}
+
+/* Whether the object's definition stands in this file; afterwards it counts as standing there. */
+bool skelgen_defined(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id)
+{
+	uint64_t key = (uint64_t)tag << 32 | id;
+
+	if (skelgen_map_find(&s->interned.objects, key))
+		return true;
+	skelgen_map_set(&s->interned.objects, key, 1);
+	return false;
+}
+
+void skelgen_define_function(struct skelgen_stream *s, uint32_t id)
+{
+	uint8_t payload[256];
+	uint8_t *p = payload;
+
+	if (skelgen_defined(s, SKELGEN_REC_FUNCTION, id))
+		return;
+	for (size_t i = 0; i < skelgen_function_count; i++) {
+		const struct skelgen_function *f = &skelgen_functions[i];
+
+		if (f->id != id)
+			continue;
+		p = skelgen_put_varint(p, f->id);
+		p = skelgen_put_string(p, f->name, strlen(f->name));
+		p = skelgen_put_varint(p, f->kind);
+		skelgen_define(s, SKELGEN_REC_FUNCTION, payload, (size_t)(p - payload));
+		return;
+	}
+}
+
+static uint32_t module_id(struct skelgen_stream *s, const Dl_info *info)
+{
+	uint64_t *known = skelgen_map_find(&s->interned.modules, (uintptr_t)info->dli_fbase);
+	char resolved[PATH_MAX];
+	const char *path = info->dli_fname;
+	uint8_t payload[PATH_MAX + 32];
+	uint8_t *p = payload;
+	uint32_t id = s->interned.next_module;
+
+	if (known)
+		return (uint32_t)*known;
+	if (path[0] != '/' && realpath(path[0] ? path : "/proc/self/exe", resolved))
+		path = resolved;
+	p = skelgen_put_varint(p, id);
+	p = skelgen_put_string(p, path, strnlen(path, PATH_MAX));
+	skelgen_define(s, SKELGEN_REC_MODULE, payload, (size_t)(p - payload));
+	skelgen_map_set(&s->interned.modules, (uintptr_t)info->dli_fbase, id);
+	s->interned.next_module++;
+	return id;
+}
+
+/* The id of a call site, 0 when the address lies in no module. */
+static uint32_t site_id(struct skelgen_stream *s, uint64_t address)
+{
+	uint64_t *known = address ? skelgen_map_find(&s->interned.sites, address) : NULL;
+	uint32_t id = s->interned.next_site;
+	uint8_t payload[32];
+	uint8_t *p = payload;
+	Dl_info info;
+
+	if (known)
+		return (uint32_t)*known;
+	if (!address || !dladdr((void *)(uintptr_t)address, &info) || !info.dli_fname)
+		return 0;
+	p = skelgen_put_varint(p, id);
+	p = skelgen_put_varint(p, module_id(s, &info));
+	p = skelgen_put_varint(p, address - (uintptr_t)info.dli_fbase);
+	skelgen_define(s, SKELGEN_REC_SITE, payload, (size_t)(p - payload));
+	skelgen_map_set(&s->interned.sites, address, id);
+	s->interned.next_site++;
+	return id;
+}
+
+static uint64_t base_hash(const struct skelgen_call *call)
+{
+	uint64_t hash = skelgen_mix(1, call->site);
+
+	hash = skelgen_mix(hash, skelgen_pair(call->function, call->flags));
+	hash = skelgen_mix(hash, call->comm);
+	hash = skelgen_mix(hash, call->type_a);
+	hash = skelgen_mix(hash, call->type_b);
+	return skelgen_mix(hash, call->op);
+}
+
+static uint64_t call_hash(uint64_t hash, const struct skelgen_call *call)
+{
+	hash = skelgen_mix(hash, skelgen_pair((uint32_t)call->peer, (uint32_t)call->tag));
+	hash = skelgen_mix(hash, skelgen_pair((uint32_t)call->peer2, (uint32_t)call->tag2));
+	return skelgen_mix(hash, call->reference);
+}
+
+static bool same_base(const struct skelgen_shape *shape, const struct skelgen_call *call)
+{
+	return shape->site == call->site && shape->function == call->function &&
+	       shape->flags == call->flags && shape->comm == call->comm &&
+	       shape->type_a == call->type_a && shape->type_b == call->type_b &&
+	       shape->op == call->op;
+}
+
+static bool same_values(const struct skelgen_shape *shape, const struct skelgen_call *call)
+{
+	return shape->peer == call->peer && shape->tag == call->tag &&
+	       shape->peer2 == call->peer2 && shape->tag2 == call->tag2 &&
+	       shape->reference == call->reference;
+}
+
+/* Forget all shapes in memory; new ones get new ids. */
+static void forget_all(struct skelgen_stream *s)
+{
+	skelgen_map_clear(&s->interned.shapes);
+	skelgen_map_clear(&s->interned.contents);
+	skelgen_map_clear(&s->interned.bases);
+	s->interned.shape_count = 0;
+	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
+		s->predictions[i] = (struct skelgen_shape *)&skelgen_no_shape;
+	s->predicted = (struct skelgen_shape *)&skelgen_no_shape;
+}
+
+static struct skelgen_shape *new_shape(struct skelgen_stream *s)
+{
+	struct skelgen_interned *in = &s->interned;
+	struct skelgen_shape *slab;
+
+	if (in->shape_count == MOST_SHAPES)
+		forget_all(s);
+	if (in->shape_count == in->slab_count * SLAB_SHAPES) {
+		if (!skelgen_room((void **)&in->slabs, &in->slab_room, in->slab_count + 1,
+				  sizeof(*in->slabs)))
+			return NULL;
+		slab = aligned_alloc(64, SLAB_SHAPES * sizeof(*slab));
+		if (!slab)
+			return NULL;
+		in->slabs[in->slab_count++] = slab;
+	}
+	slab = in->slabs[in->shape_count / SLAB_SHAPES];
+	return &slab[in->shape_count++ % SLAB_SHAPES];
+}
+
+static uint32_t varying_fields(const struct skelgen_call *call)
+{
+	uint32_t varies = 0;
+
+	if (call->peer != SKELGEN_NO_PEER)
+		varies |= SKELGEN_SHAPE_VARIES_PEER;
+	if (call->tag != SKELGEN_NO_TAG)
+		varies |= SKELGEN_SHAPE_VARIES_TAG;
+	if (call->peer2 != SKELGEN_NO_PEER)
+		varies |= SKELGEN_SHAPE_VARIES_PEER2;
+	if (call->tag2 != SKELGEN_NO_TAG)
+		varies |= SKELGEN_SHAPE_VARIES_TAG2;
+	if (call->reference)
+		varies |= SKELGEN_SHAPE_VARIES_LIST;
+	return varies;
+}
+
+static void key_of(struct skelgen_shape *shape, const struct skelgen_call *call)
+{
+	shape->site = call->site;
+	shape->comm = call->comm;
+	shape->type_a = call->type_a;
+	shape->type_b = call->type_b;
+	shape->op = call->op;
+	shape->function = call->function;
+}
+
+/* Resolve handles into ids and write whatever definition is missing. */
+static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelgen_call *call,
+				    uint32_t varies, uint32_t *site)
+{
+	struct skelgen_shape shape = {
+		.reference = call->reference,
+		.flags = call->flags,
+		.peer = call->peer,
+		.tag = call->tag,
+		.peer2 = call->peer2,
+		.tag2 = call->tag2,
+		.count_a = call->count_a,
+		.count_b = call->count_b,
+		.vector_a = call->vector_a,
+		.vector_b = call->vector_b,
+		.varies = varies,
+		.comm_id = -1,
+	};
+	bool ask = !(call->flags & SKELGEN_SHAPE_FAILED);
+	struct skelgen_comm *comm;
+
+	key_of(&shape, call);
+	skelgen_lock();
+	skelgen_define_function(s, call->function);
+	*site = site_id(s, call->site);
+	if (call->comm) {
+		comm = skelgen_comm_find((MPI_Comm)(uintptr_t)call->comm);
+		if (comm) {
+			shape.comm_id = comm->id;
+			skelgen_comm_define(s, comm->id);
+		}
+	}
+	shape.type_a_id = skelgen_type_id(s, call->type_a, ask);
+	shape.type_b_id = skelgen_type_id(s, call->type_b, ask);
+	shape.op_code = skelgen_op_code(call->op);
+	skelgen_unlock();
+	return shape;
+}
+
+static uint64_t content_hash(const struct skelgen_shape *shape, const struct skelgen_call *call,
+			     uint32_t site)
+{
+	uint64_t hash = skelgen_mix(2, skelgen_pair(shape->function, shape->flags));
+
+	hash = skelgen_mix(hash, skelgen_pair((uint32_t)shape->comm_id, site));
+	hash = skelgen_mix(hash, skelgen_pair(shape->type_a_id, shape->type_b_id));
+	hash = skelgen_mix(hash, skelgen_pair(shape->op_code, shape->varies));
+	return shape->varies ? hash : call_hash(hash, call);
+}
+
+static void define_shape(struct skelgen_stream *s, const struct skelgen_shape *shape, uint32_t site)
+{
+	uint8_t payload[200];
+	uint8_t *p = payload;
+
+	p = skelgen_put_varint(p, shape->id);
+	p = skelgen_put_varint(p, shape->function);
+	p = skelgen_put_varint(p, shape->flags | shape->varies);
+	p = skelgen_put_zigzag(p, shape->comm_id);
+	p = skelgen_put_zigzag(p, shape->peer);
+	p = skelgen_put_zigzag(p, shape->tag);
+	p = skelgen_put_zigzag(p, shape->peer2);
+	p = skelgen_put_zigzag(p, shape->tag2);
+	p = skelgen_put_varint(p, shape->op_code);
+	p = skelgen_put_varint(p, shape->type_a_id);
+	p = skelgen_put_varint(p, shape->type_b_id);
+	p = skelgen_put_varint(p, site);
+	p = skelgen_put_varint(p, shape->reference);
+	p = skelgen_put_zigzag(p, shape->count_a);
+	p = skelgen_put_zigzag(p, shape->count_b);
+	p = skelgen_put_varint(p, shape->vector_a);
+	p = skelgen_put_varint(p, shape->vector_b);
+	skelgen_define(s, SKELGEN_REC_SHAPE, payload, (size_t)(p - payload));
+}
+
+/* A call that its handles do not lead to: the same content under other handles, or new. */
+static struct skelgen_shape *find_or_define(struct skelgen_stream *s,
+					    const struct skelgen_call *call, uint32_t varies)
+{
+	uint32_t site;
+	struct skelgen_shape draft = resolve(s, call, varies, &site);
+	uint64_t content = content_hash(&draft, call, site);
+	uint64_t *known = skelgen_map_find(&s->interned.contents, content);
+	struct skelgen_shape *shape;
+
+	if (known) {
+		shape = (struct skelgen_shape *)(uintptr_t)*known;
+		key_of(shape, call);
+		return shape;
+	}
+	shape = new_shape(s);
+	if (!shape)
+		return NULL;
+	*shape = draft;
+	shape->content = content;
+	shape->id = s->interned.next_shape++;
+	skelgen_map_set(&s->interned.contents, content, (uintptr_t)shape);
+	define_shape(s, shape, site);
+	return shape;
+}
+
+/*
+ * The shape of a call, defined if it is new. A call site whose peers, tags or requests keep
+ * changing gets one shape in which they vary.
+ */
+struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
+{
+	uint64_t base = base_hash(call);
+	uint64_t hash = call_hash(base, call);
+	uint64_t *known = skelgen_map_find(&s->interned.shapes, hash);
+	struct skelgen_shape *shape;
+	uint64_t siblings;
+
+	if (known) {
+		shape = (struct skelgen_shape *)(uintptr_t)*known;
+		if (same_base(shape, call) && same_values(shape, call))
+			return shape;
+	}
+	known = skelgen_map_find(&s->interned.bases, base);
+	siblings = known ? *known : 0;
+	if (siblings > SHAPES_PER_BASE) {
+		shape = (struct skelgen_shape *)(uintptr_t)siblings;
+		if (same_base(shape, call))
+			return shape;
+		siblings = SHAPES_PER_BASE;
+	}
+	if (siblings == SHAPES_PER_BASE) {
+		shape = find_or_define(s, call, varying_fields(call));
+		if (shape)
+			skelgen_map_set(&s->interned.bases, base, (uintptr_t)shape);
+		return shape;
+	}
+	shape = find_or_define(s, call, 0);
+	if (shape) {
+		skelgen_map_set(&s->interned.bases, base, siblings + 1);
+		skelgen_map_set(&s->interned.shapes, hash, (uintptr_t)shape);
+	}
+	return shape;
+}
+
+/* A handle was freed: its value may come back with another meaning. */
+void skelgen_forget(struct skelgen_stream *s, uint64_t handle)
+{
+	for (size_t i = 0; i < s->interned.shape_count; i++) {
+		struct skelgen_shape *shape =
+			&s->interned.slabs[i / SLAB_SHAPES][i % SLAB_SHAPES];
+
+		if (shape->comm == handle || shape->type_a == handle || shape->type_b == handle ||
+		    shape->op == handle)
+			shape->function = UINT32_MAX;
+	}
+}
+
+/*
+ * Find numbers among those stored, as [n, id, numbers...]; 0: not there. With `id`
+ * they are stored under it.
+ */
+static uint32_t find_words(struct skelgen_stream *s, struct skelgen_map *map,
+			   const int64_t *numbers, size_t n, uint32_t id)
+{
+	struct skelgen_interned *in = &s->interned;
+	uint64_t hash = skelgen_mix(3, n);
+	uint64_t *known;
+	int64_t *entry;
+
+	for (size_t i = 0; i < n; i++)
+		hash = skelgen_mix(hash, (uint64_t)numbers[i]);
+	known = skelgen_map_find(map, hash);
+	if (known) {
+		entry = in->words + *known;
+		if (entry[0] == (int64_t)n && !memcmp(entry + 2, numbers, n * sizeof(*numbers)))
+			return (uint32_t)entry[1];
+	}
+	if (!id || n + 2 > MOST_WORDS)
+		return 0;
+	if (in->words_used + n + 2 > MOST_WORDS) {
+		skelgen_map_clear(&in->lists);
+		skelgen_map_clear(&in->vectors);
+		in->words_used = 0;
+	}
+	entry = in->words + in->words_used;
+	entry[0] = (int64_t)n;
+	entry[1] = id;
+	memcpy(entry + 2, numbers, n * sizeof(*numbers));
+	skelgen_map_set(map, hash, in->words_used);
+	in->words_used += n + 2;
+	return id;
+}
+
+static void define_words(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id,
+			 const int64_t *numbers, size_t n)
+{
+	uint64_t begin = skelgen_now();
+	uint8_t *payload = malloc(10 * (n + 2));
+	uint8_t *p = payload;
+	int64_t previous = 0;
+
+	if (!payload)
+		return;
+	p = skelgen_put_varint(p, id);
+	p = skelgen_put_varint(p, n);
+	for (size_t i = 0; i < n; i++) {
+		if (tag == SKELGEN_REC_LIST)
+			p = skelgen_put_zigzag(p, numbers[i] - previous);
+		else
+			p = skelgen_put_varint(p, (uint64_t)numbers[i]);
+		previous = numbers[i];
+	}
+	skelgen_define(s, tag, payload, (size_t)(p - payload));
+	free(payload);
+	s->overhead += skelgen_now() - begin;
+	s->special |= SKELGEN_SPECIAL_OVERHEAD;
+}
+
+/* The reference for the requests in s->ages, defined if it is new. */
+uint64_t skelgen_list(struct skelgen_stream *s)
+{
+	size_t n = s->age_count;
+	uint32_t id;
+
+	if (n == 0 || skelgen.paused)
+		return SKELGEN_REF_NONE;
+	if (n == 1 && s->ages[0] > 0)
+		return (uint64_t)s->ages[0] << 2 | SKELGEN_REF_AGE;
+	if (n == 1)
+		return (uint64_t)-s->ages[0] << 2 | SKELGEN_REF_PERSISTENT;
+	id = find_words(s, &s->interned.lists, s->ages, n, 0);
+	if (!id) {
+		id = s->interned.next_list++;
+		define_words(s, SKELGEN_REC_LIST, id, s->ages, n);
+		find_words(s, &s->interned.lists, s->ages, n, id);
+	}
+	return (uint64_t)id << 2 | SKELGEN_REF_LIST;
+}
+
+/* The id of a vector of counts, defined if it is new. */
+uint32_t skelgen_vector(struct skelgen_stream *s, int64_t *counts, size_t n)
+{
+	uint32_t id;
+
+	if (skelgen.paused)
+		return 0;
+	id = find_words(s, &s->interned.vectors, counts, n, 0);
+	if (!id) {
+		id = s->interned.next_vector++;
+		define_words(s, SKELGEN_REC_VECTOR, id, counts, n);
+		find_words(s, &s->interned.vectors, counts, n, id);
+	}
+	return id;
+}

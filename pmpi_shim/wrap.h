@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What only the generated wrappers use. */
+#ifndef SKELGEN_WRAP_H
+#define SKELGEN_WRAP_H
+
+#include "recorder.h"
+
+/* Size and place in a communicator, as far as collectives need them. */
+struct skelgen_view {
+	int rank;
+	int size;
+	int peers;
+	bool inter;
+};
+
+struct skelgen_finalize {
+	struct skelgen_stream *stream;
+	uint64_t begin;
+};
+
+struct skelgen_view skelgen_view(MPI_Comm comm);
+uint32_t skelgen_counts_int(struct skelgen_stream *s, const int counts[], size_t n);
+uint32_t skelgen_counts_large(struct skelgen_stream *s, const MPI_Count counts[], size_t n);
+uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const MPI_Datatype types[],
+			   size_t n);
+uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
+			     const MPI_Datatype types[], size_t n);
+#define skelgen_counts(s, counts, n)                                                               \
+	_Generic((counts), const int *: skelgen_counts_int, default: skelgen_counts_large)(        \
+		s, counts, n)
+#define skelgen_counted_bytes(s, counts, types, n)                                                 \
+	_Generic((counts), const int *: skelgen_bytes_int, default: skelgen_bytes_large)(          \
+		s, counts, types, n)
+
+bool skelgen_init_begin(void);
+void skelgen_init_end(int code, uint32_t function, uint64_t site);
+struct skelgen_finalize skelgen_finalize_begin(void);
+void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t function,
+			  uint64_t site);
+void skelgen_aborting(uint32_t function, uint64_t site, int errorcode);
+void skelgen_control(uint32_t function, uint64_t site, int level);
+
+/* Whether this rank is the root of a rooted collective, also in an intercommunicator. */
+SKELGEN_INLINE bool skelgen_is_root(struct skelgen_view view, int root)
+{
+	return root == MPI_ROOT || (!view.inter && view.rank == root);
+}
+
+/* Count a call that is passed on. Returns the stream to restore afterwards. */
+SKELGEN_INLINE struct skelgen_stream *skelgen_count(size_t index)
+{
+	struct skelgen_stream *s = skelgen_current;
+
+	if (unlikely(!skelgen_resolved))
+		skelgen_resolve();
+	if (!s)
+		return NULL;
+	if (unlikely(skelgen.multiple))
+		__atomic_fetch_add(&skelgen_passed[index], 1, __ATOMIC_RELAXED);
+	else
+		skelgen_passed[index]++;
+	skelgen_current = NULL;
+	return s;
+}
+
+#endif

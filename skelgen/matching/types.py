@@ -13,20 +13,25 @@ class Matching:
     """Which calls of different ranks belong together.
 
     A *whole matched event* is a message with both its ends, or a collective with
-    all its participants; a call in two messages (Sendrecv) joins them. Completions
-    (Wait and its like) belong to no event: they follow the requests they complete.
+    all its participants; a call in two messages (Sendrecv, a Startall of several
+    requests) joins them. Completions (Wait and its like) belong to no event: they
+    follow the requests they complete.
 
     Attributes
     ----------
     group : (n,) int64 array
         Whole matched event of each call, numbered from 0 by first call; -1 for
         calls that take part in none (local calls, completions, unmatched calls).
-        A persistent request's Start belongs to the event when it starts one
-        request; the Send_init or Recv_init itself does not.
+        Of a persistent request the Start belongs to the event, the Send_init or
+        Recv_init does not. Functions that make or free a communicator are events
+        too, except where their participants are not its members
+        (Comm_create_group, Intercomm_create).
     groups : int
         Number of whole matched events.
     send_call, receive_call : (m,) int64 arrays
         Calls that begin each message: Send, Isend, Sendrecv, Start and so on.
+        Messages stand in ascending order of `send_call`. A Startall stands in it
+        once for each message that it starts.
     send_done, receive_done : (m,) int64 arrays
         Calls that complete each end; the same call when it blocks, -1 when nothing
         completed it (freed request).
@@ -38,7 +43,8 @@ class Matching:
     problems : tuple of str
         One line for each kind of call that found no partner, with its count.
     unmatched : (u,) int64 array
-        Those calls.
+        Those calls, and calls that share an event with one of them: an event is
+        whole or does not exist. Their messages are not listed either.
     """
 
     group: NDArray[np.int64]

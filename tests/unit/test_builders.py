@@ -1,9 +1,15 @@
 """The text format of traces in tests means what its description says."""
 
+import random
+
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from skelgen.events.types import NO_COMMUNICATOR, PROC_NULL, WILDCARD_SOURCE
 from tests import builders
+from tests.as_text import as_text
+from tests.random_programs import random_program
 
 TEXT = """
 comm row members=0,1
@@ -82,3 +88,29 @@ def test_vectors_belong_to_their_calls():
     assert calls.vector_call.tolist() == [9, 11, 13, 15]
     assert calls.vectors[0, 0].tolist() == [1, 2, 3, 4]
     assert calls.size_bytes[9] == 10
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=50, deadline=None)
+def test_text_of_events_becomes_the_same_events(seed):
+    before = random_program(random.Random(seed), calls=100)
+    after = builders.events(as_text(before))
+    assert after.calls.communicators == before.calls.communicators
+    for name in ("enter_ns", "leave_ns", "compute_ns", "tail_ns", "end_ns"):
+        assert np.array_equal(getattr(after, name), getattr(before, name))
+    assert list(described(after.calls)) == list(described(before.calls))
+
+
+def described(calls):
+    """Yield all that is known of each call, without the numbers of its tables."""
+    vectors = dict(zip(calls.vector_call.tolist(), calls.vectors, strict=True))
+    for call, name in enumerate(names(calls)):
+        row = list(calls.shapes[calls.shape[call]].tolist())[1:]
+        first, last = calls.age_first[calls.ages[call] :][:2]
+        yield (
+            name,
+            row,
+            int(calls.size_bytes[call]),
+            calls.age_values[first:last].tolist(),
+            [None if v is None else v.tolist() for v in vectors.get(call, ())],
+        )

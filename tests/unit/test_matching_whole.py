@@ -238,6 +238,19 @@ def test_sendrecvs_around_a_ring_are_one_event():
     assert len(matching.send_call) == 8
 
 
+def test_a_nonblocking_sendrecv_has_two_messages():
+    builder = builders.EventsBuilder(2)
+    builder.call(0, "Send", peer=1, tag=1, size_bytes=3)
+    builder.call(0, "Recv", peer=1, tag=2, size_bytes=9)
+    both = builder.call(1, "Isendrecv", peer=0, tag=2, peer2=0, tag2=1, size_bytes=5)
+    builder.call(1, "Wait", requests=[both])
+    matching = match(builder.calls())
+    assert matching.group.tolist() == [0, 0, 0, -1]
+    assert matching.message_bytes.tolist() == [3, 5]
+    assert matching.receive_done.tolist() == [3, 1]
+    assert matching.send_done.tolist() == [0, 3]
+
+
 def test_collectives_match_by_sequence_on_their_communicator():
     _, matching = pairs("""
         comm row members=0,1

@@ -6,17 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from skelgen._kernels._ticks import lib
 
 from skelgen import ticks
 from skelgen.errors import InputError
 from skelgen.events import Kind, function_info
 from skelgen.matching import match
 from skelgen.ticks import plain
+from skelgen.ticks.rules import Role
 from tests import builders
 from tests.damage import cut_somewhere, scramble
 from tests.random_programs import random_program
 
 seeds = st.integers(0, 2**32)
+
+
+def test_roles_are_those_of_the_kernel():
+    for one in Role:
+        assert getattr(lib, f"SKELGEN_TICKS_{one.name}") == one
 
 
 def placed(text):

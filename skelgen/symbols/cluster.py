@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen import loops
 from skelgen.events import Events
+from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.symbols.outside import Fate, fates_and_ages
 from skelgen.symbols.pairs import distinct_pairs
@@ -158,7 +158,7 @@ def _compression(symbol: NDArray[np.int32], first: NDArray[np.int64]) -> float:
         string = string[string >= 0]
         key = string.tobytes()
         if key not in known:
-            known[key] = len(loops.fold(string))
+            known[key] = len(fold(string))
         length += len(string)
         items += known[key]
     return length / items if items else 0.0

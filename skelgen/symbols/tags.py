@@ -187,7 +187,8 @@ def _overtaken(messages: _Messages) -> NDArray[np.int64]:
     order = np.argsort(narrow, kind="stable")
     channel, receive = messages.channel[order], messages.receive[order]
     wrong = (channel[1:] == channel[:-1]) & (receive[1:] <= receive[:-1])
-    return order[1:][wrong]
+    overtaken: NDArray[np.int64] = order[1:][wrong]
+    return overtaken
 
 
 def _shortened(ends: _Ends, plain: NDArray[np.bool_]) -> NDArray[np.int64]:

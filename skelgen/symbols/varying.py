@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen import loops
 from skelgen.events import Calls, Kind
+from skelgen.loops import fold
 from skelgen.symbols.factor import combine, factorise
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.strings import Decided, strings_of
@@ -88,10 +88,7 @@ def varying_pairs(
     if not patternless.any():
         return None
     lengths = [
-        [
-            len(loops.fold(_string(calls, strings.symbol, rank)))
-            for rank in ranks[:_RANKS]
-        ]
+        [len(fold(_string(calls, strings.symbol, rank))) for rank in ranks[:_RANKS]]
         for strings in (
             strings_of(decided, None, similarity_threshold),
             strings_of(decided, patternless, similarity_threshold),
@@ -133,7 +130,7 @@ def _patternless(
 def _has_pattern(peers: NDArray[np.int64]) -> bool:
     number, first = factorise(peers)
     allowed = _ITEMS_PER_PARTNER * len(first) + _FREE_ITEMS
-    return len(peers) <= allowed or len(loops.fold(number)) <= allowed
+    return len(peers) <= allowed or len(fold(number)) <= allowed
 
 
 def _string(calls: Calls, symbol: NDArray[np.int32], rank: int) -> NDArray[np.int32]:

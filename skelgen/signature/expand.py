@@ -1,0 +1,152 @@
+"""From a signature back to calls, so that they can be matched again."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import SHAPE_DTYPE, Calls, Communicator, function_info
+from skelgen.events.types import NO_COMMUNICATOR
+from skelgen.loops import positions
+from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.types import RankGroup, Signature
+from skelgen.symbols import VARYING
+from skelgen.symbols.pairs import POINT_TO_POINT
+
+_COPIED = ("function", "flags", "tag", "tag2", "datatype_bytes", "op", "site")
+
+
+def calls_of(signature: Signature) -> Calls:
+    """Expand a signature to the calls of all ranks, without times.
+
+    Parameters
+    ----------
+    signature : Signature
+
+    Returns
+    -------
+    Calls
+        With the tags of the symbols, partners as ranks of their communicators, and
+        mean sizes. `match` finds the whole matched events of the run in them.
+    """
+    expansion = _Expansion(signature)
+    group_of = {rank: group for group in signature.groups for rank in group.ranks}
+    strings = {id(group): positions(group.nest) for group in signature.groups}
+    for rank in range(signature.ranks):
+        group = group_of[rank]
+        expansion.add(rank, group, strings[id(group)])
+    return expansion.calls()
+
+
+class _Expansion:
+    """Collects the columns rank by rank."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.communicators, self.instance = _communicators(signature)
+        kinds = [function_info(name).kind for name in signature.functions]
+        point = np.isin(np.array(kinds, np.uint8), POINT_TO_POINT)
+        self.relative = point[signature.symbols["function"]].tolist()
+        self.rows: dict[tuple[int, ...], int] = {}
+        self.shape: list[NDArray[np.uint32]] = []
+        self.size: list[NDArray[np.int64]] = []
+        self.ages: list[NDArray[np.uint32]] = []
+        self.vector_call: list[NDArray[np.int64]] = []
+        self.vectors: list[NDArray[np.object_]] = []
+        self.length = [0]
+
+    def add(self, rank: int, group: RankGroup, leaf: NDArray[np.int32]) -> None:
+        column = group.ranks.index(rank)
+        symbols = leaf_symbols(group.nest)
+        shape_of = np.zeros(len(symbols), np.uint32)
+        for at, symbol in enumerate(symbols.tolist()):
+            if not len(group.peers[at]):
+                shape_of[at] = self._shape(symbol, rank, VARYING)
+        shape = shape_of[leaf]
+        for at, runs in enumerate(group.peers):
+            if len(runs):
+                symbol = int(symbols[at])
+                of_run = [self._shape(symbol, rank, int(p)) for p in runs[:, 0]]
+                shape[leaf == at] = np.repeat(np.array(of_run, np.uint32), runs[:, 1])
+        mean = group.size_bytes.total[:, column] / np.maximum(group.count, 1)
+        self.shape.append(shape)
+        self.size.append(np.rint(mean).astype(np.int64)[leaf])
+        self.ages.append(
+            self.signature.symbols["ages"][symbols].astype(np.uint32)[leaf]
+        )
+        self._add_vectors(column, group, leaf)
+        self.length.append(len(leaf))
+
+    def _add_vectors(
+        self, column: int, group: RankGroup, leaf: NDArray[np.int32]
+    ) -> None:
+        having = [at for at, known in enumerate(group.vectors) if known.shape[2]]
+        if not having:
+            return
+        calls = np.flatnonzero(np.isin(leaf, having))
+        sides = np.full((len(group.vectors), 2), None, dtype=object)
+        for at in having:
+            for side in range(2):
+                mean = group.vectors[at][column, side]
+                if not np.isnan(mean).all():
+                    sides[at, side] = np.rint(mean[~np.isnan(mean)]).astype(np.int64)
+        self.vector_call.append(calls + sum(self.length))
+        self.vectors.append(sides[leaf[calls]])
+
+    def _shape(self, symbol: int, rank: int, varying: int) -> int:
+        """Return the shape of a symbol on a rank; `varying`: relative partner."""
+        row = self.signature.symbols[symbol]
+        family = int(row["family"])
+        communicator = NO_COMMUNICATOR
+        peers = [int(row[end]) for end in ("peer", "peer2")]
+        if family >= 0:
+            communicator, own, size = self.instance[family, rank]
+            peers = [varying if peer == VARYING else peer for peer in peers]
+            if self.relative[symbol]:
+                peers = [(p + own) % size if p >= 0 else p for p in peers]
+        function, flags, tag, tag2, datatype_bytes, op, site = (
+            int(row[name]) for name in _COPIED
+        )
+        key = (
+            function, flags, communicator, peers[0], tag, peers[1], tag2,
+            datatype_bytes, op, site,
+        )  # fmt: skip
+        return self.rows.setdefault(key, len(self.rows))
+
+    def calls(self) -> Calls:
+        vectors = self.vectors or [np.empty((0, 2), dtype=object)]
+        none = [np.empty(0, np.int64)]
+        return Calls(
+            first=np.cumsum(self.length).astype(np.int64),
+            shape=np.concatenate(self.shape),
+            size_bytes=np.concatenate(self.size),
+            ages=np.concatenate(self.ages),
+            age_first=self.signature.age_first,
+            age_values=self.signature.age_values,
+            vector_call=np.concatenate(self.vector_call or none),
+            vectors=np.concatenate(vectors),
+            shapes=np.array(list(self.rows), SHAPE_DTYPE),
+            communicators=self.communicators,
+            functions=self.signature.functions,
+        )
+
+
+def _communicators(
+    signature: Signature,
+) -> tuple[tuple[Communicator, ...], dict[tuple[int, int], tuple[int, int, int]]]:
+    """Return all communicators, and for (family, rank) its number, rank and size."""
+    communicators: list[Communicator] = []
+    instance: dict[tuple[int, int], tuple[int, int, int]] = {}
+    first_of: list[int] = []
+    for number, family in enumerate(signature.families):
+        first_of.append(len(communicators))
+        parent = first_of[family.parent] if family.parent >= 0 else -1
+        for members in family.instances:
+            for own, rank in enumerate(members):
+                instance[number, rank] = (len(communicators), own, len(members))
+            above = parent
+            if family.parent >= 0:
+                known = instance.get((family.parent, members[0]))
+                above = known[0] if known else parent
+            communicators.append(Communicator(number, above, family.kind, members))
+    return tuple(communicators), instance

@@ -1,0 +1,49 @@
+"""Communicators as families: what one collective call created."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Communicator
+from skelgen.signature.types import Family
+
+#: MPI_COMM_WORLD and MPI_COMM_SELF, always there.
+_BUILT_IN = (0, 1)
+
+
+def families_of(
+    communicators: tuple[Communicator, ...], table: NDArray[np.void]
+) -> tuple[Family, ...]:
+    """Collect the families that symbols use, with their ancestors.
+
+    Parameters
+    ----------
+    communicators : tuple of Communicator
+    table : (s,) SYMBOL_DTYPE array
+        Its column ``family`` is numbered anew.
+
+    Returns
+    -------
+    tuple of Family
+        In the order of their creation.
+    """
+    instances: dict[int, list[tuple[int, ...]]] = {}
+    kind: dict[int, str] = {}
+    parent: dict[int, int] = {}
+    for one in communicators:
+        instances.setdefault(one.family, []).append(one.members)
+        kind.setdefault(one.family, one.kind)
+        above = communicators[one.parent].family if one.parent >= 0 else -1
+        parent.setdefault(one.family, above)
+    wanted = set(_BUILT_IN) & set(instances)
+    for family in np.unique(table["family"]).tolist():
+        while family >= 0 and family not in wanted:
+            wanted.add(family)
+            family = parent[family]  # noqa: PLW2901
+    number = {family: i for i, family in enumerate(sorted(wanted))} | {-1: -1}
+    table["family"] = [number[family] for family in table["family"].tolist()]
+    return tuple(
+        Family(kind[family], number[parent[family]], tuple(instances[family]))
+        for family in sorted(wanted)
+    )

@@ -1,0 +1,253 @@
+"""Read a signature from YAML, and refuse what does not fit with one clear line."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import InputError
+from skelgen.signature.check import (
+    check_ages,
+    check_members,
+    check_ranks,
+    partner_limits,
+)
+from skelgen.signature.document import read_document
+from skelgen.signature.field import Field
+from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.nest_text import ReadNest, read_nest
+from skelgen.signature.numbers import NumberError, reals
+from skelgen.signature.spread import MOST_SAMPLES
+from skelgen.signature.symbol_text import SymbolReader
+from skelgen.signature.tables import SpreadReader, read_peers, read_rows, read_vectors
+from skelgen.signature.types import Family, Provenance, RankGroup, Signature
+from skelgen.signature.write import VERSION
+
+_MOST_RANKS = 10_000_000
+#: Leaves x ranks of a group.
+_MOST_CELLS = 10_000_000
+_MOST_EVENTS = 1 << 60
+_FIELDS = (
+    "skelgen_signature",
+    "provenance",
+    "ranks",
+    "application_s",
+    "events",
+    "dropped",
+    "sites",
+    "families",
+    "symbols",
+    "groups",
+)
+
+
+def read_signature(path: Path) -> Signature:
+    """Read the YAML document of a signature.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    InputError
+        When the file, a field or what fields say together is wrong.
+    """
+    document = Field(path, "", read_document(path))
+    fields = document.mapping(("skelgen_signature",), optional=None)
+    version = fields["skelgen_signature"]
+    if version.text() != str(VERSION):
+        raise version.error(
+            f"read version {version.text()[:60]!r}, expected {VERSION}: build the "
+            "signature again with this skelgen"
+        )
+    fields = document.mapping(_FIELDS)
+    ranks = fields["ranks"].integer(1, _MOST_RANKS)
+    families = _families(fields["families"], ranks)
+    sites = tuple(field.text() for field in fields["sites"].items())
+    symbols = SymbolReader(families, len(sites))
+    rows: dict[str, int] = {}
+    for name, field in fields["symbols"].mapping(optional=None).items():
+        rows[name] = len(rows)
+        symbols.read(field)
+    groups = [
+        _Group(field, symbols, rows, ranks).read() for field in fields["groups"].items()
+    ]
+    if not groups:
+        raise fields["groups"].error("read an empty list, expected groups of ranks")
+    check_ranks(groups, ranks, fields["groups"].items())
+    age_first, age_values = symbols.age_rows()
+    return Signature(
+        provenance=_provenance(fields["provenance"]),
+        ranks=ranks,
+        application_s=fields["application_s"].amount(),
+        functions=tuple(symbols.functions),
+        symbols=symbols.table(),
+        age_first=age_first,
+        age_values=age_values,
+        families=families,
+        sites=sites,
+        groups=tuple(groups),
+        events=_events(fields["events"], groups),
+        dropped=_dropped(fields["dropped"]),
+    )
+
+
+def _provenance(field: Field) -> Provenance:
+    texts = ("application", "mpi", "host", "recorded", "skelgen")
+    fields = field.mapping((*texts, "command", "parameters", "ranks_per_host"))
+    parameters = fields["parameters"].mapping(optional=None)
+    return Provenance(
+        command=tuple(word.text() for word in fields["command"].items()),
+        parameters=tuple((name, value.text()) for name, value in parameters.items()),
+        ranks_per_host=tuple(
+            fields["ranks_per_host"].integers(0, _MOST_RANKS, _MOST_RANKS)
+        ),
+        **{name: fields[name].text() for name in texts},
+    )
+
+
+def _families(field: Field, ranks: int) -> tuple[Family, ...]:
+    families: list[Family] = []
+    for entry in field.items():
+        fields = entry.mapping(("kind", "parent", "instances"))
+        instances: list[tuple[int, ...]] = []
+        seen: set[int] = set()
+        for instance in fields["instances"].items():
+            members = tuple(instance.integers(0, ranks - 1, ranks))
+            if len(seen | set(members)) != len(seen) + len(members) or not members:
+                raise instance.error("expected ranks that appear once in the family")
+            seen.update(members)
+            instances.append(members)
+        if not instances:
+            raise fields["instances"].error("expected at least one communicator")
+        parent = fields["parent"].integer(-1, len(families) - 1)
+        families.append(Family(fields["kind"].text(), parent, tuple(instances)))
+    return tuple(families)
+
+
+def _events(field: Field, groups: list[RankGroup]) -> int:
+    calls = sum(int(group.count.sum()) * len(group.ranks) for group in groups)
+    events = field.integer(0, _MOST_EVENTS)
+    if events < calls:
+        raise field.error(f"read {events}, but the groups hold {calls} calls")
+    return events
+
+
+def _dropped(field: Field) -> tuple[tuple[str, int, float], ...]:
+    dropped = []
+    for entry in field.items():
+        parts = entry.items()
+        if len(parts) != 3:
+            raise entry.error(f"read {len(parts)} values, expected reason, calls, time")
+        calls = parts[1].integer(0, _MOST_EVENTS)
+        dropped.append((parts[0].text(), calls, parts[2].amount()))
+    return tuple(dropped)
+
+
+class _Group:
+    """Reads one group of ranks."""
+
+    def __init__(
+        self, field: Field, symbols: SymbolReader, rows: dict[str, int], ranks: int
+    ) -> None:
+        required = (
+            "ranks", "samples", "tail_ns", "nest", "leaves", "compute_ns", "mpi_ns",
+            "size_bytes",
+        )  # fmt: skip
+        self.fields = field.mapping(required, ("peers", "vectors"))
+        self.symbols = symbols
+        self.rows = rows
+        members = self.fields["ranks"].integers(0, ranks - 1, ranks)
+        if not members or any(b <= a for a, b in pairwise(members)):
+            raise self.fields["ranks"].error("expected ascending ranks")
+        self.ranks = tuple(members)
+        self.table = symbols.table()
+
+    def read(self) -> RankGroup:
+        """Read all fields and check them against each other."""
+        fields = self.fields
+        known = read_nest(fields["nest"], self.rows)
+        leaves = len(known.count)
+        if leaves * len(self.ranks) > _MOST_CELLS:
+            raise fields["nest"].error(
+                f"{leaves} leaves of {len(self.ranks)} ranks, expected at most "
+                f"{_MOST_CELLS} in all"
+            )
+        self._check_leaves(known)
+        strata = min(MOST_SAMPLES, int(known.count.max(initial=0)))
+        samples = fields["samples"].integer(min(strata, 1), strata)
+        spread = SpreadReader(self.ranks, known.count, samples)
+        again = SpreadReader(self.ranks, known.count, samples)
+        group = RankGroup(
+            ranks=self.ranks,
+            nest=known.nest,
+            count=known.count,
+            compute_ns=spread.read(fields["compute_ns"]),
+            mpi_ns=read_rows(fields["mpi_ns"], leaves, len(self.ranks)),
+            size_bytes=again.read(fields["size_bytes"]),
+            peers=self._peers(known),
+            vectors=read_vectors(fields.get("vectors"), leaves, self.ranks),
+            tail_ns=self._tail(),
+        )
+        self._check(group)
+        return group
+
+    def _check_leaves(self, known: ReadNest) -> None:
+        names = list(self.rows)
+        field = self.fields["leaves"]
+        symbols = leaf_symbols(known.nest).tolist()
+        lines = field.lines()
+        if len(lines) != len(symbols):
+            raise field.error(f"read {len(lines)} leaves, the nest has {len(symbols)}")
+        for leaf, (line, words) in enumerate(lines):
+            expected = [str(leaf), names[symbols[leaf]], str(known.count[leaf])]
+            if words != expected:
+                raise line.error(
+                    f"read {' '.join(words)[:60]!r}, but the nest says "
+                    f"{' '.join(expected)!r}"
+                )
+
+    def _peers(self, known: ReadNest) -> tuple[NDArray[np.int32], ...]:
+        limits = partner_limits(
+            known.nest, self.table, self.symbols.families, self.ranks
+        )
+        try:
+            return read_peers(self.fields.get("peers"), known.count, limits)
+        except NumberError as error:
+            raise self.fields["nest"].error(str(error)) from error
+
+    def _tail(self) -> NDArray[np.float64]:
+        field = self.fields["tail_ns"]
+        try:
+            values = reals(field.text(), len(self.ranks))
+        except NumberError as error:
+            raise field.error(str(error)) from error
+        if len(values) != len(self.ranks) or None in values:
+            raise field.error(f"read {len(values)} numbers, expected {len(self.ranks)}")
+        return np.array(values, np.float64)
+
+    def _check(self, group: RankGroup) -> None:
+        check_members(group, self.table, self.symbols.families, self.fields["ranks"])
+        functions = list(self.symbols.functions)
+        oldest = [max(row, default=0) for row in self.symbols.ages]
+        of_symbol = [oldest[row] for row in self.table["ages"].tolist()]
+        check_ages(group.nest, self.table, functions, of_symbol, self.fields["nest"])
+
+
+def expect_signature(path: Path) -> Path:
+    """Return the file of a signature, given that file or its folder.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    if path.is_dir():
+        path = path / "signature.yaml"
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file; expected a signature")
+    return path

@@ -1,0 +1,240 @@
+"""Statistics of one quantity at every leaf and rank of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.signature.types import Spread
+
+#: Bins of an int64: below 1, then one for each power of two.
+MOST_BINS = 64
+#: Samples of a leaf and rank.
+MOST_SAMPLES = 32
+#: Samples of a whole signature, both quantities.
+_ALL_SAMPLES = 200_000
+
+Columns = tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.int64],
+]
+
+
+def spread_of(
+    leaf: NDArray[np.int32],
+    leaves: int,
+    values: Iterable[NDArray[np.int64]],
+    sampled: NDArray[np.int64],
+) -> Spread:
+    """Summarise a quantity of all ranks of a group.
+
+    Parameters
+    ----------
+    leaf : (n,) int32 array
+        Leaf of each position of the string.
+    leaves : int
+    values : iterable of (n,) int64 array
+        The quantity at each position, for each rank.
+    sampled : (leaves, s) int64 array
+        Positions of the samples, -1 beyond a leaf's number of samples.
+
+    Returns
+    -------
+    Spread
+    """
+    columns: list[Columns] = []
+    samples: list[NDArray[np.float64]] = []
+    for of_rank in values:
+        columns.append(statistics(leaf, leaves, of_rank))
+        samples.append(_taken(of_rank, sampled))
+    total, squares, least, most = (
+        np.stack([np.asarray(column[part], np.float64) for column in columns], axis=1)
+        for part in range(4)
+    )
+    # Where all values are the same, their sums are products: no rounding on the way.
+    same = least == most
+    times = np.bincount(leaf, minlength=leaves).astype(np.float64)[:, None]
+    total = np.where(same, least * times, total)
+    squares = np.where(same, least * (least * times), squares)
+    histogram = np.stack([column[4] for column in columns], axis=1)
+    used = np.flatnonzero(histogram.any(axis=(0, 1)))
+    bins = int(used[-1]) + 1 if len(used) else 1
+    return Spread(
+        total=total,
+        squares=squares,
+        least=least,
+        most=most,
+        histogram=np.ascontiguousarray(histogram[:, :, :bins]),
+        samples=np.stack(samples, axis=1),
+    )
+
+
+def constant_spread(
+    value: NDArray[np.float64], count: NDArray[np.int64], bins: int, samples: int
+) -> Spread:
+    """Return the statistics of quantities that always have the same value.
+
+    Parameters
+    ----------
+    value : (leaves, ranks) float64 array
+    count : (leaves,) int64 array
+        Occurrences of each leaf.
+    bins, samples : int
+        Sizes of the histogram and of the samples; values beyond the last bin are
+        not counted.
+
+    Returns
+    -------
+    Spread
+    """
+    times = count.astype(np.float64)[:, None]
+    histogram = np.zeros((*value.shape, bins), np.int64)
+    number = np.frexp(np.maximum(value, 0.5))[1].astype(np.int64)
+    leaf, rank = np.nonzero(number < bins)
+    histogram[leaf, rank, number[leaf, rank]] = count[leaf]
+    taken = np.arange(samples)[None, :] < count[:, None]
+    repeated = np.repeat(value[:, :, None], samples, axis=2)
+    return Spread(
+        total=value * times,
+        squares=value * (value * times),
+        least=value.copy(),
+        most=value.copy(),
+        histogram=histogram,
+        samples=np.where(taken[:, None, :], repeated, np.nan),
+    )
+
+
+def statistics(
+    leaf: NDArray[np.int32], leaves: int, values: NDArray[np.int64]
+) -> Columns:
+    """Return total, squares, least, most and histogram at each leaf (C kernel).
+
+    Parameters
+    ----------
+    leaf : (n,) int32 array
+    leaves : int
+        Every leaf occurs.
+    values : (n,) int64 array
+    """
+    from skelgen._kernels._spread import ffi, lib
+
+    leaf = np.ascontiguousarray(leaf, np.int32)
+    values = np.ascontiguousarray(values, np.int64)
+    total, squares = np.zeros(leaves), np.zeros(leaves)
+    least, most = np.full(leaves, np.inf), np.full(leaves, -np.inf)
+    histogram = np.zeros((leaves, MOST_BINS), np.int64)
+    lib.skelgen_spread(
+        ffi.from_buffer("int32_t[]", leaf),
+        ffi.from_buffer("int64_t[]", values),
+        len(leaf),
+        *(
+            ffi.from_buffer("double[]", column, require_writable=True)
+            for column in (total, squares, least, most)
+        ),
+        ffi.from_buffer("int64_t[]", histogram, require_writable=True),
+        MOST_BINS,
+    )
+    return total, squares, least, most, histogram
+
+
+def statistics_plainly(
+    leaf: NDArray[np.int32], leaves: int, values: NDArray[np.int64]
+) -> Columns:
+    """Do what `statistics` does, in Python: the tests compare the two."""
+    total, squares = np.zeros(leaves), np.zeros(leaves)
+    least, most = np.full(leaves, np.inf), np.full(leaves, -np.inf)
+    histogram = np.zeros((leaves, MOST_BINS), np.int64)
+    for at, value in zip(leaf.tolist(), values.tolist(), strict=True):
+        total[at] += value
+        squares[at] += float(value) ** 2
+        least[at] = min(least[at], value)
+        most[at] = max(most[at], value)
+        histogram[at, max(value, 0).bit_length()] += 1
+    return total, squares, least, most, histogram
+
+
+def _taken(
+    values: NDArray[np.int64], sampled: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    taken = np.full(sampled.shape, np.nan)
+    there = sampled >= 0
+    taken[there] = values[sampled[there]]
+    return taken
+
+
+def samples_of_each(counts: Iterable[tuple[NDArray[np.int64], int]]) -> int:
+    """Choose how many samples a leaf gets, so that a signature stays small.
+
+    Parameters
+    ----------
+    counts : iterable of ((leaves,) int64 array, int)
+        Occurrences of the leaves of each group, and its number of ranks.
+
+    Returns
+    -------
+    int
+        At least one, at most 32; leaves with fewer occurrences have fewer.
+    """
+    groups = list(counts)
+    for wanted in range(MOST_SAMPLES, 1, -1):
+        samples = sum(
+            2 * ranks * int(np.minimum(count, wanted).sum()) for count, ranks in groups
+        )
+        if samples <= _ALL_SAMPLES:
+            return wanted
+    return 1
+
+
+def sampled_positions(
+    leaf: NDArray[np.int32], count: NDArray[np.int64], wanted: int
+) -> NDArray[np.int64]:
+    """Choose the occurrences of each leaf that stand for all of them.
+
+    The occurrences are cut into equal strata; from each one is taken, at an offset
+    that looks random but depends only on the leaf's count, so that leaves of the
+    same loop are sampled in the same iterations, on all ranks.
+
+    Parameters
+    ----------
+    leaf : (n,) int32 array
+        Leaf of each position of the string.
+    count : (leaves,) int64 array
+        Occurrences of each leaf.
+    wanted : int
+        Samples of each leaf that occurs so often.
+
+    Returns
+    -------
+    (leaves, s) int64 array
+        Positions, -1 beyond a leaf's number of samples.
+    """
+    strata = min(wanted, int(count.max(initial=0)))
+    narrow = leaf.astype(np.uint16) if len(count) <= 1 << 16 else leaf
+    order = np.argsort(narrow, kind="stable")
+    first = np.cumsum(count) - count
+    number = np.arange(strata)[None, :]
+    parts = np.minimum(count, max(strata, 1))[:, None]
+    low = number * count[:, None] // parts
+    width = (number + 1) * count[:, None] // parts - low
+    offset = _scattered(count[:, None], number) % np.maximum(width, 1).astype(np.uint64)
+    occurrence = first[:, None] + low + offset.astype(np.int64)
+    there = number < parts
+    positions = np.full(there.shape, -1, np.int64)
+    positions[there] = order[occurrence[there]]
+    return positions
+
+
+def _scattered(
+    count: NDArray[np.int64], number: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Mix two numbers into one that looks random (splitmix64)."""
+    mixed = count.astype(np.uint64) << np.uint64(8)
+    mixed = (mixed + number.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -1,0 +1,234 @@
+"""From symbols and nests to the execution signature."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, Events, function_info
+from skelgen.loops import Nest, positions
+from skelgen.matching import Matching
+from skelgen.signature.families import families_of
+from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.spread import sampled_positions, samples_of_each, spread_of
+from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
+from skelgen.symbols import VARYING, Symbols
+from skelgen.symbols.sizes import message_bytes
+from skelgen.units import seconds
+
+
+def summarise(
+    events: Events,
+    matching: Matching,
+    symbols: Symbols,
+    nests: Sequence[Nest],
+    provenance: Provenance,
+) -> Signature:
+    """Summarise a run by the statistics at the leaves of its loop nests.
+
+    Parameters
+    ----------
+    events : Events
+    matching : Matching
+    symbols : Symbols
+    nests : sequence of Nest
+        Of each rank's string of symbols.
+    provenance : Provenance
+
+    Returns
+    -------
+    Signature
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, section III-B; frequency distributions instead of
+    averages as its section IV suggests.
+    """
+    calls = events.calls
+    table = symbols.table.copy()
+    functions = _used(table, "function", symbols.functions)
+    sites = _used(table, "site", events.sites)
+    families = families_of(calls.communicators, table)
+    infos = [function_info(name).kind for name in calls.functions]
+    kind = np.array(infos, np.uint8)[calls.shapes["function"]][calls.shape]
+    size_bytes = message_bytes(calls, matching, kind)
+    del kind
+    groups = _groups(calls, symbols)
+    strings = [positions(nests[ranks[0]]) for ranks in groups]
+    counts = [
+        np.bincount(string, minlength=int((nests[ranks[0]].body_items == 0).sum()))
+        for string, ranks in zip(strings, groups, strict=True)
+    ]
+    wanted = samples_of_each(zip(counts, map(len, groups), strict=True))
+    work = _Work(events, symbols, size_bytes, wanted)
+    return Signature(
+        provenance=provenance,
+        ranks=calls.ranks,
+        application_s=seconds(events.application_ns),
+        functions=functions,
+        symbols=table,
+        age_first=symbols.age_first,
+        age_values=symbols.age_values,
+        families=families,
+        sites=sites,
+        groups=tuple(
+            work.group(ranks, nests[ranks[0]], string, count)
+            for ranks, string, count in zip(groups, strings, counts, strict=True)
+        ),
+        events=len(calls),
+        dropped=symbols.dropped,
+    )
+
+
+def _used(
+    table: NDArray[np.void], column: str, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Keep the names that a column uses, in the order of their first use."""
+    number: dict[int, int] = {}
+    table[column] = [number.setdefault(i, len(number)) for i in table[column].tolist()]
+    return tuple(names[i] for i in number)
+
+
+def _groups(calls: Calls, symbols: Symbols) -> list[tuple[int, ...]]:
+    """Group the ranks whose strings and varying partners are the same."""
+    groups: dict[bytes, list[int]] = {}
+    for rank in range(calls.ranks):
+        own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
+        string = symbols.symbol[own]
+        inside = string >= 0
+        key = hashlib.blake2b(string[inside].tobytes(), digest_size=32)
+        key.update(symbols.varying_peer[own][inside].tobytes())
+        groups.setdefault(key.digest(), []).append(rank)
+    return [tuple(ranks) for ranks in groups.values()]
+
+
+class _Work:
+    """What the groups of one signature share."""
+
+    def __init__(
+        self,
+        events: Events,
+        symbols: Symbols,
+        size_bytes: NDArray[np.int64],
+        wanted: int,
+    ) -> None:
+        self.events = events
+        self.symbols = symbols
+        self.size_bytes = size_bytes
+        self.wanted = wanted
+        self.varying = symbols.table["peer"] == VARYING
+
+    def group(
+        self,
+        ranks: tuple[int, ...],
+        nest: Nest,
+        leaf: NDArray[np.int32],
+        count: NDArray[np.int64],
+    ) -> RankGroup:
+        rows = [self._inside(rank) for rank in ranks]
+        leaves = len(count)
+        sampled = sampled_positions(leaf, count, self.wanted)
+
+        def spread(values: NDArray[np.int64]) -> Spread:
+            return spread_of(leaf, leaves, (values[row] for row in rows), sampled)
+
+        mpi_ns = [
+            np.bincount(leaf, self._inner_ns(row), minlength=leaves) for row in rows
+        ]
+        return RankGroup(
+            ranks=ranks,
+            nest=nest,
+            count=count.astype(np.int64),
+            compute_ns=spread(self.symbols.compute_ns),
+            mpi_ns=np.stack(mpi_ns, axis=1).astype(np.float64),
+            size_bytes=spread(self.size_bytes),
+            peers=self._peers(nest, leaf, rows[0]),
+            vectors=self._vectors(nest, leaf, rows),
+            tail_ns=self.symbols.tail_ns[list(ranks)].astype(np.float64),
+        )
+
+    def _inside(self, rank: int) -> NDArray[np.int64]:
+        first = self.events.calls.first
+        begin, end = int(first[rank]), int(first[rank + 1])
+        return begin + np.flatnonzero(self.symbols.symbol[begin:end] >= 0)
+
+    def _inner_ns(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        inner = self.events.leave_ns[rows] - self.events.enter_ns[rows]
+        waiting = self.symbols.waiting_call
+        if len(waiting) and len(rows):
+            own = slice(*np.searchsorted(waiting, (rows[0], rows[-1] + 1)).tolist())
+            at = np.searchsorted(rows, waiting[own])
+            inner[at] += self.symbols.waiting_ns[own]
+        return inner
+
+    def _peers(
+        self, nest: Nest, leaf: NDArray[np.int32], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], ...]:
+        none = np.empty((0, 2), np.int32)
+        leaf_symbol = leaf_symbols(nest)
+        peers = [none] * len(leaf_symbol)
+        for at in np.flatnonzero(self.varying[leaf_symbol]).tolist():
+            partner = self.symbols.varying_peer[rows[leaf == at]]
+            begins = np.flatnonzero(np.diff(partner, prepend=partner[0] - 1))
+            repeats = np.diff(begins, append=len(partner))
+            peers[at] = np.stack([partner[begins], repeats], axis=1).astype(np.int32)
+        return tuple(peers)
+
+    def _vectors(
+        self, nest: Nest, leaf: NDArray[np.int32], rows: list[NDArray[np.int64]]
+    ) -> tuple[NDArray[np.float64], ...]:
+        calls = self.events.calls
+        sums: dict[int, dict[int, _VectorMean]] = {}
+        for at_rank, row in enumerate(rows):
+            if not len(row):
+                continue
+            bounds = np.searchsorted(calls.vector_call, (row[0], row[-1] + 1))
+            for entry in range(*bounds.tolist()):
+                position = int(np.searchsorted(row, calls.vector_call[entry]))
+                if row[position] != calls.vector_call[entry]:
+                    continue
+                of_leaf = sums.setdefault(int(leaf[position]), {})
+                mean = of_leaf.setdefault(at_rank, _VectorMean())
+                mean.add(calls.vectors[entry])
+        none = np.empty((len(rows), 2, 0))
+        return tuple(
+            _vector_means(sums[at], len(rows)) if at in sums else none
+            for at in range(len(leaf_symbols(nest)))
+        )
+
+
+class _VectorMean:
+    """Running mean of the vectors of one leaf and rank."""
+
+    def __init__(self) -> None:
+        self.totals: list[NDArray[np.int64] | None] = [None, None]
+        self.count = 0
+
+    def add(self, sides: NDArray[np.object_]) -> None:
+        self.count += 1
+        for side, vector in enumerate(sides):
+            total = self.totals[side]
+            if vector is not None:
+                self.totals[side] = vector.copy() if total is None else total + vector
+
+
+def _vector_means(means: dict[int, _VectorMean], ranks: int) -> NDArray[np.float64]:
+    """Return (ranks, 2, p) means, NaN where there is no vector."""
+    length = max(
+        (
+            len(total)
+            for mean in means.values()
+            for total in mean.totals
+            if total is not None
+        ),
+        default=0,
+    )
+    result = np.full((ranks, 2, length), np.nan)
+    for rank, mean in means.items():
+        for side, total in enumerate(mean.totals):
+            if total is not None:
+                result[rank, side, : len(total)] = total / mean.count
+    return result

@@ -1,0 +1,233 @@
+"""Symbols as lines such as ``MPI_Isend peer=+1 tag=0 family=0 element=8 site=2``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Kind, function_info
+from skelgen.events.types import (
+    IN_PLACE,
+    NO_PEER,
+    NO_TAG,
+    PROC_NULL,
+    WILDCARD_SOURCE,
+    WILDCARD_TAG,
+)
+from skelgen.signature.field import Field
+from skelgen.signature.numbers import NumberError, format_integers, integer, integers
+from skelgen.signature.types import Family, Signature
+from skelgen.symbols import SYMBOL_DTYPE, VARYING
+from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT
+
+_FLAGS = {
+    "any_source": WILDCARD_SOURCE,
+    "any_tag": WILDCARD_TAG,
+    "in_place": IN_PLACE,
+}
+_CODES = {"nobody": PROC_NULL, "varying": VARYING}
+_LARGEST = (1 << 31) - 1
+#: Words with a plain number: column, what it is when the word is missing, least.
+_PLAIN = {
+    "tag": ("tag", NO_TAG, 0),
+    "source_tag": ("tag2", NO_TAG, 0),
+    "family": ("family", -1, 0),
+    "element": ("datatype_bytes", 0, 0),
+    "op": ("op", 0, -_LARGEST),
+    "site": ("site", None, 0),
+    "class": ("size_class", -1, 0),
+}
+_WITH_SYMBOLS = {*POINT_TO_POINT, *ON_REQUESTS, Kind.COLLECTIVE, Kind.ICOLLECTIVE}
+#: Requests that one call completes.
+_MOST_AGES = 10_000_000
+
+
+def symbol_names(signature: Signature) -> list[str]:
+    """Name the symbols, shortly and each differently.
+
+    Returns
+    -------
+    list of str
+        Such as ``isend+1``, ``bcast@2`` on family 2, ``waitall.2`` for the second.
+    """
+    used: dict[str, int] = {}
+    names = []
+    for row in signature.symbols:
+        function = signature.functions[row["function"]]
+        name = function.removeprefix("MPI_").lower()
+        family, peer = int(row["family"]), int(row["peer"])
+        if function_info(function).kind in POINT_TO_POINT:
+            name += _format_peer(peer, signature.families, family)
+        name += f"@{family}" if family > 0 else ""
+        used[name] = used.get(name, 0) + 1
+        names.append(name if used[name] == 1 else f"{name}.{used[name]}")
+    return names
+
+
+def symbol_lines(signature: Signature) -> list[str]:
+    """Write the symbols, one line each."""
+    return [_line(signature, row) for row in signature.symbols]
+
+
+def _line(signature: Signature, row: np.void) -> str:
+    function = signature.functions[row["function"]]
+    words = [function]
+    family = int(row["family"])
+    if function_info(function).kind in POINT_TO_POINT:
+        for word, column in (("peer", "peer"), ("source", "peer2")):
+            peer = int(row[column])
+            if peer != NO_PEER:
+                text = _format_peer(peer, signature.families, family)
+                words.append(f"{word}={text}")
+    elif int(row["peer"]) != NO_PEER:
+        words.append(f"root={int(row['peer'])}")
+    for word, (column, missing, _) in _PLAIN.items():
+        if int(row[column]) != missing:
+            words.append(f"{word}={int(row[column])}")
+    flags = [name for name, bit in _FLAGS.items() if int(row["flags"]) & bit]
+    if flags:
+        words.append(f"flags={','.join(flags)}")
+    first = signature.age_first[row["ages"] : int(row["ages"]) + 2].tolist()
+    ages = signature.age_values[slice(*first)].tolist()
+    if ages:
+        words.append(f"ages={format_integers(ages).replace(' ', ',')}")
+    return " ".join(words)
+
+
+def _format_peer(peer: int, families: Sequence[Family], family: int) -> str:
+    for name, code in _CODES.items():
+        if peer == code:
+            return name
+    size = len(families[family].instances[0])
+    return f"-{size - peer}" if size // 2 < peer < size else f"+{peer}"
+
+
+class SymbolReader:
+    """Reads the symbols of a document and collects what they share."""
+
+    def __init__(self, families: tuple[Family, ...], sites: int) -> None:
+        self.families = families
+        self.sites = sites
+        self.sizes = [max(map(len, f.instances), default=0) for f in families]
+        self.functions: dict[str, int] = {}
+        self.ages: dict[tuple[int, ...], int] = {(): 0}
+        self.rows: list[tuple[int, ...]] = []
+
+    def read(self, field: Field) -> None:
+        """Read one line."""
+        function, *words = field.text().split() or [""]
+        kind = function_info(function).kind
+        if kind not in _WITH_SYMBOLS or not function.startswith("MPI_"):
+            raise field.error(
+                f"read {function[:60]!r}, expected an MPI function that communicates"
+            )
+        given: dict[str, str] = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals or key in given:
+                raise field.error(f"read {word[:60]!r}, expected words such as tag=0")
+            given[key] = value
+        try:
+            self.rows.append(self._row(function, given))
+        except NumberError as error:
+            raise field.error(str(error)) from error
+
+    def _row(self, function: str, given: dict[str, str]) -> tuple[int, ...]:
+        number = self.functions.setdefault(function, len(self.functions))
+        row = {
+            "function": number, "flags": 0, "peer": NO_PEER, "peer2": NO_PEER,
+        }  # fmt: skip
+        for word, (column, missing, least) in _PLAIN.items():
+            text = given.pop(word, None)
+            if text is None and missing is None:
+                raise NumberError(f"the word {word}= is missing")
+            row[column] = (
+                _of_word(word, text, least, self._most(word)) if text else missing or 0
+            )
+        kind = function_info(function).kind
+        row["flags"] = _read_flags(given.pop("flags", ""))
+        row["ages"] = self._read_ages(given.pop("ages", ""))
+        self._read_peers(kind, given, row)
+        if given:
+            word = next(iter(given))
+            raise NumberError(f"read {word[:60]!r}=, which {function} does not have")
+        if (kind in ON_REQUESTS) != (row["family"] < 0):
+            raise NumberError(
+                f"{function} {'has no' if kind in ON_REQUESTS else 'needs a'} family"
+            )
+        if (kind in ON_REQUESTS) != (row["ages"] > 0):
+            raise NumberError(
+                f"{function} {'needs' if kind in ON_REQUESTS else 'has no'} ages"
+            )
+        return tuple(row[name] for name in SYMBOL_DTYPE.names or ())
+
+    def _most(self, word: str) -> int:
+        limits = {"family": len(self.families) - 1, "site": self.sites - 1}
+        return limits.get(word, _LARGEST)
+
+    def _read_ages(self, text: str) -> int:
+        try:
+            ages = tuple(integers(text, 1, _LARGEST, _MOST_AGES))
+        except NumberError as error:
+            raise NumberError(f"ages: {error}") from error
+        return self.ages.setdefault(ages, len(self.ages))
+
+    def _read_peers(
+        self, kind: Kind, given: dict[str, str], row: dict[str, int]
+    ) -> None:
+        family = row["family"]
+        size = self.sizes[family] if family >= 0 else 0
+        if kind not in POINT_TO_POINT:
+            if root := given.pop("root", ""):
+                row["peer"] = _of_word("root", root, 0, size - 1)
+            return
+        wanted = ["peer", "source"] if kind is Kind.SENDRECV else ["peer"]
+        for word, column in zip(wanted, ("peer", "peer2"), strict=False):
+            text = given.pop(word, None)
+            if text is None:
+                raise NumberError(f"the word {word}= is missing")
+            row[column] = self._read_peer(word, text, family, size)
+
+    def _read_peer(self, word: str, text: str, family: int, size: int) -> int:
+        if text in _CODES:
+            return _CODES[text]
+        if text[:1] not in ("+", "-"):
+            raise NumberError(
+                f"{word}: read {text[:60]!r}, expected +1, -1, nobody or varying"
+            )
+        peer = _of_word(word, text, -_LARGEST, _LARGEST)
+        if family >= 0 and text[0] == "-":
+            peer += len(self.families[family].instances[0])
+        if not 0 <= peer < max(size, 1):
+            raise NumberError(f"{word}: read {text}, but its family has {size} ranks")
+        return peer
+
+    def table(self) -> NDArray[np.void]:
+        """Return the symbols that were read."""
+        return np.array(self.rows, SYMBOL_DTYPE)
+
+    def age_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the columns ``age_first`` and ``age_values``."""
+        lengths = [len(row) for row in self.ages]
+        values = [age for row in self.ages for age in row]
+        return np.cumsum([0, *lengths], dtype=np.int64), np.array(values, np.int64)
+
+
+def _of_word(word: str, text: str, least: int, most: int) -> int:
+    try:
+        return integer(text, least, most)
+    except NumberError as error:
+        raise NumberError(f"{word}: {error}") from error
+
+
+def _read_flags(text: str) -> int:
+    flags = 0
+    for name in text.split(",") if text else ():
+        if name not in _FLAGS:
+            raise NumberError(
+                f"flags: read {name[:60]!r}, expected {', '.join(_FLAGS)}"
+            )
+        flags |= _FLAGS[name]
+    return flags

@@ -1,0 +1,117 @@
+"""Write a signature as YAML, the same bytes for equal signatures."""
+
+from __future__ import annotations
+
+import re
+
+from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.nest_text import nest_lines
+from skelgen.signature.numbers import format_integers, format_real, format_repeated
+from skelgen.signature.symbol_text import symbol_lines, symbol_names
+from skelgen.signature.tables import peer_lines, row_lines, spread_lines, vector_lines
+from skelgen.signature.types import Family, Provenance, RankGroup, Signature
+
+#: Version of the format.
+VERSION = 1
+_HEAD = "# An execution signature; docs/signature_format.md of skelgen describes it."
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+#: What YAML does not let stand as it is.
+_UNPRINTABLE = re.compile(
+    '["\\\\\x00-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]'
+)
+
+
+def signature_text(signature: Signature) -> str:
+    """Return the YAML document of a signature."""
+    names = symbol_names(signature)
+    lines = [_HEAD, f"skelgen_signature: {VERSION}"]
+    lines += _provenance(signature.provenance)
+    lines += [
+        f"ranks: {signature.ranks}",
+        f"application_s: {format_real(signature.application_s)}",
+        f"events: {signature.events}",
+        *_list("dropped", [
+            f"- [{_quoted(reason)}, {calls}, {format_real(time_s)}]"
+            for reason, calls, time_s in signature.dropped
+        ]),
+        *_list("sites", [f"- {_quoted(site)}" for site in signature.sites]),
+        *_list("families", [_family(family) for family in signature.families]),
+    ]  # fmt: skip
+    rows = zip(names, symbol_lines(signature), strict=True)
+    symbols = [f"  {name}: {line}" for name, line in rows]
+    lines += ["symbols:", *symbols] if symbols else ["symbols: {}"]
+    lines += ["groups:"]
+    for group in signature.groups:
+        lines += _group(group, names)
+    return "\n".join(lines) + "\n"
+
+
+def _list(name: str, entries: list[str]) -> list[str]:
+    return [f"{name}:", *entries] if entries else [f"{name}: []"]
+
+
+def _quoted(text: str) -> str:
+    def escape(match: re.Match[str]) -> str:
+        character = match[0]
+        if "\ud800" <= character <= "\udfff":
+            return "\ufffd"  # half of a pair, from a file name that is not UTF-8
+        return _ESCAPES.get(character, f"\\u{ord(character):04x}")
+
+    return f'"{_UNPRINTABLE.sub(escape, text)}"'
+
+
+def _provenance(known: Provenance) -> list[str]:
+    command = ", ".join(map(_quoted, known.command))
+    parameters = ", ".join(
+        f"{_quoted(name)}: {_quoted(value)}" for name, value in known.parameters
+    )
+    return [
+        "provenance:",
+        f"  application: {_quoted(known.application)}",
+        f"  command: [{command}]",
+        f"  mpi: {_quoted(known.mpi)}",
+        f"  host: {_quoted(known.host)}",
+        f"  recorded: {_quoted(known.recorded)}",
+        f"  skelgen: {_quoted(known.skelgen)}",
+        f"  parameters: {{{parameters}}}",
+        f"  ranks_per_host: {_quoted(format_integers(known.ranks_per_host))}",
+    ]
+
+
+def _family(family: Family) -> str:
+    instances = ", ".join(
+        f"{_quoted(format_integers(members))}" for members in family.instances
+    )
+    return (
+        f"- {{kind: {_quoted(family.kind)}, parent: {family.parent}, "
+        f"instances: [{instances}]}}"
+    )
+
+
+def _group(group: RankGroup, names: list[str]) -> list[str]:
+    leaf_names = [names[symbol] for symbol in leaf_symbols(group.nest).tolist()]
+    leaves = [
+        f"{leaf} {name} {count}"
+        for leaf, (name, count) in enumerate(
+            zip(leaf_names, group.count.tolist(), strict=True)
+        )
+    ]
+    tail = format_repeated([format_real(value) for value in group.tail_ns.tolist()])
+    return [
+        f"- ranks: {format_integers(group.ranks)}",
+        f"  samples: {group.compute_ns.samples.shape[2]}",
+        f"  tail_ns: {tail}",
+        *_list("  nest", nest_lines(group.nest, names, "  ")),
+        *_table("leaves", ["# leaf symbol count", *leaves]),
+        *_table("compute_ns", spread_lines(group.compute_ns, group.ranks, group.count)),
+        *_table("mpi_ns", ["# leaf, sum of each rank", *row_lines(group.mpi_ns)]),
+        *_table("size_bytes", spread_lines(group.size_bytes, group.ranks, group.count)),
+        *_table("peers", peer_lines(group.peers)),
+        *_table("vectors", vector_lines(group.vectors, group.ranks)),
+    ]
+
+
+def _table(name: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    return [f"  {name}: |", *(f"    {line}" for line in lines)]

@@ -16,6 +16,7 @@ from skelgen.cli.output import complain
 from skelgen.cli.predicting import calibrate, predict
 from skelgen.cli.recording import info, record, shim
 from skelgen.errors import ExitCode, SkelgenError
+from skelgen.launch.process import NOTE
 
 app = typer.Typer(
     name="skelgen",
@@ -81,10 +82,15 @@ def _options(
 class _Format(logging.Formatter):
     """Write ``skelgen: warning: what happened`` on one line."""
 
-    _WORD: ClassVar = {"WARNING": "warning", "INFO": "note", "DEBUG": "debug"}
+    _WORD: ClassVar = {
+        logging.WARNING: "warning",
+        NOTE: "note",
+        logging.INFO: "note",
+        logging.DEBUG: "debug",
+    }
 
     def format(self, record: logging.LogRecord) -> str:
-        word = self._WORD.get(record.levelname, "error")
+        word = self._WORD.get(record.levelno, "error")
         return f"skelgen: {word}: {record.getMessage()}"
 
 
@@ -94,7 +100,7 @@ def _start_logging() -> None:
     logger = logging.getLogger("skelgen")
     logger.handlers[:] = [handler]
     logger.propagate = False
-    logger.setLevel(logging.WARNING)
+    logger.setLevel(NOTE)
 
 
 def run(arguments: list[str] | None = None) -> int:

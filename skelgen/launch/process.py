@@ -21,6 +21,9 @@ from skelgen.errors import MachineError
 
 logger = logging.getLogger(__name__)
 
+#: Logging level of what users should know while they wait.
+NOTE = 25
+
 #: How long ranks may take to end after they were asked to [s].
 GRACE_S = 3.0
 

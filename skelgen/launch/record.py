@@ -12,8 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from skelgen.errors import InputError
-from skelgen.launch.command import LaunchCommand, check_library, parse_command
+from skelgen.errors import ApplicationError, InputError, SkelgenError
+from skelgen.launch.command import (
+    LaunchCommand,
+    check_library,
+    linked_mpi,
+    parse_command,
+)
 from skelgen.launch.folders import new_folder
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.shim import mpi_of, shim
@@ -95,6 +100,11 @@ def record(
         Replace a folder that exists.
     quiet_output : bool
         Send what the program prints to stderr.
+
+    Raises
+    ------
+    InputError, ApplicationError
+        When nothing was recorded; no folder remains then.
     """
     launch = parse_command(command)
     check_library(launch)
@@ -110,8 +120,8 @@ def record(
             done = Finished(tuple(command), 130, elapsed_s, "", "")
         facts = _facts(command, launch, done, started, load)
         write_facts(facts, beside / RUN_FILE)
-        if interrupted is not None and not _recorded(beside):
-            raise interrupted
+        if not _recorded(beside):
+            raise interrupted or nothing_recorded(launch, facts)
     if interrupted is not None:
         logger.warning("interrupted; the trace up to there is in %s", target)
         raise interrupted
@@ -120,6 +130,21 @@ def record(
 
 def _recorded(folder: Path) -> bool:
     return any(path.name != RUN_FILE for path in folder.iterdir())
+
+
+def nothing_recorded(launch: LaunchCommand, facts: RunFacts) -> SkelgenError:
+    """Say why there may be no trace."""
+    name = launch.program[0]
+    if facts.exit_code:
+        return ApplicationError(
+            f"{name} failed with exit code {facts.exit_code} before it called MPI; "
+            "nothing was recorded"
+        )
+    library = linked_mpi(name)
+    why = "it may be no MPI program, or linked to MPI statically"
+    if library is not None:
+        why = f"it is linked to {library.name}, the recorder is of {facts.mpi}"
+    return InputError(f"{name} made no MPI call that could be recorded: {why}")
 
 
 def run_recorded(

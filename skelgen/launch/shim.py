@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from skelgen import _paths
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.command import LaunchCommand, linked_mpi
 from skelgen.launch.mpi import Mpi, MpiKind, find_mpi, identify_compiler, program
-from skelgen.launch.process import run
+from skelgen.launch.process import NOTE, run
 
 logger = logging.getLogger(__name__)
 
@@ -100,12 +101,11 @@ def _build(compiler: Path, target: Path) -> None:
     """Compile beside the target and rename, so that nobody sees half a library."""
     target.parent.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".build-", dir=target.parent.parent))
-    logger.info("compiling the recorder with %s", compiler)
+    logger.log(NOTE, "compiling the recorder with %s, once for this MPI", compiler)
     try:
-        make = ["make", "-s", "-C", str(_paths.shim_sources())]
-        done = run(
-            [*make, f"MPICC={compiler}", f"BUILD={beside}"], timeout_s=_BUILD_LIMIT_S
-        )
+        make = ["make", "-s", "-j2", "-C", str(_paths.shim_sources())]
+        words = [f"MPICC={compiler}", f"BUILD={beside}", f"PYTHON={sys.executable}"]
+        done = run([*make, *words], timeout_s=_BUILD_LIMIT_S)
         if done.exit_code != 0 or not (beside / _LIBRARY).exists():
             raise ApplicationError(
                 f"the recorder cannot be compiled with {compiler}: {done.complaint}"

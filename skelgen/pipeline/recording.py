@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skelgen.errors import ApplicationError, InputError, MachineError, SkelgenError
+from skelgen.errors import MachineError
 from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
-from skelgen.launch.command import linked_mpi
 from skelgen.launch.mpi import find_mpi, identify_launcher, program
-from skelgen.launch.record import RunFacts
+from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.launch.shim import shim
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -73,39 +72,15 @@ def record(
     InputError
         When nothing was recorded.
     """
-    from skelgen import trace
+    from skelgen.trace import open_trace
 
     facts = launch_record.record(
         command, target, force=force, quiet_output=quiet_output
     )
-    try:
-        run = trace.read(target)
-    except InputError as error:
-        raise _nothing(command, facts, target) from error
-    for warning in run.warnings:
-        logger.warning("%s", warning)
+    run = open_trace(target)
     if not run.events:
-        raise _nothing(command, facts, target)
+        raise nothing_recorded(parse_command(command), facts)
     return Recorded(facts, run.world_size, run.events, run.size_bytes)
-
-
-def _nothing(command: Sequence[str], facts: RunFacts, target: Path) -> SkelgenError:
-    """Say why there may be no trace."""
-    if facts.exit_code:
-        return ApplicationError(
-            f"the application failed with exit code {facts.exit_code} before it called "
-            "MPI; nothing was recorded"
-        )
-    name = parse_command(command).program[0]
-    library = linked_mpi(name)
-    if library is None:
-        why = (
-            "it may be no MPI program, or linked to MPI statically, which cannot be "
-            "recorded"
-        )
-    else:
-        why = f"it is linked to {library.name}, the recorder is of {facts.mpi}"
-    return InputError(f"{name} made no MPI call that was recorded in {target}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +101,8 @@ def recorded_time_s(folder: Path) -> float:
 
     From the first return from ``MPI_Init`` to the last begin of ``MPI_Finalize``.
     """
-    from skelgen import trace
     from skelgen.events import collect
+    from skelgen.trace import open_trace
     from skelgen.units import seconds
 
-    return seconds(collect(trace.read(folder)).application_ns)
+    return seconds(collect(open_trace(folder)).application_ns)

@@ -106,17 +106,15 @@ def signature_of_run(
     folder: Path, wanted: _Wanted, progress: Progress = NO_PROGRESS
 ) -> Signature:
     """Make the signature of a recorded run: all stages in a row."""
-    from skelgen import trace
     from skelgen.events import collect
     from skelgen.loops import fold
     from skelgen.matching import match
     from skelgen.signature import summarise
     from skelgen.symbols import cluster
+    from skelgen.trace import open_trace
 
-    progress.start("reading the trace", 5)
-    run = trace.read(folder)
-    for warning in run.warnings:
-        logger.warning("%s", warning)
+    run = open_trace(folder, progress)
+    progress.start("finding the structure", 5)
     events = collect(run)
     progress.advance(1)
     matching = match(events.calls)

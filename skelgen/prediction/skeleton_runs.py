@@ -14,7 +14,7 @@ from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, program
-from skelgen.launch.process import Finished, run
+from skelgen.launch.process import NOTE, Finished, run
 from skelgen.prediction.types import SkeletonFacts
 from skelgen.units import format_seconds
 
@@ -191,7 +191,7 @@ def compile_skeleton(folder: Path, mpi: Mpi) -> None:
             f"{folder / BINARY} is not compiled and there is no {lacking}; compile it "
             f"where there is one: make -C {folder}"
         )
-    logger.warning("compiling %s with %s", folder / SOURCE, mpi.compiler)
+    logger.log(NOTE, "compiling %s with %s", folder / SOURCE, mpi.compiler)
     arguments = ["make", "-s", "-B", "-C", str(folder), f"MPICC={mpi.compiler}"]
     done = run(arguments, timeout_s=_COMPILE_LIMIT_S)
     if done.exit_code:

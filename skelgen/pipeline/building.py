@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import check_free, new_folder
-from skelgen.pipeline.signatures import read_signature
+from skelgen.pipeline.signatures import SIGNATURE_FILE, read_signature
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
 
@@ -130,7 +130,7 @@ def build(
     scale = _scale(options, signature)
     output = output or Path(f"{_name(source)}-k{scale:.4g}")
     with new_folder(output, force=force) as beside:
-        plan = _plan(signature, scale, options)
+        plan = _plan(signature, scale, options, progress)
         files = _files(plan, run, mix)
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
@@ -172,11 +172,13 @@ def _name(source: Path) -> str:
     return path.parent.name if path.is_file() else path.name
 
 
-def _plan(signature: Signature, scale: float, options: BuildOptions) -> Plan:
+def _plan(
+    signature: Signature, scale: float, options: BuildOptions, progress: Progress
+) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
-    from skelgen.skeleton import plan
+    from skelgen.skeleton.plan import plan
 
-    chosen = plan(signature, scale)
+    chosen = plan(signature, scale, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
     if options.strict and chosen.report.warnings:
@@ -188,9 +190,9 @@ def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
     """Return the files of the skeleton's folder."""
     from skelgen.pipeline.machine import reference_compiler
     from skelgen.prediction.store import FACTS_FILE, with_launch
-    from skelgen.signature import store
-    from skelgen.skeleton import render
+    from skelgen.signature.write import signature_text
     from skelgen.skeleton.compute import calibrate
+    from skelgen.skeleton.render import render
     from skelgen.web import page_of, render_page
 
     signature = plan.signature
@@ -198,7 +200,7 @@ def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
     compiler = reference_compiler(signature.provenance.mpi)
     speed = calibrate(compiler, mix=mix, processes=processes)
     files = dict(render(plan, calibration=speed))
-    files["signature.yaml"] = store.dump(signature)
+    files[SIGNATURE_FILE] = signature_text(signature)
     page = page_of(signature, plan.report, scaling_factor=plan.scaling_factor)
     files["report.html"] = render_page(page)
     if run is not None:

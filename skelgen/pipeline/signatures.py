@@ -107,9 +107,9 @@ def signature_of_run(
 ) -> Signature:
     """Make the signature of a recorded run: all stages in a row."""
     from skelgen.events import collect
-    from skelgen.loops import fold
+    from skelgen.loops.fold import fold
     from skelgen.matching import match
-    from skelgen.signature import summarise
+    from skelgen.signature.summarise import summarise
     from skelgen.symbols import cluster
     from skelgen.trace import open_trace
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind, function_info
+from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.events.types import NO_PEER, PROC_NULL
 from skelgen.signature import Family
 from skelgen.skeleton.expansion import weigh
 from skelgen.skeleton.types import Operation, Program
+from skelgen.skeleton.vectors import is_pairwise
 from skelgen.symbols import VARYING
 
 SYNCHRONOUS, BUFFERED = 1, 2
@@ -140,7 +141,7 @@ class _Collector:
     rows: int = 0
     request_first: list[int] = field(default_factory=lambda: [0])
     channels: dict[tuple[int, int, int, int], int] = field(default_factory=dict)
-    fits: dict[tuple[str, int], int] = field(default_factory=dict)
+    fits: dict[tuple[str, int, bytes], int] = field(default_factory=dict)
     columns: dict[str, list[int]] = field(default_factory=dict)
     ragged: dict[str, list[list[int]]] = field(default_factory=dict)
     instance_first: list[int] = field(default_factory=list)
@@ -165,20 +166,22 @@ class _Collector:
         for operation in program.operations:
             symbol = self.symbols[operation.symbol]
             info = function_info(self.functions[symbol["function"]])
-            self._plain(operation, position, info.kind, _MODES.get(info.mode, 0))
+            self._plain(operation, position, info)
             self._partners(rank, operation, symbol, info.kind)
-            self._collective(rank, symbol, info.kind)
+            self._collective(rank, operation.vectors[position], symbol, info)
             self.rows += 1
             created += operation.occurrences * info.creates
         return created
 
-    def _plain(self, operation: Operation, row: int, kind: Kind, mode: int) -> None:
+    def _plain(self, operation: Operation, row: int, info: FunctionInfo) -> None:
         add = self.columns
-        add["kind"].append(int(kind))
-        add["mode"].append(mode)
+        add["kind"].append(int(info.kind))
+        add["mode"].append(_MODES.get(info.mode, 0))
         add["occurrences"].append(operation.occurrences)
         add["capacity"].append(int(operation.receive_bytes[row]))
         sizes = operation.size_bytes.values[row]
+        if info.vector:  # every participant has sizes of its own
+            sizes = sizes[:0]
         self.ragged["size"].append([round(float(size)) for size in sizes])
         self.ragged["ages"].append(list(operation.ages))
 
@@ -227,14 +230,20 @@ class _Collector:
                 return stream, members.index(rank), members
         raise AssertionError(f"rank {rank} has no communicator in family {family}")
 
-    def _collective(self, rank: int, symbol: np.void, kind: Kind) -> None:
+    def _collective(
+        self,
+        rank: int,
+        vectors: NDArray[np.float64],
+        symbol: np.void,
+        info: FunctionInfo,
+    ) -> None:
         stream = member = fit = NOBODY
-        if kind in _COLLECTIVES:
+        if info.kind in _COLLECTIVES:
             stream, own, _ = self._own(int(symbol["family"]), rank)
             member = self.member_first[stream] + own
             name = self.functions[symbol["function"]].removesuffix("_c")
-            rooted = function_info(name).rooted
-            key = (name, int(symbol["peer"]) if rooted else NO_PEER)
+            shared = b"" if is_pairwise(name) else vectors.tobytes()
+            key = (name, int(symbol["peer"]) if info.rooted else NO_PEER, shared)
             fit = self.fits.setdefault(key, len(self.fits))
         for name, value in (("stream", stream), ("member", member), ("fit", fit)):
             self.columns[name].append(value)

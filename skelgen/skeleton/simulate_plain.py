@@ -165,6 +165,8 @@ class PlainSimulation:
 
     def _size(self, row: int, occurrence: int) -> int:
         first, last = self.script.size_first[row : row + 2].tolist()
+        if first == last:
+            return 0
         column = occurrence * (last - first) // int(self.script.occurrences[row])
         return int(self.script.size_bytes[first + column])
 

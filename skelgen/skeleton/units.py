@@ -116,7 +116,7 @@ def _join_messages(matching: Matching) -> NDArray[np.int64]:
     nodes, node = np.unique(np.where(named >= 0, named, fresh), return_inverse=True)
     ends = np.concatenate([send[apart], receive[apart]])
     calls, call = np.unique(ends, return_inverse=True)
-    joined = _components(np.concatenate([node, node]), call, len(nodes), len(calls))
+    joined = components(np.concatenate([node, node]), call, len(nodes), len(calls))
     unit[calls] = nodes[joined[_any_edge(call, node, len(calls))]]
     rename = np.arange(matching.groups + len(apart))
     rename[nodes] = nodes[joined]
@@ -134,7 +134,7 @@ def _any_edge(
     return found
 
 
-def _components(
+def components(
     node: NDArray[np.int64], call: NDArray[np.int64], nodes: int, calls: int
 ) -> NDArray[np.int64]:
     """Return the smallest node that each node is connected with through calls."""

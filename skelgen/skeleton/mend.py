@@ -1,0 +1,221 @@
+"""Mend skeletons of applications that rely on buffered sends.
+
+When sends that wait for their receives stall, the application finished only because
+its library buffered them. The sends that stall become nonblocking: first with their
+completion behind the next call that can wait for others, as a programmer would write
+an exchange; if that stalls too, with their request freed at once, which is what
+buffering means. The simulator judges every attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Kind, function_info
+from skelgen.events.types import NO_PEER, NO_TAG
+from skelgen.skeleton.strings import INSERTED, Strings
+
+_WAITING = (
+    Kind.RECEIVE,
+    Kind.SENDRECV,
+    Kind.COMPLETE,
+    Kind.PROBE,
+    Kind.COLLECTIVE,
+)
+_NONBLOCKING = {"Send": "Isend", "Rsend": "Irsend", "Isend": "Isend"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """Sends that no longer wait.
+
+    Attributes
+    ----------
+    waited, freed : frozenset of (int, int)
+        (Group, leaf) of sends that are completed later, and of those that are not.
+    """
+
+    waited: frozenset[tuple[int, int]] = frozenset()
+    freed: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(slots=True)
+class _Step:
+    """A step whose requests are named by the steps that created them."""
+
+    call: int
+    leaf: int
+    symbol: int
+    names: list[int] = field(default_factory=list)
+    number: int = INSERTED
+
+
+class Symbols:
+    """The symbols and functions of a plan, which mending may add to."""
+
+    def __init__(self, functions: Sequence[str], table: NDArray[np.void]) -> None:
+        self.functions = list(functions)
+        self.table = table
+        self._nonblocking: dict[int, int] = {}
+        self._plain: dict[str, int] = {}
+
+    def kind(self, symbol: int) -> Kind:
+        """Return how a symbol takes part in communication."""
+        return function_info(self.name(symbol)).kind
+
+    def name(self, symbol: int) -> str:
+        """Return the MPI name of a symbol's function."""
+        return self.functions[self.table["function"][symbol]]
+
+    def creates(self, symbol: int) -> bool:
+        """Return whether a symbol's call creates a request."""
+        return function_info(self.name(symbol)).creates
+
+    def mendable(self, symbol: int) -> bool:
+        """Return whether a symbol is a send that may rely on buffering."""
+        return self._short(symbol) in _NONBLOCKING
+
+    def nonblocking(self, symbol: int) -> int:
+        """Return the symbol that does the same without waiting."""
+        if symbol not in self._nonblocking:
+            name = f"MPI_{_NONBLOCKING[self._short(symbol)]}"
+            row = self.table[symbol : symbol + 1].copy()
+            row["function"] = self._function(name)
+            self._nonblocking[symbol] = self._add(row)
+        return self._nonblocking[symbol]
+
+    def plain(self, name: str) -> int:
+        """Return the symbol of a function that only names requests."""
+        if name not in self._plain:
+            row = np.zeros(1, self.table.dtype)
+            row["function"] = self._function(name)
+            row["family"], row["site"] = -1, 0
+            row["peer"] = row["peer2"] = NO_PEER
+            row["tag"] = row["tag2"] = NO_TAG
+            row["size_class"] = -1
+            self._plain[name] = self._add(row)
+        return self._plain[name]
+
+    def _short(self, symbol: int) -> str:
+        return self.name(symbol).removeprefix("MPI_").removesuffix("_c")
+
+    def _function(self, name: str) -> int:
+        if name not in self.functions:
+            self.functions.append(name)
+        return self.functions.index(name)
+
+    def _add(self, row: NDArray[np.void]) -> int:
+        self.table = np.concatenate([self.table, row])
+        return len(self.table) - 1
+
+
+def mend(
+    strings: Strings, group: NDArray[np.int64], symbols: Symbols, mended: Mended
+) -> Strings:
+    """Make sends nonblocking.
+
+    Parameters
+    ----------
+    strings : Strings
+        Of the plan without mending.
+    group : (ranks,) int64 array
+        Rank group of each rank.
+    symbols : Symbols
+        Gets the symbols that are needed.
+    mended : Mended
+    """
+    every = {*mended.waited, *mended.freed}
+    ranks = []
+    for rank in range(len(group)):
+        own = _steps(strings, rank, symbols)
+        leaves = {leaf for number, leaf in every if number == group[rank]}
+        freed = {leaf for number, leaf in mended.freed if number == group[rank]}
+        ranks.append(_rewrite(own, leaves, freed, symbols) if leaves else own)
+    return _packed(ranks, symbols)
+
+
+def _steps(strings: Strings, rank: int, symbols: Symbols) -> list[_Step]:
+    first, last = strings.first[rank : rank + 2].tolist()
+    creates = [symbols.creates(symbol) for symbol in range(len(symbols.table))]
+    created: list[int] = []
+    steps = []
+    for place in range(first, last):
+        ages = strings.ages[strings.age_first[place] : strings.age_first[place + 1]]
+        symbol = int(strings.symbol[place])
+        steps.append(
+            _Step(
+                int(strings.call[place]),
+                int(strings.leaf[place]),
+                symbol,
+                [created[-age] for age in ages.tolist()],
+                place - first,
+            )
+        )
+        if creates[symbol]:
+            created.append(place - first)
+    return steps
+
+
+def _rewrite(
+    steps: list[_Step],
+    leaves: Collection[int],
+    freed: Collection[int],
+    symbols: Symbols,
+) -> list[_Step]:
+    """Return the steps of one rank with some sends made nonblocking."""
+    kinds = [symbols.kind(symbol) for symbol in range(len(symbols.table))]
+    detached = {step.number for step in steps if step.leaf in leaves}
+    pending: list[int] = []
+    result: list[_Step] = []
+    for step in steps:
+        kind = kinds[step.symbol]
+        names = [name for name in step.names if name not in detached]
+        if step.names and not names:
+            continue
+        symbol = (
+            symbols.nonblocking(step.symbol) if step.leaf in leaves else step.symbol
+        )
+        result.append(_Step(step.call, step.leaf, symbol, names, step.number))
+        if step.leaf in freed:
+            free = symbols.plain("MPI_Request_free")
+            result.append(_Step(INSERTED, INSERTED, free, [step.number]))
+        elif step.leaf in leaves:
+            pending.append(step.number)
+        elif kind in _WAITING:
+            result += _completion(pending, symbols)
+    return result + _completion(pending, symbols)
+
+
+def _completion(pending: list[int], symbols: Symbols) -> list[_Step]:
+    """Return the completion of pending sends, and forget them."""
+    if not pending:
+        return []
+    name = "MPI_Wait" if len(pending) == 1 else "MPI_Waitall"
+    names, pending[:] = pending.copy(), []
+    return [_Step(INSERTED, INSERTED, symbols.plain(name), names)]
+
+
+def _packed(ranks: list[list[_Step]], symbols: Symbols) -> Strings:
+    ages: list[int] = []
+    age_first = [0]
+    for steps in ranks:
+        order: dict[int, int] = {}
+        for step in steps:
+            ages += [len(order) - order[name] for name in step.names]
+            age_first.append(len(ages))
+            if symbols.creates(step.symbol):
+                order[step.number] = len(order)
+    every = [step for steps in ranks for step in steps]
+    first = np.cumsum([0, *map(len, ranks)])
+    return Strings(
+        first=first.astype(np.int64),
+        call=np.array([step.call for step in every], np.int64),
+        leaf=np.array([step.leaf for step in every], np.int64),
+        symbol=np.array([step.symbol for step in every], np.int64),
+        age_first=np.array(age_first, np.int64),
+        ages=np.array(ages, np.int64),
+    )

@@ -1,0 +1,233 @@
+"""The operations of a draft on each of their ranks, and how they are linked.
+
+A node is an operation on one rank: what has a size of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import FunctionInfo, Kind, function_info
+from skelgen.matching import Matching
+from skelgen.signature import RankGroup, Signature
+from skelgen.skeleton.expansion import mixed
+from skelgen.skeleton.strings import INSERTED, Draft
+from skelgen.skeleton.units import Units, components
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """Where a node's statistics stand.
+
+    Attributes
+    ----------
+    group : RankGroup
+    leaf, row : int
+        Leaf, and position of the rank in the group.
+    occurrences : int
+    """
+
+    group: RankGroup
+    leaf: int
+    row: int
+    occurrences: int
+
+
+class Nodes:
+    """All nodes of a draft, rank after rank, operation after operation.
+
+    Parameters
+    ----------
+    signature : Signature
+    draft : Draft
+    functions : sequence of str
+    symbols : SYMBOL_DTYPE array
+        Those of the plan.
+    units : Units
+        Of all calls of the application.
+    """
+
+    def __init__(
+        self,
+        signature: Signature,
+        draft: Draft,
+        functions: Sequence[str],
+        symbols: NDArray[np.void],
+        units: Units,
+    ) -> None:
+        self.signature, self.draft = signature, draft
+        self.functions, self.symbols, self.units = functions, symbols, units
+        counts = [len(draft.step[program]) for program in draft.program]
+        self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.rank = np.repeat(np.arange(len(counts)), counts)
+        programs = draft.program.tolist()
+        self.symbol = _joined([draft.column("symbol", p) for p in programs])
+        self.leaf = _joined([draft.column("leaf", p) for p in programs])
+        self.step_node = _joined(
+            [draft.local[p] + self.first[rank] for rank, p in enumerate(programs)]
+        )
+        self.occurrences = np.bincount(self.step_node, minlength=len(self))
+        self._infos = [function_info(name) for name in functions]
+        kinds = np.array([int(info.kind) for info in self._infos] + [0])
+        self._kind = kinds[symbols["function"]][self.symbol]
+        self._row = {
+            rank: (group, row)
+            for group in signature.groups
+            for row, rank in enumerate(group.ranks)
+        }
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return int(self.first[-1])
+
+    def kind(self, node: int) -> Kind:
+        """Return how a node's call takes part in communication."""
+        return Kind(int(self._kind[node]))
+
+    def of_kinds(self, kinds: Sequence[Kind]) -> list[int]:
+        """Return the nodes of some kinds."""
+        found: list[int] = np.flatnonzero(np.isin(self._kind, kinds)).tolist()
+        return found
+
+    def function(self, node: int) -> str:
+        """Return the MPI name of a node's call."""
+        return self.functions[self.symbols["function"][self.symbol[node]]]
+
+    def info(self, node: int) -> FunctionInfo:
+        """Return the properties of a node's function."""
+        return self._infos[self.symbols["function"][self.symbol[node]]]
+
+    def datatype_bytes(self, node: int) -> int:
+        """Return the size of an element [bytes], at least 1."""
+        return max(1, int(self.symbols["datatype_bytes"][self.symbol[node]]))
+
+    def sized(self, node: int) -> Sized:
+        """Return where a node's statistics stand."""
+        group, row = self._row[int(self.rank[node])]
+        return Sized(group, int(self.leaf[node]), row, int(self.occurrences[node]))
+
+    def place(self, node: int) -> tuple[int, int]:
+        """Return group and leaf of a node."""
+        program = self.draft.program[self.rank[node]]
+        return self.draft.group[program], int(self.leaf[node])
+
+    def blocks(self, node: int) -> bool:
+        """Return whether a send waits by itself, not by a completion."""
+        return self.kind(node) is Kind.SEND
+
+    def describe(self, node: int) -> str:
+        """Name a node's call with its partner, for people."""
+        row = self.symbols[self.symbol[node]]
+        words = [self.function(node)]
+        if (
+            int(row["family"]) >= 0
+            and int(row["peer"]) >= 0
+            and not self.info(node).rooted
+        ):
+            world = self.members(node)
+            own = world.index(int(self.rank[node]))
+            words.append(f"with rank {world[(own + int(row['peer'])) % len(world)]}")
+        return " ".join(words)
+
+    def members(self, node: int) -> tuple[int, ...]:
+        """Return the world ranks of the communicator of a node's call."""
+        family = self.signature.families[self.symbols["family"][self.symbol[node]]]
+        rank = int(self.rank[node])
+        return next(members for members in family.instances if rank in members)
+
+    def _steps_of(self, kinds: Sequence[Kind]) -> NDArray[np.int64]:
+        return np.flatnonzero(np.isin(self._kind, kinds)[self.step_node])
+
+    def linked(self, kinds: Sequence[Kind]) -> list[NDArray[np.int64]]:
+        """Return the sets of nodes that meet, directly or through others."""
+        steps = self._steps_of(kinds)
+        if not len(steps):
+            return []
+        unit = self.units.unit[self.draft.strings.call[steps]]
+        node = self.step_node[steps]
+        whole = unit >= 0
+        names, edge_node = np.unique(node[whole], return_inverse=True)
+        meetings, edge_unit = np.unique(unit[whole], return_inverse=True)
+        least = components(edge_node, edge_unit, len(names), len(meetings))
+        order = np.argsort(least, kind="stable")
+        cuts = np.flatnonzero(np.diff(least[order])) + 1
+        return [names[part] for part in np.split(order, cuts) if len(part)]
+
+    def in_step(self, members: NDArray[np.int64]) -> bool:
+        """Say whether some nodes meet in all their calls."""
+        keys = set()
+        strings = self.draft.strings
+        for node in members.tolist():
+            rank = int(self.rank[node])
+            rows = slice(strings.first[rank], strings.first[rank + 1])
+            own = strings.call[rows][self.step_node[rows] == node]
+            with np.errstate(over="ignore"):
+                keys.add((len(own), int(mixed(self.units.unit[own]).sum())))
+        return len(keys) == 1
+
+    def messages(
+        self, matching: Matching
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the calls at both ends of the kept messages."""
+        kept = np.zeros(len(matching.group) + 1, bool)
+        kept[self.draft.strings.call] = True
+        kept[INSERTED] = False
+        both = kept[matching.send_call] & kept[matching.receive_call]
+        return matching.send_call[both], matching.receive_call[both]
+
+    def ends(
+        self, call: NDArray[np.int64], persistent: Kind
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the nodes that hold the buffers of some kept calls.
+
+        Parameters
+        ----------
+        call : (m,) int64 array
+            Calls that begin one end of a message.
+        persistent : Kind
+            Kind of the requests that a start begins at this end.
+
+        Returns
+        -------
+        index, node : (e,) int64 arrays
+            Positions in `call` and nodes; several for a start of several requests.
+        """
+        strings = self.draft.strings
+        steps = np.flatnonzero(strings.call != INSERTED)
+        step = steps[np.searchsorted(strings.call[steps], call)]
+        started = self._kind[self.step_node[step]] == Kind.START
+        plain = np.flatnonzero(~started)
+        index, creator = self._requests(step[started])
+        node = self.step_node[creator]
+        wanted = self._kind[node] == persistent
+        return (
+            np.concatenate([plain, np.flatnonzero(started)[index[wanted]]]),
+            np.concatenate([self.step_node[step[plain]], node[wanted]]),
+        )
+
+    def _requests(
+        self, step: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the steps that created the requests which some steps name."""
+        strings = self.draft.strings
+        creates = np.array([info.creates for info in self._infos])
+        of_node = creates[self.symbols["function"]][self.symbol]
+        creators = np.flatnonzero(of_node[self.step_node])
+        count = strings.age_first[step + 1] - strings.age_first[step]
+        index = np.repeat(np.arange(len(step)), count)
+        within = np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
+        age = strings.ages[np.repeat(strings.age_first[step], count) + within]
+        before = np.searchsorted(creators, step)[index]
+        if not len(index):
+            return index, index
+        return index, creators[before - age]
+
+
+def _joined(parts: Sequence[NDArray[np.signedinteger]]) -> NDArray[np.int64]:
+    if not parts:
+        return np.zeros(0, np.int64)
+    return np.concatenate(parts).astype(np.int64)

@@ -1,0 +1,258 @@
+"""Plan a skeleton: what is kept, with which quantities, proved to finish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import InputError, UsageError
+from skelgen.events import Calls
+from skelgen.matching import Matching, match
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.signature import Signature, calls_of
+from skelgen.signature.labels import symbol_label
+from skelgen.skeleton.closure import close
+from skelgen.skeleton.durations import durations_of
+from skelgen.skeleton.expansion import Expansion, expand
+from skelgen.skeleton.mend import Mended, Symbols, mend
+from skelgen.skeleton.nodes import Nodes
+from skelgen.skeleton.programs import programs_of
+from skelgen.skeleton.prove import Flaw, find_flaw
+from skelgen.skeleton.report import report_of
+from skelgen.skeleton.script import script_of
+from skelgen.skeleton.selection import places, select
+from skelgen.skeleton.sizes import sizes_of
+from skelgen.skeleton.strings import Strings, draft, strings_of
+from skelgen.skeleton.types import Plan, Program
+from skelgen.skeleton.units import Units, units_of
+from skelgen.units import NS_PER_S, format_seconds
+
+#: Rounds of mending before the plan is refused.
+_ROUNDS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What planning works on, all from one signature."""
+
+    signature: Signature
+    calls: Calls
+    matching: Matching
+    expansion: Expansion
+    units: Units
+
+
+def scale_for_time(signature: Signature, target_s: float) -> float:
+    """Return the scaling factor of a skeleton of some time.
+
+    Parameters
+    ----------
+    signature : Signature
+    target_s : float
+        Time of the skeleton on the recording machine [s].
+
+    Raises
+    ------
+    UsageError
+        When the skeleton would take as long as the application.
+    """
+    if not 0 < target_s < signature.application_s:
+        raise UsageError(
+            f"a skeleton of {format_seconds(target_s)} is not shorter than the "
+            f"application, which took {format_seconds(signature.application_s)}: "
+            "ask for a shorter --target-time"
+        )
+    return signature.application_s / target_s
+
+
+def plan(
+    signature: Signature, scaling_factor: float, *, progress: Progress = NO_PROGRESS
+) -> Plan:
+    """Plan a skeleton that is `scaling_factor` times shorter than the application.
+
+    Parameters
+    ----------
+    signature : Signature
+    scaling_factor : float
+        K, application time / skeleton time, more than 1 [1].
+    progress : Progress
+
+    Returns
+    -------
+    Plan
+        Its programs finish in the simulator, with rendezvous sends and eager ones.
+
+    Raises
+    ------
+    UsageError
+        When K is not more than 1, or so large that nothing would be kept.
+    InputError
+        When the signature has no events, or its calls cannot finish.
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, section III-C.
+    """
+    _check_scale(signature, scaling_factor)
+    progress.start("planning", 4)
+    source = _source(signature, 1 / scaling_factor)
+    progress.advance(1)
+    chosen = select(
+        signature, source.expansion, source.calls, source.units, 1 / scaling_factor
+    )
+    kept = close(source.calls, source.matching, source.units, chosen)
+    if not len(kept.call):
+        raise UsageError(
+            f"K = {scaling_factor:g} leaves no call of {signature.events}: "
+            "ask for a smaller K"
+        )
+    progress.advance(1)
+    strings = strings_of(signature, source.expansion, source.calls, kept)
+    symbols = Symbols(signature.functions, signature.symbols)
+    programs, mended = _proved(source, strings, symbols, _fraction(source, chosen))
+    progress.advance(1)
+    report = report_of(
+        signature,
+        programs,
+        scaling_factor,
+        _dropped(source),
+        _warnings(source, mended),
+    )
+    progress.finish()
+    functions = tuple(symbols.functions)
+    return Plan(signature, scaling_factor, functions, symbols.table, programs, report)
+
+
+def _check_scale(signature: Signature, scaling_factor: float) -> None:
+    if not scaling_factor > 1:
+        raise UsageError(
+            f"K = {scaling_factor:g} is not more than 1: ask for a larger K"
+        )
+    if not any(group.count.sum() for group in signature.groups):
+        raise InputError(
+            "the signature has no calls that a skeleton can repeat: record a run "
+            "that communicates"
+        )
+    if scaling_factor > signature.events:
+        raise UsageError(
+            f"K = {scaling_factor:g} is more than the run has MPI calls "
+            f"({signature.events}): ask for a smaller K"
+        )
+
+
+def _source(signature: Signature, fraction: float) -> _Source:
+    expansion = expand(signature, fraction)
+    calls = calls_of(signature)
+    lengths = np.diff(expansion.first)[expansion.group]
+    if not np.array_equal(np.diff(calls.first), lengths):
+        raise InputError(
+            f"the signature's loops hold {lengths.sum()} calls but its groups "
+            f"{len(calls)}: build it again"
+        )
+    matching = match(calls)
+    units = units_of(signature, expansion, calls, matching)
+    return _Source(signature, calls, matching, expansion, units)
+
+
+def _fraction(source: _Source, chosen: NDArray[np.bool_]) -> float:
+    """Return the kept part of the calls that can be kept [1]."""
+    units = source.units
+    calls = np.bincount(units.unit[units.unit >= 0], minlength=len(units))
+    return float(calls[chosen].sum() / max(calls[~units.broken].sum(), 1))
+
+
+def _proved(
+    source: _Source, strings: Strings, symbols: Symbols, fraction: float
+) -> tuple[tuple[Program, ...], Mended]:
+    """Assemble programs and mend them until they finish."""
+    mended = Mended()
+    for _ in range(_ROUNDS):
+        current = strings
+        if mended.waited or mended.freed:
+            current = mend(strings, source.expansion.group, symbols, mended)
+        programs, nodes = _programs(source, current, symbols, fraction)
+        script = script_of(
+            programs, symbols.functions, symbols.table, source.signature.families
+        )
+        flaw = find_flaw(script, nodes.describe)
+        if flaw is None:
+            return programs, mended
+        mended = _mend_more(flaw, nodes, symbols, mended)
+    raise InputError("mending stalled sends did not come to an end: record again")
+
+
+def _programs(
+    source: _Source, strings: Strings, symbols: Symbols, fraction: float
+) -> tuple[tuple[Program, ...], Nodes]:
+    current = draft(strings, source.expansion.group)
+    nodes = Nodes(
+        source.signature, current, symbols.functions, symbols.table, source.units
+    )
+    sizes = sizes_of(nodes, source.matching)
+    first = source.calls.first
+    durations = durations_of(
+        source.signature, source.expansion, current, first, fraction
+    )
+    return programs_of(nodes, sizes, durations, source.expansion, first), nodes
+
+
+def _mend_more(flaw: Flaw, nodes: Nodes, symbols: Symbols, mended: Mended) -> Mended:
+    """Choose further sends to mend, or refuse."""
+    if not flaw.stalled:
+        raise InputError(
+            f"the recorded calls do not fit each other ({flaw.message}): record again"
+        )
+    how = "even though sends are buffered" if not flaw.rendezvous else "without buffers"
+    waited, freed = set(mended.waited), set(mended.freed)
+    for row in flaw.sends if flaw.rendezvous else ():
+        place = nodes.place(row)
+        if not symbols.mendable(int(nodes.symbol[row])) or place in freed:
+            continue
+        if place in waited or not nodes.blocks(row):
+            waited.discard(place)
+            freed.add(place)
+        else:
+            waited.add(place)
+    found = Mended(frozenset(waited), frozenset(freed))
+    if found == mended:
+        raise InputError(
+            f"the application's calls cannot finish {how}: {flaw.message}; it relies "
+            "on its MPI library in a way that skeletons do not repeat"
+        )
+    return found
+
+
+def _dropped(source: _Source) -> list[tuple[str, int, float]]:
+    """Return calls that cannot be kept because they have no partner."""
+    lost = source.matching.unmatched
+    if not len(lost):
+        return []
+    signature, expansion = source.signature, source.expansion
+    rank, _, leaf = places(signature, expansion, source.calls, lost)
+    time_ns = 0.0
+    for one, own in zip(rank.tolist(), leaf.tolist(), strict=True):
+        group = signature.groups[expansion.group[one]]
+        total = float(group.mpi_ns[own, group.ranks.index(one)])
+        time_ns += total / int(group.count[own])
+    return [("without a partner", len(lost), time_ns / NS_PER_S)]
+
+
+def _warnings(source: _Source, mended: Mended) -> list[str]:
+    found = list(source.matching.problems)
+    names = sorted(
+        symbol_label(source.signature, int(_leaf_symbol(source, *place)))
+        for place in {*mended.waited, *mended.freed}
+    )
+    if names:
+        found.append(
+            "the application relies on buffered sends, which became nonblocking in "
+            f"the skeleton: {', '.join(dict.fromkeys(names))}"
+        )
+    return found
+
+
+def _leaf_symbol(source: _Source, number: int, leaf: int) -> int:
+    nest = source.signature.groups[number].nest
+    return int(nest.symbol[nest.body_items == 0][leaf])

@@ -1,0 +1,256 @@
+"""Say what a plan kept, merged and dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import function_info
+from skelgen.signature import Signature
+from skelgen.signature.labels import symbol_label
+from skelgen.skeleton.durations import deviation, uneven_leaves
+from skelgen.skeleton.good import largest_good_scale
+from skelgen.skeleton.rounding import RELEVANT_SHARE, TOLERANCE
+from skelgen.skeleton.series import series_sums
+from skelgen.skeleton.types import KeptClass, Program, Report
+from skelgen.units import NS_PER_S, format_bytes, format_seconds
+
+#: More dropped time than this is worth a warning [1].
+_DROPPED_WARNING = 0.02
+#: Averages that are listed, and the share of the time that makes one worth it [1].
+_MERGED_LISTED, _MERGED_SHARE = 10, 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Calls and times of every leaf on every rank, all groups below each other.
+
+    `label` and `coarse` number the classes of `labels` and the coarse classes that
+    rare calls are carried in.
+    """
+
+    labels: tuple[str, ...]
+    label: NDArray[np.int64]
+    coarse: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    calls: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    compute_ns: NDArray[np.float64]
+    kept_compute_ns: NDArray[np.float64]
+    mpi_ns: NDArray[np.float64]
+    kept_mpi_ns: NDArray[np.float64]
+
+
+def report_of(
+    signature: Signature,
+    programs: Sequence[Program],
+    scaling_factor: float,
+    dropped: Sequence[tuple[str, int, float]],
+    warnings: Sequence[str],
+) -> Report:
+    """Compare a plan's programs with the application.
+
+    Parameters
+    ----------
+    signature : Signature
+    programs : sequence of Program
+    scaling_factor : float
+        K as asked for [1].
+    dropped : sequence of (str, int, float)
+        What planning left out: reason, calls, time [s].
+    warnings : sequence of str
+        What planning has to say.
+    """
+    fraction = 1 / scaling_factor
+    table = _table(signature, programs, fraction)
+    classes = _classes(table, fraction)
+    everything = (*signature.dropped, *dropped, *_too_rare(table))
+    rank_s = signature.application_s * signature.ranks
+    share = sum(time_s for _, _, time_s in everything) / rank_s if rank_s else 0.0
+    good = largest_good_scale(signature)
+    smallest_s = signature.application_s / good
+    said = [*warnings, *_warnings(table, fraction)]
+    if scaling_factor > good:
+        said.append(
+            f"K = {scaling_factor:g} leaves less than one full iteration of the "
+            f"dominant sequence: take K <= {good:g}, a skeleton of "
+            f"{format_seconds(smallest_s)} and more"
+        )
+    if share > _DROPPED_WARNING:
+        said.append(f"nothing in the skeleton stands for {share:.1%} of the time")
+    return Report(
+        classes=classes,
+        fraction=float(table.kept.sum() / max(table.calls.sum(), 1)),
+        expected_s=_expected_s(signature, programs, table),
+        dropped_share=float(share),
+        dropped=everything,
+        merged=_merged(signature),
+        smallest_good_s=smallest_s,
+        largest_good_scale=good,
+        warnings=tuple(said),
+    )
+
+
+def _table(
+    signature: Signature, programs: Sequence[Program], fraction: float
+) -> _Table:
+    labels: dict[str, int] = {}
+    coarse: dict[tuple[int, ...], int] = {}
+    numbers: list[tuple[int, int]] = []
+    parts: list[NDArray[np.float64]] = []
+    for number, group in enumerate(signature.groups):
+        leaves, ranks = group.compute_ns.total.shape
+        kept, kept_ns = _kept(programs, number, group.ranks, leaves)
+        calls = np.repeat(group.count[:, np.newaxis], ranks, axis=1).astype(float)
+        # The time inside a rare call is mostly waiting, which computation decides.
+        often = calls * fraction >= 1
+        share = np.where(often, kept / np.maximum(calls, 1), fraction)
+        columns = (
+            np.tile(np.array(group.ranks, float), (leaves, 1)),
+            calls,
+            kept,
+            group.compute_ns.total,
+            kept_ns,
+            group.mpi_ns,
+            group.mpi_ns * share,
+        )
+        parts.append(np.stack([column.ravel() for column in columns]))
+        symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
+        means = (group.size_bytes.total / np.maximum(calls, 1)).mean(axis=1).tolist()
+        for symbol, mean in zip(symbols, means, strict=True):
+            pair = (
+                labels.setdefault(_label(signature, symbol, mean), len(labels)),
+                coarse.setdefault(_coarse(signature, symbol, mean), len(coarse)),
+            )
+            numbers += [pair] * ranks
+    values = np.concatenate(parts, axis=1)
+    pairs = np.array(numbers, np.int64).reshape(-1, 2)
+    rank = values[0].astype(np.int64)
+    return _Table(tuple(labels), pairs[:, 0], pairs[:, 1], rank, *values[1:])
+
+
+def _kept(
+    programs: Sequence[Program], number: int, ranks: Sequence[int], leaves: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return kept calls and computation of each leaf and rank of a group."""
+    kept, kept_ns = np.zeros((2, leaves, len(ranks)))
+    for program in programs:
+        if program.ranks[0] not in ranks:
+            continue
+        columns = [ranks.index(rank) for rank in program.ranks]
+        for operation in program.operations:
+            if operation.group == number:
+                often = operation.occurrences
+                kept[operation.leaf, columns] += often
+                sums = series_sums(operation.compute_ns.values, often)
+                kept_ns[operation.leaf, columns] += sums
+    return kept, kept_ns
+
+
+def _label(signature: Signature, symbol: int, mean_bytes: float) -> str:
+    name = symbol_label(signature, symbol)
+    size = 1 << max(round(mean_bytes) - 1, 0).bit_length()
+    return f"{name}, up to {format_bytes(size)}" if mean_bytes >= 0.5 else name
+
+
+def _coarse(signature: Signature, symbol: int, mean_bytes: float) -> tuple[int, ...]:
+    row = signature.symbols[symbol]
+    kind = function_info(signature.functions[row["function"]]).kind
+    return int(kind), int(row["family"]), int(mean_bytes).bit_length()
+
+
+def _classes(table: _Table, fraction: float) -> tuple[KeptClass, ...]:
+    count = len(table.labels)
+    ranks = int(table.rank.max(initial=0)) + 1
+    place = table.label * ranks + table.rank
+
+    def by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(table.label, values, count)
+
+    target = np.bincount(place, table.calls, count * ranks) * fraction
+    off = np.abs(np.bincount(place, table.kept, count * ranks) - target)
+    error = (off / np.where(target > 0, target, 1)).reshape(count, ranks).max(axis=1)
+    calls, kept = by_label(table.calls), by_label(table.kept)
+    seconds = by_label(table.compute_ns + table.mpi_ns) / NS_PER_S
+    kept_s = by_label(table.kept_compute_ns + table.kept_mpi_ns) / NS_PER_S
+    order = sorted(range(count), key=lambda i: (-seconds[i], table.labels[i]))
+    return tuple(
+        KeptClass(
+            label=table.labels[i],
+            calls=int(calls[i]),
+            kept=int(kept[i]),
+            seconds=float(seconds[i]),
+            kept_s=float(kept_s[i]),
+            error=float(error[i]),
+        )
+        for i in order
+    )
+
+
+def _too_rare(table: _Table) -> list[tuple[str, int, float]]:
+    """Return the calls whose whole coarse class was too rare to keep one."""
+    kept = np.bincount(table.coarse, table.kept)
+    lost = kept[table.coarse] == 0
+    if not lost.any():
+        return []
+    calls = int(table.calls[lost].sum())
+    return [("too rare to keep one", calls, float(table.mpi_ns[lost].sum()) / NS_PER_S)]
+
+
+def _warnings(table: _Table, fraction: float) -> list[str]:
+    """Name the class of many calls that is farthest from its target on a rank."""
+    ranks = int(table.rank.max(initial=0)) + 1
+    place = table.label * ranks + table.rank
+    count = len(table.labels) * ranks
+    calls = np.bincount(place, table.calls, count)
+    off = np.abs(np.bincount(place, table.kept, count) - calls * fraction)
+    of_rank = np.bincount(table.rank, table.calls, ranks)
+    relevant = calls > RELEVANT_SHARE * np.tile(of_rank, len(table.labels))
+    excess = off - np.maximum(1.0, TOLERANCE * calls * fraction) - 1e-6
+    excess[~relevant] = 0
+    worst = int(np.argmax(excess)) if count else 0
+    if not count or excess[worst] <= 0:
+        return []
+    relative = off[worst] / (calls[worst] * fraction)
+    return [
+        f"{table.labels[worst // ranks]} on rank {worst % ranks} misses its target "
+        f"by {relative:.1%}"
+    ]
+
+
+def _expected_s(
+    signature: Signature, programs: Sequence[Program], table: _Table
+) -> float:
+    """Estimate the skeleton's time from the time that kept calls stand for [s]."""
+    tail_ns = sum(float(group.tail_ns.sum()) for group in signature.groups)
+    # What was attached to operations of no leaf, or behind the last call.
+    kept_ns = sum(float(program.tail_ns.sum()) for program in programs)
+    kept_ns += sum(
+        float(series_sums(operation.compute_ns.values, operation.occurrences).sum())
+        for program in programs
+        for operation in program.operations
+    )
+    total_ns = float((table.compute_ns + table.mpi_ns).sum()) + tail_ns
+    kept_ns += float(table.kept_mpi_ns.sum())
+    return signature.application_s * kept_ns / total_ns if total_ns else 0.0
+
+
+def _merged(signature: Signature) -> tuple[tuple[str, int, float], ...]:
+    """List the computations that one average stands for, widest spread first."""
+    uneven = uneven_leaves(signature)
+    found: list[tuple[float, str, int, float]] = []
+    for number, group in enumerate(signature.groups):
+        spread = deviation(group).mean(axis=1)
+        symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
+        for leaf, symbol in enumerate(symbols):
+            calls = int(group.count[leaf]) * len(group.ranks)
+            lost_s = float(spread[leaf]) / NS_PER_S
+            if (number, leaf) not in uneven and lost_s > 0 and calls > 1:
+                label = f"computation before {symbol_label(signature, symbol)}"
+                found.append((lost_s * calls**0.5, label, calls, lost_s))
+    least_s = _MERGED_SHARE * signature.application_s
+    worth = sorted((entry for entry in found if entry[0] >= least_s), reverse=True)
+    return tuple(entry[1:] for entry in worth[:_MERGED_LISTED])

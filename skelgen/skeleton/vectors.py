@@ -1,0 +1,123 @@
+"""Vector collectives: what every participant sends to every other, once for all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.skeleton.nodes import Nodes
+
+
+def is_pairwise(function: str) -> bool:
+    """Return whether each pair of ranks has a size of its own.
+
+    Examples
+    --------
+    >>> is_pairwise("MPI_Ialltoallv"), is_pairwise("MPI_Allgatherv")
+    (True, False)
+    """
+    return function.lower().removesuffix("_c").endswith(("alltoallv", "alltoallw"))
+
+
+def vector_blocks(
+    nodes: Nodes, members: NDArray[np.int64], values: list[NDArray[np.float64]]
+) -> dict[int, NDArray[np.float64]]:
+    """Return the vectors of linked nodes of a vector collective.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    members : (m,) int64 array
+        Nodes that meet, all of one communicator.
+    values : list of (s,) float64 array
+        Sizes of all nodes [bytes]; those of the linked nodes become what each
+        contributes (or gets, of a Scatterv).
+
+    Returns
+    -------
+    dict of int to (2, p) float64 array
+        Of each node the bytes to and from each rank of the communicator, such that
+        what one sends is what the other receives [bytes].
+    """
+    world = nodes.members(int(members[0]))
+    name = nodes.function(int(members[0]))
+    unit = max(nodes.datatype_bytes(node) for node in members.tolist())
+    if is_pairwise(name):
+        matrix = _rounded(_matrix(nodes, members, world), unit)
+        for node in members.tolist():
+            values[node] = np.array([matrix[_own(nodes, node, world)].sum()])
+        return {
+            node: np.stack(
+                [
+                    matrix[_own(nodes, node, world)],
+                    matrix[:, _own(nodes, node, world)],
+                ]
+            )
+            for node in members.tolist()
+        }
+    blocks = _rounded(_one_vector(nodes, members, world, values), unit)
+    reduces = "reduce" in name.lower()
+    for node in members.tolist():
+        own = blocks.sum() if reduces else blocks[_own(nodes, node, world)]
+        values[node] = np.array([own])
+    return {node: np.stack([blocks, blocks]) for node in members.tolist()}
+
+
+def _own(nodes: Nodes, node: int, world: tuple[int, ...]) -> int:
+    return world.index(int(nodes.rank[node]))
+
+
+def _rounded(values: NDArray[np.float64], unit: int) -> NDArray[np.float64]:
+    return np.asarray(np.rint(np.nan_to_num(values) / unit) * unit, np.float64)
+
+
+def _vector(nodes: Nodes, node: int, side: int, size: int) -> NDArray[np.float64]:
+    """Return the mean vector of a node's leaf, NaN where it has none."""
+    sized = nodes.sized(node)
+    found = np.full(size, np.nan)
+    vectors = sized.group.vectors[sized.leaf]
+    known = min(vectors.shape[2], size)
+    found[:known] = vectors[sized.row, side, :known]
+    return found
+
+
+def _matrix(
+    nodes: Nodes, members: NDArray[np.int64], world: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return what each sends to each, as the senders or else the receivers say."""
+    size = len(world)
+    sums, weights = np.zeros((2, size, size)), np.zeros((2, size, size))
+    for node in members.tolist():
+        own, often = _own(nodes, node, world), int(nodes.occurrences[node])
+        to, of = (_vector(nodes, node, side, size) for side in (0, 1))
+        for side, place, vector in ((0, (own,), to), (1, (slice(None), own), of)):
+            known = ~np.isnan(vector)
+            sums[(side, *place)] += np.where(known, vector, 0) * often
+            weights[(side, *place)] += known * often
+    with np.errstate(invalid="ignore"):
+        means = sums / weights
+    return np.where(np.isnan(means[0]), means[1], means[0])
+
+
+def _one_vector(
+    nodes: Nodes,
+    members: NDArray[np.int64],
+    world: tuple[int, ...],
+    values: list[NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return the vector that all or the root know, completed by what ranks send."""
+    size = len(world)
+    sums, often = np.zeros(size), np.zeros(size)
+    own_sums, own_often = np.zeros(size), np.zeros(size)
+    for node in members.tolist():
+        count = int(nodes.occurrences[node])
+        for side in (0, 1):
+            vector = _vector(nodes, node, side, size)
+            known = ~np.isnan(vector)
+            sums += np.where(known, vector, 0) * count
+            often += known * count
+        own = _own(nodes, node, world)
+        own_sums[own] += float(values[node].mean()) * count
+        own_often[own] += count
+    own_mean = own_sums / np.maximum(own_often, 1)
+    return np.where(often > 0, sums / np.maximum(often, 1), own_mean)

@@ -327,6 +327,11 @@ class _Sizes:
     attached_bytes: int
     requests: int
 
+    @property
+    def any(self) -> bool:
+        """Return whether there is anything to allocate."""
+        return max(self.send_bytes, self.receive_bytes, self.attached_bytes) > 0
+
 
 def _sizes(memories: Sequence[Memory]) -> _Sizes:
     return _Sizes(

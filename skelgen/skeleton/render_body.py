@@ -47,6 +47,8 @@ def sections(around: Surroundings) -> tuple[Section, ...]:
         if large:
             loops += 1
             title = f"loop {loops}"
+        elif len(pieces) == 1:
+            title = "whole"
         elif number == 0:
             title = "start"
         elif number + 1 == len(pieces):
@@ -58,8 +60,8 @@ def sections(around: Surroundings) -> tuple[Section, ...]:
         if number + 1 == len(pieces):
             written += body.tail()
         share = body.share(sum(body.time_us(item) for item in items))
-        lines = tuple(with_comments(written))
-        found.append(Section(title, share, lines))
+        about = f"{title.capitalize()}: {share}."
+        found.append(Section(title, about, tuple(with_comments(written))))
     return tuple(section for section in found if section.lines)
 
 
@@ -142,9 +144,11 @@ class _Body:
         else:
             kind = "long" if trips.isdecimal() and int(trips) > _MOST_INT else "int"
             head = f"for ({kind} {counter} = 0; {counter} < {trips}; {counter}++) {{"
-        share = Statement((f"{indent}/* {self.share(self.time_us(item))} */",))
-        begin, end = Statement((indent + head,)), Statement((indent + "}",))
-        return [share, begin, *body, end] if depth > 1 else [begin, *body, end]
+        written = [Statement((indent + head,)), *body, Statement((indent + "}",))]
+        if depth > 1 and self.time_us(item) >= _LEAST_SHARE * self.whole > 0:
+            share = self.share(self.time_us(item))
+            return [Statement((f"{indent}/* {share} */",)), *written]
+        return written
 
     def trips(self, item: int) -> str:
         """Return a loop's trip count as an expression."""

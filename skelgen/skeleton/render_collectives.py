@@ -24,6 +24,8 @@ _REDUCTIONS = {
     "Reduce_scatter",
     "Reduce_scatter_block",
 }
+_COUNTS_SENT = {"Scatterv", "Alltoallv", "Alltoallw"}
+_COUNTS_RECEIVED = {"Gatherv", "Allgatherv", "Alltoallv", "Alltoallw"}
 
 
 def collective_call(around: Surroundings, index: int, depth: int) -> list[Statement]:
@@ -56,9 +58,9 @@ def _data(around: Surroundings, index: int) -> list[str]:
     receive = [incoming, count, "MPI_BYTE"]
     if kind == "Allgatherv":
         send[1] = around.tables.quantity("size", _own(around, index), 1)
-    if step.to.size:
+    if kind in _COUNTS_SENT:
         send[1:2] = _counts(around, step.to, "to")
-    if step.of.size:
+    if kind in _COUNTS_RECEIVED:
         receive[1:2] = _counts(around, step.of, "of")
     if kind in ("Scatter", "Scatterv"):
         receive[0] = _in_place(around, index, receive[0])
@@ -76,6 +78,8 @@ def _own(around: Surroundings, index: int) -> NDArray[np.float64]:
 
 def _counts(around: Surroundings, bytes_: NDArray[np.int64], stem: str) -> list[str]:
     """Return counts and displacements for each rank of the communicator."""
+    if not bytes_.size:
+        return ["NULL", "NULL"]  # only the root has them
     begin = np.cumsum(bytes_, axis=1) - bytes_
     return [_by_row(around, bytes_, stem), _by_row(around, begin, f"{stem}_at")]
 

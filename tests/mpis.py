@@ -1,0 +1,56 @@
+"""The MPIs that tests run programs with: those of the environment and of Debian."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.c_warnings import compilers
+
+
+@dataclass(frozen=True)
+class TestMpi:
+    """A compiler and the launcher that belongs to it."""
+
+    __test__ = False
+
+    compiler: Path
+    launcher: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return str(self.compiler).strip("/").replace("/", "-")
+
+    def run(
+        self, ranks: int, *program: str, timeout_s: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        command = [*self.launcher, "-n", str(ranks), *program]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+
+
+def _find() -> list[TestMpi]:
+    found = []
+    for compiler in compilers():
+        launcher = compiler.with_name(compiler.name.replace("mpicc", "mpirun"))
+        if not launcher.exists():
+            continue
+        says = subprocess.run(
+            [str(launcher), "--version"], capture_output=True, text=True, check=False
+        ).stdout
+        words = ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"]
+        found.append(
+            TestMpi(
+                compiler,
+                (
+                    str(launcher),
+                    *(words if "Open MPI" in says or "OpenRTE" in says else []),
+                ),
+            )
+        )
+    return found
+
+
+MPIS = _find()

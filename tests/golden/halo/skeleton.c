@@ -1,0 +1,253 @@
+/*
+ * Performance skeleton of halo on 4 ranks, 1/4 of its time.
+ * Written by skelgen 0.1.0. Plain C and MPI:
+ *
+ *	make && mpirun -n 4 ./skeleton
+ *
+ * It repeats a part of the application's calls, with its messages and computation, and
+ * prints one line of JSON: its time in seconds, whole, by section and by rank. With the
+ * argument --check it leaves out the computation.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS = 4, SECTIONS = 1, PAGE = 4096 };
+
+struct group {
+	MPI_Comm comm;
+	int rank, size;
+};
+static struct group world;
+
+static double now(void)
+{
+	return MPI_Wtime();
+}
+
+static void fail(const char *message)
+{
+	fprintf(stderr, "skeleton: %s\n", message);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* ---- Computation ---- */
+
+/*
+ * Computation: compute(t) does the work that took t us on the reference machine. The work
+ * is the same on every machine, and so is the text of this file: the rates are never
+ * measured again, for a slower machine shall take longer.
+ * Reference: a core of one step per ns, 4 processes.
+ */
+
+/* Steps of arithmetic for 1 us. */
+#define ARITHMETIC_PER_US 1000.0
+
+/* What a call of compute() itself takes, without and with readings of the clock. */
+#define CALL_US 0.0200
+#define CLOCK_US 0.0800
+
+/* Shorter work is counted, not timed. */
+#define TIMED_US 5.0
+
+static double computed_us;
+static int checking;
+
+/* Keeps the arithmetic from being optimised away. */
+static volatile double sink;
+
+/* Four independent chains: bound by latency, so that compilers make little difference. */
+static void arithmetic(long steps)
+{
+	double a = sink, b = a + 0.25, c = a + 0.5, d = a + 0.75;
+
+	for (long i = 0; i < steps; i++) {
+		a = a * 0.5 + 1.0;
+		b = b * 0.5 + 2.0;
+		c = c * 0.5 + 3.0;
+		d = d * 0.5 + 4.0;
+	}
+	sink = (a + b + c + d) * 0.0625;
+}
+
+static void work(double us)
+{
+	static double arithmetic_owed;
+	long steps;
+
+	arithmetic_owed += us * ARITHMETIC_PER_US;
+	steps = (long)arithmetic_owed;
+	if (steps > 0) {
+		arithmetic_owed -= (double)steps;
+		arithmetic(steps);
+	}
+}
+
+static void compute(double us)
+{
+	double begin;
+
+	if (checking)
+		return;
+	if (us < TIMED_US) {
+		work(us - CALL_US);
+		computed_us += us;
+		return;
+	}
+	begin = now();
+	us -= CLOCK_US;
+	work(us);
+	computed_us += (now() - begin) * 1e6;
+}
+
+/* ---- Messages and requests ---- */
+
+/* Nothing writes to `out`; in `in` calls that are active together have their own places. */
+static char *out;
+static char *in;
+static MPI_Request request[4];
+static MPI_Status status[4];
+
+/* The rank that stands `shift` places behind this one. */
+static int peer(const struct group *group, int shift)
+{
+	return (group->rank + shift + group->size) % group->size;
+}
+
+/* ---- The skeleton ---- */
+
+/* Loop 1: 99.9 % of the time. */
+static void loop_1(void)
+{
+	for (int i = 0; i < 5; i++) {
+		/* 99.7 % of the time */
+		for (int j = 0; j < 5; j++) {
+			compute(0.69732);
+			MPI_Irecv(in + 64, 4000, MPI_BYTE, peer(&world, -1), 0, world.comm,
+				  &request[0]);
+			compute(0.099617);
+			MPI_Irecv(in + 4096, 4000, MPI_BYTE, peer(&world, 1), 0, world.comm,
+				  &request[1]);
+			compute(0.29885);
+			MPI_Isend(out, 4000, MPI_BYTE, peer(&world, 1), 0, world.comm, &request[2]);
+			compute(0.099617);
+			MPI_Isend(out + 4032, 4000, MPI_BYTE, peer(&world, -1), 0, world.comm,
+				  &request[3]);
+			compute(249.04);
+			MPI_Waitall(4, &request[0], status); /* app+0x6 */
+			compute(119.54);
+			MPI_Barrier(world.comm); /* app+0x7 */
+		}
+		compute(3.9847);
+		MPI_Allreduce(out + 8064, in, 1, MPI_DOUBLE, MPI_MAX, world.comm); /* app+0x8 */
+	}
+	compute(7.6954);
+}
+
+static double section_s[SECTIONS];
+
+static void section(int number, void (*body)(void))
+{
+	double begin = now();
+
+	body();
+	section_s[number] += now() - begin;
+}
+
+static void part_0(void)
+{
+	section(0, loop_1);
+}
+
+/* ---- Set-up and report, outside the timed region ---- */
+
+/* Memory of zeros, every page of it in place. */
+static char *touched(size_t bytes)
+{
+	volatile char *memory = calloc(bytes, 1);
+
+	if (memory == NULL)
+		fail("no memory for messages");
+	for (size_t i = 0; i < bytes; i += PAGE)
+		memory[i] = 0;
+	return (char *)memory;
+}
+
+static void prepare(void)
+{
+	out = touched(8128);
+	in = touched(8128);
+	for (int i = 0; i < 4; i++)
+		request[i] = MPI_REQUEST_NULL;
+}
+
+static void print_list(const char *name, const double *values)
+{
+	printf("\"%s\": [", name);
+	for (int i = 0; i < RANKS; i++)
+		printf("%s%.6f", i ? ", " : "", values[i]);
+	printf("], ");
+}
+
+static void report(double setup_s, double own_s, double computed_s)
+{
+	static const char *const names[] = {
+		"loop 1",
+	};
+	static double compute_s[RANKS], mpi_s[RANKS], longest[SECTIONS];
+	static char hosts[RANKS][MPI_MAX_PROCESSOR_NAME];
+	char host[MPI_MAX_PROCESSOR_NAME] = "";
+	double mine[2] = {setup_s, own_s}, most[2], waited_s = own_s - computed_s;
+	int length;
+
+	MPI_Get_processor_name(host, &length);
+	MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, world.comm);
+	MPI_Reduce(section_s, longest, SECTIONS, MPI_DOUBLE, MPI_MAX, 0, world.comm);
+	MPI_Gather(&computed_s, 1, MPI_DOUBLE, compute_s, 1, MPI_DOUBLE, 0, world.comm);
+	MPI_Gather(&waited_s, 1, MPI_DOUBLE, mpi_s, 1, MPI_DOUBLE, 0, world.comm);
+	MPI_Gather(host, sizeof(host), MPI_CHAR, hosts, sizeof(host), MPI_CHAR, 0, world.comm);
+	if (world.rank)
+		return;
+	printf("{\"skeleton\": \"halo\", \"format\": 1, \"scale\": 4, ");
+	printf("\"ranks\": %d, \"seconds\": %.6f, \"setup_s\": %.6f, ", RANKS, most[1], most[0]);
+	printf("\"sections\": [");
+	for (int i = 0; i < SECTIONS; i++)
+		printf("%s{\"name\": \"%s\", \"seconds\": %.6f}", i ? ", " : "", names[i],
+		       longest[i]);
+	printf("], ");
+	print_list("compute_s", compute_s);
+	print_list("mpi_s", mpi_s);
+	printf("\"hosts\": [");
+	for (int i = 0; i < RANKS; i++)
+		printf("%s\"%s\"", i ? ", " : "", hosts[i]);
+	printf("]}\n");
+}
+
+int main(int argc, char **argv)
+{
+	double started, begin, own_s;
+
+	MPI_Init(&argc, &argv);
+	started = now();
+	world.comm = MPI_COMM_WORLD;
+	MPI_Comm_rank(world.comm, &world.rank);
+	MPI_Comm_size(world.comm, &world.size);
+	if (world.size != RANKS) {
+		if (world.rank == 0)
+			fprintf(stderr, "skeleton: made for %d ranks, started with %d; use -n %d\n",
+				RANKS, world.size, RANKS);
+		MPI_Finalize();
+		return 2;
+	}
+	checking = argc > 1 && strcmp(argv[1], "--check") == 0;
+	prepare();
+	MPI_Barrier(world.comm);
+	begin = now();
+	part_0();
+	own_s = now() - begin;
+	report(begin - started, own_s, computed_us * 1e-6);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,76 @@
+"""Make what a golden case expects from its trace; rewrite all cases when run.
+
+``python tests/golden/rewrite.py`` replaces ``signature.yaml`` and ``skeleton.c`` of
+every case. The review is the diff.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent))
+
+from skelgen.loops import fold  # noqa: E402
+from skelgen.matching import match  # noqa: E402
+from skelgen.signature import Provenance, Signature  # noqa: E402
+from skelgen.signature.summarise import summarise  # noqa: E402
+from skelgen.signature.write import signature_text  # noqa: E402
+from skelgen.skeleton.compute import Calibration, Mix  # noqa: E402
+from skelgen.skeleton.plan import plan  # noqa: E402
+from skelgen.skeleton.render import render  # noqa: E402
+from skelgen.symbols import cluster  # noqa: E402
+from tests import builders  # noqa: E402
+
+CASES = sorted(path.parent for path in HERE.glob("*/trace.txt"))
+REFERENCE = Calibration(
+    mix=Mix(1.0, 0.0, 0.0),
+    steps_per_us=(1000.0, 0.0, 0.0),
+    call_us=0.02,
+    clock_us=0.08,
+    processes=4,
+    host="reference",
+    cpu="a core of one step per ns",
+)
+
+
+def signature_of(text: str, name: str) -> Signature:
+    """Take a trace that is written as text through all stages to its signature."""
+    events = builders.events(text)
+    matching = match(events.calls)
+    symbols = cluster(events, matching)
+    strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
+    nests = [fold(string[string >= 0]) for string in strings]
+    provenance = Provenance(
+        application=name,
+        command=("mpirun", "-n", str(events.calls.ranks), f"./{name}"),
+        mpi="an MPI",
+        host="reference",
+        recorded="2026-01-01T00:00:00+00:00",
+        skelgen="golden",
+        parameters=(),
+        ranks_per_host=(events.calls.ranks,),
+    )
+    return summarise(events, matching, symbols, nests, provenance)
+
+
+def produce(case: Path) -> dict[str, str]:
+    """Return the files that a case expects."""
+    text = (case / "trace.txt").read_text()
+    stated = re.search(r"# scale ([0-9.]+)", text)
+    assert stated is not None, f"{case}/trace.txt has no line '# scale K'"
+    signature = signature_of(text, case.name)
+    files = render(plan(signature, float(stated[1])), calibration=REFERENCE)
+    return {
+        "signature.yaml": signature_text(signature),
+        "skeleton.c": files["skeleton.c"],
+    }
+
+
+if __name__ == "__main__":
+    for folder in CASES:
+        for name, content in produce(folder).items():
+            (folder / name).write_text(content)

@@ -69,7 +69,7 @@ class Symbols:
 
     def name(self, symbol: int) -> str:
         """Return the MPI name of a symbol's function."""
-        return self.functions[self.table["function"][symbol]]
+        return self.functions[int(self.table["function"][symbol])]
 
     def creates(self, symbol: int) -> bool:
         """Return whether a symbol's call creates a request."""

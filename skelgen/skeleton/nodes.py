@@ -95,11 +95,11 @@ class Nodes:
 
     def function(self, node: int) -> str:
         """Return the MPI name of a node's call."""
-        return self.functions[self.symbols["function"][self.symbol[node]]]
+        return self.functions[int(self.symbols["function"][self.symbol[node]])]
 
     def info(self, node: int) -> FunctionInfo:
         """Return the properties of a node's function."""
-        return self._infos[self.symbols["function"][self.symbol[node]]]
+        return self._infos[int(self.symbols["function"][self.symbol[node]])]
 
     def datatype_bytes(self, node: int) -> int:
         """Return the size of an element [bytes], at least 1."""

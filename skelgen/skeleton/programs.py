@@ -123,4 +123,4 @@ class _Partners:
         occurrence = np.searchsorted(
             np.flatnonzero(self.positions == leaf), calls - self.begin
         )
-        return partners[occurrence].astype(np.int32)
+        return np.asarray(partners[occurrence], np.int32)

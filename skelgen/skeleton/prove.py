@@ -81,7 +81,7 @@ def _stall(script: Script, rendezvous: bool, name: Callable[[int], str]) -> Flaw
         )
         if position < steps
     ]
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[int] = nx.DiGraph()
     for rank in stalled:
         graph.add_edges_from((rank, other) for other in simulation.waits_for(rank))
     try:
@@ -102,7 +102,7 @@ def _stall(script: Script, rendezvous: bool, name: Callable[[int], str]) -> Flaw
     return Flaw(text, rendezvous, True, tuple(in_cycle or anywhere))
 
 
-def _chain(graph: nx.DiGraph, start: int) -> list[int]:
+def _chain(graph: nx.DiGraph[int], start: int) -> list[int]:
     """Follow who waits for whom until somebody waits for nobody."""
     chain = [start]
     while following := list(graph.successors(chain[-1])):

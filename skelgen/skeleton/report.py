@@ -168,7 +168,7 @@ def _classes(table: _Table, fraction: float) -> tuple[KeptClass, ...]:
     place = table.label * ranks + table.rank
 
     def by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(table.label, values, count)
+        return np.asarray(np.bincount(table.label, values, count), np.float64)
 
     target = np.bincount(place, table.calls, count * ranks) * fraction
     off = np.abs(np.bincount(place, table.kept, count * ranks) - target)

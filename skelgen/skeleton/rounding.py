@@ -1,28 +1,31 @@
 """Decide how many units of each type are kept.
 
-The target of a type is the kept fraction times its number. What iteration selection
-already keeps whole is left alone when it lies within half a percent, else the target
-is rounded. What rounding gives and takes is carried through the types of one coarse
-class (kind of function, family, power of two of the size): a type keeps one more or
-one less each time the carry reaches one event. Then every class of calls that makes
-up more than 1 % of a rank's calls is brought within 1 % or one event of its target.
+The target of a type is the kept fraction times its number. Types that do the same on
+other ranks (the halo exchanges of an SPMD program) are one kind and get one decision,
+so that the ranks stay alike: what iteration selection keeps whole when it lies within
+half a percent of the target, else the target rounded. Kinds too rare for one event
+carry their fraction together, by coarse class (kind of function, family, power of
+two of the size), and keep one each time the carry reaches one. Then every class of
+calls that makes up more than 1 % of a rank's calls is brought within 1 % or one event
+of its target.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Relative deviation of a type's whole iterations that is left alone.
+#: Relative deviation of what iterations keep whole that is left alone.
 _LEFT_ALONE = 0.005
 #: Classes with more than this share of a rank's calls are held to their target.
 RELEVANT_SHARE = 0.01
 #: Largest relative deviation of those classes from their target.
 TOLERANCE = 0.01
-_NEARLY_ONE = 1 - 1e-6
+_TINY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +38,10 @@ class Demand:
         Units of each type that can be kept.
     whole : (types,) int64 array
         Those in whole kept iterations.
-    order : tuple of (int, hashable, int)
-        Of each type the rank and coarse class of its anchor and the anchor's
-        symbol, the order in which carries pass on.
+    kind : (types,) int64 array
+        Types of one kind hold the same symbols, on other ranks.
+    coarse : tuple of hashable
+        Coarse class of each kind.
     member_type, member_class, member_calls : (m,) int64 arrays
         Calls of a class that one unit of a type holds. A class is a symbol on a
         rank.
@@ -49,7 +53,8 @@ class Demand:
 
     number: NDArray[np.int64]
     whole: NDArray[np.int64]
-    order: tuple[tuple[int, Hashable, int], ...]
+    kind: NDArray[np.int64]
+    coarse: tuple[Hashable, ...]
     member_type: NDArray[np.int64]
     member_class: NDArray[np.int64]
     member_calls: NDArray[np.int64]
@@ -66,45 +71,62 @@ def kept_numbers(demand: Demand, fraction: float) -> NDArray[np.int64]:
     fraction : float
         Part of the application that is to be kept [1].
     """
-    kept = _with_carry(demand, fraction)
-    return _Repair(demand, fraction, kept).run()
+    return _Repair(demand, fraction, _rounded(demand, fraction)).run()
 
 
-def _with_carry(demand: Demand, fraction: float) -> NDArray[np.int64]:
-    target = demand.number * fraction
-    near = np.abs(demand.whole - target) <= np.maximum(0.5, _LEFT_ALONE * target)
-    rounded = np.floor(target + 0.5).astype(np.int64)
-    kept = np.where(near, demand.whole, rounded)
-    rest = target - kept
-    ranked = sorted(range(len(kept)), key=lambda t: (*_sortable(demand.order[t]), t))
-    carry, previous, rare = 0.0, None, False
-    passed: dict[Hashable, float] = {}
-    for t in ranked:
-        rank, coarse, _ = demand.order[t]
-        if (rank, coarse) != previous:
-            _pass_on(passed, previous, carry if rare else 0.0)
-            carry, rare = passed.pop(coarse, 0.0), True
-            previous = (rank, coarse)
-        rare &= bool(target[t] < 1)
-        carry += rest[t]
-        step = 1 if carry >= _NEARLY_ONE else -1 if carry <= -_NEARLY_ONE else 0
-        if step and 0 <= kept[t] + step <= demand.number[t]:
-            kept[t] += step
-            carry -= step
-    return kept
+def _rounded(demand: Demand, fraction: float) -> NDArray[np.int64]:
+    kept = np.zeros(len(demand.number), np.int64)
+    carry = dict.fromkeys(demand.coarse, 0.5)
+    apart = _apart(demand)
+    order = np.argsort(demand.kind, kind="stable")
+    cuts = np.cumsum(np.bincount(demand.kind, minlength=len(demand.coarse)))
+    for kind, types in enumerate(np.split(order, cuts[:-1])):
+        coarse = demand.coarse[kind]
+        number, whole = demand.number[types], demand.whole[types]
+        target = float(number.mean()) * fraction
+        if not apart[kind] or number.min() != number.max():
+            kept[types], carry[coarse] = _in_turn(number * fraction, carry[coarse])
+        elif target < 1 - _TINY:
+            one, carry[coarse] = _in_turn(np.array([target]), carry[coarse])
+            kept[types] = one
+        elif _near(whole, target):
+            kept[types] = whole[0]
+        else:
+            kept[types] = math.floor(target + 0.5)
+    return np.minimum(kept, demand.number)
 
 
-def _sortable(order: tuple[int, Hashable, int]) -> tuple[int, str, int]:
-    rank, coarse, symbol = order
-    return rank, repr(coarse), symbol
+def _near(whole: NDArray[np.int64], target: float) -> bool:
+    allowed = max(0.5, _LEFT_ALONE * target)
+    return bool(whole.min() == whole.max() and abs(whole[0] - target) <= allowed)
 
 
-def _pass_on(
-    passed: dict[Hashable, float], previous: tuple[int, Hashable] | None, carry: float
-) -> None:
-    """Hand what is left of rare types to the next rank's same coarse class."""
-    if previous is not None:
-        passed[previous[1]] = carry
+def _in_turn(
+    target: NDArray[np.floating], carry: float
+) -> tuple[NDArray[np.int64], float]:
+    """Round targets so that their sum is right; hand on what is left.
+
+    Examples
+    --------
+    >>> _in_turn(np.array([0.25, 0.25, 0.25, 1.5]), 0.5)[0].tolist()
+    [0, 1, 0, 1]
+    """
+    steps = np.floor(carry + np.cumsum(target) + _TINY)
+    kept = np.diff(steps, prepend=0.0).astype(np.int64)
+    return kept, float(carry + target.sum() - steps[-1])
+
+
+def _apart(demand: Demand) -> NDArray[np.bool_]:
+    """Say of each kind whether no two of its types share a class.
+
+    Those of an exchange between a master and its workers share the master's.
+    """
+    size = len(demand.class_calls) + 1
+    pairs = demand.kind[demand.member_type] * size + demand.member_class
+    names, count = np.unique(pairs, return_counts=True)
+    apart = np.ones(len(demand.coarse), bool)
+    apart[names[count > 1] // size] = False
+    return apart
 
 
 class _Repair:
@@ -116,7 +138,7 @@ class _Repair:
         self.demand, self.kept = demand, kept
         classes = len(demand.class_calls)
         self.target = demand.class_calls * fraction
-        self.allowed = np.maximum(1.0, TOLERANCE * self.target) + 1e-6
+        self.allowed = np.maximum(1.0, TOLERANCE * self.target) + _TINY
         held = np.bincount(
             demand.member_class,
             weights=demand.member_calls * kept[demand.member_type],

@@ -6,6 +6,7 @@ kept, so that matching survives, and never fewer bytes.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, function_info
 from skelgen.signature import Signature
-from skelgen.skeleton.expansion import Expansion
+from skelgen.skeleton.expansion import Expansion, label, mixed
 from skelgen.skeleton.rounding import RELEVANT_SHARE, Demand, kept_numbers
 from skelgen.skeleton.units import Units
 
@@ -99,13 +100,6 @@ def _demand(
 ) -> Demand:
     types, symbols = len(units.example), len(signature.symbols)
     number = np.bincount(units.type[~units.broken], minlength=types)
-    rank, symbol, leaf = places(
-        signature, expansion, calls, units.anchor[units.example]
-    )
-    order = tuple(
-        (int(r), _coarse(signature, expansion, int(r), int(s), int(f)), int(s))
-        for r, s, f in zip(rank, symbol, leaf, strict=True)
-    )
     of_unit = np.full(len(units) + 1, -1, np.int64)
     of_unit[units.example] = np.arange(types)
     members = np.flatnonzero(of_unit[units.unit] >= 0)
@@ -115,6 +109,9 @@ def _demand(
         axis=1,
         return_counts=True,
     )
+    kind, coarse = _kinds(
+        signature, expansion, calls, units, pairs[0], pairs[1] % max(symbols, 1), counts
+    )
     names, member_class = np.unique(pairs[1], return_inverse=True)
     calls_of_class = np.bincount(
         member_class, weights=counts * number[pairs[0]], minlength=len(names)
@@ -123,13 +120,42 @@ def _demand(
     return Demand(
         number=number,
         whole=np.diff(candidates.whole_first),
-        order=order,
+        kind=kind,
+        coarse=tuple(coarse),
         member_type=pairs[0],
         member_class=member_class,
         member_calls=counts,
         class_calls=calls_of_class,
         relevant=calls_of_class > RELEVANT_SHARE * of_rank,
     )
+
+
+def _kinds(
+    signature: Signature,
+    expansion: Expansion,
+    calls: Calls,
+    units: Units,
+    member_type: NDArray[np.int64],
+    symbol: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], list[Hashable]]:
+    """Find the kinds of types and the coarse class of each kind."""
+    keys = np.zeros(len(units.example), np.uint64)
+    with np.errstate(over="ignore"):
+        np.add.at(keys, member_type, mixed(symbol) * count.astype(np.uint64))
+    found, first = label(keys)
+    anchor = units.anchor[units.example[first]]
+    coarse: list[Hashable] = [
+        _coarse(signature, expansion, *place)
+        for place in zip(
+            *(
+                column.tolist()
+                for column in places(signature, expansion, calls, anchor)
+            ),
+            strict=True,
+        )
+    ]
+    return found.astype(np.int64), coarse
 
 
 def places(

@@ -95,7 +95,8 @@ def _raw(sized: Sized, columns: int) -> NDArray[np.float64]:
     if values is None or values.sum() <= 0:
         return np.full(columns, mean)
     scaled = values * (mean / values.mean())
-    return np.clip(scaled, spread.least[leaf, row], spread.most[leaf, row])
+    least, most = spread.least[leaf, row], spread.most[leaf, row]
+    return np.asarray(np.clip(scaled, least, most), np.float64)
 
 
 def _rounded(values: NDArray[np.float64], unit: int) -> NDArray[np.float64]:

@@ -96,7 +96,7 @@ def _matrix(
             weights[(side, *place)] += known * often
     with np.errstate(invalid="ignore"):
         means = sums / weights
-    return np.where(np.isnan(means[0]), means[1], means[0])
+    return np.asarray(np.where(np.isnan(means[0]), means[1], means[0]))
 
 
 def _one_vector(

@@ -92,7 +92,7 @@ def canonical_tags(
     used[pairs.of_call[np.flatnonzero(inside)]] = True
     ends, of_send = _ends(pairs, used, joined)
     known = factorise(combine(ends.channels, ends.tag))[1]
-    different = np.bincount(ends.channels[known])
+    different = np.bincount(ends.channels[known], minlength=1)
     plain = different <= 1
     fixed = pairs.is_kind(Kind.SEND_INIT, Kind.RECEIVE_INIT)[ends.pair]
     recorded = np.zeros(len(different), bool)

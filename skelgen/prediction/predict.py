@@ -118,10 +118,11 @@ def verdict(
         quiet_s = statistics.median(facts.calibration.skeleton_runs_s)
         if not _same_mpi(facts.calibration.mpi, mpi):
             reasons.append(f"calibrated with {facts.calibration.mpi}, run with {mpi}")
-    if quiet_s < max(SHORTEST_S, _with_slack(facts.smallest_good_s)):
+    needed_s = max(SHORTEST_S, _with_slack(facts.smallest_good_s))
+    if quiet_s < needed_s:
         reasons.append(
-            f"too short: {format_seconds(quiet_s)}, the smallest good skeleton takes "
-            f"{format_seconds(max(SHORTEST_S, facts.smallest_good_s))}"
+            f"too short: {format_seconds(quiet_s)}, a good skeleton takes at least "
+            f"{format_seconds(needed_s)}; build it with a smaller K"
         )
     if facts.dropped_share > LARGEST_DROPPED:
         reasons.append(

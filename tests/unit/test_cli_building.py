@@ -1,0 +1,197 @@
+"""Building a skeleton from a stored signature, from the command line."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from skelgen.cli.main import run
+from skelgen.loops.fold import fold
+from skelgen.matching import match
+from skelgen.prediction.store import load
+from skelgen.signature import Provenance, Signature
+from skelgen.signature.store import save
+from skelgen.signature.summarise import summarise
+from skelgen.symbols import cluster
+from tests import builders, fake_mpi
+from tests.plans import CALIBRATION
+
+TEXT = """
+ranks 2
+rank *
+  1000 Bcast root=0 bytes=8
+  repeat 400 {
+    5000000 Isend to=+1 tag=5 bytes=800 as=s
+    0 Irecv from=-1 tag=5 bytes=800 as=r
+    2500 Waitall of=s,r
+    3000000 Allreduce bytes=8 op=1
+  }
+  tail 500
+"""
+KEYS = {
+    "scale",
+    "signature_items",
+    "skeleton_events",
+    "expected_s",
+    "dropped_share",
+    "warnings",
+}
+
+
+def signature() -> Signature:
+    events = builders.events(TEXT)
+    matching = match(events.calls)
+    symbols = cluster(events, matching)
+    strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
+    nests = [fold(string[string >= 0]) for string in strings]
+    command = ("mpirun", "-n", "2", "./ring")
+    origin = Provenance(
+        "ring", command, "MPICH Version: 5.0.2", "ref", "2026", "0.1", (), (2,)
+    )
+    return summarise(events, matching, symbols, nests, origin)
+
+
+@pytest.fixture
+def stored(monkeypatch, tmp_path: Path) -> Path:
+    """Give a stored signature in a machine whose speed is known."""
+    fake_mpi.hydra(tmp_path / "bin")
+    fake_mpi.mpicc(tmp_path / "bin", "mpich")
+    fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "bin")
+    monkeypatch.setattr(
+        "skelgen.skeleton.compute.calibrate", lambda *_, **__: CALIBRATION
+    )
+    monkeypatch.chdir(tmp_path)
+    save(signature(), tmp_path / "ring")
+    return tmp_path / "ring"
+
+
+def built(capsys, *words: str) -> dict:
+    assert run(["build", "--json", *words]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, *words: str) -> tuple[int, str]:
+    code = run(["build", *words])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("skelgen: error: ") == 1
+    return code, err
+
+
+def test_build_prints_the_keys_that_others_rely_on(capsys, stored: Path):
+    found = built(capsys, str(stored), "--scale", "10", "-o", "skel")
+    assert set(found) >= KEYS
+    assert found["scale"] == 10
+    assert found["expected_s"] == pytest.approx(found["application_s"] / 10, rel=0.05)
+    assert 2 * 3 * 40 <= found["skeleton_events"] <= 2 * 5 * 41
+    assert found["warnings"] == []
+
+
+def test_the_folder_holds_everything(capsys, stored: Path):
+    built(capsys, str(stored), "--scale", "10", "-o", "skel")
+    names = {path.name for path in Path("skel").iterdir()}
+    assert names == {
+        *("Makefile", "report.html", "signature.yaml", "skeleton.c", "skeleton.json")
+    }
+    facts = load(Path("skel"))
+    assert facts.command == ("mpirun", "-n", "2", "./ring")
+    assert facts.scaling_factor == 10
+
+
+def test_the_same_input_gives_the_same_bytes(capsys, stored: Path):
+    for name in ("one", "two"):
+        built(capsys, str(stored), "--scale", "7", "-o", name)
+    for path in Path("one").iterdir():
+        assert path.read_bytes() == (Path("two") / path.name).read_bytes(), path.name
+
+
+def test_a_built_skeleton_can_be_scaled_again(capsys, stored: Path):
+    """Its folder holds the signature."""
+    built(capsys, str(stored), "--scale", "4", "-o", "one")
+    built(capsys, "one", "--scale", "8", "-o", "two")
+    built(capsys, str(stored / "signature.yaml"), "--scale", "8", "-o", "three")
+    for path in Path("two").iterdir():
+        assert path.read_bytes() == (Path("three") / path.name).read_bytes(), path.name
+
+
+def test_a_target_time_chooses_k(capsys, stored: Path):
+    found = built(capsys, str(stored), "--target-time", "500ms", "-o", "skel")
+    assert found["scale"] == pytest.approx(found["application_s"] / 0.5)
+
+
+def test_without_a_name_the_folder_is_called_after_its_source(capsys, stored: Path):
+    assert built(capsys, str(stored), "--scale", "10")["output"] == "ring-k10"
+    assert Path("ring-k10/skeleton.c").exists()
+
+
+def test_people_are_told_what_comes_next(capsys, stored: Path):
+    assert run(["build", str(stored), "--scale", "10", "-o", "skel"]) == 0
+    assert "make -C skel" in capsys.readouterr().out
+
+
+def test_an_existing_folder_is_not_overwritten(capsys, stored: Path):
+    Path("skel").mkdir()
+    Path("skel/mine").write_text("mine")
+    code, line = refused(capsys, str(stored), "--scale", "10", "-o", "skel")
+    assert code == 2
+    assert "--force" in line
+    assert [path.name for path in Path("skel").iterdir()] == ["mine"]
+    built(capsys, str(stored), "--scale", "10", "-o", "skel", "--force")
+    assert not Path("skel/mine").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "telling"),
+    [
+        (["--scale", "1e9"], 2, "exceeds"),
+        (["--target-time", "1h"], 2, "not shorter than the application"),
+        (["--scale", "2", "--similarity-threshold", "0.5"], 2, "needs the trace"),
+        (["--scale", "2", "-o", "file"], 2, "not a folder"),
+        (["--scale", "2", "-o", "file/skel"], 2, "cannot be created"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(capsys, stored: Path, words, code, telling):
+    Path("file").touch()
+    found, line = refused(capsys, str(stored), *words)
+    assert found == code
+    assert telling in line
+
+
+def test_a_wrongly_edited_signature_is_named(capsys, stored: Path):
+    path = stored / "signature.yaml"
+    path.write_text(path.read_text().replace("ranks: 2", "ranks: two", 1))
+    code, line = refused(capsys, str(stored), "--scale", "2", "-o", "skel")
+    assert code == 3
+    assert "signature.yaml" in line
+    assert not Path("skel").exists()
+
+
+@pytest.mark.parametrize("name", ["none", "empty"])
+def test_a_source_that_holds_nothing_is_named(capsys, stored: Path, name):
+    Path("empty").mkdir()
+    code, line = refused(capsys, name, "--scale", "2", "-o", "skel")
+    assert code == 3
+    assert name in line
+
+
+def test_below_the_smallest_good_skeleton_there_is_a_warning(capsys, stored: Path):
+    words = ["build", str(stored), "--scale", "500", "-o", "skel", "--json"]
+    assert run(words) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["warnings"]
+    assert "skelgen: warning: " in err
+    code, line = refused(capsys, *words[1:-2], "strict", "--strict")
+    assert code == 6
+    assert "--strict" in line
+    assert not Path("strict").exists()
+
+
+def test_a_machine_without_a_compiler_is_told(capsys, stored: Path, monkeypatch):
+    (stored.parent / "bin/mpicc").unlink()
+    fake_mpi.only_path(monkeypatch, stored.parent, stored.parent / "bin")
+    code, line = refused(capsys, str(stored), "--scale", "2", "-o", "skel")
+    assert code == 4
+    assert "mpicc" in line

@@ -5,25 +5,31 @@
 /* An event with everything but lists of statuses and foreign requests fits into this. */
 #define LONGEST_EVENT 200
 
-static uint64_t cpu_us(void)
+/*
+ * Sample the CPU time: how long the thread did not run since the previous sample, as far as
+ * that is more than the clocks' own noise.
+ */
+static void sample(struct skelgen_stream *s)
 {
-	return skelgen_thread_cpu_ns() / 1000;
+	uint64_t cpu_ns = skelgen_thread_cpu_ns();
+	uint64_t ticks = skelgen_ticks();
+	double elapsed_ns = (double)(ticks - s->sample_ticks) * 1e9 / (double)skelgen.ticks_per_s;
+	double lost_ns = elapsed_ns - (double)(cpu_ns - s->sample_cpu_ns);
+
+	s->lost_us = lost_ns * 64 > elapsed_ns ? (uint64_t)(lost_ns / 1000) : 0;
+	s->sample_cpu_ns = cpu_ns;
+	s->sample_ticks = ticks;
 }
 
-/* The gap before this call was long: sample the CPU time; the time that takes is overhead. */
+/* The gap before this call was long. What the sample costs belongs to the call's duration. */
 SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin)
 {
-	uint64_t now = cpu_us();
-
 	if (skelgen.paused)
 		return begin;
-	s->cpu_begin_us = now - s->cpu_us;
-	s->cpu_us = now;
-	s->has_cpu_begin = true;
-	now = skelgen_now();
-	s->overhead += now - begin;
-	s->special |= SKELGEN_SPECIAL_CPU | SKELGEN_SPECIAL_OVERHEAD;
-	return now;
+	sample(s);
+	if (s->lost_us)
+		s->special |= SKELGEN_SPECIAL_LOST;
+	return begin;
 }
 
 /* The call returned an error: its class goes into the event. */
@@ -48,12 +54,9 @@ struct extras {
 	uint64_t gap;
 	uint64_t duration;
 	uint64_t overhead;
-	uint64_t cpu_begin_us;
-	uint64_t cpu_end_us;
+	uint64_t lost_us;
 	uint64_t polls;
 	uint64_t inside;
-	bool has_cpu_begin;
-	bool has_cpu_end;
 	bool plain; /* a poll: statuses and the like belong to a later event */
 };
 
@@ -66,10 +69,8 @@ static unsigned extra_bits(const struct skelgen_stream *s, const struct extras *
 		bits |= SKELGEN_EXTRA_LONG;
 	if (x->overhead)
 		bits |= SKELGEN_EXTRA_OVERHEAD;
-	if (x->has_cpu_begin)
-		bits |= SKELGEN_EXTRA_CPU_BEGIN;
-	if (x->has_cpu_end)
-		bits |= SKELGEN_EXTRA_CPU_END;
+	if (x->lost_us)
+		bits |= SKELGEN_EXTRA_LOST;
 	if (values)
 		bits |= SKELGEN_EXTRA_VALUES;
 	if (vectors)
@@ -128,10 +129,8 @@ static uint8_t *put_extras(uint8_t *p, const struct skelgen_stream *s, const str
 	}
 	if (bits & SKELGEN_EXTRA_OVERHEAD)
 		p = skelgen_put_varint(p, x->overhead);
-	if (bits & SKELGEN_EXTRA_CPU_BEGIN)
-		p = skelgen_put_varint(p, x->cpu_begin_us);
-	if (bits & SKELGEN_EXTRA_CPU_END)
-		p = skelgen_put_varint(p, x->cpu_end_us);
+	if (bits & SKELGEN_EXTRA_LOST)
+		p = skelgen_put_varint(p, x->lost_us);
 	if (bits & SKELGEN_EXTRA_VALUES)
 		p = put_values(p, shape, call);
 	if (bits & SKELGEN_EXTRA_VECTORS) {
@@ -197,7 +196,6 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 		tag |= SKELGEN_EVENT_SHAPE;
 		p = skelgen_put_varint(p, shape->id);
 	}
-	*s->slot = shape;
 	if (!(call->flags & SKELGEN_SHAPE_HAS_A))
 		delta_a = 0;
 	if (!(call->flags & SKELGEN_SHAPE_HAS_B))
@@ -208,8 +206,9 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 			p = skelgen_put_zigzag(p, delta_a);
 		if (call->flags & SKELGEN_SHAPE_HAS_B)
 			p = skelgen_put_zigzag(p, delta_b);
-		shape->count_a = call->count_a;
-		shape->count_b = call->count_b;
+		skelgen_count_miss(shape, call->count_a, call->count_b);
+	} else if (shape->turning) {
+		skelgen_turn(shape, shape->count_a, shape->count_b);
 	}
 	bits = extra_bits(s, x, values_differ(shape, call), vectors);
 	if (bits) {
@@ -219,7 +218,7 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 	s->write = p;
 	s->events++;
 	skelgen_commit(record, (uint8_t)tag);
-	skelgen_predict(s, shape->id);
+	skelgen_predict(s, shape);
 }
 
 /* Find or define the call's shape; what that costs counts as overhead of the next gap. */
@@ -243,13 +242,11 @@ static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t 
 		.gap = begin - s->last_end,
 		.duration = end - begin,
 		.overhead = s->overhead,
-		.cpu_begin_us = s->cpu_begin_us,
-		.has_cpu_begin = s->has_cpu_begin,
+		.lost_us = s->special & SKELGEN_SPECIAL_LOST ? s->lost_us : 0,
 	};
 
 	s->overhead = 0;
-	s->has_cpu_begin = false;
-	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_CPU);
+	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_LOST);
 	return x;
 }
 
@@ -262,8 +259,7 @@ void skelgen_flush_poll(struct skelgen_stream *s)
 		.gap = poll->begin - poll->previous_end,
 		.duration = poll->end - poll->begin,
 		.overhead = poll->overhead,
-		.cpu_begin_us = poll->cpu_begin_us,
-		.has_cpu_begin = poll->has_cpu_begin,
+		.lost_us = poll->lost_us,
 		.polls = poll->count,
 		.inside = poll->inside,
 		.plain = true,
@@ -305,8 +301,7 @@ static void add_poll(struct skelgen_stream *s, const struct skelgen_call *call, 
 			.inside = end - begin,
 			.count = 1,
 			.overhead = x.overhead,
-			.cpu_begin_us = x.cpu_begin_us,
-			.has_cpu_begin = x.has_cpu_begin,
+			.lost_us = x.lost_us,
 		};
 		s->special |= SKELGEN_SPECIAL_POLL;
 	}
@@ -331,17 +326,12 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 		add_poll(s, call, begin, end);
 		return;
 	}
+	if (end - begin > skelgen.long_gap) {
+		sample(s);
+		end = skelgen_now();
+	}
 	x = collect(s, begin, end);
 	skelgen_flush_poll(s);
-	if (x.duration > skelgen.long_gap) {
-		uint64_t now = cpu_us();
-
-		x.cpu_end_us = now - s->cpu_us;
-		x.has_cpu_end = true;
-		s->cpu_us = now;
-		s->overhead += skelgen_now() - end;
-		s->special |= SKELGEN_SPECIAL_OVERHEAD;
-	}
 	shape = shape_of(s, call);
 	if (shape)
 		emit(s, shape, call, &x);

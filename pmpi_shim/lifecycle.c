@@ -30,6 +30,7 @@ static struct {
 	uint64_t ticks;
 	uint64_t ns;
 	int64_t wall_ns;
+	uint64_t cpu_ns;
 } init;
 
 /* Report a problem, once for the whole run: on rank 0. */
@@ -170,15 +171,19 @@ static struct skelgen_stream *new_stream(int thread)
 		return NULL;
 	memset(s, 0, sizeof(*s));
 	s->thread = thread;
-	s->predictions = malloc(SKELGEN_PREDICTIONS * sizeof(struct skelgen_shape *));
-	if (!s->predictions || !skelgen_interned_open(&s->interned)) {
+	s->predictions = malloc(SKELGEN_PREDICTIONS * sizeof(*s->predictions));
+	s->long_predictions = calloc(SKELGEN_PREDICTIONS, sizeof(*s->long_predictions));
+	if (!s->predictions || !s->long_predictions || !skelgen_interned_open(&s->interned)) {
 		free(s->predictions);
+		free(s->long_predictions);
 		free(s);
 		return NULL;
 	}
 	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
 		s->predictions[i] = none;
+	s->long_predictions[0].context = UINT32_MAX; /* no entry holds for its own index */
 	s->slot = s->predictions;
+	s->long_slot = s->long_predictions;
 	s->predicted = none;
 	if (thread)
 		snprintf(s->path, sizeof(s->path), "%s/rank-%06d.t%03d.skt", skelgen.directory,
@@ -194,6 +199,7 @@ static void free_stream(struct skelgen_stream *s)
 {
 	skelgen_interned_close(&s->interned);
 	free(s->predictions);
+	free(s->long_predictions);
 	free(s->statuses);
 	free(s->foreign);
 	free(s->held);
@@ -288,6 +294,7 @@ bool skelgen_init_begin(void)
 	skelgen_clock_choose();
 	clock_gettime(CLOCK_REALTIME, &wall);
 	init.wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
+	init.cpu_ns = skelgen_thread_cpu_ns();
 	init.ns = skelgen_monotonic_ns();
 	init.ticks = skelgen_ticks();
 	return true;
@@ -337,7 +344,8 @@ static void write_init(struct skelgen_stream *s, uint32_t function, uint64_t sit
 
 	skelgen_file_begin(s, &header);
 	s->last_end = init.ticks >> skelgen.shift;
-	s->cpu_us = skelgen_thread_cpu_ns() / 1000;
+	s->sample_cpu_ns = init.cpu_ns;
+	s->sample_ticks = init.ticks;
 	skelgen_clock_record(s, SKELGEN_AT_INIT);
 	skelgen_event_general(s, &call, s->last_end, end >> skelgen.shift);
 }
@@ -435,7 +443,8 @@ static struct skelgen_stream *new_thread_stream(void)
 		mine.start_ticks = skelgen_ticks();
 		skelgen_file_begin(s, &mine);
 		s->last_end = mine.start_ticks >> skelgen.shift;
-		s->cpu_us = skelgen_thread_cpu_ns() / 1000;
+		s->sample_cpu_ns = skelgen_thread_cpu_ns();
+		s->sample_ticks = mine.start_ticks;
 		skelgen_clock_record(s, SKELGEN_AT_INIT);
 		s->next = skelgen.streams;
 		skelgen.streams = s;

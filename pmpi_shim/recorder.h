@@ -90,15 +90,22 @@ struct skelgen_shape {
 	uint32_t flags;
 	int32_t peer;
 	int32_t tag;
-	int64_t count_a;
+	int64_t count_a; /* predicted */
 	uint32_t id;
-	uint32_t varies; /* SKELGEN_SHAPE_VARIES_*, never matched directly */
+	uint8_t lag;
+	uint8_t turning; /* 0: the eight last pairs of counts are equal */
 
 	uint64_t type_b;
 	uint64_t op;
 	int32_t peer2;
 	int32_t tag2;
-	int64_t count_b;
+	int64_t count_b; /* predicted */
+	struct skelgen_counts {
+		int64_t a;
+		int64_t b;
+	} history[SKELGEN_COUNT_HISTORY];
+	uint32_t newest; /* index into history */
+	uint32_t varies; /* SKELGEN_SHAPE_VARIES_* */
 	uint32_t vector_a;
 	uint32_t vector_b;
 	uint64_t content; /* hash of the definition, to find it again */
@@ -120,10 +127,16 @@ enum skelgen_uses {
 	SKELGEN_USES_COUNT_A = 0x80, /* a count without a type */
 };
 
+/* What followed when the last eight shapes were those of the context. */
+struct skelgen_prediction {
+	uint32_t context;
+	struct skelgen_shape *shape;
+};
+
 /* Why an event is not written by the fast path. */
 enum skelgen_special {
 	SKELGEN_SPECIAL_OVERHEAD = 0x01,
-	SKELGEN_SPECIAL_CPU = 0x02,
+	SKELGEN_SPECIAL_LOST = 0x02,
 	SKELGEN_SPECIAL_POLL = 0x04,
 	SKELGEN_SPECIAL_STATUS = 0x10,
 	SKELGEN_SPECIAL_OBJECT = 0x20,
@@ -151,8 +164,7 @@ struct skelgen_poll {
 	uint64_t inside;
 	uint64_t count;
 	uint64_t overhead;
-	uint64_t cpu_begin_us;
-	bool has_cpu_begin;
+	uint64_t lost_us;
 };
 
 /* What the slow paths of one stream have interned. */
@@ -184,21 +196,23 @@ struct skelgen_stream {
 	/* fast path */
 	struct skelgen_shape *predicted;
 	struct skelgen_shape **slot;
+	struct skelgen_prediction *long_slot;
 	uint8_t *write;
 	uint8_t *limit;
 	uint64_t last_end; /* end of the previous event [units] */
 	uint64_t special;  /* enum skelgen_special */
 	uint64_t events;
 	uint64_t requests;
-	uint32_t before;
+	uint32_t context;
 	uint32_t last;
 	struct skelgen_shape **predictions;
+	struct skelgen_prediction *long_predictions;
 
 	/* one event's extras */
 	uint64_t overhead;   /* spent by the recorder since last_end [units] */
-	uint64_t cpu_us;     /* last CPU time sample [us] */
-	uint64_t cpu_begin_us;
-	bool has_cpu_begin;
+	uint64_t lost_us;    /* between the last two samples of CPU time [us] */
+	uint64_t sample_cpu_ns;
+	uint64_t sample_ticks;
 	uint32_t object;
 	uint32_t error;
 	struct skelgen_status_entry *statuses;
@@ -431,6 +445,9 @@ SKELGEN_INLINE void skelgen_commit(uint8_t *record, uint8_t tag)
 	__atomic_store_n(record, tag, __ATOMIC_RELEASE);
 }
 
+/* shape.c: the counts were not the predicted ones. */
+void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b);
+
 /* Time */
 SKELGEN_INLINE uint64_t skelgen_ticks(void)
 {
@@ -539,14 +556,34 @@ SKELGEN_INLINE bool skelgen_matches(const struct skelgen_shape *shape, struct sk
 }
 
 /* Remember the shape of the event just written and look up what should follow. */
-SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, uint32_t shape)
+SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_shape *shape)
 {
-	uint32_t index = (31 * s->last + shape) % SKELGEN_PREDICTIONS;
+	struct skelgen_prediction *next;
+	uint32_t index = (31 * s->last + shape->id) % SKELGEN_PREDICTIONS;
 
-	s->before = s->last;
-	s->last = shape;
+	*s->slot = shape;
+	s->long_slot->context = s->context;
+	s->long_slot->shape = shape;
+	s->context = s->context << SKELGEN_CONTEXT_SHIFT ^
+		     shape->id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
+	s->last = shape->id;
 	s->slot = &s->predictions[index];
-	s->predicted = s->predictions[index];
+	next = &s->long_predictions[s->context >> 20];
+	s->long_slot = next;
+	s->predicted = next->context == s->context ? next->shape : s->predictions[index];
+}
+
+/* Take an event's counts into the shape's history and predict the next ones. */
+SKELGEN_INLINE void skelgen_turn(struct skelgen_shape *shape, int64_t a, int64_t b)
+{
+	const struct skelgen_counts *next;
+
+	shape->newest = (shape->newest + 1) % SKELGEN_COUNT_HISTORY;
+	shape->history[shape->newest] = (struct skelgen_counts){a, b};
+	next = &shape->history[(shape->newest + 1 - shape->lag) % SKELGEN_COUNT_HISTORY];
+	shape->count_a = next->a;
+	shape->count_b = next->b;
+	shape->turning -= shape->lag == 1;
 }
 
 /* Write gap and duration (below 2^32) and return the bits that tell their lengths. */
@@ -590,21 +627,24 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 		int64_t delta_a = call.count_a - shape->count_a;
 		int64_t delta_b = uses & SKELGEN_USES_B ? call.count_b - shape->count_b : 0;
 
+		/* The sides that a function lacks have counts of 0 in shapes and calls. */
+
 		if (delta_a | delta_b) {
 			tag |= SKELGEN_EVENT_COUNT;
 			if (call.flags & SKELGEN_SHAPE_HAS_A)
 				p = skelgen_put_zigzag(p, delta_a);
 			if (call.flags & SKELGEN_SHAPE_HAS_B)
 				p = skelgen_put_zigzag(p, delta_b);
-			shape->count_a = call.count_a;
-			shape->count_b = call.count_b;
+			skelgen_count_miss(shape, call.count_a, call.count_b);
+		} else if (shape->turning) {
+			skelgen_turn(shape, call.count_a, call.count_b);
 		}
 	}
 	skelgen_commit(record, (uint8_t)tag);
 	s->write = p;
 	s->last_end = end;
 	s->events++;
-	skelgen_predict(s, shape->id);
+	skelgen_predict(s, shape);
 	if (unlikely(p > s->limit))
 		skelgen_grow(s);
 }

@@ -5,13 +5,13 @@
  */
 #include "recorder.h"
 
-#include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 
 /* Shapes that differ only in peer, tag or requests; beyond this these become values. */
 #define SHAPES_PER_BASE 256
-/* Shapes in memory (128 bytes each); beyond this all are forgotten, their ids are not reused. */
+/* Shapes in memory (320 bytes each); beyond this all are forgotten, their ids are not reused. */
 #define MOST_SHAPES 16384
 #define SLAB_SHAPES 64
 /* Memory for contents of lists and vectors [8 bytes]; beyond this they are forgotten. */
@@ -49,6 +49,22 @@ void skelgen_interned_close(struct skelgen_interned *interned)
 	*interned = (struct skelgen_interned){0};
 }
 
+/* Note counts that were not predicted: perhaps they repeat with another period. */
+void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b)
+{
+	for (unsigned back = 1; back <= SKELGEN_COUNT_HISTORY; back++) {
+		const struct skelgen_counts *counts =
+			&shape->history[(shape->newest + 1 - back) % SKELGEN_COUNT_HISTORY];
+
+		if (counts->a != a || counts->b != b)
+			continue;
+		shape->lag = (uint8_t)back;
+		break;
+	}
+	shape->turning = SKELGEN_COUNT_HISTORY;
+	skelgen_turn(shape, a, b);
+}
+
 /* Whether the object's definition stands in this file; afterwards it counts as standing there. */
 bool skelgen_defined(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id)
 {
@@ -80,11 +96,36 @@ void skelgen_define_function(struct skelgen_stream *s, uint32_t id)
 	}
 }
 
-static uint32_t module_id(struct skelgen_stream *s, const Dl_info *info)
+/* The executable or shared library in which an address lies. */
+struct module {
+	uint64_t address;
+	uint64_t base; /* what the loader added to the file's own addresses */
+	const char *path;
+};
+
+static int contains(struct dl_phdr_info *info, size_t bytes, void *data)
 {
-	uint64_t *known = skelgen_map_find(&s->interned.modules, (uintptr_t)info->dli_fbase);
+	struct module *module = data;
+
+	(void)bytes;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD ||
+		    module->address - info->dlpi_addr - segment->p_vaddr >= segment->p_memsz)
+			continue;
+		module->base = info->dlpi_addr;
+		module->path = info->dlpi_name ? info->dlpi_name : "";
+		return 1;
+	}
+	return 0;
+}
+
+static uint32_t module_id(struct skelgen_stream *s, const struct module *module)
+{
+	uint64_t *known = skelgen_map_find(&s->interned.modules, module->base + 1);
 	char resolved[PATH_MAX];
-	const char *path = info->dli_fname;
+	const char *path = module->path;
 	uint8_t payload[PATH_MAX + 32];
 	uint8_t *p = payload;
 	uint32_t id = s->interned.next_module;
@@ -96,27 +137,30 @@ static uint32_t module_id(struct skelgen_stream *s, const Dl_info *info)
 	p = skelgen_put_varint(p, id);
 	p = skelgen_put_string(p, path, strnlen(path, PATH_MAX));
 	skelgen_define(s, SKELGEN_REC_MODULE, payload, (size_t)(p - payload));
-	skelgen_map_set(&s->interned.modules, (uintptr_t)info->dli_fbase, id);
+	skelgen_map_set(&s->interned.modules, module->base + 1, id);
 	s->interned.next_module++;
 	return id;
 }
 
-/* The id of a call site, 0 when the address lies in no module. */
+/*
+ * The id of a call site, 0 when the address lies in no module. Not by dladdr(), which searches
+ * all symbols of a library.
+ */
 static uint32_t site_id(struct skelgen_stream *s, uint64_t address)
 {
 	uint64_t *known = address ? skelgen_map_find(&s->interned.sites, address) : NULL;
 	uint32_t id = s->interned.next_site;
 	uint8_t payload[32];
 	uint8_t *p = payload;
-	Dl_info info;
+	struct module module = {.address = address};
 
 	if (known)
 		return (uint32_t)*known;
-	if (!address || !dladdr((void *)(uintptr_t)address, &info) || !info.dli_fname)
+	if (!address || !dl_iterate_phdr(contains, &module))
 		return 0;
 	p = skelgen_put_varint(p, id);
-	p = skelgen_put_varint(p, module_id(s, &info));
-	p = skelgen_put_varint(p, address - (uintptr_t)info.dli_fbase);
+	p = skelgen_put_varint(p, module_id(s, &module));
+	p = skelgen_put_varint(p, address - module.base);
 	skelgen_define(s, SKELGEN_REC_SITE, payload, (size_t)(p - payload));
 	skelgen_map_set(&s->interned.sites, address, id);
 	s->interned.next_site++;
@@ -163,8 +207,11 @@ static void forget_all(struct skelgen_stream *s)
 	skelgen_map_clear(&s->interned.contents);
 	skelgen_map_clear(&s->interned.bases);
 	s->interned.shape_count = 0;
-	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
+	/* The contexts stay, as they do in the reader; their shapes match nothing any more. */
+	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++) {
 		s->predictions[i] = (struct skelgen_shape *)&skelgen_no_shape;
+		s->long_predictions[i].shape = (struct skelgen_shape *)&skelgen_no_shape;
+	}
 	s->predicted = (struct skelgen_shape *)&skelgen_no_shape;
 }
 
@@ -232,11 +279,14 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 		.vector_b = call->vector_b,
 		.varies = varies,
 		.comm_id = -1,
+		.lag = 1,
 	};
 	bool ask = !(call->flags & SKELGEN_SHAPE_FAILED);
 	struct skelgen_comm *comm;
 
 	key_of(&shape, call);
+	for (size_t i = 0; i < SKELGEN_COUNT_HISTORY; i++)
+		shape.history[i] = (struct skelgen_counts){call->count_a, call->count_b};
 	skelgen_lock();
 	skelgen_define_function(s, call->function);
 	*site = site_id(s, call->site);

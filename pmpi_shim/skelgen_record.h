@@ -76,7 +76,7 @@ enum skelgen_record_tag {
 /* The other bits of an event's first byte. */
 enum skelgen_event_bits {
 	SKELGEN_EVENT_SHAPE = 0x40,  /* the shape is not the predicted one: its id follows */
-	SKELGEN_EVENT_COUNT = 0x20,  /* a count differs from the shape's last: deltas follow */
+	SKELGEN_EVENT_COUNT = 0x20,  /* a count is not the predicted one: deltas follow */
 	SKELGEN_EVENT_EXTRAS = 0x10, /* extras follow */
 	SKELGEN_EVENT_GAP_BYTES = 0x0c,	     /* (bytes of the gap - 1) << 2 */
 	SKELGEN_EVENT_DURATION_BYTES = 0x03, /* bytes of the duration - 1 */
@@ -86,8 +86,7 @@ enum skelgen_event_bits {
 enum skelgen_extras {
 	SKELGEN_EXTRA_LONG = 0x01,     /* high parts of gap and duration */
 	SKELGEN_EXTRA_OVERHEAD = 0x02, /* part of the gap spent in the recorder [units] */
-	SKELGEN_EXTRA_CPU_BEGIN = 0x04, /* thread CPU time up to the event's begin [us] */
-	SKELGEN_EXTRA_CPU_END = 0x08,	/* thread CPU time up to the event's end [us] */
+	SKELGEN_EXTRA_LOST = 0x04,     /* time before the event in which the thread did not run [us] */
 	SKELGEN_EXTRA_VALUES = 0x10,	/* new values of what varies in the shape */
 	SKELGEN_EXTRA_VECTORS = 0x20,	/* new count vectors */
 	SKELGEN_EXTRA_STATUS = 0x40,	/* source and tag of completed wildcard receives */
@@ -137,8 +136,12 @@ enum skelgen_reference {
 	SKELGEN_REF_PERSISTENT = 3, /* one persistent request, by its number */
 };
 
-/* Entries of the table of the last shapes that predicts the next one. */
+/* Entries of each of the two tables that predict the next shape. */
 #define SKELGEN_PREDICTIONS 4096
+#define SKELGEN_CONTEXT_SHIFT 4
+#define SKELGEN_CONTEXT_FACTOR 0x9e3779b1
+/* Pairs of counts that each shape remembers. */
+#define SKELGEN_COUNT_HISTORY 8
 
 /* What a function does. */
 enum skelgen_function_kind {

@@ -5,6 +5,7 @@ what, with whom) and can also be expanded from a stored signature.
 Paper: Sodhi and Subhlok 2005, section III-A.
 """
 
+from skelgen.events.collect import collect
 from skelgen.events.functions import FunctionInfo, Kind, function_info
 from skelgen.events.types import SHAPE_DTYPE, Calls, Communicator, Events
 
@@ -15,5 +16,6 @@ __all__ = [
     "Events",
     "FunctionInfo",
     "Kind",
+    "collect",
     "function_info",
 ]

@@ -93,6 +93,14 @@ _COMMUNICATOR = (
     "Comm_disconnect"
 ).split()
 
+_UNSUPPORTED = (
+    "Isendrecv Isendrecv_replace Rput Rget Raccumulate Rget_accumulate Psend_init "
+    "Precv_init Ineighbor_allgather Ineighbor_allgatherv Ineighbor_alltoall "
+    "Ineighbor_alltoallv Ineighbor_alltoallw Neighbor_allgather_init "
+    "Neighbor_allgatherv_init Neighbor_alltoall_init Neighbor_alltoallv_init "
+    "Neighbor_alltoallw_init"
+).split()
+
 
 def _table() -> dict[str, FunctionInfo]:
     table: dict[str, FunctionInfo] = {}
@@ -122,11 +130,12 @@ def _table() -> dict[str, FunctionInfo]:
         table[name] = FunctionInfo(Kind.COLLECTIVE, "", rooted, vector)
         nonblocking = f"I{name[0].lower()}{name[1:]}"
         table[nonblocking] = FunctionInfo(Kind.ICOLLECTIVE, "", rooted, vector)
+        table[f"{name}_init"] = FunctionInfo(Kind.UNSUPPORTED, extra_request=True)
     for name in _COMMUNICATOR:
         table[name] = FunctionInfo(Kind.COMMUNICATOR)
     for name in ("Comm_idup", "Comm_idup_with_info"):
         table[name] = FunctionInfo(Kind.COMMUNICATOR, extra_request=True)
-    for name in ("Isendrecv", "Isendrecv_replace"):
+    for name in _UNSUPPORTED:
         table[name] = FunctionInfo(Kind.UNSUPPORTED, extra_request=True)
     return table
 

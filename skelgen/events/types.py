@@ -9,20 +9,25 @@ from numpy.typing import NDArray
 
 #: Codes in the columns ``peer`` and ``peer2`` of a shape.
 NO_PEER, PROC_NULL = -1, -2
+#: Code in ``peer`` of a rooted collective on an intercommunicator: this is the root.
+ROOT = -4
 #: Code in ``communicator``: the call has none.
 NO_COMMUNICATOR = -1
 #: Code in ``tag`` and ``tag2``: the call has none.
 NO_TAG = -1
 
-#: Bits of the column ``flags``.
-WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE = 1, 2, 4
+#: Bits of the column ``flags``. FAILED_POLL: a Test or Iprobe that found nothing; it
+#: has no ages, and its size is the number of polls in a row that it stands for.
+WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE, FAILED_POLL = 1, 2, 4, 8
 
 #: What is constant about a call; equal calls share one row. Wildcards are
-#: resolved: ``peer`` and ``tag`` hold the source and tag that the message had.
+#: resolved: ``peer`` and ``tag`` hold the source and tag that the message had. A
+#: receive that was never completed keeps NO_PEER or NO_TAG where it has a wildcard;
+#: a message that was cancelled has the partner PROC_NULL.
 SHAPE_DTYPE = np.dtype(
     [
         ("function", np.uint16),  # index into Calls.functions
-        ("flags", np.uint16),  # WILDCARD_SOURCE | WILDCARD_TAG | IN_PLACE
+        ("flags", np.uint16),  # WILDCARD_SOURCE | WILDCARD_TAG | ...
         ("communicator", np.int32),  # index into Calls.communicators
         ("peer", np.int32),  # partner or root, as a rank of the communicator
         ("tag", np.int32),
@@ -72,6 +77,8 @@ class Communicator:
 class Calls:
     """The calls of all ranks without their times, rank after rank in program order.
 
+    MPI_Init and MPI_Finalize are not among them. Threads of a rank are merged by time.
+
     Attributes
     ----------
     first : (ranks + 1,) int64 array
@@ -79,7 +86,11 @@ class Calls:
     shape : (n,) uint32 array
         Row of `shapes` of each call.
     size_bytes : (n,) int64 array
-        Bytes this rank sends in the call, or the capacity of a receive [bytes].
+        Bytes this rank sends in the call, or the capacity of a receive [bytes]; of a
+        Sendrecv what it sends. Of a collective the send side's count: the block for
+        each partner in Alltoall, Allgather, Gather and Scatter, the whole in others;
+        the receive side's count where MPI ignores the other (MPI_IN_PLACE, Scatter
+        outside the root). Of a failed poll the number of polls.
     ages : (n,) uint32 array
         Which requests a call completes or starts: index into the ragged rows of
         `age_values`; 0 is the empty row.
@@ -93,11 +104,14 @@ class Calls:
         Calls with a count for each rank (Alltoallv and its like), ascending.
     vectors : (v, 2) object array
         Bytes sent to and received from each rank of the communicator as
-        int64 arrays; None where the function has no such vector on that side.
+        int64 arrays; None where the function has no such vector on that side
+        (Reduce_scatter and Allgatherv have what each rank receives, Gatherv and
+        Scatterv have one at the root only).
     shapes : (s,) SHAPE_DTYPE array
     communicators : tuple of Communicator
     functions : tuple of str
-        MPI names, such as ``MPI_Send``.
+        MPI names, such as ``MPI_Send``. Calls that returned an error are functions
+        of their own, ``MPI_Send (failed)``, and local.
     """
 
     first: NDArray[np.int64]
@@ -141,6 +155,8 @@ class Events:
         Computation after the last call and before `end_ns` [ns].
     sites : tuple of str
         Module and offset of each call site.
+    warnings : tuple of str
+        One line for each thing in the trace that does not fit together.
     """
 
     calls: Calls
@@ -151,6 +167,7 @@ class Events:
     end_ns: NDArray[np.int64]
     tail_ns: NDArray[np.int64]
     sites: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def application_ns(self) -> int:

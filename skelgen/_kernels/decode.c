@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode.h"
+#include <stdbool.h>
+#include <string.h>
+#include "../../pmpi_shim/skelgen_record.h"
+
+_Static_assert(SKELGEN_PREDICTIONS == 4096, "struct skelgen_stream has the table");
+
+#define KNOWN_EXTRAS 0x7f7
+/* Sizes above this and times above that are damage, and sums stay below 2^63. */
+#define LARGEST_SIZE ((int64_t)1 << 44)
+#define LATEST_UNITS ((int64_t)1 << 61)
+#define LARGEST_NUMBER ((int64_t)1 << 61)
+
+/* Where a record is being read; the first failure sticks and everything reads as 0. */
+struct cursor {
+	const uint8_t *at;
+	const uint8_t *end;
+	int stop;
+};
+
+/* An event while it is read: nothing of it counts before all of it is there. */
+struct event {
+	struct skelgen_call_shape *shape;
+	int64_t gap;
+	int64_t duration;
+	int64_t overhead;
+	int64_t count_a;
+	int64_t count_b;
+	int64_t lost_us;
+	int64_t polls;
+	int64_t statuses;
+	int64_t foreign;
+	uint64_t extras;
+	int32_t peer;
+	int32_t tag;
+	int32_t peer2;
+	int32_t tag2;
+	uint32_t reference;
+	uint32_t vector_a;
+	uint32_t vector_b;
+	bool counts_given;
+};
+
+static uint64_t failed(struct cursor *cursor, int why)
+{
+	if (!cursor->stop)
+		cursor->stop = why;
+	cursor->at = cursor->end;
+	return 0;
+}
+
+static uint64_t long_varint(struct cursor *cursor)
+{
+	uint64_t value = 0;
+
+	for (int shift = 0; shift < 70; shift += 7) {
+		uint8_t byte;
+
+		if (cursor->at == cursor->end)
+			return failed(cursor, SKELGEN_STOP_SHORT);
+		byte = *cursor->at++;
+		if (shift == 63 && byte > 1)
+			break;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	return failed(cursor, SKELGEN_STOP_VARINT);
+}
+
+static inline uint64_t varint(struct cursor *cursor)
+{
+	if (cursor->at != cursor->end && !(*cursor->at & 0x80))
+		return *cursor->at++;
+	return long_varint(cursor);
+}
+
+static inline int64_t zigzag(struct cursor *cursor)
+{
+	uint64_t value = varint(cursor);
+
+	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+/* Read a varint that is at most `limit`. */
+static uint64_t at_most(struct cursor *cursor, uint64_t limit)
+{
+	uint64_t value = varint(cursor);
+
+	return value <= limit ? value : failed(cursor, SKELGEN_STOP_RANGE);
+}
+
+static uint32_t small(struct cursor *cursor)
+{
+	return (uint32_t)at_most(cursor, UINT32_MAX);
+}
+
+/* Add a zigzag to a value, within [-limit, limit]. */
+static int64_t changed(struct cursor *cursor, int64_t value, int64_t limit)
+{
+	int64_t change = zigzag(cursor);
+
+	if (change > 2 * limit || change < -2 * limit || value + change > limit ||
+	    value + change < -limit)
+		return (int64_t)failed(cursor, SKELGEN_STOP_RANGE);
+	return value + change;
+}
+
+static int32_t changed_small(struct cursor *cursor, int32_t value)
+{
+	return (int32_t)changed(cursor, value, INT32_MAX);
+}
+
+static inline int64_t fixed(struct cursor *cursor, int bytes)
+{
+	static const uint32_t masks[] = {0xff, 0xffff, 0xffffff, 0xffffffff};
+	uint32_t value = 0;
+
+	if (cursor->end - cursor->at >= 4) {
+		memcpy(&value, cursor->at, 4);
+	} else {
+		if (cursor->end - cursor->at < bytes)
+			return (int64_t)failed(cursor, SKELGEN_STOP_SHORT);
+		for (int i = 0; i < bytes; i++)
+			value |= (uint32_t)cursor->at[i] << (8 * i);
+	}
+	cursor->at += bytes;
+	return value & masks[bytes - 1];
+}
+
+/* A reference must fit the column, and its list must be defined. */
+static uint32_t checked_reference(const struct skelgen_stream *stream, struct cursor *cursor)
+{
+	uint32_t reference = small(cursor);
+
+	if ((reference & 3) == SKELGEN_REF_LIST && (int64_t)(reference >> 2) > stream->list_count)
+		return (uint32_t)failed(cursor, SKELGEN_STOP_REFERENCE);
+	return reference;
+}
+
+static uint32_t checked_vector(const struct skelgen_stream *stream, struct cursor *cursor)
+{
+	uint32_t vector = small(cursor);
+
+	if ((int64_t)vector > stream->vector_definitions)
+		return (uint32_t)failed(cursor, SKELGEN_STOP_REFERENCE);
+	return vector;
+}
+
+static uint32_t hash(const struct skelgen_variant *variant, int64_t bits)
+{
+	uint64_t code = variant->shape;
+
+	code = (code ^ (uint32_t)variant->peer) * 0x9e3779b97f4a7c15u;
+	code = (code ^ (code >> 29) ^ (uint32_t)variant->tag) * 0x9e3779b97f4a7c15u;
+	code = (code ^ (code >> 29) ^ (uint32_t)variant->peer2) * 0x9e3779b97f4a7c15u;
+	code = (code ^ (code >> 29) ^ (uint32_t)variant->tag2) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(code >> (64 - bits));
+}
+
+/* Find the slot of a variant: its own, or a free one. There is always a free one. */
+static uint32_t *slot_of(const struct skelgen_stream *stream, const struct skelgen_variant *wanted)
+{
+	uint32_t mask = (uint32_t)(((uint64_t)1 << stream->slot_bits) - 1);
+	uint32_t slot = hash(wanted, stream->slot_bits);
+
+	while (stream->slots[slot]) {
+		if (!memcmp(&stream->variants[stream->slots[slot] - 1], wanted, sizeof(*wanted)))
+			break;
+		slot = (slot + 1) & mask;
+	}
+	return &stream->slots[slot];
+}
+
+/* Fill the slots anew after the caller enlarged and zeroed them. */
+void skelgen_decode_rehash(struct skelgen_stream *stream)
+{
+	for (int64_t i = 0; i < stream->variant_count; i++)
+		*slot_of(stream, &stream->variants[i]) = (uint32_t)i + 1;
+}
+
+/* Number the event's values; false when the table is full. */
+static bool number_variant(struct skelgen_stream *stream, const struct event *event,
+			   uint32_t *variant)
+{
+	struct skelgen_variant wanted = {
+		.shape = (uint32_t)(event->shape - stream->shapes),
+		.peer = event->peer,
+		.tag = event->tag,
+		.peer2 = event->peer2,
+		.tag2 = event->tag2,
+	};
+	uint32_t *slot;
+
+	if (event->shape->variant && !(event->extras & SKELGEN_EXTRA_VALUES)) {
+		*variant = event->shape->variant - 1;
+		return true;
+	}
+	if (stream->variant_count == stream->variant_capacity)
+		return false;
+	slot = slot_of(stream, &wanted);
+	if (!*slot) {
+		stream->variants[stream->variant_count++] = wanted;
+		*slot = (uint32_t)stream->variant_count;
+	}
+	*variant = *slot - 1;
+	return true;
+}
+
+static void read_values(const struct skelgen_stream *stream, struct cursor *cursor,
+			struct event *event)
+{
+	uint32_t flags = event->shape->flags;
+
+	if (flags & SKELGEN_SHAPE_VARIES_PEER)
+		event->peer = changed_small(cursor, event->peer);
+	if (flags & SKELGEN_SHAPE_VARIES_TAG)
+		event->tag = changed_small(cursor, event->tag);
+	if (flags & SKELGEN_SHAPE_VARIES_PEER2)
+		event->peer2 = changed_small(cursor, event->peer2);
+	if (flags & SKELGEN_SHAPE_VARIES_TAG2)
+		event->tag2 = changed_small(cursor, event->tag2);
+	if (flags & SKELGEN_SHAPE_VARIES_LIST)
+		event->reference = checked_reference(stream, cursor);
+}
+
+static void read_statuses(const struct skelgen_stream *stream, struct cursor *cursor,
+			  struct event *event)
+{
+	uint64_t count = varint(cursor);
+
+	for (uint64_t i = 0; i < count && !cursor->stop; i++) {
+		struct skelgen_status status = {.event = stream->event_count};
+		int64_t row = stream->status_count + event->statuses;
+
+		status.position = (int64_t)at_most(cursor, UINT32_MAX);
+		status.source = changed_small(cursor, 0);
+		status.tag = changed_small(cursor, 0);
+		if (row < stream->status_capacity)
+			stream->statuses[row] = status;
+		event->statuses++;
+	}
+}
+
+static void read_foreign(const struct skelgen_stream *stream, struct cursor *cursor,
+			 struct event *event)
+{
+	uint64_t count = varint(cursor);
+
+	for (uint64_t i = 0; i < count && !cursor->stop; i++) {
+		struct skelgen_foreign foreign = {.event = stream->event_count};
+		int64_t row = stream->foreign_count + event->foreign;
+
+		foreign.thread = (int64_t)at_most(cursor, INT32_MAX);
+		foreign.number = (int64_t)at_most(cursor, LARGEST_NUMBER);
+		if (row < stream->foreign_capacity)
+			stream->foreign[row] = foreign;
+		event->foreign++;
+	}
+}
+
+static void read_extras(const struct skelgen_stream *stream, struct cursor *cursor,
+			struct event *event)
+{
+	uint64_t extras = event->extras = varint(cursor);
+
+	if (extras & ~(uint64_t)KNOWN_EXTRAS)
+		failed(cursor, SKELGEN_STOP_EXTRA);
+	if (extras & SKELGEN_EXTRA_LONG) {
+		event->gap |= (int64_t)(at_most(cursor, LATEST_UNITS >> 32) << 32);
+		event->duration |= (int64_t)(at_most(cursor, LATEST_UNITS >> 32) << 32);
+	}
+	if (extras & SKELGEN_EXTRA_OVERHEAD)
+		event->overhead = (int64_t)at_most(cursor, LATEST_UNITS);
+	if (extras & SKELGEN_EXTRA_LOST)
+		event->lost_us = (int64_t)at_most(cursor, UINT32_MAX);
+	if (extras & SKELGEN_EXTRA_VALUES)
+		read_values(stream, cursor, event);
+	if (extras & SKELGEN_EXTRA_VECTORS) {
+		if (event->shape->flags & SKELGEN_SHAPE_VECTOR_A)
+			event->vector_a = checked_vector(stream, cursor);
+		if (event->shape->flags & SKELGEN_SHAPE_VECTOR_B)
+			event->vector_b = checked_vector(stream, cursor);
+	}
+	if (extras & SKELGEN_EXTRA_STATUS)
+		read_statuses(stream, cursor, event);
+	if (extras & SKELGEN_EXTRA_REPEAT) {
+		event->polls = (int64_t)at_most(cursor, LARGEST_SIZE);
+		at_most(cursor, LATEST_UNITS);
+	}
+	if (extras & SKELGEN_EXTRA_OBJECT)
+		varint(cursor);
+	if (extras & SKELGEN_EXTRA_ERROR)
+		varint(cursor);
+	if (extras & SKELGEN_EXTRA_FOREIGN)
+		read_foreign(stream, cursor, event);
+}
+
+static uint32_t prediction(const struct skelgen_stream *stream)
+{
+	uint32_t slot = stream->context >> 20;
+
+	if (stream->long_predicted[slot] && stream->long_context[slot] == stream->context)
+		return stream->long_predicted[slot];
+	return stream->predicted[(31 * stream->before + stream->last) % SKELGEN_PREDICTIONS];
+}
+
+/* Read one event after its tag. */
+static void read_event(const struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag,
+		       struct event *event)
+{
+	struct skelgen_call_shape *shape;
+	uint64_t id;
+
+	event->gap = fixed(cursor, ((tag & SKELGEN_EVENT_GAP_BYTES) >> 2) + 1);
+	event->duration = fixed(cursor, (tag & SKELGEN_EVENT_DURATION_BYTES) + 1);
+	if (tag & SKELGEN_EVENT_SHAPE)
+		id = varint(cursor);
+	else
+		id = prediction(stream);
+	if (!cursor->stop && (id == 0 || id > (uint64_t)stream->shape_count))
+		failed(cursor, SKELGEN_STOP_SHAPE);
+	if (cursor->stop)
+		return;
+	event->shape = shape = &stream->shapes[id - 1];
+	event->count_a = shape->history_a[(shape->newest + 1 - shape->lag) % SKELGEN_COUNT_HISTORY];
+	event->count_b = shape->history_b[(shape->newest + 1 - shape->lag) % SKELGEN_COUNT_HISTORY];
+	event->counts_given = tag & SKELGEN_EVENT_COUNT;
+	event->peer = shape->peer;
+	event->tag = shape->tag;
+	event->peer2 = shape->peer2;
+	event->tag2 = shape->tag2;
+	event->reference = shape->reference;
+	event->vector_a = shape->vector_a;
+	event->vector_b = shape->vector_b;
+	event->polls = 1;
+	if ((tag & SKELGEN_EVENT_COUNT) && (shape->flags & SKELGEN_SHAPE_HAS_A))
+		event->count_a = changed(cursor, event->count_a, LARGEST_NUMBER);
+	if ((tag & SKELGEN_EVENT_COUNT) && (shape->flags & SKELGEN_SHAPE_HAS_B))
+		event->count_b = changed(cursor, event->count_b, LARGEST_NUMBER);
+	if (tag & SKELGEN_EVENT_EXTRAS)
+		read_extras(stream, cursor, event);
+	if (event->gap > LATEST_UNITS - stream->time_units ||
+	    event->duration > LATEST_UNITS - stream->time_units - event->gap)
+		failed(cursor, SKELGEN_STOP_RANGE);
+}
+
+static bool has_vectors(const struct event *event)
+{
+	return event->shape->flags & (SKELGEN_SHAPE_VECTOR_A | SKELGEN_SHAPE_VECTOR_B);
+}
+
+static int64_t size_of(struct skelgen_stream *stream, const struct event *event)
+{
+	const struct skelgen_call_shape *shape = event->shape;
+	int64_t count = event->count_a, bytes = shape->bytes_a;
+	uint32_t rule = shape->rule;
+
+	if (rule == SKELGEN_RULE_ROOT_A)
+		rule = event->peer == shape->own || event->peer == SKELGEN_ROOT ? SKELGEN_RULE_A
+										: SKELGEN_RULE_B;
+	if (rule == SKELGEN_RULE_NONE)
+		return 0;
+	if (rule == SKELGEN_RULE_POLLS)
+		return event->polls;
+	if (rule == SKELGEN_RULE_B) {
+		count = event->count_b;
+		bytes = shape->bytes_b;
+	}
+	if (count < 0 || (bytes > 0 && count > LARGEST_SIZE / bytes)) {
+		stream->implausible_count++;
+		return count < 0 ? 0 : LARGEST_SIZE;
+	}
+	return count * bytes;
+}
+
+static int64_t nanoseconds(const struct skelgen_stream *stream, int64_t units)
+{
+	double time_ns = (double)units * stream->ns_per_unit + 0.5;
+
+	return time_ns < (double)LATEST_UNITS ? (int64_t)time_ns : LATEST_UNITS;
+}
+
+static void store_event(struct skelgen_stream *stream, const struct event *event, uint32_t variant)
+{
+	int64_t row = stream->event_count;
+	int64_t begin = stream->time_units + event->gap;
+	int64_t compute = event->gap - event->overhead;
+
+	compute = nanoseconds(stream, compute > 0 ? compute : 0) - stream->cost_ns;
+	stream->variant[row] = variant;
+	stream->reference[row] = event->reference;
+	stream->size_bytes[row] = size_of(stream, event);
+	stream->enter_ns[row] = stream->origin_ns + nanoseconds(stream, begin);
+	stream->leave_ns[row] = stream->origin_ns + nanoseconds(stream, begin + event->duration);
+	stream->compute_ns[row] = compute > 0 ? compute : 0;
+	if (has_vectors(event)) {
+		struct skelgen_vectors *vectors = &stream->vectors[stream->vector_count];
+
+		vectors->event = row;
+		vectors->vector_a = event->vector_a;
+		vectors->vector_b = event->vector_b;
+	}
+}
+
+static void count_facts(struct skelgen_stream *stream, const struct event *event)
+{
+	uint32_t flags = event->shape->flags;
+
+	stream->request_count += (flags & SKELGEN_SHAPE_CREATES) != 0;
+	stream->persistent_count += (flags & SKELGEN_SHAPE_PERSISTENT) != 0;
+	stream->error_count += (flags & SKELGEN_SHAPE_FAILED) != 0;
+	if (flags & SKELGEN_SHAPE_NOT_READY)
+		stream->poll_count += event->polls;
+	stream->vector_count += has_vectors(event);
+	stream->status_count += event->statuses;
+	stream->foreign_count += event->foreign;
+	stream->overhead_units += event->overhead < event->gap ? event->overhead : event->gap;
+	stream->compute_units += event->gap;
+	stream->lost_us += event->lost_us;
+}
+
+/* The event's counts join the history; counts that were given may show another period. */
+static void turn(const struct event *event)
+{
+	struct skelgen_call_shape *shape = event->shape;
+
+	for (uint32_t back = 1; event->counts_given && back <= SKELGEN_COUNT_HISTORY; back++) {
+		uint32_t i = (shape->newest + 1 - back) % SKELGEN_COUNT_HISTORY;
+
+		if (shape->history_a[i] != event->count_a || shape->history_b[i] != event->count_b)
+			continue;
+		shape->lag = back;
+		break;
+	}
+	shape->newest = (shape->newest + 1) % SKELGEN_COUNT_HISTORY;
+	shape->history_a[shape->newest] = shape->count_a = event->count_a;
+	shape->history_b[shape->newest] = shape->count_b = event->count_b;
+}
+
+static void advance(struct skelgen_stream *stream, const struct event *event)
+{
+	struct skelgen_call_shape *shape = event->shape;
+	uint32_t id = (uint32_t)(shape - stream->shapes) + 1;
+
+	stream->predicted[(31 * stream->before + stream->last) % SKELGEN_PREDICTIONS] = id;
+	stream->long_predicted[stream->context >> 20] = id;
+	stream->long_context[stream->context >> 20] = stream->context;
+	stream->context = stream->context << SKELGEN_CONTEXT_SHIFT ^
+			  id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
+	stream->before = stream->last;
+	stream->last = id;
+	turn(event);
+	shape->peer = event->peer;
+	shape->tag = event->tag;
+	shape->peer2 = event->peer2;
+	shape->tag2 = event->tag2;
+	shape->reference = event->reference;
+	shape->vector_a = event->vector_a;
+	shape->vector_b = event->vector_b;
+	stream->time_units += event->gap + event->duration;
+	stream->event_count++;
+}
+
+static bool room_for(const struct skelgen_stream *stream, const struct event *event)
+{
+	return stream->event_count < stream->event_capacity &&
+	       stream->vector_count + has_vectors(event) <= stream->vector_capacity &&
+	       stream->status_count + event->statuses <= stream->status_capacity &&
+	       stream->foreign_count + event->foreign <= stream->foreign_capacity;
+}
+
+static int take_event(struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag)
+{
+	struct event event = {0};
+	uint32_t variant;
+
+	read_event(stream, cursor, tag, &event);
+	if (cursor->stop)
+		return cursor->stop;
+	if (stream->variant) {
+		if (!room_for(stream, &event))
+			return SKELGEN_STOP_FULL;
+		if (!number_variant(stream, &event, &variant))
+			return SKELGEN_STOP_GROW_VARIANTS;
+		store_event(stream, &event, variant);
+		event.shape->variant = variant + 1;
+	}
+	count_facts(stream, &event);
+	advance(stream, &event);
+	return 0;
+}
+
+static int take_shape(struct skelgen_stream *stream, struct cursor *cursor, int64_t offset)
+{
+	struct skelgen_call_shape *shape;
+	uint64_t id = varint(cursor);
+
+	if (cursor->stop)
+		return cursor->stop;
+	if (id != (uint64_t)stream->shape_count + 1 || id >= UINT32_MAX)
+		return SKELGEN_STOP_ID;
+	if (stream->shape_count == stream->shape_capacity)
+		return SKELGEN_STOP_GROW_SHAPES;
+	shape = &stream->shapes[id - 1];
+	shape->offset = offset;
+	shape->function = small(cursor);
+	shape->flags = small(cursor);
+	shape->comm = changed_small(cursor, 0);
+	shape->peer = changed_small(cursor, 0);
+	shape->tag = changed_small(cursor, 0);
+	shape->peer2 = changed_small(cursor, 0);
+	shape->tag2 = changed_small(cursor, 0);
+	shape->op = small(cursor);
+	shape->type_a = small(cursor);
+	shape->type_b = small(cursor);
+	shape->site = small(cursor);
+	shape->reference = checked_reference(stream, cursor);
+	shape->count_a = changed(cursor, 0, LARGEST_NUMBER);
+	shape->count_b = changed(cursor, 0, LARGEST_NUMBER);
+	shape->vector_a = checked_vector(stream, cursor);
+	shape->vector_b = checked_vector(stream, cursor);
+	shape->variant = 0;
+	shape->lag = 1;
+	for (int i = 0; i < SKELGEN_COUNT_HISTORY; i++) {
+		shape->history_a[i] = shape->count_a;
+		shape->history_b[i] = shape->count_b;
+	}
+	if (!cursor->stop)
+		stream->shape_count++;
+	return cursor->stop;
+}
+
+/* Lists and vectors are numbered from 1 without gaps, so that their ids can be checked. */
+static int count_definition(struct cursor *cursor, int64_t *count)
+{
+	uint64_t id = varint(cursor);
+
+	if (cursor->stop)
+		return cursor->stop;
+	if (id != (uint64_t)*count + 1 || id >= UINT32_MAX)
+		return SKELGEN_STOP_ID;
+	++*count;
+	return 0;
+}
+
+static int take_definition(struct skelgen_stream *stream, struct cursor *cursor, uint8_t tag)
+{
+	struct skelgen_definition definition = {.offset = stream->position, .tag = tag};
+	uint64_t length = varint(cursor);
+	struct cursor payload;
+	int stop = 0;
+
+	if (cursor->stop)
+		return cursor->stop;
+	if (length > (uint64_t)(cursor->end - cursor->at))
+		return SKELGEN_STOP_SHORT;
+	if (stream->definition_count == stream->definition_capacity)
+		return SKELGEN_STOP_GROW_DEFINITIONS;
+	payload = (struct cursor){.at = cursor->at, .end = cursor->at + length};
+	if (tag == SKELGEN_REC_SHAPE)
+		stop = take_shape(stream, &payload, definition.offset);
+	else if (tag == SKELGEN_REC_LIST)
+		stop = count_definition(&payload, &stream->list_count);
+	else if (tag == SKELGEN_REC_VECTOR)
+		stop = count_definition(&payload, &stream->vector_definitions);
+	if (stop)
+		return stop;
+	definition.payload = cursor->at - stream->data;
+	definition.length = (int64_t)length;
+	cursor->at += length;
+	if (tag != SKELGEN_REC_SHAPE)
+		stream->definitions[stream->definition_count++] = definition;
+	return tag == SKELGEN_REC_END ? SKELGEN_STOP_END : 0;
+}
+
+/*
+ * Read records until the data ends, is damaged or a table is full; `position` is then
+ * that of the first record that was not taken.
+ */
+int skelgen_decode(struct skelgen_stream *stream)
+{
+	struct cursor cursor = {.end = stream->data + stream->size};
+	int stop = 0;
+
+	while (!stop) {
+		uint8_t tag;
+
+		cursor.at = stream->data + stream->position;
+		if (cursor.at == cursor.end || !*cursor.at)
+			return SKELGEN_STOP_DATA;
+		tag = *cursor.at++;
+		if (tag & SKELGEN_REC_EVENT)
+			stop = take_event(stream, &cursor, tag);
+		else
+			stop = take_definition(stream, &cursor, tag);
+		if (!stop || stop == SKELGEN_STOP_END)
+			stream->position = cursor.at - stream->data;
+	}
+	return stop;
+}

@@ -1,0 +1,170 @@
+#ifndef SKELGEN_DECODE_H
+#define SKELGEN_DECODE_H
+#include <stdint.h>
+/* Decodes the records of one rank file; docs/trace_format.md says what stands in it. */
+
+/* Why skelgen_decode() came back. The GROW ones want a larger table and a further call. */
+enum skelgen_stop {
+	SKELGEN_STOP_DATA = 0, /* a zero tag or the end of the data */
+	SKELGEN_STOP_END = 1,  /* an END record was read */
+	SKELGEN_STOP_GROW_DEFINITIONS = 2,
+	SKELGEN_STOP_GROW_SHAPES = 3,
+	SKELGEN_STOP_GROW_VARIANTS = 4,
+	SKELGEN_STOP_FULL = 5,       /* more events than the caller has room for */
+	SKELGEN_STOP_SHORT = 16,     /* damaged: the record runs past the end of the data */
+	SKELGEN_STOP_VARINT = 17,    /* damaged: a varint of more than 64 bits */
+	SKELGEN_STOP_SHAPE = 18,     /* damaged: an event of a shape that is not defined */
+	SKELGEN_STOP_ID = 19,        /* damaged: a definition whose id is not the next one */
+	SKELGEN_STOP_RANGE = 20,     /* damaged: a number out of its range */
+	SKELGEN_STOP_EXTRA = 21,     /* damaged: an extra that this version does not have */
+	SKELGEN_STOP_REFERENCE = 22, /* damaged: a list or vector that is not defined */
+};
+
+/* Which count makes the bytes of a call. */
+enum skelgen_rule {
+	SKELGEN_RULE_NONE = 0,
+	SKELGEN_RULE_A = 1,
+	SKELGEN_RULE_B = 2,
+	SKELGEN_RULE_ROOT_A = 3, /* A at the root, else B */
+	SKELGEN_RULE_POLLS = 4,  /* number of polls that the record stands for */
+};
+
+/* A definition that the kernel only walks over. */
+struct skelgen_definition {
+	int64_t offset;  /* of the record [bytes] */
+	int64_t payload; /* where its payload begins [bytes] */
+	int64_t length;  /* of the payload [bytes] */
+	int64_t tag;
+};
+
+/* A call shape as defined, and the last values of what varies in it. */
+struct skelgen_call_shape {
+	int64_t offset; /* of its record [bytes] */
+	int64_t count_a;
+	int64_t count_b;
+	int64_t bytes_a; /* size of type_a [bytes], set by the caller */
+	int64_t bytes_b;
+	uint32_t rule; /* enum skelgen_rule, set by the caller */
+	int32_t own;   /* own rank in the communicator, set by the caller */
+	uint32_t flags;
+	uint32_t function;
+	uint32_t op;
+	uint32_t type_a;
+	uint32_t type_b;
+	uint32_t site;
+	int32_t comm;
+	int32_t peer;
+	int32_t tag;
+	int32_t peer2;
+	int32_t tag2;
+	uint32_t reference;
+	uint32_t vector_a;
+	uint32_t vector_b;
+	uint32_t variant; /* row of its present values + 1; 0: look it up */
+	uint32_t lag;     /* the predicted counts are those of so many events back */
+	uint32_t newest;  /* in the history */
+	uint32_t padding;
+	int64_t history_a[8]; /* counts of its last events */
+	int64_t history_b[8];
+};
+
+/* A shape with one set of the values that vary. */
+struct skelgen_variant {
+	uint32_t shape; /* from 0 */
+	int32_t peer;
+	int32_t tag;
+	int32_t peer2;
+	int32_t tag2;
+};
+
+/* What a completed receive with a wildcard got. */
+struct skelgen_status {
+	int64_t event;
+	int64_t position; /* in the event's list of requests */
+	int32_t source;
+	int32_t tag;
+};
+
+/* A completed request of another thread. */
+struct skelgen_foreign {
+	int64_t event;
+	int64_t thread;
+	int64_t number;
+};
+
+/* The vectors of an event that has them. */
+struct skelgen_vectors {
+	int64_t event;
+	uint32_t vector_a;
+	uint32_t vector_b;
+};
+
+/*
+ * A stream being decoded. All pointers belong to the caller. Without `variant` the
+ * events are only checked and counted.
+ */
+struct skelgen_stream {
+	const uint8_t *data;
+	int64_t size;     /* bytes at `data` that may be read */
+	int64_t position; /* of the next record [bytes] */
+
+	struct skelgen_definition *definitions;
+	int64_t definition_capacity;
+	int64_t definition_count;
+	struct skelgen_call_shape *shapes;
+	int64_t shape_capacity;
+	int64_t shape_count;
+	struct skelgen_variant *variants;
+	uint32_t *slots; /* 2^slot_bits rows of variants + 1, 0: free */
+	int64_t variant_capacity;
+	int64_t variant_count;
+	int64_t slot_bits;
+
+	int64_t event_capacity;
+	int64_t event_count;
+	uint32_t *variant;   /* of each event */
+	uint32_t *reference; /* requests of each event, as in the file */
+	int64_t *size_bytes; /* of each event */
+	int64_t *enter_ns;
+	int64_t *leave_ns;
+	int64_t *compute_ns;
+	struct skelgen_status *statuses;
+	int64_t status_capacity;
+	int64_t status_count;
+	struct skelgen_foreign *foreign;
+	int64_t foreign_capacity;
+	int64_t foreign_count;
+	struct skelgen_vectors *vectors;
+	int64_t vector_capacity;
+	int64_t vector_count;
+
+	double ns_per_unit;
+	int64_t origin_ns; /* time of the stream's start */
+	int64_t cost_ns;   /* of recording one event */
+
+	/* State: */
+	int64_t time_units; /* end of the last event since the stream's start */
+	int64_t list_count;
+	int64_t vector_definitions;
+	uint32_t before;
+	uint32_t last;
+	uint32_t context; /* depends on the last eight shapes */
+	uint32_t padding;
+	uint32_t predicted[4096];
+	uint32_t long_predicted[4096];
+	uint32_t long_context[4096];
+
+	/* Facts: */
+	int64_t request_count;     /* events that create one */
+	int64_t persistent_count;  /* events that create a persistent one */
+	int64_t poll_count;        /* polls that found nothing */
+	int64_t error_count;       /* events that returned an error */
+	int64_t implausible_count; /* sizes that were cut */
+	int64_t overhead_units;    /* in the recorder, beyond its usual cost */
+	int64_t compute_units;     /* between calls */
+	int64_t lost_us;           /* of that, time in which the thread did not run */
+};
+
+int skelgen_decode(struct skelgen_stream *stream);
+void skelgen_decode_rehash(struct skelgen_stream *stream);
+#endif

@@ -1,0 +1,186 @@
+"""One clock for all ranks: ticks become nanoseconds since the first call of the run."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.trace import RankFile, TimeScale
+from skelgen.units import NS_PER_S, format_seconds
+
+#: Two readings of a clock tell its speed when they are this far apart [ns].
+_LONG_ENOUGH_NS = 10_000_000
+#: Clocks that differ from their nominal speed by more are not believed [1].
+_CREDIBLE = 0.01
+_LATEST_NS = 1 << 61
+
+_HostKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """The clock that the streams of one host share.
+
+    Attributes
+    ----------
+    ns_per_tick : float
+    ticks : int
+        An instant [ticks].
+    monotonic_ns : int
+        CLOCK_MONOTONIC then [ns].
+    realtime_ns : int
+        Wall clock then [ns since 1970].
+    """
+
+    ns_per_tick: float
+    ticks: int
+    monotonic_ns: int
+    realtime_ns: int
+
+    def at(self, ticks: int) -> float:
+        """Return CLOCK_MONOTONIC at an instant [ns]."""
+        return self.monotonic_ns + (ticks - self.ticks) * self.ns_per_tick
+
+
+def _host(files: Sequence[RankFile]) -> _Host:
+    header = files[0].header
+    nominal = NS_PER_S / header.ticks_per_s
+    samples = sorted(
+        (sample.ticks, sample.monotonic_ns, sample.realtime_ns)
+        for file in files
+        for sample in file.definitions.clocks
+    )
+    if not samples:
+        ticks = min(file.header.start_ticks for file in files)
+        realtime_ns = min(file.header.start_realtime_ns for file in files)
+        return _Host(nominal, ticks, round(ticks * nominal), realtime_ns)
+    first, last = samples[0], samples[-1]
+    measured = nominal
+    if last[1] - first[1] > _LONG_ENOUGH_NS and last[0] > first[0]:
+        measured = (last[1] - first[1]) / (last[0] - first[0])
+    if abs(measured / nominal - 1) > _CREDIBLE:
+        measured = nominal
+    return _Host(measured, *first)
+
+
+def _offsets(
+    key: _HostKey,
+    hosts: dict[_HostKey, _Host],
+    groups: dict[_HostKey, list[RankFile]],
+    host_of_rank: dict[int, _HostKey],
+) -> tuple[list[tuple[float, int]], int]:
+    """Return (own clock, reference minus own) at some instants and the error [ns]."""
+    points, errors = [], [0]
+    for file in groups[key]:
+        for sample in file.definitions.offsets:
+            if host_of_rank.get(sample.reference) not in (None, key):
+                points.append((hosts[key].at(sample.ticks), sample.offset_ns))
+                errors.append(sample.error_ns)
+    return points, max(errors)
+
+
+def _line(points: list[tuple[float, int]]) -> tuple[float, float]:
+    """Fit offset = value + slope x time."""
+    times = np.array([time for time, _ in points])
+    values = np.array([float(value) for _, value in points])
+    span = float(times.max() - times.min())
+    if span < _LONG_ENOUGH_NS:
+        return float(np.median(values)), 0.0
+    middle = float(times.mean())
+    slope = float(((times - middle) * values).sum() / ((times - middle) ** 2).sum())
+    if abs(slope) > _CREDIBLE:
+        return float(np.median(values)), 0.0
+    return float(values.mean()) - slope * middle, slope
+
+
+def cost_ns(files: Sequence[RankFile]) -> list[float]:
+    """Return what recording one event cost in each file [ns].
+
+    A file without END record does not say it; it gets the median of the others.
+    """
+    ends = [file.definitions.end for file in files]
+    stated = [end.cost_ps / 1000 for end in ends if end is not None and end.cost_ps]
+    usual = statistics.median(stated) if stated else 0.0
+    largest = 10_000.0  # anything above 10 us an event is damage
+    return [
+        min(end.cost_ps / 1000 if end is not None and end.cost_ps else usual, largest)
+        for end in ends
+    ]
+
+
+def time_scales(files: Sequence[RankFile]) -> tuple[list[TimeScale], list[str]]:
+    """Find for each file how its time units become nanoseconds.
+
+    Streams of one host share a clock and its calibration. Other hosts' clocks are
+    joined by the recorded offsets, or by the wall clock where there are none.
+
+    Parameters
+    ----------
+    files : sequence of RankFile
+        The first one's host is the reference.
+
+    Returns
+    -------
+    scales : list of TimeScale
+        The earliest stream begins at 0.
+    warnings : list of str
+    """
+    groups: dict[_HostKey, list[RankFile]] = defaultdict(list)
+    for file in files:
+        groups[_key(file)].append(file)
+    hosts = {key: _host(group) for key, group in groups.items()}
+    host_of_rank = {file.header.world_rank: _key(file) for file in files}
+    lines: dict[_HostKey, tuple[float, float]] = {}
+    warnings = []
+    reference = _key(files[0])
+    for key, host in hosts.items():
+        points, error_ns = _offsets(key, hosts, groups, host_of_rank)
+        if key == reference:
+            lines[key] = (0.0, 0.0)
+        elif points:
+            lines[key] = _line(points)
+            if error_ns > 1_000_000:
+                warnings.append(
+                    f"the clock of {groups[key][0].header.host} is known to within "
+                    f"{format_seconds(error_ns / NS_PER_S)} only"
+                )
+        else:
+            base = hosts[reference]
+            offset = (host.realtime_ns - base.realtime_ns) - (
+                host.monotonic_ns - base.monotonic_ns
+            )
+            lines[key] = (float(offset), 0.0)
+            warnings.append(
+                f"the clock of {groups[key][0].header.host} was not compared with that "
+                f"of {files[0].header.host}; their wall clocks are trusted"
+            )
+    return _scales(files, hosts, lines), warnings
+
+
+def _key(file: RankFile) -> _HostKey:
+    return file.header.boot_id or file.header.host, file.header.clock_kind
+
+
+def _scales(
+    files: Sequence[RankFile],
+    hosts: dict[_HostKey, _Host],
+    lines: dict[_HostKey, tuple[float, float]],
+) -> list[TimeScale]:
+    starts, speeds = [], []
+    for file in files:
+        key = _key(file)
+        header = file.header
+        begin = header.start_ticks >> header.unit_shift << header.unit_shift
+        value, slope = lines[key]
+        own = hosts[key].at(begin)
+        starts.append(own + value + slope * own)
+        speeds.append(hosts[key].ns_per_tick * 2**header.unit_shift * (1 + slope))
+    earliest = min(starts)
+    return [
+        TimeScale(speed, min(round(start - earliest), _LATEST_NS), round(cost))
+        for speed, start, cost in zip(speeds, starts, cost_ns(files), strict=True)
+    ]

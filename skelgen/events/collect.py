@@ -1,0 +1,211 @@
+"""From a trace to `Events`: all ranks in flat arrays, on one clock, with one table."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import communicators as comms
+from skelgen.events.clock import time_scales
+from skelgen.events.ranks import RankEvents, decode_rank, remove, requests_of
+from skelgen.events.requests import AgeRows
+from skelgen.events.rows import RowTable
+from skelgen.events.shapes import FileShapes, Names, interpret
+from skelgen.events.sizes import Vectors
+from skelgen.events.types import SHAPE_DTYPE, Calls, Events
+from skelgen.events.wildcards import resolve
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trace import Columns, RankFile, TimeScale, Trace
+
+#: Ends that say when the program ended although it did not call MPI_Finalize.
+_ENDED = ("exit", "abort")
+
+
+def collect(trace: Trace, progress: Progress = NO_PROGRESS) -> Events:
+    """Read all events of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    progress : Progress
+        Told of every event that was read.
+
+    Raises
+    ------
+    InputError
+        When the trace is damaged beyond use or changed since it was opened.
+    """
+    return _Collector(trace, progress).events()
+
+
+class _Collector:
+    """What grows while rank after rank is read."""
+
+    def __init__(self, trace: Trace, progress: Progress) -> None:
+        self.trace, self.progress = trace, progress
+        self.names = Names()
+        self.table = RowTable(SHAPE_DTYPE)
+        self.ages = AgeRows()
+        self.communicators = comms.unify(trace.files, trace.world_size)
+        self.scales, self.warnings = time_scales(trace.files)
+        self.columns = Columns.of(trace.events)
+        self.first = np.zeros(trace.world_size + 1, np.int64)
+        self.begin_ns = np.full(trace.world_size, -1, np.int64)
+        self.end_ns = np.full(trace.world_size, -1, np.int64)
+        self.tail_ns = np.zeros(trace.world_size, np.int64)
+        self.vector_calls: list[NDArray[np.int64]] = []
+        self.vectors: list[NDArray[np.object_]] = []
+        self.wrong_peers = self.lost_requests = self.implausible = 0
+
+    def events(self) -> Events:
+        """Read everything."""
+        index = {id(file): i for i, file in enumerate(self.trace.files)}
+        ranks = groupby(self.trace.files, key=lambda file: file.header.world_rank)
+        at = 0
+        self.progress.start("decoding events", self.trace.events)
+        for rank, group in ranks:
+            files = list(group)
+            numbers = [index[id(file)] for file in files]
+            read = sum(file.facts.events for file in files)
+            count = self._rank(rank, files, numbers, at, at + read)
+            at += count
+            self.first[rank + 1] = count
+            self.progress.advance(read)
+        self.progress.finish()
+        np.cumsum(self.first, out=self.first)
+        self._fill_missing()
+        self._warn()
+        return self._result(at)
+
+    def _rank(
+        self, rank: int, files: list[RankFile], numbers: list[int], at: int, end: int
+    ) -> int:
+        """Read one rank into the columns from `at` on; return its number of calls."""
+        indices = self.communicators.index
+        shapes = [
+            interpret(file, indices[number], self.communicators, self.names)
+            for file, number in zip(files, numbers, strict=True)
+        ]
+        scales = [self.scales[number] for number in numbers]
+        found = decode_rank(files, shapes, scales, self.columns.part(at, end))
+        found, count = self._take_bounds(rank, found, files[0], scales[0])
+        requests = requests_of(found, files, count)
+        self.lost_requests += self.ages.follow(requests)
+        shape = found.columns.variant[:count]
+        shape[:] = self.table.number(found.rows)[shape] if len(shape) else 0
+        self.wrong_peers += found.wrong_peers + resolve(
+            shape,
+            self.table,
+            tuple(self.names.functions),
+            self.communicators.table,
+            requests.statuses["creator"],
+            found.statuses["source"],
+            found.statuses["tag"],
+        )
+        self.implausible += found.implausible
+        self._take_vectors(found, files, shapes, at)
+        return count
+
+    def _take_bounds(
+        self, rank: int, found: RankEvents, file: RankFile, scale: TimeScale
+    ) -> tuple[RankEvents, int]:
+        """Note begin and end, which are no calls, and take them out."""
+        columns = found.columns
+        total = len(columns.variant)
+        begins = np.zeros(0, np.int64)
+        ends = begins
+        if found.begins.any() or found.ends.any():
+            begins = np.flatnonzero(found.begins[columns.variant])
+            ends = np.flatnonzero(found.ends[columns.variant])
+        begin = columns.leave_ns[begins[0]] if len(begins) else scale.origin_ns
+        tail = 0
+        if len(ends):
+            end, tail = columns.enter_ns[ends[-1]], columns.compute_ns[ends[-1]]
+            # What follows MPI_Finalize is damage, and what precedes MPI_Init too.
+            ends = np.arange(ends[-1], total)
+        gone = np.unique(np.concatenate([begins, ends]))
+        last = columns.leave_ns[total - 1] if total else begin
+        if len(gone):
+            found, total = remove(found, gone)
+        if not len(ends):
+            end = last
+            stop = file.definitions.end
+            if stop is not None and stop.reason in _ENDED:
+                unit_ns = scale.ns_per_unit / 2**file.header.unit_shift
+                since = (stop.ticks - file.header.start_ticks) * unit_ns
+                end = max(last, scale.origin_ns + min(int(since), 1 << 61))
+                tail = end - last
+        self.begin_ns[rank], self.end_ns[rank] = begin, max(begin, end)
+        self.tail_ns[rank] = tail
+        return found, total
+
+    def _take_vectors(
+        self,
+        found: RankEvents,
+        files: list[RankFile],
+        shapes: list[FileShapes],
+        at: int,
+    ) -> None:
+        """Note bytes for each rank, and sizes that follow from them."""
+        if not len(found.vectors):
+            return
+        tables = [Vectors(file, one) for file, one in zip(files, shapes, strict=True)]
+        names = ["file", "shape", "vector_a", "vector_b"]
+        kinds, which = np.unique(found.vectors[names], return_inverse=True)
+        sides = np.full((len(kinds), 2), None, dtype=object)
+        sizes = np.zeros(len(kinds), np.int64)
+        for i, (number, shape, vector_a, vector_b) in enumerate(kinds.tolist()):
+            sends, receives, size = tables[number].sides(shape, vector_a, vector_b)
+            sides[i, 0], sides[i, 1], sizes[i] = sends, receives, size
+        which = which.reshape(-1)
+        calls, size = found.vectors["event"], sizes[which]
+        found.columns.size_bytes[calls[size >= 0]] = size[size >= 0]
+        self.vector_calls.append(calls + at)
+        self.vectors.append(sides[which])
+
+    def _fill_missing(self) -> None:
+        """Let ranks without a file begin and end with the first."""
+        missing = self.begin_ns < 0
+        if missing.any():
+            earliest = self.begin_ns[~missing].min()
+            self.begin_ns[missing] = self.end_ns[missing] = earliest
+
+    def _warn(self) -> None:
+        for number, what in (
+            (self.wrong_peers, "calls name a rank outside of their communicator"),
+            (self.lost_requests, "completions name a request that does not exist"),
+            (self.implausible, "calls state more bytes than there can be"),
+        ):
+            if number:
+                self.warnings.append(f"the trace is damaged: {number} {what}")
+
+    def _result(self, count: int) -> Events:
+        columns = self.columns.part(0, count)
+        age_first, age_values = self.ages.arrays()
+        vectors = np.full((0, 2), None, dtype=object)
+        calls = Calls(
+            first=self.first,
+            shape=columns.variant,
+            size_bytes=columns.size_bytes,
+            ages=columns.reference,
+            age_first=age_first,
+            age_values=age_values,
+            vector_call=np.concatenate([np.zeros(0, np.int64), *self.vector_calls]),
+            vectors=np.concatenate([vectors, *self.vectors]),
+            shapes=self.table.rows,
+            communicators=self.communicators.table,
+            functions=tuple(self.names.functions),
+        )
+        return Events(
+            calls=calls,
+            enter_ns=columns.enter_ns,
+            leave_ns=columns.leave_ns,
+            compute_ns=columns.compute_ns,
+            begin_ns=self.begin_ns,
+            end_ns=self.end_ns,
+            tail_ns=self.tail_ns,
+            sites=tuple(self.names.sites),
+            warnings=tuple(self.warnings),
+        )

@@ -1,0 +1,116 @@
+"""Recognise the communicators of different rank files, and their families."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from skelgen.events.types import Communicator
+from skelgen.trace import RankFile
+from skelgen.trace.types import CommunicatorDefinition
+
+WORLD, SELF = 0, 1
+
+
+@dataclass(slots=True)
+class _Families:
+    """Numbers families and knows whom their communicators hold."""
+
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    ranks: list[set[int]] = field(default_factory=list)
+
+    def number(self, key: Hashable, members: Sequence[int]) -> int:
+        """Return the family of a new communicator.
+
+        Two communicators of one rank cannot have come from one call; then the second
+        starts a family of its own.
+        """
+        for attempt in count():
+            known = self.numbers.setdefault((key, attempt), len(self.numbers))
+            if known == len(self.ranks):
+                self.ranks.append(set())
+            if self.ranks[known].isdisjoint(members):
+                self.ranks[known].update(members)
+                return known
+        raise AssertionError("unreachable")
+
+
+@dataclass(frozen=True, slots=True)
+class Communicators:
+    """The communicators of a run.
+
+    Attributes
+    ----------
+    table : tuple of Communicator
+        0 is ``MPI_COMM_WORLD``, 1 + r is ``MPI_COMM_SELF`` of rank r.
+    index : tuple of dict of int to int
+        For each file from its ids to rows of the table.
+    """
+
+    table: tuple[Communicator, ...]
+    index: tuple[dict[int, int], ...]
+
+
+def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
+    """Join the definitions of all files.
+
+    Two definitions are the same communicator when kind, groups and the number of
+    earlier ones with these groups are equal: every member counts alike. An
+    intercommunicator has one row for each of its sides.
+
+    Parameters
+    ----------
+    files : sequence of RankFile
+        By rank.
+    world_size : int
+    """
+    world = tuple(range(world_size))
+    table = [Communicator(0, -1, "world", world)]
+    table += [Communicator(1, -1, "self", (rank,)) for rank in world]
+    known: dict[Hashable, int] = {}
+    families = _Families()
+    families.number("world", world)
+    families.number("self", world)
+    indices = []
+    for file in files:
+        rank = file.header.world_rank
+        index = {WORLD: 0, SELF: 1 + rank}
+        for number, definition in file.definitions.communicators.items():
+            if number in index:
+                continue
+            parent = index.get(definition.parent, -1)
+            key = (definition.kind, *_sides(definition), definition.twin)
+            if key not in known:
+                known[key] = len(table)
+                table.append(_communicator(definition, parent, table, families))
+            index[number] = known[key]
+        indices.append(index)
+    return Communicators(tuple(table), tuple(indices))
+
+
+def _sides(definition: CommunicatorDefinition) -> Iterator[tuple[int, ...]]:
+    yield definition.members
+    yield definition.remote
+
+
+def _communicator(
+    definition: CommunicatorDefinition,
+    parent: int,
+    table: list[Communicator],
+    families: _Families,
+) -> Communicator:
+    both = tuple(sorted((definition.members, definition.remote)))
+    key: Hashable = (definition.kind, both, definition.twin)
+    if parent >= 0:
+        key = (table[parent].family, definition.sequence, definition.kind)
+    inside = [rank for rank in definition.members if rank >= 0]
+    return Communicator(
+        family=families.number(key, inside),
+        parent=parent,
+        kind=definition.kind,
+        members=definition.members,
+        remote=definition.remote,
+        dims=definition.dims,
+        periods=definition.periods,
+    )

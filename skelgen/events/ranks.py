@@ -1,0 +1,253 @@
+"""Decode one rank: all its threads, merged by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.requests import RankRequests, dtype
+from skelgen.events.shapes import FileShapes, variant_rows
+from skelgen.trace import Columns, RankFile, TimeScale, decode
+from skelgen.trace.stream import Decoded
+
+#: Calls with vectors: event, index of the file, its shape, its two vectors.
+VECTOR_DTYPE = np.dtype(
+    [
+        ("event", np.int64),
+        ("file", np.int64),
+        ("shape", np.int64),
+        ("vector_a", np.int64),
+        ("vector_b", np.int64),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankEvents:
+    """The events of one rank before they join those of the others.
+
+    Attributes
+    ----------
+    columns : Columns
+    rows : (variants,) SHAPE_DTYPE array
+    action : (variants,) uint8 array
+    begins, ends : (variants,) bool arrays
+        MPI_Init and MPI_Finalize.
+    stream : (n,) uint16 array or None
+        Thread of each event, as an index of the rank's files; None when there is one.
+    statuses : structured array
+        As decoded, by event.
+    foreign : structured array
+        As decoded, by event; threads are indices or -1.
+    vectors : VECTOR_DTYPE array
+        By event.
+    wrong_peers, implausible : int
+        Events that name a rank outside their communicator; sizes that were cut.
+    """
+
+    columns: Columns
+    rows: NDArray[np.void]
+    action: NDArray[np.uint8]
+    begins: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    stream: NDArray[np.uint16] | None
+    statuses: NDArray[np.void]
+    foreign: NDArray[np.void]
+    vectors: NDArray[np.void]
+    wrong_peers: int
+    implausible: int
+
+
+def decode_rank(
+    files: Sequence[RankFile],
+    shapes: Sequence[FileShapes],
+    scales: Sequence[TimeScale],
+    columns: Columns,
+) -> RankEvents:
+    """Decode the files of one rank into columns, in order of time.
+
+    Parameters
+    ----------
+    files, shapes, scales
+        One for each thread.
+    columns : Columns
+        Room for the events of all of them; filled here.
+    """
+    if len(files) == 1:
+        parts = [columns]
+        order = None
+    else:
+        parts = [Columns.of(file.facts.events) for file in files]
+    decoded = [
+        decode(file, shape.raw, part, scale)
+        for file, shape, part, scale in zip(files, shapes, parts, scales, strict=True)
+    ]
+    first_variant = np.cumsum([0, *(len(one.variants) for one in decoded)])
+    if len(files) > 1:
+        for part, first in zip(parts, first_variant[:-1], strict=True):
+            np.add(part.variant, np.uint32(first), out=part.variant)
+        order = _merge(parts, scales, columns)
+    described = [
+        variant_rows(s, d.variants) for s, d in zip(shapes, decoded, strict=True)
+    ]
+    wrong = np.concatenate([outside for _, outside in described])
+    return RankEvents(
+        columns=columns,
+        rows=np.concatenate([rows for rows, _ in described]),
+        action=_of_variants("action", shapes, decoded),
+        begins=_of_variants("begins", shapes, decoded),
+        ends=_of_variants("ends", shapes, decoded),
+        stream=_streams(parts, order),
+        statuses=_in_order([one.statuses for one in decoded], parts, order),
+        foreign=_foreign(files, decoded, parts, order),
+        vectors=_vectors(decoded, parts, order),
+        wrong_peers=int(wrong[columns.variant].sum()) if wrong.any() else 0,
+        implausible=sum(one.implausible for one in decoded),
+    )
+
+
+def _of_variants(
+    name: str, shapes: Sequence[FileShapes], decoded: Sequence[Decoded]
+) -> NDArray[Any]:
+    return np.concatenate(
+        [
+            getattr(one, name)[found.variants["shape"]]
+            for one, found in zip(shapes, decoded, strict=True)
+        ]
+    )
+
+
+def _merge(
+    parts: Sequence[Columns], scales: Sequence[TimeScale], columns: Columns
+) -> NDArray[np.int64]:
+    """Fill the columns with those of all threads; return where each event came from."""
+    enter = np.concatenate([part.enter_ns for part in parts])
+    order = np.argsort(enter, kind="stable")
+    for name in Columns.__slots__:
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        getattr(columns, name)[:] = joined[order]
+    if len(order):
+        busy = np.maximum.accumulate(columns.leave_ns)
+        gap = columns.enter_ns[1:] - busy[:-1] - scales[0].cost_ns
+        columns.compute_ns[1:] = np.maximum(gap, 0)
+    return order
+
+
+def _streams(
+    parts: Sequence[Columns], order: NDArray[np.int64] | None
+) -> NDArray[np.uint16] | None:
+    if order is None:
+        return None
+    lengths = [len(part.variant) for part in parts]
+    streams = np.repeat(np.arange(len(parts), dtype=np.uint16), lengths)
+    return streams[order]
+
+
+def _in_order(
+    tables: Sequence[NDArray[np.void]],
+    parts: Sequence[Columns],
+    order: NDArray[np.int64] | None,
+) -> NDArray[np.void]:
+    """Join tables that name events, now by their place among those of all threads."""
+    if order is None:
+        return tables[0]
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    begin = 0
+    for table, part in zip(tables, parts, strict=True):
+        table["event"] = place[table["event"] + begin]
+        begin += len(part.variant)
+    joined = np.concatenate(tables)
+    return joined[np.argsort(joined["event"], kind="stable")]
+
+
+def _foreign(
+    files: Sequence[RankFile],
+    decoded: Sequence[Decoded],
+    parts: Sequence[Columns],
+    order: NDArray[np.int64] | None,
+) -> NDArray[np.void]:
+    index = {file.header.thread: i for i, file in enumerate(files)}
+    joined = _in_order([one.foreign for one in decoded], parts, order)
+    result = np.zeros(len(joined), dtype("foreign_request"))
+    result["event"], result["number"] = joined["event"], joined["number"]
+    result["stream"] = [index.get(thread, -1) for thread in joined["thread"].tolist()]
+    return result
+
+
+def _vectors(
+    decoded: Sequence[Decoded],
+    parts: Sequence[Columns],
+    order: NDArray[np.int64] | None,
+) -> NDArray[np.void]:
+    tables = []
+    for i, (one, part) in enumerate(zip(decoded, parts, strict=True)):
+        table = np.zeros(len(one.vectors), VECTOR_DTYPE)
+        for name in ("event", "vector_a", "vector_b"):
+            table[name] = one.vectors[name]
+        variant = part.variant[table["event"]].astype(np.int64)
+        variant -= sum(len(earlier.variants) for earlier in decoded[:i])
+        table["file"], table["shape"] = i, one.variants["shape"][variant]
+        tables.append(table)
+    return _in_order(tables, parts, order)
+
+
+def remove(events: RankEvents, rows: NDArray[np.int64]) -> tuple[RankEvents, int]:
+    """Take events out; those behind them move forward.
+
+    Parameters
+    ----------
+    events : RankEvents
+        Its columns change.
+    rows : int64 array
+        Ascending.
+
+    Returns
+    -------
+    events : RankEvents
+        With tables that name the events by their new places.
+    count : int
+        How many remain.
+    """
+    columns = events.columns
+    total = len(columns.variant)
+    arrays = [getattr(columns, name) for name in Columns.__slots__]
+    if events.stream is not None:
+        arrays.append(events.stream)
+    edges = [*rows.tolist(), total]
+    for i, row in enumerate(rows.tolist()):
+        begin, end = row + 1, edges[i + 1]
+        for array in arrays:
+            array[begin - i - 1 : end - i - 1] = array[begin:end]
+    tables = {}
+    for name in ("statuses", "foreign", "vectors"):
+        table = getattr(events, name)
+        table = table[~np.isin(table["event"], rows)]
+        table["event"] -= np.searchsorted(rows, table["event"])
+        tables[name] = table
+    return replace(events, **tables), total - len(rows)
+
+
+def requests_of(
+    events: RankEvents, files: Sequence[RankFile], count: int
+) -> RankRequests:
+    """Describe what the first `count` events do with requests."""
+    statuses = np.zeros(len(events.statuses), dtype("request_status"))
+    for name in ("event", "position"):
+        statuses[name] = events.statuses[name]
+    statuses["creator"] = -1
+    return RankRequests(
+        variant=events.columns.variant[:count],
+        action=events.action,
+        reference=events.columns.reference[:count],
+        stream=None if events.stream is None else events.stream[:count],
+        lists=[file.definitions.lists for file in files],
+        requests=[file.facts.requests for file in files],
+        persistent=[file.facts.persistent for file in files],
+        foreign=events.foreign,
+        statuses=statuses,
+    )

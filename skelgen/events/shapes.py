@@ -1,0 +1,247 @@
+"""From the call shapes of the files to one table of shapes for all ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.communicators import Communicators
+from skelgen.events.functions import FunctionInfo, Kind, function_info
+from skelgen.events.sizes import set_sizes
+from skelgen.events.types import (
+    FAILED_POLL,
+    IN_PLACE,
+    NO_COMMUNICATOR,
+    NO_PEER,
+    NO_TAG,
+    PROC_NULL,
+    SHAPE_DTYPE,
+    WILDCARD_SOURCE,
+    WILDCARD_TAG,
+)
+from skelgen.trace import RankFile
+from skelgen.trace.format import trace_format
+
+UNKNOWN_SITE = "unknown"
+_FAILED = " (failed)"
+_LARGEST = 2**31 - 1
+_WITH_PEER = (
+    Kind.SEND,
+    Kind.RECEIVE,
+    Kind.SENDRECV,
+    Kind.ISEND,
+    Kind.IRECEIVE,
+    Kind.SEND_INIT,
+    Kind.RECEIVE_INIT,
+    Kind.PROBE,
+    Kind.COLLECTIVE,
+    Kind.ICOLLECTIVE,
+    Kind.UNSUPPORTED,
+)
+_BITS = {
+    "WILD_SOURCE": WILDCARD_SOURCE,
+    "WILD_TAG": WILDCARD_TAG,
+    "IN_PLACE": IN_PLACE,
+    "NOT_READY": FAILED_POLL,
+}
+
+
+@dataclass(slots=True)
+class Names:
+    """Functions and call sites of all files, numbered as they appear."""
+
+    functions: dict[str, int] = field(default_factory=dict)
+    sites: dict[str, int] = field(default_factory=lambda: {UNKNOWN_SITE: 0})
+
+    def function(self, name: str) -> int:
+        """Return the number of a function."""
+        return self.functions.setdefault(name, len(self.functions))
+
+    def site(self, module: str, offset: int) -> int:
+        """Return the number of a call site; hosts may have the module elsewhere."""
+        name = f"{PurePosixPath(module).name}+{offset:#x}"
+        return self.sites.setdefault(name, len(self.sites))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileShapes:
+    """What the shapes of one file mean.
+
+    Attributes
+    ----------
+    raw : structured array
+        The kernel's shapes with their rules for sizes.
+    rows : (shapes,) SHAPE_DTYPE array
+        What does not vary in a shape.
+    action : (shapes,) uint8 array
+        What a call does with requests, ``enum skelgen_action``.
+    names : tuple of str
+        Function of each shape, see `plain_name`.
+    peers : (shapes,) int32 array
+        How many ranks a peer can be; 0: the call has none.
+    begins, ends : (shapes,) bool arrays
+        MPI_Init and MPI_Finalize.
+    """
+
+    raw: NDArray[np.void]
+    rows: NDArray[np.void]
+    action: NDArray[np.uint8]
+    names: tuple[str, ...]
+    peers: NDArray[np.int32]
+    begins: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+
+
+def plain_name(function: str) -> str:
+    """Name the blocking form of a function, in lower case and without ``MPI_``.
+
+    Examples
+    --------
+    >>> plain_name("MPI_Ialltoallv_c")
+    'alltoallv'
+    """
+    name = function.removeprefix("MPI_").removesuffix("_c").lower()
+    nonblocking = function_info(function).kind is Kind.ICOLLECTIVE
+    return name[1:] if nonblocking else name
+
+
+def interpret(
+    file: RankFile, index: dict[int, int], communicators: Communicators, names: Names
+) -> FileShapes:
+    """Work out what the shapes of a file mean.
+
+    Parameters
+    ----------
+    file : RankFile
+    index : dict of int to int
+        From the file's communicators to rows of the table.
+    communicators : Communicators
+    names : Names
+        Extended here.
+    """
+    raw = file.shapes.copy()
+    functions = _functions(file)
+    infos = [function_info(name) for name in functions]
+    plain = tuple(plain_name(name) for name in functions)
+    set_sizes(file, raw, infos, plain)
+    rows = np.zeros(len(raw), SHAPE_DTYPE)
+    rows["function"] = [names.function(name) for name in functions]
+    for flag, bit in _BITS.items():
+        rows["flags"][flagged(raw, flag)] |= bit
+    rows["communicator"] = _mapped(raw["comm"], index, NO_COMMUNICATOR)
+    rows["op"] = np.minimum(raw["op"], _LARGEST)
+    element = np.where(raw["type_a"] != 0, raw["bytes_a"], raw["bytes_b"])
+    rows["datatype_bytes"] = np.where(element > _LARGEST, 1, element)
+    sites = {n: names.site(*site) for n, site in file.definitions.sites.items()}
+    rows["site"] = _mapped(raw["site"], sites, 0)
+    return FileShapes(
+        raw=raw,
+        rows=rows,
+        action=_actions(raw, infos),
+        names=plain,
+        peers=_peer_counts(rows["communicator"], communicators, infos),
+        begins=np.array([name in ("init", "init_thread") for name in plain], bool),
+        ends=np.array([name == "finalize" for name in plain], bool),
+    )
+
+
+def flagged(raw: NDArray[np.void], name: str) -> NDArray[np.bool_]:
+    """Say which of the kernel's shapes have a flag."""
+    flags: NDArray[np.uint32] = raw["flags"]
+    has: NDArray[np.bool_] = (flags & trace_format()[f"SHAPE_{name}"]) != 0
+    return has
+
+
+def _functions(file: RankFile) -> list[str]:
+    """Name the function of each shape; a failed call is a function of its own."""
+    defined = file.definitions.functions
+    failed = flagged(file.shapes, "FAILED") & ~flagged(file.shapes, "COMPLETES")
+    return [
+        defined[int(number)].name + (_FAILED if has_failed else "")
+        for number, has_failed in zip(file.shapes["function"], failed, strict=True)
+    ]
+
+
+def _mapped(
+    numbers: NDArray[np.integer], table: dict[int, int], default: int
+) -> NDArray[np.int64]:
+    distinct, where = np.unique(numbers, return_inverse=True)
+    known = [table.get(int(number), default) for number in distinct]
+    result: NDArray[np.int64] = np.array(known, np.int64)[where.reshape(-1)]
+    return result
+
+
+def _actions(raw: NDArray[np.void], infos: list[FunctionInfo]) -> NDArray[np.uint8]:
+    from skelgen._kernels._requests import lib
+
+    action = np.zeros(len(raw), np.uint8)
+    action[flagged(raw, "CREATES")] |= lib.SKELGEN_ACTION_CREATES
+    action[flagged(raw, "PERSISTENT")] |= lib.SKELGEN_ACTION_PERSISTENT
+    action[flagged(raw, "STARTS")] |= lib.SKELGEN_ACTION_STARTS
+    ends = flagged(raw, "COMPLETES") | flagged(raw, "RELEASES")
+    action[ends] |= lib.SKELGEN_ACTION_ENDS
+    creates = np.array([info.creates for info in infos], bool)
+    action[creates] |= lib.SKELGEN_ACTION_NEW
+    return action
+
+
+def _peer_counts(
+    communicator: NDArray[np.int32],
+    communicators: Communicators,
+    infos: list[FunctionInfo],
+) -> NDArray[np.int32]:
+    table = communicators.table
+    counts = [len(one.remote or one.members) for one in table] + [0]
+    result = np.array(counts, np.int32)[communicator]
+    result[[info.kind not in _WITH_PEER for info in infos]] = 0
+    return result
+
+
+def variant_rows(
+    shapes: FileShapes, variants: NDArray[np.void]
+) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
+    """Write down what the variants of a file's shapes mean.
+
+    Parameters
+    ----------
+    shapes : FileShapes
+    variants : structured array
+        Of the decoder.
+
+    Returns
+    -------
+    rows : (variants,) SHAPE_DTYPE array
+    wrong : (variants,) bool array
+        Variants that name a rank outside of their communicator; their partner
+        becomes PROC_NULL.
+    """
+    rows = shapes.rows[variants["shape"]]
+    peers = shapes.peers[variants["shape"]]
+    wrong = np.zeros(len(rows), bool)
+    for column in ("peer", "peer2"):
+        rows[column], outside = checked_peers(variants[column], peers)
+        wrong |= outside
+    for column in ("tag", "tag2"):
+        rows[column] = np.maximum(variants[column], NO_TAG)
+    return rows, wrong
+
+
+def checked_peers(
+    recorded: NDArray[np.int32], peers: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Turn recorded ranks into peers; those that cannot be become PROC_NULL."""
+    constants = trace_format()
+    result = recorded.copy()
+    none = (recorded == constants["ANY_SOURCE"]) | (peers == 0)
+    result[none] = NO_PEER
+    codes = (
+        (recorded == constants["NO_PEER"])
+        | (recorded == constants["PROC_NULL"])
+        | (recorded == constants["ROOT"])
+    )
+    wrong = ~none & ~codes & ((recorded < 0) | (recorded >= peers))
+    result[wrong] = PROC_NULL
+    return result, wrong

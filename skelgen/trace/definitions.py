@@ -1,0 +1,200 @@
+"""From definition records to `Definitions`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.trace.format import trace_format
+from skelgen.trace.payload import Payload, PayloadError
+from skelgen.trace.types import (
+    ClockSample,
+    CommunicatorDefinition,
+    Definitions,
+    End,
+    FunctionDefinition,
+    OffsetSample,
+    Ragged,
+    TypeDefinition,
+)
+
+_T = TypeVar("_T")
+_LARGEST_SIZE = 2**44
+_MOST_DIMENSIONS = 64
+
+
+class Collector:
+    """Takes definition records one by one.
+
+    Parameters
+    ----------
+    world_size : int
+        Ranks in MPI_COMM_WORLD; groups with other ranks are damage.
+    """
+
+    def __init__(self, world_size: int) -> None:
+        self.world_size = world_size
+        self.functions: dict[int, FunctionDefinition] = {}
+        self.modules: dict[int, str] = {}
+        self.sites: dict[int, tuple[str, int]] = {}
+        self.communicators: dict[int, CommunicatorDefinition] = {}
+        self.types: dict[int, TypeDefinition] = {}
+        self.lists: list[NDArray[np.int64]] = []
+        self.vectors: list[NDArray[np.int64]] = []
+        self.clocks: list[ClockSample] = []
+        self.offsets: list[OffsetSample] = []
+        self.passed: dict[int, int] = {}
+        self.notes: list[str] = []
+        self.end: End | None = None
+        constants = trace_format()
+        self._readers: dict[int, Callable[[Payload], None]] = {
+            constants["REC_FUNCTION"]: self._function,
+            constants["REC_MODULE"]: self._module,
+            constants["REC_SITE"]: self._site,
+            constants["REC_COMM"]: self._communicator,
+            constants["REC_TYPE"]: self._type,
+            constants["REC_LIST"]: self._list,
+            constants["REC_VECTOR"]: self._vector,
+            constants["REC_CLOCK"]: self._clock,
+            constants["REC_OFFSET"]: self._offset,
+            constants["REC_COUNT"]: self._count,
+            constants["REC_NOTE"]: self._note,
+            constants["REC_END"]: self._end,
+        }
+
+    def take(self, tag: int, payload: bytes) -> None:
+        """Read one record; those of unknown tags are skipped.
+
+        Raises
+        ------
+        PayloadError
+            When the record does not read as what its tag says.
+        """
+        reader = self._readers.get(tag)
+        if reader is not None:
+            reader(Payload(payload))
+
+    def result(self) -> Definitions:
+        """Return what was taken so far."""
+        return Definitions(
+            functions=self.functions,
+            sites=self.sites,
+            communicators=self.communicators,
+            types=self.types,
+            lists=_ragged(self.lists),
+            vectors=_ragged(self.vectors),
+            clocks=tuple(self.clocks),
+            offsets=tuple(self.offsets),
+            passed=self.passed,
+            notes=tuple(self.notes),
+            end=self.end,
+        )
+
+    def _function(self, payload: Payload) -> None:
+        number, name = payload.varint(), payload.string()
+        kind = trace_format().name("function_kind", payload.varint())
+        if not name.startswith("MPI_") or not name.isidentifier():
+            raise PayloadError(f"a function named {name[:40]!r}")
+        _once(self.functions, number, FunctionDefinition(name, kind))
+
+    def _module(self, payload: Payload) -> None:
+        number = payload.varint()
+        _once(self.modules, number, payload.string())
+
+    def _site(self, payload: Payload) -> None:
+        number, module, offset = payload.varint(), payload.varint(), payload.varint()
+        if module not in self.modules:
+            raise PayloadError(f"a call site in the undefined module {module}")
+        _once(self.sites, number, (self.modules[module], offset))
+
+    def _communicator(self, payload: Payload) -> None:
+        number = payload.varint(2**31)
+        kind = trace_format().name("comm_kind", payload.varint())
+        parent, sequence = payload.zigzag(2**31), payload.varint()
+        twin, rank = payload.varint(), payload.zigzag(2**31)
+        members = payload.group(self.world_size)
+        remote = payload.group(self.world_size)
+        dimensions = payload.varint(_MOST_DIMENSIONS)
+        grid = [(payload.varint(2**31), payload.varint(1)) for _ in range(dimensions)]
+        if not 0 <= rank < len(members):
+            raise PayloadError(f"own rank {rank} among {len(members)}")
+        definition = CommunicatorDefinition(
+            kind=kind,
+            parent=parent if parent in self.communicators else -1,
+            sequence=sequence,
+            twin=twin,
+            rank=rank,
+            members=members,
+            remote=remote,
+            dims=tuple(size for size, _ in grid),
+            periods=tuple(bool(periodic) for _, periodic in grid),
+        )
+        _once(self.communicators, number, definition)
+
+    def _type(self, payload: Payload) -> None:
+        number, size = payload.varint(), payload.varint(_LARGEST_SIZE)
+        payload.zigzag()  # lower bound
+        payload.zigzag()  # extent
+        payload.varint()  # combiner
+        payload.varint()  # contiguous
+        _once(self.types, number, TypeDefinition(size, payload.string()))
+
+    def _list(self, payload: Payload) -> None:
+        payload.varint()  # the kernel has checked that it is the next one
+        steps = payload.zigzags(payload.varint())
+        if len(steps) and np.abs(steps).max() > 2**32:
+            raise PayloadError(f"an age of {int(np.abs(steps).max())} requests")
+        self.lists.append(np.cumsum(steps))
+
+    def _vector(self, payload: Payload) -> None:
+        payload.varint()
+        vector = payload.varints(payload.varint())
+        if len(vector) and vector.max() > _LARGEST_SIZE:
+            raise PayloadError(f"a count of {int(vector.max())}")
+        self.vectors.append(vector)
+
+    def _clock(self, payload: Payload) -> None:
+        place = trace_format().name("clock_place", payload.varint())
+        times = [payload.varint(2**63) for _ in range(4)]
+        self.clocks.append(ClockSample(place, *times))
+
+    def _offset(self, payload: Payload) -> None:
+        payload.varint()
+        self.offsets.append(
+            OffsetSample(
+                ticks=payload.varint(2**63),
+                reference=payload.varint(2**31),
+                offset_ns=payload.zigzag(2**62),
+                error_ns=payload.varint(2**62),
+            )
+        )
+
+    def _count(self, payload: Payload) -> None:
+        for _ in range(payload.varint()):
+            function = payload.varint()
+            calls = payload.varint()
+            self.passed[function] = self.passed.get(function, 0) + calls
+
+    def _note(self, payload: Payload) -> None:
+        self.notes.append(" ".join(payload.string().split()))
+
+    def _end(self, payload: Payload) -> None:
+        reason = trace_format().name("end", payload.varint())
+        code = payload.zigzag()
+        self.end = End(reason, code, *(payload.varint() for _ in range(6)))
+
+
+def _once(known: dict[int, _T], number: int, what: _T) -> None:
+    if number in known:
+        raise PayloadError(f"a second definition of number {number}")
+    known[number] = what
+
+
+def _ragged(rows: list[NDArray[np.int64]]) -> Ragged:
+    first = np.fromiter(accumulate(map(len, rows), initial=0), np.int64)
+    values = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+    return Ragged(first, values.astype(np.int64, copy=False))

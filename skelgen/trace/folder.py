@@ -1,0 +1,184 @@
+"""A folder of rank files as a `Trace`: what is missing, mixed or damaged is named."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from skelgen.errors import InputError
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trace.rank_file import read_header, read_rank_file
+from skelgen.trace.types import End, Header, RankFile, Trace
+from skelgen.units import NS_PER_S
+
+logger = logging.getLogger(__name__)
+
+PATTERN = "rank-*.skt"
+_NAMED = 8
+
+
+def open_trace(folder: Path, progress: Progress = NO_PROGRESS) -> Trace:
+    """Open a recorded run: read and check all of it except the events' contents.
+
+    Damaged or missing rank files leave a warning and what is complete is used.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the recorder wrote.
+    progress : Progress
+        Told of every byte that was read.
+
+    Raises
+    ------
+    InputError
+        When there is no run, more than one, or one that cannot be read.
+    """
+    folder = Path(folder)
+    headers = _headers(folder)
+    _check_one_run(folder, headers)
+    warnings: list[str] = []
+    files: list[RankFile] = []
+    sizes = {path: path.stat().st_size for path, header in headers if header}
+    progress.start("reading the trace", sum(sizes.values()))
+    for path, header in headers:
+        if header is None:
+            warnings.append(f"{path.name} ends before its header does: not used")
+            continue
+        files.append(read_rank_file(path, header))
+        progress.advance(sizes[path])
+    progress.finish()
+    files.sort(key=lambda file: (file.header.world_rank, file.header.thread))
+    world_size = files[0].header.world_size
+    present = {file.header.world_rank for file in files}
+    missing = tuple(rank for rank in range(world_size) if rank not in present)
+    warnings += _warnings(files, missing, world_size)
+    for warning in warnings:
+        logger.warning("%s", warning)
+    return Trace(folder, tuple(files), world_size, missing, tuple(warnings))
+
+
+def _headers(folder: Path) -> list[tuple[Path, Header | None]]:
+    if not folder.exists():
+        raise InputError(f"{folder} does not exist; give the folder of a recorded run")
+    if not folder.is_dir():
+        raise InputError(f"{folder} is a file; give the folder of a recorded run")
+    paths = sorted(path for path in folder.glob(PATTERN) if path.is_file())
+    if not paths:
+        raise InputError(
+            f"{folder} holds no rank file ({PATTERN}); record a run with "
+            f"'skelgen record -o {folder} -- mpirun ...'"
+        )
+    headers = [(path, read_header(path)) for path in paths]
+    if all(header is None for _, header in headers):
+        raise InputError(
+            f"{folder} holds {len(paths)} rank files but none has a header: the run "
+            "ended before MPI was initialised; record it again"
+        )
+    return headers
+
+
+def _check_one_run(folder: Path, headers: list[tuple[Path, Header | None]]) -> None:
+    runs: dict[int, list[tuple[Path, Header]]] = defaultdict(list)
+    for path, header in headers:
+        if header is not None:
+            runs[header.run_id].append((path, header))
+    if len(runs) > 1:
+        described = "; ".join(_describe_run(run) for run in runs.values())
+        raise InputError(
+            f"{folder} holds files of {len(runs)} runs ({described}); "
+            "move each run's files into a folder of their own"
+        )
+    streams: dict[tuple[int, int], Path] = {}
+    sizes = {header.world_size for _, header in headers if header is not None}
+    if len(sizes) > 1:
+        raise InputError(
+            f"{folder} holds rank files that disagree on the number of ranks: "
+            f"{_some(sorted(sizes))}; record the run again"
+        )
+    for path, header in headers:
+        if header is None:
+            continue
+        stream = (header.world_rank, header.thread)
+        if stream in streams:
+            raise InputError(
+                f"{folder} holds rank {stream[0]} twice ({streams[stream].name} and "
+                f"{path.name}); remove the copy"
+            )
+        streams[stream] = path
+
+
+def _describe_run(run: list[tuple[Path, Header]]) -> str:
+    header = run[0][1]
+    program = Path(header.program).name or "unknown program"
+    try:
+        second = header.start_realtime_ns // NS_PER_S
+        began = datetime.fromtimestamp(second, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        began = "unknown time"
+    files = _some([path.name for path, _ in run])
+    return f"{program} on {header.world_size} ranks of {began}: {files}"
+
+
+def _some(things: Iterable[object]) -> str:
+    """Write down the first few of many things.
+
+    Examples
+    --------
+    >>> _some(range(20))
+    '0, 1, 2, 3, 4, 5, 6, 7 and 12 more'
+    """
+    words = [str(thing) for thing in things]
+    shown = ", ".join(words[:_NAMED])
+    return f"{shown} and {len(words) - _NAMED} more" if len(words) > _NAMED else shown
+
+
+def _warnings(
+    files: list[RankFile], missing: tuple[int, ...], world_size: int
+) -> list[str]:
+    warnings = []
+    if missing:
+        warnings.append(
+            f"{len(missing)} of {world_size} ranks have no usable file: "
+            f"{_some(missing)}"
+        )
+    warnings += [str(file.damage) for file in files if file.damage]
+    cut = [f for f in files if f.definitions.end is None and f.damage is None]
+    if cut:
+        ranks = sorted({file.header.world_rank for file in cut})
+        warnings.append(
+            f"ranks {_some(ranks)} were killed: their files end without an END record "
+            "and are used up to the last complete record"
+        )
+    for file in files:
+        end = file.definitions.end
+        if end is not None and file.damage is None:
+            warnings += [
+                f"{file.path.name}: {line}" for line in _end_warnings(end, file)
+            ]
+    notes = {note for file in files for note in file.definitions.notes}
+    return warnings + [f"the recorder says: {note}" for note in sorted(notes)]
+
+
+def _end_warnings(end: End, file: RankFile) -> list[str]:
+    lines = []
+    facts = file.facts
+    if (end.events, end.requests >= facts.requests) != (facts.events, True):
+        lines.append(
+            f"it states {end.events} events and {end.requests} requests, but "
+            f"{facts.events} and {facts.requests} were read; a part is missing"
+        )
+    reasons = {
+        "abort": f"the program called MPI_Abort with code {end.code}",
+        "exit": "the program ended without MPI_Finalize",
+        "full": "the disk was full; what followed was not recorded",
+        "limit": "SKELGEN_MAX_BYTES was reached; what followed was not recorded",
+    }
+    if end.reason in reasons:
+        lines.append(reasons[end.reason])
+    if end.unrecorded:
+        lines.append(f"{end.unrecorded} calls were not recorded (paused or stopped)")
+    return lines

@@ -1,0 +1,239 @@
+"""One rank file: its header, and everything in it except the events themselves."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import InputError
+from skelgen.trace import stream
+from skelgen.trace.definitions import Collector
+from skelgen.trace.format import trace_format
+from skelgen.trace.payload import PayloadError
+from skelgen.trace.stream import Columns, Decoded, Scan, TimeScale
+from skelgen.trace.types import Damage, Definitions, Header, RankFile
+
+MOST_RANKS = 1 << 20
+_MOST_HEADER_BYTES = 1 << 16
+_LARGEST_SHIFT = 32
+
+
+@contextmanager
+def mapped(path: Path) -> Iterator[mmap.mmap | bytes]:
+    """Map a file into memory while it is read."""
+    try:
+        with path.open("rb") as file:
+            if path.stat().st_size == 0:
+                yield b""
+                return
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                yield data
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def read_header(path: Path) -> Header | None:
+    """Read a file's header; None when the recorder did not get to write all of it.
+
+    Raises
+    ------
+    InputError
+        When the file is no trace, or one of another version.
+    """
+    layout = trace_format().header
+    try:
+        with path.open("rb") as file:
+            start = file.read(layout.itemsize)
+            size = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    magic = trace_format().magic
+    if not start.strip(b"\0") or (len(start) < len(magic) and magic.startswith(start)):
+        return None
+    if not start.startswith(magic):
+        raise InputError(
+            f"{path} is not a trace: it begins with {start[:8]!r}, expected {magic!r}; "
+            "give the folder of a run that skelgen recorded"
+        )
+    _check_version(path, start)
+    if len(start) < layout.itemsize:
+        return None
+    header = _header(np.frombuffer(start, layout)[0])
+    _check_header(path, header, size)
+    return header
+
+
+def _check_version(path: Path, start: bytes) -> None:
+    """Refuse what cannot be read; these numbers stand first in all versions."""
+    words = np.frombuffer(start[8 : len(start) & ~3], "<u4")
+    expected = trace_format()["FORMAT_VERSION"]
+    if (
+        len(words) > 1
+        and words[1] == np.uint32(trace_format()["ENDIAN_CHECK"]).byteswap()
+    ):
+        raise InputError(
+            f"{path} was written on a machine of the other byte order; "
+            "build from it on such a machine"
+        )
+    if len(words) and words[0] != expected:
+        raise InputError(
+            f"{path} has trace format version {words[0]}, this skelgen reads version "
+            f"{expected}; use the skelgen that recorded it, or record again"
+        )
+
+
+def _text(field: Any) -> str:
+    return bytes(field).split(b"\0")[0].decode(errors="replace")
+
+
+def _header(record: Any) -> Header:
+    family = trace_format().name("mpi_family", int(record["mpi_family"]))
+    numbers = {
+        name: int(record[name])
+        for name in Header.__slots__
+        if name in record.dtype.names and record.dtype[name].kind in "iu"
+    }
+    texts = {name: _text(record[name]) for name in ("mpi_library", "host", "program")}
+    boot = _text(record["boot_id"])
+    return Header(**{**numbers, **texts, "mpi_family": family, "boot_id": boot})  # type: ignore[arg-type]
+
+
+def _check_header(path: Path, header: Header, size: int) -> None:
+    constants = trace_format()
+    clocks = (constants["CLOCK_TSC"], constants["CLOCK_MONOTONIC"])
+    smallest = constants.header.itemsize
+    wrong = {
+        f"header of {header.header_bytes} bytes": not smallest
+        <= header.header_bytes
+        <= _MOST_HEADER_BYTES,
+        f"world size {header.world_size}": not 0 < header.world_size <= MOST_RANKS,
+        f"rank {header.world_rank} of {header.world_size}": not 0
+        <= header.world_rank
+        < header.world_size,
+        f"thread {header.thread}": not 0 <= header.thread < 1 << 16,
+        f"clock {header.clock_kind}": header.clock_kind not in clocks,
+        f"time unit 2^{header.unit_shift} ticks": header.unit_shift > _LARGEST_SHIFT,
+        f"clock frequency {header.ticks_per_s}": not 0 < header.ticks_per_s < 1 << 40,
+        f"start at {header.start_ticks} ticks": header.start_ticks >= 1 << 63,
+    }
+    for what, is_wrong in wrong.items():
+        if is_wrong:
+            raise InputError(
+                f"{path} has a damaged header: it states {what}; record the run again"
+            )
+    if header.header_bytes > size:
+        raise InputError(
+            f"{path} ends at byte {size} within its header of {header.header_bytes} "
+            "bytes; record the run again"
+        )
+
+
+def read_rank_file(path: Path, header: Header) -> RankFile:
+    """Read everything of a file except its events, which are only checked."""
+    with mapped(path) as data:
+        size = end = len(data)
+        while True:
+            scan = stream.scan(data, header, end)
+            collector = Collector(header.world_size)
+            bad = _collect(collector, data, scan)
+            definitions = collector.result()
+            if bad is None:
+                bad = _undefined(scan, definitions)
+            if bad is None:
+                break
+            end, last_bad = bad[0], bad
+    damage = None
+    if end < size:
+        damage = _damage(path, header, *last_bad)
+    elif scan.stop not in stream.GOOD_STOPS:
+        damage = _damage(path, header, scan.position, *stream.DAMAGE[scan.stop])
+    return RankFile(
+        path=path,
+        header=header,
+        size_bytes=size,
+        used_bytes=scan.position,
+        definitions=definitions,
+        shapes=scan.shapes,
+        facts=scan.facts,
+        damage=damage,
+    )
+
+
+def _damage(
+    path: Path, header: Header, offset: int, read: str, expected: str
+) -> Damage:
+    rank, thread = header.world_rank, header.thread
+    return Damage(path.name, rank, thread, offset, read, expected)
+
+
+def _collect(
+    collector: Collector, data: mmap.mmap | bytes, scan: Scan
+) -> tuple[int, str, str] | None:
+    """Read all definitions; return where the first bad one lies and what it is."""
+    for offset, begin, length, tag in scan.definitions.tolist():
+        try:
+            collector.take(tag, data[begin : begin + length])
+        except PayloadError as error:
+            return offset, str(error), "a definition that makes sense"
+    return None
+
+
+def _undefined(scan: Scan, definitions: Definitions) -> tuple[int, str, str] | None:
+    """Find the first shape that refers to what is not defined."""
+    shapes = scan.shapes
+    bad = np.zeros(len(shapes), bool)
+    for columns, known, none in (
+        (("function",), definitions.functions, None),
+        (("site",), definitions.sites, 0),
+        (("type_a", "type_b"), definitions.types, 0),
+        (("comm",), definitions.communicators, -1),
+    ):
+        for column in columns:
+            bad |= _not_in(shapes[column], known.keys(), none)
+    if not bad.any():
+        return None
+    shape = shapes[np.flatnonzero(bad)[0]]
+    read = "a call shape of an undefined function, type, communicator or site"
+    return int(shape["offset"]), read, "defined ones"
+
+
+def _not_in(column: NDArray[Any], known: Any, none: int | None) -> NDArray[np.bool_]:
+    allowed = np.array([*known, *([] if none is None else [none])], np.int64)
+    return ~np.isin(column.astype(np.int64), allowed)
+
+
+def decode(
+    file: RankFile, shapes: NDArray[np.void], columns: Columns, scale: TimeScale
+) -> Decoded:
+    """Decode the events of a file into columns.
+
+    Parameters
+    ----------
+    file : RankFile
+    shapes : structured array
+        A copy of ``file.shapes`` whose columns ``rule``, ``own``, ``bytes_a`` and
+        ``bytes_b`` say how counts become bytes.
+    columns : Columns
+        Of ``file.facts.events`` events; filled here.
+    scale : TimeScale
+
+    Raises
+    ------
+    InputError
+        When the file is not the one any more that was opened.
+    """
+    with mapped(file.path) as data:
+        if len(data) < file.used_bytes or read_header(file.path) != file.header:
+            raise InputError(f"{file.path} changed while it was read; try again")
+        decoded = stream.decode(
+            data, file.header, file.used_bytes, file.facts, shapes, columns, scale
+        )
+    if decoded.events != file.facts.events:
+        raise InputError(f"{file.path} changed while it was read; try again")
+    return decoded

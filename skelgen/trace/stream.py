@@ -1,0 +1,306 @@
+"""The records of one file through the C kernel; `skelgen.trace.plain` is its twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.trace.format import struct_dtype
+from skelgen.trace.types import Facts, Header
+
+_FIRST_ROWS = 256
+
+#: Why reading stopped, beside the two good reasons 0 (data) and 1 (END record).
+GOOD_STOPS = (0, 1)
+DAMAGE = {
+    16: ("the beginning of a record", "all of it"),
+    17: ("a number of more than 64 bits", "at most 64"),
+    18: ("an event of an undefined call shape", "a defined one"),
+    19: ("a definition out of order", "the next number"),
+    20: ("a number that is too large", "one in the range of its field"),
+    21: ("an unknown kind of extra", "one of this version"),
+    22: ("an undefined list or vector", "a defined one"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """What walking through a file once finds.
+
+    Attributes
+    ----------
+    stop : int
+        ``enum skelgen_stop``.
+    position : int
+        Of the first record that was not taken [bytes].
+    definitions : structured array
+        ``struct skelgen_definition``: where the definitions other than shapes lie.
+    shapes : structured array
+        ``struct skelgen_call_shape``, with the values of the last event.
+    facts : Facts
+    """
+
+    stop: int
+    position: int
+    definitions: NDArray[np.void]
+    shapes: NDArray[np.void]
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Arrays that decoding fills, one element for each event.
+
+    Attributes
+    ----------
+    variant, reference : uint32 arrays
+        Row of `Decoded.variants`; requests as in the file.
+    size_bytes, enter_ns, leave_ns, compute_ns : int64 arrays
+    """
+
+    variant: NDArray[np.uint32]
+    reference: NDArray[np.uint32]
+    size_bytes: NDArray[np.int64]
+    enter_ns: NDArray[np.int64]
+    leave_ns: NDArray[np.int64]
+    compute_ns: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, events: int) -> Columns:
+        """Return new columns for so many events."""
+        return cls(
+            np.empty(events, np.uint32),
+            np.empty(events, np.uint32),
+            *(np.empty(events, np.int64) for _ in range(4)),
+        )
+
+    def part(self, begin: int, end: int) -> Columns:
+        """Return the columns of a range of events; they share memory."""
+        names = self.__slots__
+        return Columns(*(getattr(self, name)[begin:end] for name in names))
+
+
+@dataclass(frozen=True, slots=True)
+class TimeScale:
+    """How a stream's time becomes nanoseconds.
+
+    Attributes
+    ----------
+    ns_per_unit : float
+    origin_ns : int
+        Time of the stream's start [ns].
+    cost_ns : int
+        What the recorder spends in each gap [ns].
+    """
+
+    ns_per_unit: float
+    origin_ns: int
+    cost_ns: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """What decoding finds beside the columns.
+
+    Attributes
+    ----------
+    events : int
+        Number of events that were decoded.
+    variants : structured array
+        ``struct skelgen_variant``: a shape and one set of values that vary in it.
+    statuses, foreign, vectors : structured arrays
+        ``struct skelgen_status``, ``skelgen_foreign``, ``skelgen_vectors``.
+    implausible : int
+        Sizes that were cut because no message is that large.
+    """
+
+    events: int
+    variants: NDArray[np.void]
+    statuses: NDArray[np.void]
+    foreign: NDArray[np.void]
+    vectors: NDArray[np.void]
+    implausible: int
+
+
+@cache
+def kernel() -> Any:
+    """Return the compiled module, loaded when it is first needed."""
+    import skelgen._kernels._decode as module
+
+    return module
+
+
+@cache
+def dtype(name: str) -> np.dtype[np.void]:
+    """Return the dtype of one of the kernel's structs, without ``skelgen_``."""
+    return struct_dtype(kernel().ffi, f"skelgen_{name}")
+
+
+def _pointer(array: NDArray[Any], kind: str) -> Any:
+    return kernel().ffi.cast(f"{kind} *", array.ctypes.data)
+
+
+class _Tables:
+    """Arrays that the kernel fills and that grow when it asks for it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.definitions = np.zeros(_FIRST_ROWS, dtype("definition"))
+        self.shapes = np.zeros(_FIRST_ROWS, dtype("call_shape"))
+        self.variants = np.zeros(0, dtype("variant"))
+        self.slots = np.zeros(0, np.uint32)
+        self.attach()
+
+    def attach(self) -> None:
+        """Tell the kernel where the tables are."""
+        stream = self.stream
+        stream.definitions = _pointer(self.definitions, "struct skelgen_definition")
+        stream.definition_capacity = len(self.definitions)
+        stream.shapes = _pointer(self.shapes, "struct skelgen_call_shape")
+        stream.shape_capacity = len(self.shapes)
+        stream.variants = _pointer(self.variants, "struct skelgen_variant")
+        stream.variant_capacity = len(self.variants)
+        stream.slots = _pointer(self.slots, "uint32_t")
+        stream.slot_bits = max(len(self.slots).bit_length() - 1, 0)
+
+    def grow(self, stop: int) -> bool:
+        """Enlarge the table that is full; false when none is."""
+        if stop == kernel().lib.SKELGEN_STOP_GROW_DEFINITIONS:
+            self.definitions = _doubled(self.definitions)
+        elif stop == kernel().lib.SKELGEN_STOP_GROW_SHAPES:
+            self.shapes = _doubled(self.shapes)
+        elif stop == kernel().lib.SKELGEN_STOP_GROW_VARIANTS:
+            self.variants = _doubled(self.variants)
+            bits = (2 * len(self.variants) - 1).bit_length()
+            self.slots = np.zeros(1 << bits, np.uint32)
+        else:
+            return False
+        self.attach()
+        if stop == kernel().lib.SKELGEN_STOP_GROW_VARIANTS:
+            kernel().lib.skelgen_decode_rehash(self.stream)
+        return True
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    larger = np.zeros(max(2 * len(array), _FIRST_ROWS), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@contextmanager
+def _stream(data: Any, begin: int, end: int) -> Iterator[Any]:
+    ffi = kernel().ffi
+    stream = ffi.new("struct skelgen_stream *")
+    with ffi.from_buffer(data) as view:
+        stream.data = ffi.cast("uint8_t *", view)
+        stream.size = end
+        stream.position = begin
+        yield stream
+
+
+def _run(stream: Any, tables: _Tables) -> int:
+    while True:
+        stop = int(kernel().lib.skelgen_decode(stream))
+        if not tables.grow(stop):
+            return stop
+
+
+def _facts(stream: Any) -> Facts:
+    return Facts(
+        events=stream.event_count,
+        requests=stream.request_count,
+        persistent=stream.persistent_count,
+        polls=stream.poll_count,
+        errors=stream.error_count,
+        statuses=stream.status_count,
+        foreign=stream.foreign_count,
+        vectors=stream.vector_count,
+        duration_units=stream.time_units,
+        overhead_units=stream.overhead_units,
+        compute_units=stream.compute_units,
+        lost_us=stream.lost_us,
+    )
+
+
+def scan(data: Any, header: Header, end: int) -> Scan:
+    """Walk through a file once: check its records and find its definitions.
+
+    Parameters
+    ----------
+    data : bytes-like
+        The file.
+    header : Header
+    end : int
+        Nothing from here on is read [bytes].
+    """
+    with _stream(data, header.header_bytes, end) as stream:
+        tables = _Tables(stream)
+        stop = _run(stream, tables)
+        return Scan(
+            stop=stop,
+            position=stream.position,
+            definitions=tables.definitions[: stream.definition_count],
+            shapes=tables.shapes[: stream.shape_count],
+            facts=_facts(stream),
+        )
+
+
+def decode(  # the inputs of one pass
+    data: Any,
+    header: Header,
+    end: int,
+    facts: Facts,
+    shapes: NDArray[np.void],
+    columns: Columns,
+    scale: TimeScale,
+) -> Decoded:
+    """Decode the events of a file that `scan` has walked through.
+
+    Parameters
+    ----------
+    data, header, end
+        As for `scan`; `end` is the position where that stopped.
+    facts : Facts
+        Those of the scan.
+    shapes : structured array
+        Those of the scan with ``rule``, ``own``, ``bytes_a`` and ``bytes_b`` set.
+    columns : Columns
+        Filled here.
+    scale : TimeScale
+    """
+    statuses = np.zeros(facts.statuses, dtype("status"))
+    foreign = np.zeros(facts.foreign, dtype("foreign"))
+    vectors = np.zeros(facts.vectors, dtype("vectors"))
+    with _stream(data, header.header_bytes, end) as stream:
+        tables = _Tables(stream)
+        tables.shapes = shapes.copy()
+        tables.attach()
+        stream.event_capacity = len(columns.variant)
+        for name in ("variant", "reference"):
+            setattr(stream, name, _pointer(getattr(columns, name), "uint32_t"))
+        for name in ("size_bytes", "enter_ns", "leave_ns", "compute_ns"):
+            setattr(stream, name, _pointer(getattr(columns, name), "int64_t"))
+        stream.statuses = _pointer(statuses, "struct skelgen_status")
+        stream.status_capacity = len(statuses)
+        stream.foreign = _pointer(foreign, "struct skelgen_foreign")
+        stream.foreign_capacity = len(foreign)
+        stream.vectors = _pointer(vectors, "struct skelgen_vectors")
+        stream.vector_capacity = len(vectors)
+        stream.ns_per_unit = scale.ns_per_unit
+        stream.origin_ns = scale.origin_ns
+        stream.cost_ns = scale.cost_ns
+        _run(stream, tables)
+        return Decoded(
+            events=stream.event_count,
+            variants=tables.variants[: stream.variant_count].copy(),
+            statuses=statuses[: stream.status_count],
+            foreign=foreign[: stream.foreign_count],
+            vectors=vectors[: stream.vector_count],
+            implausible=stream.implausible_count,
+        )

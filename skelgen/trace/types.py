@@ -1,0 +1,367 @@
+"""Types of the trace stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the beginning of a rank file says.
+
+    Attributes
+    ----------
+    header_bytes : int
+        Offset of the first record [bytes].
+    run_id : int
+        Equal in all files of one run.
+    world_rank, world_size : int
+    thread : int
+        0: the thread that called ``MPI_Init``.
+    thread_level : int
+        Granted thread level, 0 single to 3 multiple.
+    clock_kind : int
+    unit_shift : int
+        One time unit is 2^unit_shift ticks.
+    ticks_per_s : int
+        Nominal clock frequency [1/s].
+    start_ticks : int
+        Begin of the stream [ticks].
+    start_realtime_ns : int
+        Wall clock at that time [ns since 1970].
+    pid : int
+    mpi_family : str
+        ``mpich``, ``openmpi`` or ``other``.
+    mpi_library : str
+        First line of the library's version.
+    mpi_standard : int
+        Version of the MPI standard: 100 x major + minor.
+    host, boot_id, program : str
+    """
+
+    header_bytes: int
+    run_id: int
+    world_rank: int
+    world_size: int
+    thread: int
+    thread_level: int
+    clock_kind: int
+    unit_shift: int
+    ticks_per_s: int
+    start_ticks: int
+    start_realtime_ns: int
+    pid: int
+    mpi_family: str
+    mpi_library: str
+    mpi_standard: int
+    host: str
+    boot_id: str
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDefinition:
+    """An MPI function of a file: its name and what the recorder calls its kind."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDefinition:
+    """A datatype of a file: the size of an element [bytes] and its name."""
+
+    size_bytes: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicatorDefinition:
+    """A communicator as one rank sees it.
+
+    Attributes
+    ----------
+    kind : str
+    parent : int
+        Id of the communicator it was created from, -1 for none.
+    sequence : int
+        Collective creating calls that the parent had seen before.
+    twin : int
+        Communicators with exactly these groups that the rank had seen before.
+    rank : int
+        Own rank.
+    members, remote : tuple of int
+        World ranks; -1: a process outside MPI_COMM_WORLD.
+    dims : tuple of int
+    periods : tuple of bool
+    """
+
+    kind: str
+    parent: int
+    sequence: int
+    twin: int
+    rank: int
+    members: tuple[int, ...]
+    remote: tuple[int, ...]
+    dims: tuple[int, ...]
+    periods: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSample:
+    """Clocks that were read together.
+
+    Attributes
+    ----------
+    place : str
+        ``init``, ``finalize`` or ``other``.
+    ticks : int
+    monotonic_ns, realtime_ns, cpu_ns : int
+        CLOCK_MONOTONIC, CLOCK_REALTIME and CPU time of the thread [ns].
+    """
+
+    place: str
+    ticks: int
+    monotonic_ns: int
+    realtime_ns: int
+    cpu_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSample:
+    """How far this host's CLOCK_MONOTONIC was from that of another rank.
+
+    Attributes
+    ----------
+    ticks : int
+        When [ticks].
+    reference : int
+        The other's world rank.
+    offset_ns, error_ns : int
+        The other's clock minus this one, and its error bound [ns].
+    """
+
+    ticks: int
+    reference: int
+    offset_ns: int
+    error_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What a file's last record says.
+
+    Attributes
+    ----------
+    reason : str
+        ``finalize``, ``abort``, ``exit``, ``full``, ``limit``, ``thread``.
+    code : int
+        Of MPI_Abort.
+    ticks : int
+        When [ticks].
+    events, requests, persistent : int
+        How many were recorded.
+    cost_ps : int
+        Usual cost of recording one event [ps].
+    unrecorded : int
+        Calls that were not recorded because recording had stopped or was paused.
+    """
+
+    reason: str
+    code: int
+    ticks: int
+    events: int
+    requests: int
+    persistent: int
+    cost_ps: int
+    unrecorded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Rows of different lengths.
+
+    Attributes
+    ----------
+    first : (rows + 1,) int64 array
+        Row i is ``values[first[i]:first[i + 1]]``.
+    values : int64 array
+    """
+
+    first: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Everything that a file defines beside its call shapes.
+
+    Attributes
+    ----------
+    functions : dict of int to FunctionDefinition
+    sites : dict of int to (str, int)
+        Path of the module and offset in it [bytes].
+    communicators : dict of int to CommunicatorDefinition
+    types : dict of int to TypeDefinition
+    lists, vectors : Ragged
+        Row i has the id i + 1.
+    clocks : tuple of ClockSample
+    offsets : tuple of OffsetSample
+    passed : dict of int to int
+        Calls of functions that were passed on without an event, by function.
+    notes : tuple of str
+    end : End or None
+        None when the process was killed.
+    """
+
+    functions: dict[int, FunctionDefinition]
+    sites: dict[int, tuple[str, int]]
+    communicators: dict[int, CommunicatorDefinition]
+    types: dict[int, TypeDefinition]
+    lists: Ragged
+    vectors: Ragged
+    clocks: tuple[ClockSample, ...]
+    offsets: tuple[OffsetSample, ...]
+    passed: dict[int, int]
+    notes: tuple[str, ...]
+    end: End | None
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Where a file stops making sense.
+
+    Attributes
+    ----------
+    file : str
+        Name of the file.
+    rank, thread : int
+    offset : int
+        Of the first record that was not used [bytes].
+    read, expected : str
+    """
+
+    file: str
+    rank: int
+    thread: int
+    offset: int
+    read: str
+    expected: str
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        return (
+            f"{self.file} (rank {self.rank}), byte {self.offset}: read {self.read}, "
+            f"expected {self.expected}; what stands before it is used"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Counts and sums over the events of a file.
+
+    Attributes
+    ----------
+    events, requests, persistent, polls, errors : int
+        Events; requests and persistent requests that calls created; polls that
+        found nothing; calls that returned an error.
+    statuses, foreign, vectors : int
+        Completed wildcard receives, completed requests of other threads, events
+        with a count for each rank.
+    duration_units : int
+        From the begin of the first event to the end of the last [units].
+    overhead_units : int
+        Part of the gaps spent in the recorder beyond its usual cost [units].
+    compute_units, lost_us : int
+        Time between calls [units], and how long of that the thread did not
+        run [us].
+    """
+
+    events: int
+    requests: int
+    persistent: int
+    polls: int
+    errors: int
+    statuses: int
+    foreign: int
+    vectors: int
+    duration_units: int
+    overhead_units: int
+    compute_units: int
+    lost_us: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankFile:
+    """One stream: what one thread of one rank did.
+
+    Attributes
+    ----------
+    path : Path
+    header : Header
+    size_bytes : int
+        Of the file [bytes].
+    used_bytes : int
+        Up to the end of the last complete record [bytes].
+    definitions : Definitions
+    shapes : structured array
+        Call shapes, ``struct skelgen_call_shape`` of the kernel.
+    facts : Facts
+    damage : Damage or None
+    """
+
+    path: Path
+    header: Header
+    size_bytes: int
+    used_bytes: int
+    definitions: Definitions
+    shapes: NDArray[np.void]
+    facts: Facts
+    damage: Damage | None
+
+    @property
+    def clean(self) -> bool:
+        """Return whether the file ends as a file should."""
+        return self.damage is None and self.definitions.end is not None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """A recorded run: checked files whose events can be decoded.
+
+    Attributes
+    ----------
+    folder : Path
+    files : tuple of RankFile
+        By rank, then thread.
+    world_size : int
+    missing : tuple of int
+        World ranks without a usable file.
+    warnings : tuple of str
+        One line for each thing that is not as it should be.
+    """
+
+    folder: Path
+    files: tuple[RankFile, ...]
+    world_size: int
+    missing: tuple[int, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def clean(self) -> bool:
+        """Return whether every rank is there and ended as it should."""
+        return not self.missing and all(file.clean for file in self.files)
+
+    @property
+    def events(self) -> int:
+        """Return the number of recorded events of all files."""
+        return sum(file.facts.events for file in self.files)
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the size of all files [bytes]."""
+        return sum(file.size_bytes for file in self.files)

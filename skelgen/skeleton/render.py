@@ -15,7 +15,7 @@ import numpy as np
 import skelgen
 from skelgen.signature import Signature
 from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Work
-from skelgen.skeleton.render_body import Section, range_text, sections
+from skelgen.skeleton.render_body import Section, ranks_text, sections
 from skelgen.skeleton.render_completion import slots_of
 from skelgen.skeleton.render_groups import Group, groups, splits
 from skelgen.skeleton.render_memory import Memory, extent, lay_out
@@ -154,7 +154,7 @@ def _section_names(
     if len(shapes) == 1:
         return list(shapes.pop())
     return [
-        f"ranks {range_text(routine.ranks)}: {section.title}"
+        f"{ranks_text(routine.ranks)}: {section.title}"
         for routine, found in zip(joined, written, strict=True)
         for section in found
     ]
@@ -186,7 +186,7 @@ def _parts(
         parts.append(
             Part(
                 f"part_{number}",
-                range_text(routine.ranks),
+                ranks_text(routine.ranks).capitalize(),
                 "" if last else _condition(number, routine.ranks, tables, ranks),
                 _row(routine.ranks, tables, ranks) if tables.by_row else "",
                 functions,
@@ -268,6 +268,7 @@ class _Uses:
     peer: bool
     nobody: bool
     nobody_code: int
+    status: bool
     wait_all: bool
     start_all: bool
     aged: bool
@@ -286,11 +287,13 @@ class _Uses:
         """Find the helpers that a text calls."""
         steps = [step for routine in joined for step in routine.steps]
         nobody = f"{NOBODY}"
+        left = any(routine.lifetimes.left for routine in joined)
         return cls(
             compute="compute(" in text,
             peer="peer(&" in text,
             nobody=any(nobody in line for t in tables.tables for line in t.lines),
             nobody_code=NOBODY,
+            status=left or re.search(r"wait_all\(|, status\)", text) is not None,
             wait_all="wait_all(" in text,
             start_all="start_all(" in text,
             aged=re.search(r"aged\(\d+\)", text) is not None,
@@ -299,7 +302,7 @@ class _Uses:
             series="next(&" in text,
             runs="next_run(&" in text,
             row=tables.by_row,
-            left=any(routine.lifetimes.left for routine in joined),
+            left=left,
             persistent=any(step.function.endswith("_init") for step in steps),
             most=max((len(step.ages) for step in steps), default=0),
             ring=max((max(step.ages) for step in steps if step.ages), default=0),

@@ -168,7 +168,7 @@ class _Body:
 
     def tail(self) -> list[Statement]:
         """Write the computation after the last call."""
-        if gap := compute(self.around, self.routine.tail_us[:, None], 1):
+        if gap := compute(self.around, self.routine.tail_us[:, None]):
             return [call(1, "compute", [gap])]
         return []
 
@@ -179,13 +179,13 @@ def _counter(depth: int) -> str:
     return name * (turn + 1)
 
 
-def range_text(ranks: Sequence[int]) -> str:
-    """Write a set of ranks with ranges.
+def ranks_text(ranks: Sequence[int]) -> str:
+    """Name a set of ranks, with ranges.
 
     Examples
     --------
-    >>> range_text((0, 1, 2, 5))
-    '0-2, 5'
+    >>> ranks_text((0, 1, 2, 5)), ranks_text((3,))
+    ('ranks 0-2, 5', 'rank 3')
     """
     parts: list[list[int]] = []
     for rank in ranks:
@@ -193,4 +193,5 @@ def range_text(ranks: Sequence[int]) -> str:
             parts[-1][1:] = [rank]
         else:
             parts.append([rank])
-    return ", ".join("-".join(str(rank) for rank in part) for part in parts)
+    text = ", ".join("-".join(str(rank) for rank in part) for part in parts)
+    return f"ranks {text}" if len(ranks) > 1 else f"rank {text}"

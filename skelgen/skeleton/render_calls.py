@@ -26,11 +26,14 @@ LEAST_US = 0.02
 _MODES = {"standard": "", "ready": "", "synchronous": "S", "buffered": "B"}
 
 
-def compute(around: Surroundings, us: NDArray[np.float64], occurrences: int) -> str:
-    """Write the computation before a call; "" when there is none."""
+def compute(
+    around: Surroundings, us: NDArray[np.float64], step: Step | None = None
+) -> str:
+    """Write the computation before a call or at the end; "" when there is none."""
     if us.size == 0 or us.mean() < LEAST_US:
         return ""
-    return around.tables.quantity("gap", us, occurrences, whole=False)
+    often = step.occurrences if step else 1
+    return around.tables.quantity("gap", us, often, owner=step, whole=False)
 
 
 def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
@@ -46,7 +49,7 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     """
     step = around.routine.steps[index]
     written: list[Statement] = []
-    if gap := compute(around, step.compute_us, step.occurrences):
+    if gap := compute(around, step.compute_us, step):
         written.append(call(depth, "compute", [gap]))
     writer = _WRITERS.get(step.kind, _message)
     calls = writer(around, index, depth)

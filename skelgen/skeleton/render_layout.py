@@ -88,17 +88,17 @@ def with_comments(statements: Sequence[Statement]) -> list[str]:
 def _commented_run(statements: Sequence[Statement], begin: int) -> list[Statement]:
     """Return the statements from `begin` on whose comments share a column.
 
-    The run ends where a comment would make a line too long; that statement stays
-    without one if it stands alone.
+    The run ends where the column would make one of its comments too long; a
+    statement that is too long by itself stays without.
     """
     run: list[Statement] = []
-    column = text = 0
+    column, last = 0, COLUMNS
     for statement in statements[begin:]:
         if not statement.comment or len(statement.lines) > 1:
             break
         column = max(column, width(statement.lines[-1]) + 1)
-        text = max(text, len(statement.comment) + 6)
-        if column + text > COLUMNS:
+        last = min(last, COLUMNS - len(statement.comment) - len("/*  */"))
+        if column > last:
             break
         run.append(statement)
     return run

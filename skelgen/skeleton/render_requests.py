@@ -91,7 +91,7 @@ def lifetimes(nest: Nest, roles: Sequence[Role]) -> Lifetimes:
     """
     walk = _Walk(nest, roles)
     walk.items(0, len(nest))
-    walk.found.left = any(not walk.persistent(op) for op, _ in walk.alive.values())
+    walk.found.left |= any(not walk.persistent(op) for op, _ in walk.alive.values())
     return walk.found
 
 
@@ -155,7 +155,8 @@ class _Walk:
 
     def create(self, operation: int) -> None:
         for birth in [b for b in self.alive if b <= self.created - self.oldest]:
-            del self.alive[birth]  # nothing will ever refer to it
+            # Nothing will ever refer to it; its place is used again.
+            self.found.left |= not self.persistent(self.alive.pop(birth)[0])
         for other, _ in self.alive.values():
             if other != operation:
                 self.found.conflicts.add((min(operation, other), max(operation, other)))

@@ -78,7 +78,8 @@ def _place(area: str, offset: int) -> str:
 def size(around: Surroundings, step: Step, unit: int = 1) -> str:
     """Write a call's count in units of some bytes."""
     sizes = -(-step.size_bytes // unit)
-    return around.tables.quantity("size", sizes.astype(float), step.occurrences)
+    values = sizes.astype(float)
+    return around.tables.quantity("size", values, step.occurrences, owner=step)
 
 
 def created(around: Surroundings, index: int) -> str:
@@ -97,7 +98,8 @@ def peer(around: Surroundings, step: Step, shifts: NDArray[np.int64]) -> str:
         return "MPI_PROC_NULL"
     if shifts.shape[1] > 1:
         values = np.where(shifts == PROC_NULL, NOBODY, shifts)
-        return f"peer(&{group.name}, {around.tables.in_turn('peer', values)})"
+        shift = around.tables.in_turn("peer", values, owner=step)
+        return f"peer(&{group.name}, {shift})"
     column = shifts[:, 0]
     if (column == column[0]).all():
         return f"peer(&{group.name}, {_signed(int(column[0]), group)})"

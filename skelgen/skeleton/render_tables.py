@@ -7,7 +7,7 @@ differs between ranks is indexed by ``row``; one that changes during the run is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,6 +65,7 @@ class Tables:
     runs: list[tuple[str, str, int]] = field(default_factory=list)
     by_row: bool = False
     _known: dict[tuple[str, tuple[int, ...], bytes], str] = field(default_factory=dict)
+    _counted: dict[tuple[Hashable, str, bytes], str] = field(default_factory=dict)
 
     def constant(self, kind: str, stem: str, values: NDArray[np.float64]) -> str:
         """Return the name of a table with these values."""
@@ -83,6 +84,7 @@ class Tables:
         values: NDArray[np.float64],
         occurrences: int,
         *,
+        owner: Hashable = None,
         whole: bool = True,
     ) -> str:
         """Return an expression for a quantity.
@@ -94,6 +96,9 @@ class Tables:
         values : (ranks, s) array
             Occurrence k of n takes column ``k * s // n``.
         occurrences : int
+        owner : hashable
+            What the quantity belongs to: a call that stands at several places of
+            the text counts its occurrences at all of them together.
         whole : bool
             Whether the values are integers.
         """
@@ -106,30 +111,44 @@ class Tables:
         if values.shape[1] == 1:
             kind = "int" if whole else "double"
             return f"{self.constant(kind, stem, values[:, 0])}[row]"
-        table = self.constant("double", stem, values[0] if same else values)
-        name = f"{stem}_series_{len(self.series)}"
-        self.series.append(
-            SeriesTable(name, table, values.shape[1], not same, occurrences)
-        )
+        key = (owner, stem, values.tobytes())
+        if owner is None or key not in self._counted:
+            table = self.constant("double", stem, values[0] if same else values)
+            name = f"{stem}_series_{len(self.series)}"
+            self._counted[key] = name
+            self.series.append(
+                SeriesTable(name, table, values.shape[1], not same, occurrences)
+            )
+        name = self._counted[key]
         return f"(int)next(&{name})" if whole else f"next(&{name})"
 
-    def in_turn(self, stem: str, values: NDArray[np.int64]) -> str:
+    def in_turn(
+        self, stem: str, values: NDArray[np.int64], *, owner: Hashable = None
+    ) -> str:
         """Return an expression that gives one value after another.
 
         Parameters
         ----------
+        stem : str
+            Begin of the table's name.
         values : (ranks, n) array
             All values of each rank, in order.
+        owner : hashable
+            As for `quantity`.
         """
         runs = _run_lengths(values)
         period = _period(values)
         same = bool((values == values[:1]).all())
         if period <= 2 * len(runs) or not same:
-            return self.quantity(stem, values[:, :period].astype(float), period)
-        table = self.constant("double", stem, np.array(runs, float))
-        name = f"{stem}_runs_{len(self.runs)}"
-        self.runs.append((name, table, len(runs)))
-        return f"(int)next_run(&{name})"
+            first = values[:, :period].astype(float)
+            return self.quantity(stem, first, period, owner=owner)
+        key = (owner, stem, values.tobytes())
+        if owner is None or key not in self._counted:
+            table = self.constant("double", stem, np.array(runs, float))
+            name = f"{stem}_runs_{len(self.runs)}"
+            self._counted[key] = name
+            self.runs.append((name, table, len(runs)))
+        return f"(int)next_run(&{self._counted[key]})"
 
 
 def _shortened(values: NDArray[np.float64]) -> NDArray[np.float64]:

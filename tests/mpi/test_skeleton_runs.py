@@ -13,7 +13,6 @@ import pytest
 from skelgen.skeleton import Plan
 from skelgen.skeleton.compute import COMPILER_FLAGS, Mix, calibrate
 from skelgen.skeleton.render import render
-from skelgen.skeleton.render_write import write
 from tests.c_warnings import WARNINGS
 from tests.every_operation import every_operation
 from tests.mpis import MPIS, TestMpi
@@ -113,7 +112,9 @@ def test_mixed_computation_compiles_and_runs(mpi: TestMpi, built: Built) -> None
 def test_makefile_builds_the_skeleton(mpi: TestMpi, tmp_path: Path) -> None:
     folder = tmp_path / "skel"
     plan = Builder(1).program([0], Do("MPI_Barrier", us=5)).plan()
-    write(render(plan, calibration=CALIBRATION), folder)
+    folder.mkdir()
+    for name, text in render(plan, calibration=CALIBRATION).items():
+        (folder / name).write_text(text)
     make = ["make", "-C", str(folder), f"MPICC={mpi.compiler}"]
     subprocess.run(make, check=True, capture_output=True)
     assert result(mpi, folder / "skeleton", 1)["ranks"] == 1

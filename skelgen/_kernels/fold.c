@@ -1,685 +1,652 @@
 /*
- * A hashed stack reducer: a stack of leaves and loops that is kept irreducible.
+ * Folds a string of symbols into nested loops. The rules are explained in the Python twin,
+ * skelgen/loops/plain.py; names are the same.
  *
- * Every item has an id: the symbol of a leaf, or the class of a loop, which is its body
- * without trip counts. Prefix hashes over the ids compare any two stretches of the stack in
- * O(1); each hit is verified id by id. After each push the top of the stack is reduced:
- *
- *   extend  the top equals the body of the loop just below it, or of the loop that this
- *           one ends in: one trip more
- *   join    the same loop twice in a row: one loop
- *   known   the top equals a body seen before: a loop of one trip, so that it matches
- *           its siblings that had more
- *   repeat  the top equals what stands before it: a loop of two trips
- *
- * A loop keeps the trip counts of all its executions, run-length coded, so that nothing is
- * lost when equal loops become one.
+ * Prefix hashes compare any two stretches of the stack in constant time, and what they find is
+ * verified item by item before it becomes a loop. Each symbol is pushed once, each reduction takes
+ * at least one item away, and no rule tries more than a fixed number of places: time is linear.
  */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "fold.h"
 
-enum { NONE = -1, CHAIN = 8, DUE = 8, GRAM = 4 };
+__extension__ typedef unsigned __int128 wide;
 
-/* A loop in the tree; a leaf has none. */
-struct node {
-	int32_t class, *child; /* child: node of each item of the body, NONE for leaves */
-	int64_t (*runs)[2];    /* trips, executions in a row */
-	int32_t run_count, run_room;
+#define LOOP 0x80000000u  /* id of loop number 0; a run's id is its symbol */
+#define DEEPER UINT32_MAX /* id of what is not defined, for it is too deep */
+#define PRIME ((UINT64_C(1) << 61) - 1)
+#define BASE UINT64_C(0x123456789abcdef1)
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+#define SPREAD_PAIR UINT64_C(0xd6e8feb86659fd93)
+
+enum {
+	LONG = 16,      /* items in the longer of the two keys that find earlier likes */
+	EARLIER = 8,    /* places with the same key that are tried, newest first */
+	BODIES = 16,    /* bodies with the same end that are tried, newest first */
+	REACH = 16,     /* items between a loop and the end that may repeat its body's end */
+	NEAR_LOOPS = 4, /* loops in reach that are tried */
+	DEEPEST = 64,   /* levels of loops */
 };
 
-struct class {
+/* Trip counts of one run or loop, run-length coded: the latest here, earlier ones in rows. */
+struct counter {
+	int32_t trips;
+	int32_t executions;
+	int32_t newest, oldest; /* rows, -1 without */
+};
+
+struct row {
+	int32_t trips;
+	int32_t executions;
+	int32_t earlier; /* -1 at the oldest */
+};
+
+struct body {
 	uint64_t hash;
-	int64_t body;              /* first id in `bodies` */
-	int32_t length, last_same; /* the class made before with the same last id */
-	int32_t next_hash;
+	int64_t first; /* in body_ids */
+	int32_t length;
+	int32_t counters; /* of the loop around it: one for each run and loop, its own last */
+	int32_t depth;
+	int32_t next; /* body with the same end, -1 without */
 };
 
-struct item {
-	int32_t id, node, previous_gram, due; /* due: first entry that may be complete here */
+struct reducer {
+	const int32_t *symbols;
+	int64_t length, read;
+	int bits;    /* of keys */
+	bool failed; /* no memory */
+
+	/* The stack: ids, where each begins in the string, hashes of all below. */
+	int32_t items;
+	uint32_t *id;
+	int32_t *start;
+	uint64_t *prefix;
+	uint64_t *power; /* of BASE; as many as the stack was ever high */
+	int32_t powers;
+	/* Newest place of each key of two and of LONG items, and the next older of each place. */
+	int32_t *newest[2];
+	int32_t *older[2];
+	/* Counters of all items, those of an item together. */
+	int32_t counters;
+	struct counter *counter;
+	int32_t rows;
+	struct row *row;
+
+	struct body *body;
+	int64_t bodies, body_room;
+	uint32_t *body_ids;
+	int64_t body_ids_used, body_ids_room;
+	int32_t *ending; /* newest body whose last two items have a key */
 };
 
-struct due {
-	int32_t loop, node, next; /* node: the loop itself or one that it ends in */
-};
-
-struct skelgen_fold {
-	int64_t size, room; /* of the stack */
-	struct item *stack;
-	uint64_t *prefix, *power; /* prefix[i]: hash of the first i ids */
-	int32_t *due_at;          /* by stack index, `due_room` of them */
-	int64_t due_room;
-	struct due *due;
-	int64_t due_count, due_capacity;
-	int32_t due_free;
-	struct node *nodes;
-	int32_t node_count, node_room, node_free;
-	struct class *classes;
-	int32_t class_count, class_room, symbols;
-	int32_t *bodies;
-	int64_t bodies_size, bodies_room;
-	int32_t *last_class; /* by id: class made last whose body ends in it */
-	int64_t last_room;
-	int32_t *by_hash, *grams; /* tables of powers of two */
-	uint64_t by_hash_mask, gram_mask;
-	int64_t items, rows; /* of the finished nest */
-	int failed;
-};
-
-static uint64_t mix(uint64_t x)
+static uint64_t multiply(uint64_t a, uint64_t b)
 {
-	x += 0x9e3779b97f4a7c15U;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-	return x ^ (x >> 31);
+	wide product = (wide)a * b;
+	uint64_t sum = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
+
+	return sum >= PRIME ? sum - PRIME : sum;
 }
 
-static const uint64_t base = 0x2545f4914f6cdd1dU;
-
-static void *grown(struct skelgen_fold *f, void *memory, size_t bytes)
+static uint64_t extend(uint64_t hash, uint32_t id)
 {
-	void *moved = realloc(memory, bytes);
-	if (!moved)
-		f->failed = 1;
-	return moved ? moved : memory;
+	uint64_t sum = multiply(hash, BASE) + id + 1;
+
+	return sum >= PRIME ? sum - PRIME : sum;
 }
 
-static uint64_t hash_of(const struct skelgen_fold *f, int64_t begin, int64_t end)
+/* Hash of the topmost items below a height. */
+static uint64_t stretch(const struct reducer *r, int32_t height, int32_t length)
 {
-	return f->prefix[end] - f->prefix[begin] * f->power[end - begin];
+	uint64_t below = multiply(r->prefix[height - length], r->power[length]);
+	uint64_t hash = r->prefix[height];
+
+	return hash >= below ? hash - below : hash + PRIME - below;
 }
 
-static int64_t trips_of(const struct skelgen_fold *f, int32_t node)
+static uint64_t pair_key(const struct reducer *r, uint32_t before, uint32_t last)
 {
-	return f->nodes[node].runs[0][0];
+	return (before * SPREAD + last) * SPREAD_PAIR >> (64 - r->bits);
 }
 
-/* ---- nodes ---- */
-
-static void add_run(struct skelgen_fold *f, struct node *n, int64_t trips, int64_t executions)
+static uint64_t top_pair(const struct reducer *r)
 {
-	if (n->run_count && n->runs[n->run_count - 1][0] == trips) {
-		n->runs[n->run_count - 1][1] += executions;
-		return;
-	}
-	if (n->run_count == n->run_room) {
-		int32_t room = n->run_room ? 2 * n->run_room : 1;
-		n->runs = grown(f, n->runs, (size_t)room * sizeof(*n->runs));
-		if (f->failed)
+	return pair_key(r, r->id[r->items - 2], r->id[r->items - 1]);
+}
+
+static uint64_t long_key(const struct reducer *r)
+{
+	return stretch(r, r->items, LONG) * SPREAD >> (64 - r->bits);
+}
+
+/* Rows of trip counts. */
+
+static void shelve(struct reducer *r, struct counter *counter)
+{
+	int32_t row = r->rows++;
+
+	r->row[row] = (struct row){counter->trips, counter->executions, counter->newest};
+	counter->newest = row;
+	if (counter->oldest < 0)
+		counter->oldest = row;
+}
+
+/* Appends the rows of later executions. */
+static void append(struct reducer *r, struct counter *counter, const struct counter *later)
+{
+	if (later->oldest < 0) {
+		if (counter->trips == later->trips) {
+			counter->executions += later->executions;
 			return;
-		n->run_room = room;
-	}
-	n->runs[n->run_count][0] = trips;
-	n->runs[n->run_count++][1] = executions;
-}
-
-static int32_t new_node(struct skelgen_fold *f, int32_t class, int64_t trips)
-{
-	int32_t at = f->node_free;
-
-	if (at != NONE) {
-		f->node_free = f->nodes[at].class;
+		}
+		shelve(r, counter);
+	} else if (r->row[later->oldest].trips == counter->trips) {
+		r->row[later->oldest].executions += counter->executions;
+		r->row[later->oldest].earlier = counter->newest;
+		if (counter->oldest < 0)
+			counter->oldest = later->oldest;
+		counter->newest = later->newest;
 	} else {
-		if (f->node_count == f->node_room) {
-			int32_t room = f->node_room ? 2 * f->node_room : 256;
-			f->nodes = grown(f, f->nodes, (size_t)room * sizeof(*f->nodes));
-			if (f->failed)
-				return NONE;
-			f->node_room = room;
+		shelve(r, counter);
+		r->row[later->oldest].earlier = counter->newest;
+		counter->newest = later->newest;
+	}
+	counter->trips = later->trips;
+	counter->executions = later->executions;
+}
+
+/* Adds trips to the last execution. */
+static void lengthen(struct reducer *r, struct counter *counter, int32_t trips)
+{
+	if (counter->executions > 1) {
+		counter->executions--;
+		shelve(r, counter);
+		counter->executions = 1;
+	}
+	counter->trips += trips;
+}
+
+/* Bodies. */
+
+static const struct body *body_of(const struct reducer *r, uint32_t item)
+{
+	return &r->body[item - LOOP];
+}
+
+static const uint32_t *ids_of(const struct reducer *r, const struct body *body)
+{
+	return r->body_ids + body->first;
+}
+
+static uint32_t last_of(const struct reducer *r, uint32_t loop)
+{
+	const struct body *body = body_of(r, loop);
+
+	return r->body_ids[body->first + body->length - 1];
+}
+
+static int32_t counters_of(const struct reducer *r, uint32_t item)
+{
+	return item < LOOP ? 1 : body_of(r, item)->counters;
+}
+
+static bool equal(const uint32_t *a, const uint32_t *b, int32_t length)
+{
+	return !memcmp(a, b, (size_t)length * sizeof(*a));
+}
+
+/* Returns whether the array has room for one index more, after enlarging it where needed. */
+static bool grow(void **array, int64_t *room, int64_t needed, size_t size)
+{
+	void *larger;
+
+	if (needed <= *room)
+		return true;
+	needed += needed / 2 + 64;
+	larger = realloc(*array, (size_t)needed * size);
+	if (!larger)
+		return false;
+	*array = larger;
+	*room = needed;
+	return true;
+}
+
+/* Returns the number of a body, after defining it where needed; -1 when it is too deep. */
+static int32_t define(struct reducer *r, const uint32_t *ids, int32_t length, int32_t deepest)
+{
+	int32_t *newest = &r->ending[pair_key(r, ids[length - 2], ids[length - 1])];
+	struct body body = {.length = length, .counters = 1, .depth = 1, .next = *newest};
+	int32_t i, number;
+
+	for (i = 0, number = *newest; i < BODIES && number >= 0; i++, number = r->body[number].next)
+		if (r->body[number].length == length &&
+		    equal(ids_of(r, &r->body[number]), ids, length))
+			return number;
+	for (i = 0; i < length; i++) {
+		body.hash = extend(body.hash, ids[i]);
+		body.counters += counters_of(r, ids[i]);
+		if (ids[i] >= LOOP && body_of(r, ids[i])->depth >= body.depth)
+			body.depth = body_of(r, ids[i])->depth + 1;
+	}
+	if (body.depth > deepest)
+		return -1;
+	body.first = r->body_ids_used;
+	if (!grow((void **)&r->body, &r->body_room, r->bodies + 1, sizeof(*r->body)) ||
+	    !grow((void **)&r->body_ids, &r->body_ids_room, body.first + length, sizeof(*ids))) {
+		r->failed = true;
+		return -1;
+	}
+	memcpy(r->body_ids + body.first, ids, (size_t)length * sizeof(*ids));
+	r->body_ids_used += length;
+	r->body[r->bodies] = body;
+	*newest = (int32_t)r->bodies;
+	return (int32_t)r->bodies++;
+}
+
+/* The stack. */
+
+static void push(struct reducer *r, uint32_t item, int32_t start)
+{
+	int32_t top = r->items++;
+	int table;
+
+	r->id[top] = item;
+	r->start[top] = start;
+	r->prefix[top + 1] = extend(r->prefix[top], item);
+	if (r->powers <= r->items) {
+		r->power[r->items] = multiply(r->power[r->items - 1], BASE);
+		r->powers = r->items + 1;
+	}
+	for (table = 0; table < 2 && r->items >= (table ? LONG : 2); table++) {
+		int32_t *newest = &r->newest[table][table ? long_key(r) : top_pair(r)];
+
+		r->older[table][top] = *newest;
+		*newest = top;
+	}
+}
+
+static void pop(struct reducer *r, int32_t length)
+{
+	int table;
+
+	for (; length > 0; length--, r->items--)
+		for (table = 0; table < 2 && r->items >= (table ? LONG : 2); table++)
+			r->newest[table][table ? long_key(r) : top_pair(r)] =
+				r->older[table][r->items - 1];
+}
+
+/* Rules. Those that find return the number of a body that the stack ends with, or -1. */
+
+/* Adds the topmost counters to an equal item at the end of what lies below. */
+static bool joins(struct reducer *r, uint32_t item)
+{
+	int32_t size = counters_of(r, item), i;
+	struct counter *later = r->counter + r->counters - size, *to = later - size;
+	uint32_t below;
+
+	if (!r->items)
+		return false;
+	for (below = r->id[r->items - 1]; below != item; below = last_of(r, below), to--)
+		if (below < LOOP)
+			return false;
+	for (i = 0; i < size - 1; i++)
+		append(r, to + i, later + i);
+	lengthen(r, to + i, later[i].trips);
+	r->counters -= size;
+	return true;
+}
+
+static int32_t known_end(const struct reducer *r)
+{
+	int32_t number = r->ending[top_pair(r)], found = -1, tries;
+
+	for (tries = 0; tries < BODIES && number >= 0; tries++) {
+		const struct body *body = &r->body[number];
+		int32_t length = body->length;
+
+		if (length <= r->items && (found < 0 || length < r->body[found].length) &&
+		    stretch(r, r->items, length) == body->hash &&
+		    equal(ids_of(r, body), r->id + r->items - length, length))
+			found = number;
+		number = body->next;
+	}
+	return found;
+}
+
+/* A stretch that ends the stack twice in a row. */
+static int32_t repeated_end(struct reducer *r)
+{
+	const uint32_t *end = r->id + r->items;
+	int table, tries;
+
+	for (table = 0; table < 2 && r->items >= (table ? LONG : 2); table++) {
+		int32_t place = r->older[table][r->items - 1];
+
+		for (tries = 0; tries < EARLIER && place >= 0; tries++) {
+			int32_t length = r->items - 1 - place;
+
+			if (2 * (int64_t)length > r->items)
+				break;
+			if (length > 1 && end[-1] == end[-1 - length] &&
+			    end[-length] == end[-2 * length] &&
+			    stretch(r, r->items, length) == stretch(r, r->items - length, length) &&
+			    equal(end - length, end - 2 * length, length))
+				return define(r, end - length, length, DEEPEST);
+			place = r->older[table][place];
 		}
-		at = f->node_count++;
-		memset(&f->nodes[at], 0, sizeof(f->nodes[at]));
 	}
-	struct node *n = &f->nodes[at];
-	n->class = class;
-	n->run_count = 0;
-	n->child = malloc((size_t)f->classes[class].length * sizeof(*n->child));
-	if (!n->child)
-		f->failed = 1;
-	add_run(f, n, trips, 1);
-	return at;
+	return -1;
 }
 
-static void free_node(struct skelgen_fold *f, int32_t at)
+/* A stretch behind a loop that also ends the loop's body. */
+static int32_t tail_end(struct reducer *r)
 {
-	free(f->nodes[at].child);
-	f->nodes[at].child = NULL;
-	if (f->nodes[at].run_room > 16) {
-		free(f->nodes[at].runs);
-		f->nodes[at].runs = NULL;
-		f->nodes[at].run_room = 0;
+	const uint32_t *end = r->id + r->items;
+	int32_t length, loops = 0;
+
+	for (length = 1; length <= REACH && length < r->items && loops < NEAR_LOOPS; length++) {
+		uint32_t loop = end[-1 - length];
+
+		if (loop < LOOP)
+			continue;
+		loops++;
+		for (; length > 1 && loop >= LOOP; loop = last_of(r, loop)) {
+			const struct body *body = body_of(r, loop);
+			const uint32_t *tail = ids_of(r, body) + body->length - length;
+
+			if (body->length > length && tail[length - 1] == end[-1] &&
+			    equal(tail, end - length, length))
+				return define(r, end - length, length, DEEPEST);
+		}
 	}
-	f->nodes[at].class = f->node_free;
-	f->node_free = at;
+	return -1;
 }
 
-/* Append the executions of `from`, of the same class, to those of `to`; frees `from`. */
-static void absorb(struct skelgen_fold *f, int32_t to, int32_t from)
+/* Returns how many symbols ahead equal those a distance before them. */
+static int64_t equal_symbols(const int32_t *ahead, int64_t left, int64_t distance, int64_t enough)
 {
-	int32_t length = f->classes[f->nodes[from].class].length;
+	int64_t count = 0, block = 1024;
 
-	for (int32_t i = 0; i < length; i++)
-		if (f->nodes[from].child[i] != NONE)
-			absorb(f, f->nodes[to].child[i], f->nodes[from].child[i]);
-	for (int32_t i = 0; i < f->nodes[from].run_count && !f->failed; i++)
-		add_run(f, &f->nodes[to], f->nodes[from].runs[i][0], f->nodes[from].runs[i][1]);
-	free_node(f, from);
+	if (left > enough)
+		left = enough;
+	while (count + block <= left &&
+	       !memcmp(ahead + count, ahead + count - distance, (size_t)block * sizeof(*ahead)))
+		count += block;
+	while (count < left && ahead[count] == ahead[count - distance])
+		count++;
+	return count;
 }
 
-/* The last execution of a loop took `more` trips more than was known. */
-static void lengthen(struct skelgen_fold *f, int32_t node, int64_t more)
+/* Reads iterations ahead that equal the last one, and counts them in its counters. */
+static int32_t equal_ahead(struct reducer *r, int32_t start, int32_t size)
 {
-	struct node *n = &f->nodes[node];
-	int64_t trips = n->runs[n->run_count - 1][0];
+	const int32_t *ahead = r->symbols + r->read;
+	int64_t length = r->read - start, left = r->length - r->read, times;
+	struct counter *last = r->counter + r->counters - size;
+	int32_t i;
 
-	if (--n->runs[n->run_count - 1][1] == 0)
-		n->run_count--;
-	add_run(f, n, trips + more, 1);
+	/* One iteration first: most that differ do so early, and time must stay linear. */
+	if (equal_symbols(ahead, left, length, length) < length)
+		return 0;
+	for (i = 0; i < size; i++)
+		if (last[i].oldest >= 0)
+			return 0;
+	times = equal_symbols(ahead, left, length, left) / length;
+	if (times * length < left && ahead[times * length] == ahead[times * length - 1])
+		times--; /* its last run goes on */
+	for (i = 0; i < size; i++)
+		last[i].executions *= (int32_t)times + 1;
+	r->read += times * length;
+	return (int32_t)times;
 }
 
-/* ---- the stack ---- */
-
-static void make_room(struct skelgen_fold *f)
+/* Puts a loop in the place of the topmost items, and of their likes below; returns its id. */
+static uint32_t reduce(struct reducer *r, int32_t number, bool again, int32_t *start)
 {
-	int64_t room = 2 * f->room;
+	const struct body *body = &r->body[number];
+	int32_t size = body->counters - 1, trips, i;
 
-	f->stack = grown(f, f->stack, (size_t)room * sizeof(*f->stack));
-	f->prefix = grown(f, f->prefix, ((size_t)room + 1) * sizeof(*f->prefix));
-	f->power = grown(f, f->power, ((size_t)room + 1) * sizeof(*f->power));
-	f->due_at = grown(f, f->due_at, 2 * (size_t)room * sizeof(*f->due_at));
-	if (f->failed)
-		return;
-	for (int64_t i = f->room; i < room; i++)
-		f->power[i + 1] = f->power[i] * base;
-	for (int64_t i = f->due_room; i < 2 * room; i++)
-		f->due_at[i] = NONE;
-	f->due_room = 2 * room;
-	f->room = room;
+	*start = r->start[r->items - body->length];
+	trips = 1 + equal_ahead(r, *start, size);
+	pop(r, body->length);
+	if (again) {
+		struct counter *later = r->counter + r->counters - size;
+
+		for (i = 0; i < size; i++)
+			append(r, later - size + i, later + i);
+		r->counters -= size;
+		*start = r->start[r->items - body->length];
+		pop(r, body->length);
+		trips++;
+	}
+	r->counter[r->counters++] = (struct counter){trips, 1, -1, -1};
+	return LOOP + (uint32_t)number;
 }
 
-/* Watch for the body of `node`, where the loop at `loop` ends, right after that loop. */
-static void watch(struct skelgen_fold *f, int32_t loop, int32_t node)
+/* Reads one run and reduces the stack as far as it goes. */
+static void settle_run(struct reducer *r)
 {
-	int64_t at = loop + f->classes[f->nodes[node].class].length;
-	int32_t entry = f->due_free;
+	int32_t symbol = r->symbols[r->read], start = (int32_t)r->read;
+	uint32_t item = (uint32_t)symbol;
 
-	if (entry != NONE) {
-		f->due_free = f->due[entry].next;
+	while (r->read < r->length && r->symbols[r->read] == symbol)
+		r->read++;
+	r->counter[r->counters++] = (struct counter){(int32_t)r->read - start, 1, -1, -1};
+	do {
+		int32_t number = -1;
+		bool again = false;
+
+		push(r, item, start);
+		if (r->items < 2)
+			return;
+		number = known_end(r);
+		if (number < 0) {
+			number = repeated_end(r);
+			again = number >= 0;
+		}
+		if (number < 0)
+			number = tail_end(r);
+		if (number < 0)
+			return;
+		item = reduce(r, number, again, &start);
+	} while (!joins(r, item));
+}
+
+/* Nests. */
+
+/* Defines the body of an item of a nest, inner ones first; returns its id. */
+static uint32_t learn(struct reducer *r, const struct skelgen_nest *nest, int64_t item,
+		      int32_t depth)
+{
+	int64_t end = item + 1 + nest->body_items[item], inner;
+	int32_t first = r->items, length, number;
+	bool deeper = false;
+
+	if (nest->symbol[item] >= 0)
+		return (uint32_t)nest->symbol[item];
+	for (inner = item + 1; inner < end; inner += 1 + nest->body_items[inner]) {
+		uint32_t id = learn(r, nest, inner, depth);
+
+		deeper |= id == DEEPER;
+		r->id[r->items++] = id;
+	}
+	length = r->items - first;
+	r->items = first;
+	if (deeper)
+		return DEEPER;
+	if (length == 1)
+		return r->id[first];
+	number = define(r, r->id + first, length, depth);
+	return number < 0 ? DEEPER : LOOP + (uint32_t)number;
+}
+
+/* Writes the rows of a counter, oldest first; returns false for a loop that is none. */
+static bool put_rows(const struct reducer *r, const struct counter *counter,
+		     struct skelgen_nest *nest)
+{
+	int64_t *first = nest->trips + 2 * nest->rows, *last = first, *next;
+	int32_t row, rows = 1;
+
+	for (row = counter->newest; row >= 0; row = r->row[row].earlier)
+		rows++;
+	next = first + 2 * rows;
+	*--next = counter->executions;
+	*--next = counter->trips;
+	for (row = counter->newest; row >= 0; row = r->row[row].earlier) {
+		*--next = r->row[row].executions;
+		*--next = r->row[row].trips;
+	}
+	/* Neighbours with equal trips become one. */
+	for (next += 2; next < first + 2 * rows; next += 2) {
+		if (next[0] == last[0]) {
+			last[1] += next[1];
+		} else {
+			last += 2;
+			last[0] = next[0];
+			last[1] = next[1];
+		}
+	}
+	if (last == first && first[0] == 1)
+		return false;
+	nest->rows += (last - first) / 2 + 1;
+	return true;
+}
+
+static int64_t put_item(struct skelgen_nest *nest, int32_t symbol)
+{
+	nest->body_items[nest->items] = 0;
+	nest->symbol[nest->items] = symbol;
+	nest->trips_first[nest->items + 1] = nest->rows;
+	return nest->items++;
+}
+
+/* Writes an item of the stack whose counters end below a height. */
+static void put(const struct reducer *r, uint32_t item, int32_t height, struct skelgen_nest *nest)
+{
+	bool loop = put_rows(r, &r->counter[height - 1], nest);
+	int64_t place = loop ? put_item(nest, -1) : -1;
+	int32_t i;
+
+	if (item < LOOP) {
+		put_item(nest, (int32_t)item);
 	} else {
-		if (f->due_count == f->due_capacity) {
-			f->due_capacity = f->due_capacity ? 2 * f->due_capacity : 256;
-			f->due = grown(f, f->due, (size_t)f->due_capacity * sizeof(*f->due));
-			if (f->failed)
-				return;
+		const struct body *body = body_of(r, item);
+		const uint32_t *ids = ids_of(r, body);
+
+		height -= body->counters;
+		for (i = 0; i < body->length; i++) {
+			height += counters_of(r, ids[i]);
+			put(r, ids[i], height, nest);
 		}
-		entry = (int32_t)f->due_count++;
 	}
-	f->due[entry] = (struct due){loop, node, f->due_at[at]};
-	f->due_at[at] = entry;
+	if (loop)
+		nest->body_items[place] = (int32_t)(nest->items - place - 1);
 }
 
-/* The loop that a loop's body ends in, or NONE. */
-static int32_t tail_of(const struct skelgen_fold *f, int32_t node)
+static bool put_stack(const struct reducer *r, struct skelgen_nest *nest)
 {
-	return f->nodes[node].child[f->classes[f->nodes[node].class].length - 1];
-}
+	size_t items = 2 * (size_t)r->counters, rows = (size_t)r->counters + (size_t)r->rows;
+	int32_t i, height = 0;
 
-static uint64_t gram_at(const struct skelgen_fold *f, int64_t end)
-{
-	return hash_of(f, end - GRAM, end) & f->gram_mask;
-}
-
-static void push(struct skelgen_fold *f, int32_t id, int32_t node)
-{
-	if (f->size == f->room)
-		make_room(f);
-	if (f->failed)
-		return;
-	int64_t at = f->size++;
-	f->stack[at] = (struct item){id, node, NONE, 0};
-	f->prefix[at + 1] = f->prefix[at] * base + mix((uint64_t)id);
-	if (f->size >= GRAM) {
-		int32_t *slot = &f->grams[gram_at(f, f->size)];
-		f->stack[at].previous_gram = *slot;
-		*slot = (int32_t)at;
+	nest->body_items = malloc((items + 1) * sizeof(*nest->body_items));
+	nest->symbol = malloc((items + 1) * sizeof(*nest->symbol));
+	nest->trips_first = malloc((items + 1) * sizeof(*nest->trips_first));
+	nest->trips = malloc((rows + 1) * 2 * sizeof(*nest->trips));
+	if (!nest->body_items || !nest->symbol || !nest->trips_first || !nest->trips)
+		return false;
+	nest->trips_first[0] = 0;
+	for (i = 0; i < r->items; i++) {
+		height += counters_of(r, r->id[i]);
+		put(r, r->id[i], height, nest);
 	}
-	for (; node != NONE; node = tail_of(f, node))
-		watch(f, (int32_t)at, node);
+	return true;
 }
 
-/* Take the top items off; the nodes stay with the caller. */
-static void pop(struct skelgen_fold *f, int64_t count)
+void skelgen_nest_free(struct skelgen_nest *nest)
 {
-	while (count--) {
-		int64_t at = f->size - 1;
-		if (f->size >= GRAM)
-			f->grams[gram_at(f, f->size)] = f->stack[at].previous_gram;
-		for (int32_t node = f->stack[at].node; node != NONE; node = tail_of(f, node)) {
-			int64_t place = at + f->classes[f->nodes[node].class].length;
-			int32_t entry = f->due_at[place];
-			f->due_at[place] = f->due[entry].next;
-			f->due[entry].next = f->due_free;
-			f->due_free = entry;
-		}
-		f->size = at;
+	free(nest->body_items);
+	free(nest->symbol);
+	free(nest->trips_first);
+	free(nest->trips);
+	memset(nest, 0, sizeof(*nest));
+}
+
+static int64_t count_runs(const int32_t *symbols, int64_t length)
+{
+	int64_t runs = length > 0, i;
+
+	for (i = 1; i < length; i++)
+		runs += symbols[i] != symbols[i - 1];
+	return runs;
+}
+
+static bool allocate(struct reducer *r)
+{
+	size_t runs = (size_t)count_runs(r->symbols, r->length) + 1, keys;
+
+	for (r->bits = 8; r->bits < 22 && (INT64_C(1) << r->bits) < r->length; r->bits++)
+		;
+	keys = (size_t)1 << r->bits;
+	r->id = malloc(runs * sizeof(*r->id));
+	r->start = malloc(runs * sizeof(*r->start));
+	r->prefix = malloc((runs + 1) * sizeof(*r->prefix));
+	r->power = malloc((runs + 1) * sizeof(*r->power));
+	r->older[0] = malloc(runs * sizeof(**r->older));
+	r->older[1] = malloc(runs * sizeof(**r->older));
+	r->newest[0] = malloc(keys * sizeof(**r->newest));
+	r->newest[1] = malloc(keys * sizeof(**r->newest));
+	r->ending = malloc(keys * sizeof(*r->ending));
+	/* Each run brings a counter, each reduction one more and takes an item away. */
+	r->counter = malloc(2 * runs * sizeof(*r->counter));
+	r->row = malloc(2 * runs * sizeof(*r->row));
+	if (!r->id || !r->start || !r->prefix || !r->power || !r->older[0] || !r->older[1] ||
+	    !r->newest[0] || !r->newest[1] || !r->ending || !r->counter || !r->row)
+		return false;
+	memset(r->newest[0], 0xff, keys * sizeof(**r->newest));
+	memset(r->newest[1], 0xff, keys * sizeof(**r->newest));
+	memset(r->ending, 0xff, keys * sizeof(*r->ending));
+	r->prefix[0] = 0;
+	r->power[0] = 1;
+	r->powers = 1;
+	return true;
+}
+
+static void release(struct reducer *r)
+{
+	free(r->id);
+	free(r->start);
+	free(r->prefix);
+	free(r->power);
+	free(r->older[0]);
+	free(r->older[1]);
+	free(r->newest[0]);
+	free(r->newest[1]);
+	free(r->ending);
+	free(r->counter);
+	free(r->row);
+	free(r->body);
+	free(r->body_ids);
+}
+
+int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_nest *known,
+		 int32_t depth, struct skelgen_nest *nest)
+{
+	struct reducer r = {.symbols = symbols, .length = length};
+	bool done = allocate(&r);
+	int64_t item;
+
+	memset(nest, 0, sizeof(*nest));
+	if (done) {
+		for (item = 0; item < known->items; item += 1 + known->body_items[item])
+			learn(&r, known, item, depth);
+		while (r.read < r.length)
+			settle_run(&r);
+		done = !r.failed && put_stack(&r, nest);
 	}
-}
-
-/* ---- classes ---- */
-
-static int body_is(const struct skelgen_fold *f, const struct class *c, int64_t begin)
-{
-	for (int32_t i = 0; i < c->length; i++)
-		if (f->bodies[c->body + i] != f->stack[begin + i].id)
-			return 0;
-	return 1;
-}
-
-static void rehash_classes(struct skelgen_fold *f)
-{
-	uint64_t slots = 2 * (f->by_hash_mask + 1);
-
-	f->by_hash = grown(f, f->by_hash, slots * sizeof(*f->by_hash));
-	if (f->failed)
-		return;
-	f->by_hash_mask = slots - 1;
-	memset(f->by_hash, 0xff, slots * sizeof(*f->by_hash));
-	for (int32_t c = 0; c < f->class_count; c++) {
-		int32_t *slot = &f->by_hash[f->classes[c].hash & f->by_hash_mask];
-		f->classes[c].next_hash = *slot;
-		*slot = c;
-	}
-}
-
-static void reserve_class(struct skelgen_fold *f, int32_t length)
-{
-	if (f->class_count == f->class_room) {
-		f->class_room = f->class_room ? 2 * f->class_room : 64;
-		f->classes = grown(f, f->classes, (size_t)f->class_room * sizeof(*f->classes));
-	}
-	while (f->bodies_size + length > f->bodies_room) {
-		f->bodies_room = f->bodies_room ? 2 * f->bodies_room : 1024;
-		f->bodies = grown(f, f->bodies, (size_t)f->bodies_room * sizeof(*f->bodies));
-	}
-	while (f->symbols + f->class_count >= f->last_room) {
-		int64_t room = 2 * f->last_room;
-		f->last_class = grown(f, f->last_class, (size_t)room * sizeof(*f->last_class));
-		if (f->failed)
-			return;
-		for (int64_t i = f->last_room; i < room; i++)
-			f->last_class[i] = NONE;
-		f->last_room = room;
-	}
-	if ((uint64_t)f->class_count > f->by_hash_mask)
-		rehash_classes(f);
-}
-
-/* The class of a loop whose body stands on the stack. */
-static int32_t class_of(struct skelgen_fold *f, int64_t begin, int32_t length)
-{
-	uint64_t hash = hash_of(f, begin, begin + length);
-
-	for (int32_t c = f->by_hash[hash & f->by_hash_mask]; c != NONE; c = f->classes[c].next_hash)
-		if (f->classes[c].hash == hash && f->classes[c].length == length &&
-		    body_is(f, &f->classes[c], begin))
-			return c;
-	reserve_class(f, length);
-	if (f->failed)
-		return NONE;
-	int32_t last = f->stack[begin + length - 1].id, made = f->class_count++;
-	int32_t *slot = &f->by_hash[hash & f->by_hash_mask];
-	f->classes[made] = (struct class){hash, f->bodies_size, length, f->last_class[last], *slot};
-	*slot = made;
-	f->last_class[last] = made;
-	for (int32_t i = 0; i < length; i++)
-		f->bodies[f->bodies_size++] = f->stack[begin + i].id;
-	return made;
-}
-
-/* ---- reductions; each returns whether it changed the stack ---- */
-
-static int extend(struct skelgen_fold *f)
-{
-	int64_t top = f->size - 1;
-	int tries = DUE;
-
-	for (int32_t e = f->due_at[top]; e != NONE && tries--; e = f->due[e].next) {
-		struct due d = f->due[e];
-		int32_t class = f->nodes[d.node].class, length = f->classes[class].length;
-		int64_t begin = d.loop + 1;
-		if (hash_of(f, begin, f->size) != f->classes[class].hash ||
-		    !body_is(f, &f->classes[class], begin))
-			continue;
-		int32_t *given = malloc((size_t)length * sizeof(*given));
-		if (!given) {
-			f->failed = 1;
-			return 0;
-		}
-		for (int32_t i = 0; i < length; i++)
-			given[i] = f->stack[begin + i].node;
-		pop(f, length);
-		for (int32_t i = 0; i < length; i++)
-			if (given[i] != NONE)
-				absorb(f, f->nodes[d.node].child[i], given[i]);
-		free(given);
-		lengthen(f, d.node, 1);
-		return 1;
-	}
-	return 0;
-}
-
-static int join(struct skelgen_fold *f)
-{
-	int64_t top = f->size - 1;
-
-	if (top < 1 || f->stack[top].node == NONE)
-		return 0;
-	int32_t upper = f->stack[top].node;
-	for (int32_t node = f->stack[top - 1].node; node != NONE; node = tail_of(f, node)) {
-		if (f->nodes[node].class != f->nodes[upper].class)
-			continue;
-		int64_t trips = trips_of(f, upper);
-		pop(f, 1);
-		f->nodes[upper].run_count = 0;
-		absorb(f, node, upper);
-		lengthen(f, node, trips);
-		return 1;
-	}
-	return 0;
-}
-
-/* Replace the top by a loop over it with `trips` equal stretches of `length`. */
-static void wrap(struct skelgen_fold *f, int32_t class, int32_t length, int32_t trips)
-{
-	int64_t begin = f->size - (int64_t)length * trips;
-	int32_t node = new_node(f, class, trips);
-
-	if (f->failed)
-		return;
-	int32_t *second = malloc((size_t)length * sizeof(*second));
-	if (!second) {
-		f->failed = 1;
-		return;
-	}
-	for (int32_t i = 0; i < length; i++) {
-		f->nodes[node].child[i] = f->stack[begin + i].node;
-		second[i] = trips == 2 ? f->stack[begin + length + i].node : NONE;
-	}
-	pop(f, (int64_t)length * trips);
-	for (int32_t i = 0; i < length; i++)
-		if (second[i] != NONE)
-			absorb(f, f->nodes[node].child[i], second[i]);
-	free(second);
-	push(f, f->symbols + class, node);
-}
-
-static int known(struct skelgen_fold *f)
-{
-	int32_t id = f->stack[f->size - 1].id;
-	int tries = CHAIN;
-
-	for (int32_t c = f->last_class[id]; c != NONE && tries--; c = f->classes[c].last_same) {
-		int32_t length = f->classes[c].length;
-		if (length > f->size ||
-		    hash_of(f, f->size - length, f->size) != f->classes[c].hash ||
-		    !body_is(f, &f->classes[c], f->size - length))
-			continue;
-		wrap(f, c, length, 1);
-		return 1;
-	}
-	return 0;
-}
-
-static int repeats(const struct skelgen_fold *f, int64_t length)
-{
-	int64_t middle = f->size - length;
-
-	if (2 * length > f->size || (length == 1 && f->stack[f->size - 1].node != NONE) ||
-	    hash_of(f, middle - length, middle) != hash_of(f, middle, f->size))
-		return 0;
-	for (int64_t i = 0; i < length; i++)
-		if (f->stack[middle - length + i].id != f->stack[middle + i].id)
-			return 0;
-	return 1;
-}
-
-static int repeat(struct skelgen_fold *f)
-{
-	int64_t found = 0, top = f->size - 1;
-
-	for (int64_t length = 1; length < GRAM && !found; length++)
-		if (repeats(f, length))
-			found = length;
-	int tries = CHAIN;
-	if (f->size >= GRAM)
-		for (int32_t at = f->stack[top].previous_gram; at != NONE && !found && tries--;
-		     at = f->stack[at].previous_gram)
-			if (repeats(f, top - at))
-				found = top - at;
-	if (!found)
-		return 0;
-	int32_t class = class_of(f, f->size - found, (int32_t)found);
-	if (f->failed)
-		return 0;
-	wrap(f, class, (int32_t)found, 2);
-	return 1;
-}
-
-static void reduce(struct skelgen_fold *f)
-{
-	while (!f->failed && f->size) {
-		if (extend(f) || join(f))
-			return;
-		if (!known(f) && !repeat(f))
-			return;
-	}
-}
-
-/* ---- the finished nest ---- */
-
-/* Whether every execution of a loop had one trip: then it is its body. */
-static int is_plain(const struct node *n)
-{
-	return n->run_count == 1 && n->runs[0][0] == 1;
-}
-
-struct nest {
-	int32_t *body_items, *symbol;
-	int64_t *trips_first, *trips, items, rows;
-};
-
-static void emit(const struct skelgen_fold *f, int32_t id, int32_t at, struct nest *out)
-{
-	int64_t own = out->items;
-
-	if (at == NONE || !is_plain(&f->nodes[at])) {
-		if (out->symbol) {
-			out->symbol[own] = at == NONE ? id : NONE;
-			out->body_items[own] = 0;
-			out->trips_first[own] = out->rows;
-		}
-		out->items++;
-	}
-	if (at == NONE)
-		return;
-	const struct node *n = &f->nodes[at];
-	if (!is_plain(n)) {
-		if (out->symbol)
-			memcpy(&out->trips[2 * out->rows], n->runs,
-			       (size_t)n->run_count * sizeof(*n->runs));
-		out->rows += n->run_count;
-	}
-	const struct class *c = &f->classes[n->class];
-	for (int32_t i = 0; i < c->length; i++)
-		emit(f, f->bodies[c->body + i], n->child[i], out);
-	if (!is_plain(n) && out->symbol)
-		out->body_items[own] = (int32_t)(out->items - own - 1);
-}
-
-static void emit_all(const struct skelgen_fold *f, struct nest *out)
-{
-	for (int64_t i = 0; i < f->size; i++)
-		emit(f, f->stack[i].id, f->stack[i].node, out);
-}
-
-/* ---- interface ---- */
-
-static int prepare(struct skelgen_fold *f, const int32_t *symbols, int64_t n)
-{
-	uint64_t slots = 1024;
-
-	while (slots < (uint64_t)n / 2 && slots < (1U << 22))
-		slots *= 2;
-	for (int64_t i = 0; i < n; i++)
-		if (symbols[i] >= f->symbols)
-			f->symbols = symbols[i] + 1;
-	f->node_free = f->due_free = NONE;
-	f->grams = malloc(slots * sizeof(*f->grams));
-	f->gram_mask = slots - 1;
-	f->by_hash_mask = 31;
-	f->room = 512;
-	f->last_room = f->symbols + 64;
-	f->last_class = malloc((size_t)f->last_room * sizeof(*f->last_class));
-	if (!f->grams || !f->last_class)
-		return 0;
-	memset(f->grams, 0xff, slots * sizeof(*f->grams));
-	memset(f->last_class, 0xff, (size_t)f->last_room * sizeof(*f->last_class));
-	rehash_classes(f);
-	f->power = malloc(((size_t)f->room + 1) * sizeof(*f->power));
-	if (!f->power)
-		return 0;
-	f->power[0] = 1;
-	for (int64_t i = 0; i < f->room; i++)
-		f->power[i + 1] = f->power[i] * base;
-	make_room(f);
-	if (!f->failed)
-		f->prefix[0] = 0;
-	return !f->failed;
-}
-
-struct skelgen_fold *skelgen_fold(const int32_t *symbols, int64_t n)
-{
-	struct skelgen_fold *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		return NULL;
-	if (!prepare(f, symbols, n)) {
-		skelgen_fold_release(f);
-		return NULL;
-	}
-	for (int64_t i = 0; i < n && !f->failed; i++) {
-		push(f, symbols[i], NONE);
-		reduce(f);
-	}
-	if (f->failed) {
-		skelgen_fold_release(f);
-		return NULL;
-	}
-	struct nest measure = {0};
-	emit_all(f, &measure);
-	f->items = measure.items;
-	f->rows = measure.rows;
-	return f;
-}
-
-int64_t skelgen_fold_items(const struct skelgen_fold *f)
-{
-	return f->items;
-}
-
-int64_t skelgen_fold_trip_rows(const struct skelgen_fold *f)
-{
-	return f->rows;
-}
-
-void skelgen_fold_take(struct skelgen_fold *f, int32_t *body_items, int32_t *symbol,
-		       int64_t *trips_first, int64_t *trips)
-{
-	struct nest out = {body_items, symbol, trips_first, trips, 0, 0};
-
-	emit_all(f, &out);
-	trips_first[out.items] = out.rows;
-	skelgen_fold_release(f);
-}
-
-void skelgen_fold_release(struct skelgen_fold *f)
-{
-	for (int32_t i = 0; i < f->node_count; i++) {
-		free(f->nodes[i].child);
-		free(f->nodes[i].runs);
-	}
-	free(f->stack);
-	free(f->prefix);
-	free(f->power);
-	free(f->due_at);
-	free(f->due);
-	free(f->nodes);
-	free(f->classes);
-	free(f->bodies);
-	free(f->last_class);
-	free(f->by_hash);
-	free(f->grams);
-	free(f);
-}
-
-/* ---- expansion ---- */
-
-struct expansion {
-	const int32_t *body_items, *symbol, *leaf_number;
-	const int64_t *trips_first, *trips;
-	int64_t *row, *used; /* of each item: its current run and the executions used of it */
-	int64_t length, room;
-	int32_t *string, *leaf;
-};
-
-static void expand(struct expansion *x, int64_t begin, int64_t end)
-{
-	for (int64_t i = begin; i < end; i += 1 + x->body_items[i]) {
-		if (!x->body_items[i]) {
-			if (x->length < x->room) {
-				if (x->string)
-					x->string[x->length] = x->symbol[i];
-				if (x->leaf)
-					x->leaf[x->length] = x->leaf_number[i];
-			}
-			x->length++;
-			continue;
-		}
-		if (x->row[i] == x->trips_first[i + 1]) {
-			x->length = x->room + 1; /* fewer trip counts than executions */
-			return;
-		}
-		const int64_t *run = &x->trips[2 * x->row[i]];
-		if (++x->used[i] == run[1]) {
-			x->used[i] = 0;
-			x->row[i]++;
-		}
-		for (int64_t trip = 0; trip < run[0] && x->length <= x->room; trip++)
-			expand(x, i + 1, i + 1 + x->body_items[i]);
-	}
-}
-
-int64_t skelgen_fold_expand(int64_t items, const int32_t *body_items, const int32_t *symbol,
-			    const int64_t *trips_first, const int64_t *trips, int64_t room,
-			    int32_t *string, int32_t *leaf)
-{
-	int32_t *numbers = malloc((size_t)(items + 1) * sizeof(*numbers));
-	int64_t *row = malloc((size_t)(items + 1) * sizeof(*row));
-	int64_t *used = calloc((size_t)(items + 1), sizeof(*used));
-	struct expansion x = {body_items, symbol, numbers, trips_first, trips, row,
-			      used,       0,      room,    string,      leaf};
-
-	if (numbers && row && used) {
-		int32_t leaves = 0;
-		for (int64_t i = 0; i < items; i++) {
-			numbers[i] = leaves;
-			leaves += body_items[i] == 0;
-			row[i] = trips_first[i];
-		}
-		expand(&x, 0, items);
-	}
-	free(numbers);
-	free(row);
-	free(used);
-	return x.length <= room ? x.length : -1 - x.length;
+	if (!done)
+		skelgen_nest_free(nest);
+	release(&r);
+	return done ? 0 : -1;
 }

@@ -1,14 +1,23 @@
-#include <stdint.h>
-/* Fold a string of symbols (>= 0) into nested loops. NULL when memory runs out. */
-struct skelgen_fold *skelgen_fold(const int32_t *symbols, int64_t n);
-int64_t skelgen_fold_items(const struct skelgen_fold *fold);
-int64_t skelgen_fold_trip_rows(const struct skelgen_fold *fold);
-/* Write the nest in prefix order, as in skelgen.loops.Nest, and release the fold. */
-void skelgen_fold_take(struct skelgen_fold *fold, int32_t *body_items, int32_t *symbol,
-		       int64_t *trips_first, int64_t *trips);
-void skelgen_fold_release(struct skelgen_fold *fold);
-/* Expand a nest: the symbol and the leaf number of each element; returns the length, or
- * -1 - length when it exceeds the room. Either array may be NULL. */
-int64_t skelgen_fold_expand(int64_t items, const int32_t *body_items, const int32_t *symbol,
-			    const int64_t *trips_first, const int64_t *trips, int64_t room,
-			    int32_t *string, int32_t *leaf);
+/*
+ * Fold a string of symbols into nested loops; skelgen/loops/kernel.py calls it.
+ * Plain declarations only: cffi reads this file.
+ */
+
+/* As the type Nest in skelgen/loops/types.py. */
+struct skelgen_nest {
+	int64_t items;
+	int32_t *body_items;
+	int32_t *symbol;
+	int64_t *trips_first; /* items + 1 */
+	int64_t rows;
+	int64_t *trips; /* pairs: trips, executions in a row */
+};
+
+/*
+ * Reads the string once. The bodies of the loops in `known` (may have no items) up to a depth are
+ * known from the first symbol. Returns 0, or -1 when there is no memory; `nest` is then empty.
+ */
+int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_nest *known,
+		 int32_t depth, struct skelgen_nest *nest);
+
+void skelgen_nest_free(struct skelgen_nest *nest);

@@ -4,7 +4,7 @@ In: the int32 symbols of one rank. Out: a `Nest` that expands to the same string
 Paper: Sodhi and Subhlok 2005, section III-B, identification of cycles.
 """
 
-from skelgen.loops.fold import children, expand, fold, positions, same
+from skelgen.loops.kernel import fold
 from skelgen.loops.types import Nest
 
-__all__ = ["Nest", "children", "expand", "fold", "positions", "same"]
+__all__ = ["Nest", "fold"]

@@ -1,246 +1,338 @@
-"""The fold in plain Python: what the C kernel does, step by step.
+"""Fold in plain Python: the twin of the kernel, written to be read.
 
-Slow; the tests compare the kernel with it. `skelgen/_kernels/fold.c` explains the
-algorithm.
+A stack holds what has been read so far as items: runs of one symbol, and loops. An
+item's id does not depend on how often it repeats, so loops whose inner trip counts
+vary are equal. Items that repeat never stay apart:
+
+- an item meets its like below: their trips add up;
+- an item meets a loop whose body ends with its like: the body's last part goes on;
+- the topmost items are a known body: they become a loop of one trip;
+- the topmost items repeat those below them: a new body, a loop of two trips.
+
+Beside the items stand the trip counts of every run and loop inside them, the loop's
+own behind those of its body, as run-length coded rows in the order of executions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
+from skelgen.loops.readings import settle
 from skelgen.loops.types import Nest
 
-_CHAIN, _DUE, _GRAM = 8, 8, 4
+Rows = list[list[int]]  # (trips, executions in a row), oldest first
+
+_LOOP = 1 << 31  # id of loop number 0; a run's id is its symbol
+_PRIME = (1 << 61) - 1
+_BASE = 0x1234_5678_9ABC_DEF1 % _PRIME
 _WORD = (1 << 64) - 1
-_BASE = 0x2545F4914F6CDD1D
+_SPREAD = 0x9E37_79B9_7F4A_7C15
+_SPREAD_PAIR = 0xD6E8_FEB8_6659_FD93
+_LONG = 16  # items in the longer of the two keys that find earlier likes
+_EARLIER = 8  # places with the same key that are tried, newest first
+_BODIES = 16  # bodies with the same end that are tried, newest first
+_REACH = 16  # items between a loop and the end that may repeat its body's end
+_NEAR_LOOPS = 4  # loops in reach that are tried
+_DEEPEST = 64  # levels of loops
 
 
-def _mix(value: int) -> int:
-    value = (value + 0x9E3779B97F4A7C15) & _WORD
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _WORD
-    return value ^ (value >> 31)
-
-
-@dataclass(slots=True, eq=False)
-class _Loop:
-    """A loop; leaves of its body are None in `children`."""
-
-    body: tuple[int, ...]
-    children: list[_Loop | None]
-    runs: list[list[int]] = field(default_factory=list)
-
-    def add(self, trips: int, executions: int) -> None:
-        if self.runs and self.runs[-1][0] == trips:
-            self.runs[-1][1] += executions
-        else:
-            self.runs.append([trips, executions])
-
-    def lengthen(self, more: int) -> None:
-        trips = self.runs[-1][0]
-        self.runs[-1][1] -= 1
-        if self.runs[-1][1] == 0:
-            self.runs.pop()
-        self.add(trips + more, 1)
-
-    def absorb(self, other: _Loop, *, own_runs: bool = True) -> None:
-        for child, more in zip(self.children, other.children, strict=True):
-            if child is not None and more is not None:
-                child.absorb(more)
-        for trips, executions in other.runs if own_runs else ():
-            self.add(trips, executions)
-
-    def chain(self) -> Iterable[_Loop]:
-        """Yield the loop, the loop its body ends in, and so on."""
-        loop: _Loop | None = self
-        while loop is not None:
-            yield loop
-            loop = loop.children[-1]
-
-
-class _Stack:
-    """The stack of the reducer."""
-
-    def __init__(self, symbols: list[int]) -> None:
-        slots = 1024
-        while slots < len(symbols) // 2 and slots < 1 << 22:
-            slots *= 2
-        self.mask = slots - 1
-        self.symbols = max(symbols, default=-1) + 1
-        self.items: list[tuple[int, _Loop | None]] = []
-        self.prefix = [0]
-        self.grams: dict[int, int] = {}
-        self.previous: list[int] = []
-        self.due: dict[int, list[tuple[int, _Loop]]] = {}
-        self.classes: dict[tuple[int, ...], int] = {}
-        self.by_last: dict[int, list[tuple[int, ...]]] = {}
-
-    def push(self, identity: int, loop: _Loop | None) -> None:
-        at = len(self.items)
-        self.items.append((identity, loop))
-        self.prefix.append((self.prefix[-1] * _BASE + _mix(identity)) & _WORD)
-        self.previous.append(-1)
-        if len(self.items) >= _GRAM:
-            slot = self._slot()
-            self.previous[at] = self.grams.get(slot, -1)
-            self.grams[slot] = at
-        for watched in loop.chain() if loop else ():
-            self.due.setdefault(at + len(watched.body), []).append((at, watched))
-
-    def pop(self, count: int) -> list[_Loop | None]:
-        taken = []
-        for _ in range(count):
-            if len(self.items) >= _GRAM:
-                self.grams[self._slot()] = self.previous[-1]
-            self.previous.pop()
-            self.prefix.pop()
-            _, loop = self.items.pop()
-            for watched in loop.chain() if loop else ():
-                self.due[len(self.items) + len(watched.body)].pop()
-            taken.append(loop)
-        return taken[::-1]
-
-    def _slot(self) -> int:
-        power = pow(_BASE, _GRAM, 1 << 64)
-        size = len(self.items)
-        value = (self.prefix[size] - self.prefix[size - _GRAM] * power) & _WORD
-        return value & self.mask
-
-    def top(self, length: int) -> tuple[int, ...]:
-        return tuple(identity for identity, _ in self.items[-length:])
-
-    def reduce(self) -> None:
-        while self.items:
-            if self._extend() or self._join():
-                return
-            if not self._known() and not self._repeat():
-                return
-
-    def _extend(self) -> bool:
-        due = self.due.get(len(self.items) - 1, [])
-        for _, loop in due[: -_DUE - 1 : -1]:
-            length = len(loop.body)
-            if self.top(length) == loop.body:
-                for child, more in zip(loop.children, self.pop(length), strict=True):
-                    if child is not None and more is not None:
-                        child.absorb(more)
-                loop.lengthen(1)
-                return True
-        return False
-
-    def _join(self) -> bool:
-        upper = self.items[-1][1]
-        if upper is None or len(self.items) < 2 or self.items[-2][1] is None:
-            return False
-        for loop in self.items[-2][1].chain():
-            if loop.body == upper.body:
-                self.pop(1)
-                loop.absorb(upper, own_runs=False)
-                loop.lengthen(upper.runs[0][0])
-                return True
-        return False
-
-    def _known(self) -> bool:
-        for body in self.by_last.get(self.items[-1][0], [])[: -_CHAIN - 1 : -1]:
-            if len(body) <= len(self.items) and self.top(len(body)) == body:
-                self._wrap(body, 1)
-                return True
-        return False
-
-    def _repeats(self, length: int) -> bool:
-        if 2 * length > len(self.items):
-            return False
-        if length == 1 and self.items[-1][1] is not None:
-            return False
-        return self.top(2 * length)[:length] == self.top(length)
-
-    def _candidates(self) -> Iterable[int]:
-        yield from range(1, _GRAM)
-        top = len(self.items) - 1
-        at = self.previous[top]
-        for _ in range(_CHAIN):
-            if at < 0:
-                return
-            yield top - at
-            at = self.previous[at]
-
-    def _repeat(self) -> bool:
-        for length in self._candidates():
-            if self._repeats(length):
-                body = self.top(length)
-                if body not in self.classes:
-                    self.classes[body] = self.symbols + len(self.classes)
-                    self.by_last.setdefault(body[-1], []).append(body)
-                self._wrap(body, 2)
-                return True
-        return False
-
-    def _wrap(self, body: tuple[int, ...], trips: int) -> None:
-        taken = self.pop(trips * len(body))
-        loop = _Loop(body, taken[: len(body)])
-        loop.add(trips, 1)
-        for child, more in zip(loop.children, taken[len(body) :], strict=False):
-            if child is not None and more is not None:
-                child.absorb(more)
-        self.push(self.classes[body], loop)
-
-
-@dataclass(slots=True)
-class _Output:
-    body_items: list[int] = field(default_factory=list)
-    symbol: list[int] = field(default_factory=list)
-    trips_first: list[int] = field(default_factory=list)
-    trips: list[list[int]] = field(default_factory=list)
-
-    def emit(self, identity: int, loop: _Loop | None) -> None:
-        own = len(self.symbol)
-        plain = loop is not None and len(loop.runs) == 1 and loop.runs[0][0] == 1
-        if not plain:
-            self.body_items.append(0)
-            self.symbol.append(identity if loop is None else -1)
-            self.trips_first.append(len(self.trips))
-        if loop is None:
-            return
-        if not plain:
-            self.trips += loop.runs
-        for inner, child in zip(loop.body, loop.children, strict=True):
-            self.emit(inner, child)
-        if not plain:
-            self.body_items[own] = len(self.symbol) - own - 1
-
-
-def fold_plain(symbols: ArrayLike) -> Nest:
-    """Fold a string of symbols; the twin of `skelgen.loops.fold`.
-
-    Parameters
-    ----------
-    symbols : (n,) array of int
-        Symbols, all >= 0.
-
-    Returns
-    -------
-    Nest
-
-    Examples
-    --------
-    >>> fold_plain([0, 1, 0, 1, 0, 1]).trips.tolist()
-    [[3, 1]]
-    """
-    string = [int(symbol) for symbol in np.asarray(symbols)]
-    stack = _Stack(string)
-    for symbol in string:
-        stack.push(symbol, None)
-        stack.reduce()
-    out = _Output()
-    for identity, loop in stack.items:
-        out.emit(identity, loop)
-    return Nest(
-        body_items=np.array(out.body_items, np.int32),
-        symbol=np.array(out.symbol, np.int32),
-        trips_first=np.array([*out.trips_first, len(out.trips)], np.int64),
-        trips=np.array(out.trips, np.int64).reshape(-1, 2),
+def fold_plain(symbols: NDArray[np.int32]) -> Nest:
+    """Fold a string of symbols into nested loops; see `skelgen.loops.fold`."""
+    string = [int(symbol) for symbol in symbols]
+    return settle(
+        lambda known, depth: _Reducer(string, known, depth).nest(), len(string)
     )
+
+
+class _Bodies:
+    """Bodies of loops, numbered as they were found."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits  # of keys
+        self.items: list[tuple[int, ...]] = []
+        self.counters: list[int] = []
+        self.depth: list[int] = []
+        self.ending: dict[int, list[int]] = {}  # by the key of the last two items
+
+    def pair_key(self, before: int, last: int) -> int:
+        """Return a key of two items."""
+        key = (before * _SPREAD + last) * _SPREAD_PAIR & _WORD
+        return key >> (64 - self.bits)
+
+    def counters_of(self, item: int) -> int:
+        """Return how many trip counts stand beside an item."""
+        return self.counters[item - _LOOP] if item >= _LOOP else 1
+
+    def ending_like(self, items: Sequence[int]) -> list[int]:
+        """Return bodies that may end as some items do, newest first."""
+        return self.ending.get(self.pair_key(*items[-2:]), [])[: -_BODIES - 1 : -1]
+
+    def define(self, body: Sequence[int], deepest: int) -> int:
+        """Return the number of a body, -1 when it is too deep."""
+        for number in self.ending_like(body):
+            if self.items[number] == tuple(body):
+                return number
+        depth = 1 + max(self.depth[i - _LOOP] if i >= _LOOP else 0 for i in body)
+        if depth > deepest:
+            return -1
+        self.ending.setdefault(self.pair_key(*body[-2:]), []).append(len(self.items))
+        self.items.append(tuple(body))
+        self.counters.append(1 + sum(map(self.counters_of, body)))
+        self.depth.append(depth)
+        return len(self.items) - 1
+
+    def learn(self, nest: Nest, item: int, depth: int) -> int:
+        """Define the bodies inside an item of a nest; return its id, -1 if too deep."""
+        end = item + 1 + int(nest.body_items[item])
+        if end == item + 1:
+            return int(nest.symbol[item])
+        ids = []
+        inner = item + 1
+        while inner < end:
+            ids.append(self.learn(nest, inner, depth))
+            inner += 1 + int(nest.body_items[inner])
+        if -1 in ids or len(ids) == 1:
+            return min(ids)
+        number = self.define(ids, depth)
+        return -1 if number < 0 else _LOOP + number
+
+
+class _Reducer:
+    """One reading of the string."""
+
+    def __init__(self, string: list[int], known: Nest, depth: int) -> None:
+        self.string = string
+        self.read = 0
+        self.bits = max(8, min(22, (len(string) - 1).bit_length()))
+        self.bodies = _Bodies(self.bits)
+        self.ids: list[int] = []
+        self.start: list[int] = []  # where each item begins in the string
+        self.prefix = [0]  # hash of the items below each height
+        self.places: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
+        self.rows: list[Rows] = []
+        item = 0
+        while item < len(known):
+            self.bodies.learn(known, item, depth)
+            item += 1 + int(known.body_items[item])
+        while self.read < len(string):
+            self.settle_run()
+
+    def settle_run(self) -> None:
+        """Read one run and reduce the stack as far as it goes."""
+        start, item = self.read, self.string[self.read]
+        while self.read < len(self.string) and self.string[self.read] == item:
+            self.read += 1
+        self.rows.append([[self.read - start, 1]])
+        while True:
+            self.push(item, start)
+            if len(self.ids) < 2:
+                return
+            number, again = self.known_end(), False
+            if number < 0:
+                number = self.repeated_end()
+                again = number >= 0
+            if number < 0:
+                number = self.tail_end()
+            if number < 0:
+                return
+            item, start = self.reduce(number, again)
+            if self.joins(item):
+                return
+
+    # Rules. Those that find return the number of a body that ends the stack, or -1.
+
+    def joins(self, item: int) -> bool:
+        """Add the topmost rows to an equal item at the end of what lies below."""
+        if not self.ids:
+            return False
+        size = self.bodies.counters_of(item)
+        end = len(self.rows) - size
+        below = self.ids[-1]
+        while below != item:
+            if below < _LOOP:
+                return False
+            below = self.bodies.items[below - _LOOP][-1]
+            end -= 1
+        later = self.rows[-size:]
+        del self.rows[-size:]
+        for to, rows in zip(self.rows[end - size : end - 1], later[:-1], strict=True):
+            _append(to, rows)
+        _lengthen(self.rows[end - 1], later[-1][0][0])
+        return True
+
+    def known_end(self) -> int:
+        """Find the shortest known body."""
+        found = -1
+        for number in self.bodies.ending_like(self.ids):
+            body = self.bodies.items[number]
+            shorter = found < 0 or len(body) < len(self.bodies.items[found])
+            if shorter and tuple(self.ids[-len(body) :]) == body:
+                found = number
+        return found
+
+    def repeated_end(self) -> int:
+        """Find a stretch that ends the stack twice in a row."""
+        top = len(self.ids) - 1
+        for places, key in zip(self.places, self.keys(), strict=True):
+            for place in places.get(key, [])[-2 : -2 - _EARLIER : -1]:
+                length = top - place
+                end = self.ids[-length:]
+                if length > 1 and end == self.ids[-2 * length : -length]:
+                    return self.bodies.define(end, _DEEPEST)
+        return -1
+
+    def tail_end(self) -> int:
+        """Find a stretch behind a loop that also ends the loop's body."""
+        loops = 0
+        for length in range(1, min(_REACH + 1, len(self.ids))):
+            loop = self.ids[-1 - length]
+            if loop < _LOOP:
+                continue
+            loops += 1
+            while length > 1 and loop >= _LOOP:
+                body = self.bodies.items[loop - _LOOP]
+                tail = tuple(self.ids[-length:])
+                if len(body) > length and body[-length:] == tail:
+                    return self.bodies.define(tail, _DEEPEST)
+                loop = body[-1]
+            if loops == _NEAR_LOOPS:
+                break
+        return -1
+
+    def reduce(self, number: int, again: bool) -> tuple[int, int]:
+        """Put a loop in the place of the topmost items, and of their likes below."""
+        length = len(self.bodies.items[number])
+        size = self.bodies.counters[number] - 1
+        start = self.start[-length]
+        trips = 1 + self.equal_ahead(start, size)
+        self.pop(length)
+        if again:
+            later = self.rows[-size:]
+            del self.rows[-size:]
+            for to, rows in zip(self.rows[-size:], later, strict=True):
+                _append(to, rows)
+            start = self.start[-length]
+            self.pop(length)
+            trips += 1
+        self.rows.append([[trips, 1]])
+        return _LOOP + number, start
+
+    def equal_ahead(self, start: int, size: int) -> int:
+        """Read iterations ahead that equal the last one; count them in its rows."""
+        string, read = self.string, self.read
+        length = read - start
+        last = self.rows[len(self.rows) - size :]
+        if any(len(rows) > 1 for rows in last):
+            return 0
+        end = read
+        while end < len(string) and string[end] == string[end - length]:
+            end += 1
+        times = (end - read) // length
+        end = read + times * length
+        if times and end < len(string) and string[end] == string[end - 1]:
+            times -= 1  # its last run goes on
+        for rows in last:
+            rows[0][1] *= times + 1
+        self.read += times * length
+        return times
+
+    # The stack.
+
+    def push(self, item: int, start: int) -> None:
+        self.ids.append(item)
+        self.start.append(start)
+        self.prefix.append((self.prefix[-1] * _BASE + item + 1) % _PRIME)
+        for places, key in zip(self.places, self.keys(), strict=True):
+            places.setdefault(key, []).append(len(self.ids) - 1)
+
+    def pop(self, length: int) -> None:
+        for _ in range(length):
+            for places, key in zip(self.places, self.keys(), strict=True):
+                places[key].pop()
+            del self.ids[-1], self.start[-1], self.prefix[-1]
+
+    def keys(self) -> tuple[int, int]:
+        """Return keys of the topmost two and `_LONG` items; -1 where there are less."""
+        pair, long = -1, -1
+        if len(self.ids) >= 2:
+            pair = self.bodies.pair_key(*self.ids[-2:])
+        if len(self.ids) >= _LONG:
+            below = self.prefix[-1 - _LONG] * pow(_BASE, _LONG, _PRIME)
+            long = (self.prefix[-1] - below) % _PRIME
+            long = (long * _SPREAD & _WORD) >> (64 - self.bits)
+        return pair, long
+
+    # The result.
+
+    def nest(self) -> Nest:
+        """Return what the stack holds."""
+        body_items: list[int] = []
+        symbol: list[int] = []
+        trips_first = [0]
+        trips: Rows = []
+
+        def put(item: int, end: int) -> None:
+            rows = _shortened(self.rows[end - 1])
+            place = len(symbol)
+            wrapped = len(rows) > 1 or rows[0][0] > 1
+            if wrapped:
+                body_items.append(0)
+                symbol.append(-1)
+                trips.extend(rows)
+                trips_first.append(len(trips))
+            if item < _LOOP:
+                body_items.append(0)
+                symbol.append(item)
+                trips_first.append(len(trips))
+            else:
+                body = self.bodies.items[item - _LOOP]
+                for inner, inner_end in self.ends_of(body, end - 1):
+                    put(inner, inner_end)
+            if wrapped:
+                body_items[place] = len(symbol) - place - 1
+
+        for item, end in self.ends_of(self.ids, len(self.rows)):
+            put(item, end)
+        return Nest(
+            np.array(body_items, np.int32),
+            np.array(symbol, np.int32),
+            np.array(trips_first, np.int64),
+            np.array(trips, np.int64).reshape(-1, 2),
+        )
+
+    def ends_of(self, body: Sequence[int], end: int) -> Iterator[tuple[int, int]]:
+        """Yield the items of a body with the end of the rows of each."""
+        begin = end - sum(map(self.bodies.counters_of, body))
+        for item in body:
+            begin += self.bodies.counters_of(item)
+            yield item, begin
+
+
+def _append(rows: Rows, later: Rows) -> None:
+    """Append the rows of later executions."""
+    if rows[-1][0] == later[0][0]:
+        rows[-1][1] += later[0][1]
+        later = later[1:]
+    rows.extend(later)
+
+
+def _lengthen(rows: Rows, trips: int) -> None:
+    """Add trips to the last execution."""
+    rows[-1][1] -= 1
+    rows.append([rows[-1][0] + trips, 1])
+    if rows[-2][1] == 0:
+        del rows[-2]
+
+
+def _shortened(rows: Rows) -> Rows:
+    """Join neighbours with equal trips."""
+    shorter: Rows = []
+    for trips, executions in rows:
+        if shorter and shorter[-1][0] == trips:
+            shorter[-1][1] += executions
+        else:
+            shorter.append([trips, executions])
+    return shorter

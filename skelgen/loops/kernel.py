@@ -1,0 +1,89 @@
+"""Call the C kernel that folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen._kernels._fold import ffi, lib
+from skelgen.errors import InputError
+from skelgen.loops.readings import settle
+from skelgen.loops.types import Nest
+
+#: The kernel counts in 32 bits, at most two counters for each symbol.
+_LONGEST = 1 << 30
+
+
+def fold(symbols: NDArray[np.int32]) -> Nest:
+    """Fold a string of symbols into nested loops, without loss.
+
+    Loops are equal when their bodies are, however often they ran; so an outer loop is
+    found although its inner trip counts vary. Where a rare symbol disturbs a loop, two
+    loops with the same body remain around it. A loop that always ran once is none.
+
+    Parameters
+    ----------
+    symbols : (n,) int32 array
+        Not negative.
+
+    Returns
+    -------
+    Nest
+        Expands to the same string.
+
+    Raises
+    ------
+    InputError
+        When the string is too long or holds a negative symbol.
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, section III-B, identification of cycles; there the longest
+    repeated strings are sought first, in quadratic time.
+
+    Examples
+    --------
+    >>> nest = fold(np.array([0, 1, 1, 2, 1, 1, 2, 1, 1, 2, 3, 0, 0], np.int32))
+    >>> nest.body_items.tolist()
+    [0, 3, 1, 0, 0, 0, 1, 0]
+    >>> nest.trips.tolist()
+    [[3, 1], [2, 3], [2, 1]]
+    """
+    string = np.ascontiguousarray(symbols, np.int32)
+    if len(string) > _LONGEST:
+        raise InputError(
+            f"a rank has {len(string)} events; expected at most {_LONGEST}; "
+            "record a shorter run"
+        )
+    if len(string) and string.min() < 0:
+        raise InputError(
+            f"symbol {string.min()} was to be folded; expected none below 0; "
+            "build the signature again"
+        )
+    return settle(lambda known, depth: _read(string, known, depth), len(string))
+
+
+def _read(string: NDArray[np.int32], known: Nest, depth: int) -> Nest:
+    given, found = ffi.new("struct skelgen_nest *"), ffi.new("struct skelgen_nest *")
+    given.items = len(known)
+    given.body_items = ffi.from_buffer("int32_t[]", known.body_items)
+    given.symbol = ffi.from_buffer("int32_t[]", known.symbol)
+    if lib.skelgen_fold(
+        ffi.from_buffer("int32_t[]", string), len(string), given, depth, found
+    ):
+        raise MemoryError(f"no memory for folding {len(string)} symbols")
+    nest = Nest(
+        _copied(found.body_items, found.items, np.int32),
+        _copied(found.symbol, found.items, np.int32),
+        _copied(found.trips_first, found.items + 1, np.int64),
+        _copied(found.trips, 2 * found.rows, np.int64).reshape(-1, 2),
+    )
+    lib.skelgen_nest_free(found)
+    return nest
+
+
+def _copied(pointer: Any, count: int, dtype: type) -> NDArray[Any]:
+    size = count * np.dtype(dtype).itemsize
+    return np.frombuffer(ffi.buffer(pointer, size), dtype).copy()

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 from collections.abc import Callable
 
+from skelgen.prediction.intervals import relative_spread
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.types import Calibration
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.units import format_seconds
+
+logger = logging.getLogger(__name__)
+
+#: Relative standard deviation above which a machine is not quiet [1].
+UNQUIET = 0.05
 
 
 def calibrate(
@@ -46,6 +54,15 @@ def calibrate(
         skeleton.append(program.reference_s())
         progress.advance(1)
     progress.finish()
+    for name, runs_s in (("application", application), ("skeleton", skeleton)):
+        if (relative_spread(runs_s) or 0.0) > UNQUIET:
+            times = ", ".join(format_seconds(run_s) for run_s in runs_s)
+            logger.warning(
+                "the times of the %s differ much (%s): this machine is not quiet; "
+                "calibrate again when it is, or with more --runs",
+                name,
+                times,
+            )
     return Calibration(
         application_runs_s=tuple(application) or (program.facts.application_s,),
         skeleton_runs_s=tuple(skeleton),

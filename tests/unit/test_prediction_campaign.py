@@ -137,6 +137,13 @@ def test_calibration_takes_turns_and_keeps_every_run(folder: Path):
     assert not measured.recorded
 
 
+@pytest.mark.parametrize(("slowest_s", "quiet"), [(20.2, True), (25.0, False)])
+def test_an_unquiet_machine_is_told(folder: Path, caplog, slowest_s, quiet):
+    times = iter([20.0, slowest_s, 20.1])
+    calibrate(prepare(folder, FACTS), lambda: next(times), runs=3)
+    assert ("not quiet" in caplog.text) is not quiet
+
+
 def test_calibration_can_use_the_recorded_time(folder: Path):
     measured = calibrate(prepare(folder, FACTS), None, runs=2)
     assert measured.application_runs_s == (FACTS.application_s,)

@@ -6,5 +6,6 @@ Paper: Sodhi and Subhlok 2005, section III-B, identification of cycles.
 
 from skelgen.loops.kernel import fold
 from skelgen.loops.types import Nest
+from skelgen.loops.unfold import children, expand, positions, same
 
-__all__ = ["Nest", "fold"]
+__all__ = ["Nest", "children", "expand", "fold", "positions", "same"]

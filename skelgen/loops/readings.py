@@ -21,7 +21,7 @@ _MOST = 6
 #: A nest with fewer items is always worth another reading.
 _FEW = 1000
 #: Symbols for each item of a nest; below, the string hardly has loops.
-_FOLDED = 8
+_FOLDED = 2
 
 _NOTHING = Nest(
     np.zeros(0, np.int32),

@@ -107,7 +107,7 @@ def signature_of_run(
 ) -> Signature:
     """Make the signature of a recorded run: all stages in a row."""
     from skelgen.events.collect import collect
-    from skelgen.loops.fold import fold
+    from skelgen.loops import fold
     from skelgen.matching import match
     from skelgen.signature.summarise import summarise
     from skelgen.symbols import cluster

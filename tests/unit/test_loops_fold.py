@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.loops import Nest, children, expand, fold, positions, same
-from skelgen.loops.fold import length_of
+from skelgen.loops.unfold import length_of
 from skelgen.loops.plain import fold_plain
 
 

@@ -1,76 +1,18 @@
-"""Fold and expand strings of symbols with the C kernel."""
+"""Expand nests again, and look at them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from skelgen._kernels._fold import ffi, lib
+from skelgen._kernels._unfold import ffi, lib
 from skelgen.loops.types import Nest
 
 
 def _pointer(kind: str, array: NDArray[Any]) -> Any:
     return ffi.cast(f"{kind} *", array.ctypes.data)
-
-
-def fold(symbols: ArrayLike) -> Nest:
-    """Fold a string of symbols into nested loops.
-
-    Time and memory are linear in the length of the string.
-
-    Parameters
-    ----------
-    symbols : (n,) array of int
-        Symbols, all >= 0.
-
-    Returns
-    -------
-    Nest
-        Expands to the same string.
-
-    Raises
-    ------
-    ValueError
-        When a symbol is negative.
-
-    References
-    ----------
-    Sodhi and Subhlok 2005, section III-B, identification of cycles.
-
-    Examples
-    --------
-    The paper's own string, a b b g b b g b b g k a a:
-
-    >>> nest = fold([0, 1, 1, 2, 1, 1, 2, 1, 1, 2, 3, 0, 0])
-    >>> nest.symbol.tolist()
-    [0, -1, -1, 1, 2, 3, -1, 0]
-    >>> nest.trips.tolist()
-    [[3, 1], [2, 3], [2, 1]]
-    """
-    string = np.ascontiguousarray(symbols, dtype=np.int32)
-    if string.size and int(string.min()) < 0:
-        raise ValueError("symbols must not be negative")
-    handle = lib.skelgen_fold(_pointer("int32_t", string), len(string))
-    if handle == ffi.NULL:
-        raise MemoryError(f"no memory to fold {len(string)} symbols")
-    items = int(lib.skelgen_fold_items(handle))
-    rows = int(lib.skelgen_fold_trip_rows(handle))
-    nest = Nest(
-        body_items=np.zeros(items, np.int32),
-        symbol=np.zeros(items, np.int32),
-        trips_first=np.zeros(items + 1, np.int64),
-        trips=np.zeros((rows, 2), np.int64),
-    )
-    lib.skelgen_fold_take(
-        handle,
-        _pointer("int32_t", nest.body_items),
-        _pointer("int32_t", nest.symbol),
-        _pointer("int64_t", nest.trips_first),
-        _pointer("int64_t", nest.trips),
-    )
-    return nest
 
 
 def length_of(nest: Nest) -> int:
@@ -102,7 +44,7 @@ def length_of(nest: Nest) -> int:
 
 
 def _expand(nest: Nest, string: Any, leaf: Any, room: int) -> None:
-    length = lib.skelgen_fold_expand(
+    length = lib.skelgen_unfold(
         len(nest),
         _pointer("int32_t", np.ascontiguousarray(nest.body_items)),
         _pointer("int32_t", np.ascontiguousarray(nest.symbol)),

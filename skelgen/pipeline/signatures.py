@@ -106,7 +106,7 @@ def signature_of_run(
     folder: Path, wanted: _Wanted, progress: Progress = NO_PROGRESS
 ) -> Signature:
     """Make the signature of a recorded run: all stages in a row."""
-    from skelgen.events.collect import collect
+    from skelgen.events import collect
     from skelgen.loops import fold
     from skelgen.matching import match
     from skelgen.signature.summarise import summarise

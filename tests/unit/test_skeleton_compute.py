@@ -1,0 +1,63 @@
+"""The compute operation: its mix, and calibrations that fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skelgen.errors import MachineError, UsageError
+from skelgen.skeleton.compute import Calibration, Mix, Work, calibrate
+
+
+@pytest.mark.parametrize(
+    "shares", [(0.5, 0.5, 0.5), (1.5, -0.5, 0.0), (0, 0, 0), (float("nan"), 0, 1)]
+)
+def test_shares_that_are_no_mix_are_refused(shares) -> None:
+    with pytest.raises(UsageError, match="sum 1"):
+        Mix(*shares)
+
+
+def test_a_working_set_beyond_reason_is_refused() -> None:
+    with pytest.raises(UsageError, match="working set"):
+        Mix(working_set_bytes=12)
+
+
+def test_a_part_without_a_share_is_not_written() -> None:
+    speed = Calibration(Mix(), (615.0, 0.0, 0.0), 0.01, 0.05, 1, "h", "CPU")
+    work = Work.of(speed)
+    assert (work.arithmetic, work.streaming, work.chasing) == ("615.0", "", "")
+    assert work.reference == "CPU, 1 process"
+
+
+def test_without_a_compiler_there_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="no-such-mpicc"):
+        calibrate(tmp_path / "no-such-mpicc", cache=tmp_path)
+
+
+def test_a_compiler_that_fails_is_reported(tmp_path: Path) -> None:
+    broken = tmp_path / "mpicc"
+    broken.write_text("#!/bin/sh\necho 'internal compiler error' >&2; exit 3\n")
+    broken.chmod(0o755)
+    with pytest.raises(MachineError, match="ended with 3: internal compiler error"):
+        calibrate(broken, cache=tmp_path)
+    assert not (tmp_path / "calibrations").exists()
+
+
+def test_a_damaged_kept_calibration_is_measured_again(tmp_path: Path) -> None:
+    broken = tmp_path / "mpicc"
+    broken.write_text('#!/bin/sh\ncase "$1" in --version) exit 0;; esac; exit 1\n')
+    broken.chmod(0o755)
+    folder = tmp_path / "calibrations"
+    folder.mkdir()
+    for text in ("{", "[]", '{"mix": {}, "steps_per_us": [1]}'):
+        for name in _keys(broken, tmp_path):
+            (folder / f"{name}.json").write_text(text)
+        with pytest.raises(MachineError):  # it tried to compile
+            calibrate(broken, cache=tmp_path)
+
+
+def _keys(compiler: Path, cache: Path) -> list[str]:
+    from skelgen.skeleton import compute
+
+    return [compute._key(str(compiler), Mix(), 1)]

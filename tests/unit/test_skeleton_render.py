@@ -1,0 +1,193 @@
+"""Plans as C programs: structure, tables, metadata."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skelgen.errors import InputError
+from skelgen.skeleton.compute import Mix
+from skelgen.skeleton.render import render
+from tests.every_operation import every_operation
+from tests.plans import CALIBRATION, Builder, Do, Loop
+from tests.unit.test_skeleton_render_layout import CLANG_FORMAT, formatted
+
+MIXED = replace(
+    CALIBRATION, mix=Mix(0.5, 0.25, 0.25), steps_per_us=(300.0, 100.0, 10.0)
+)
+
+
+def source(build: Builder, application: str = "ring") -> str:
+    return render(build.plan(application), calibration=CALIBRATION)["skeleton.c"]
+
+
+def functions(text: str) -> str:
+    """Return the part of a program between its tables and its set-up."""
+    return text.partition("/* ---- The skeleton")[2].partition("/* ---- Set-up")[0]
+
+
+@pytest.mark.skipif(CLANG_FORMAT is None, reason="clang-format is not installed")
+@pytest.mark.parametrize("calibration", [CALIBRATION, MIXED], ids=["plain", "mixed"])
+def test_a_program_is_formatted_already(calibration) -> None:
+    text = render(every_operation(), calibration=calibration)["skeleton.c"]
+    assert formatted(text) == text
+
+
+def test_the_same_plan_gives_the_same_text() -> None:
+    first = render(every_operation(), calibration=CALIBRATION)
+    assert render(every_operation(), calibration=CALIBRATION) == first
+
+
+def test_loops_stay_loops() -> None:
+    inner = Loop(4, [Do("MPI_Allreduce", size=8, datatype=8, op=3, us=10)])
+    text = functions(source(Builder(1).program([0], Loop(50, [inner]))))
+    assert text.count("MPI_Allreduce") == 1
+    assert "for (int i = 0; i < 50; i++) {" in text
+    assert "for (int j = 0; j < 4; j++) {" in text
+
+
+def test_a_loop_of_one_trip_is_no_loop() -> None:
+    text = functions(source(Builder(1).program([0], Loop(1, [Do("MPI_Barrier")]))))
+    assert "for (" not in text and "MPI_Barrier" in text
+
+
+def test_ranks_with_mirrored_partners_share_one_function() -> None:
+    build = Builder(4)
+    for rank, shift in enumerate((1, 3, 1, 3)):  # partner: rank ^ 1
+        build.program([rank], Loop(5, [Do("MPI_Send", size=8, peer=shift, tag=1)]))
+    text = functions(source(build))
+    assert text.count("MPI_Send(") == 1
+    assert "world.rank ^ 1" in text
+
+
+def test_ranks_with_other_partners_share_a_table() -> None:
+    build = Builder(4)
+    for rank, shift in enumerate((1, 2, 3, 1)):
+        build.program([rank], Do("MPI_Send", size=8, peer=shift, tag=1))
+    text = source(build)
+    assert "static const int peer_0[4] = {1, 2, 3, 1};" in text
+    assert "peer(&world, peer_0[row])" in functions(text)
+
+
+def test_nobody_can_stand_in_a_table_of_partners() -> None:
+    build = Builder(3)
+    for rank, shift in enumerate((1, 1, -2)):
+        build.program([rank], Do("MPI_Send", size=8, peer=shift, tag=1))
+    text = source(build)
+    code = str(1 << 30)
+    assert f"{{1, 1, {code}}}" in text
+    assert f"if (shift == {code})" in text
+
+
+def test_ranks_with_other_trip_counts_share_one_function() -> None:
+    build = Builder(2)
+    build.program([0], Loop(5, [Do("MPI_Barrier", family=1)]))
+    build.program([1], Loop(7, [Do("MPI_Barrier", family=1)]))
+    text = functions(source(build))
+    assert text.count("MPI_Barrier") == 1
+    assert re.search(r"i < trips_\d+\[row\]", text)
+
+
+def test_ranks_that_do_other_things_have_functions_of_their_own() -> None:
+    build = Builder(4)
+    build.program([0, 2], Do("MPI_Send", size=8, peer=1, tag=1))
+    build.program([1, 3], Do("MPI_Recv", size=8, peer=3, tag=1))
+    text = source(build)
+    assert "if (world.rank % 2 == 0)\n\t\tpart_0();\n\telse\n\t\tpart_1();" in text
+    assert "/* Ranks 0, 2. */" in text
+
+
+def test_working_in_place_at_the_root_only_is_one_call() -> None:
+    build = Builder(2)
+    reduce = Do("MPI_Reduce", size=8, datatype=8, op=3, peer=0)
+    build.program([0], replace(reduce, in_place=True)).program([1], reduce)
+    text = functions(source(build))
+    assert "MPI_Reduce(world.rank == 0 ? MPI_IN_PLACE : out, in" in text
+
+
+def test_communicators_have_formulas_where_there_are_some() -> None:
+    build = Builder(6)
+    rows = build.family("split", (0, 1, 2), (3, 4, 5))
+    columns = build.family("cart_sub", (0, 3), (1, 4), (2, 5))
+    odd = build.family("create", (4, 1))
+    calls = [Do("MPI_Barrier", family=family) for family in (rows, columns)]
+    build.program([0, 2, 3, 5], *calls)
+    build.program([1, 4], *calls, Do("MPI_Barrier", family=odd))
+    text = source(build)
+    assert "split(&split_2, world.rank / 3, world.rank);" in text
+    assert "split(&cart_sub_3, world.rank % 3, world.rank);" in text
+    assert re.search(r"color_\d+\[6\] = \{-1, 0, -1, -1, 0, -1\}", text)
+    assert re.search(r"key_\d+\[6\] = \{0, 1, 0, 0, 0, 0\}", text)
+
+
+def test_communicators_that_nothing_uses_are_not_built() -> None:
+    build = Builder(2)
+    build.family("dup", (0, 1))
+    build.program([0, 1], Do("MPI_Barrier"))
+    assert "split(" not in source(build)
+
+
+def test_receives_that_overlap_have_their_own_memory() -> None:
+    body = [
+        Do("MPI_Irecv", size=100, peer=1, tag=1),
+        Do("MPI_Irecv", size=100, peer=1, tag=2),
+        Do("MPI_Recv", size=100, peer=1, tag=3),
+        Do("MPI_Waitall", ages=(2, 1)),
+        Do("MPI_Irecv", size=50, peer=1, tag=4),
+        Do("MPI_Wait", ages=(1,)),
+    ]
+    text = functions(source(Builder(2).program([0, 1], Loop(9, body))))
+    places = re.findall(r"MPI_I?recv\((in[ +\d]*),", text.replace("Recv", "recv"))
+    assert places == ["in + 128", "in + 256", "in", "in + 128"]
+
+
+def test_a_call_that_skeletons_cannot_repeat_is_refused() -> None:
+    build = Builder(1).program([0], Do("MPI_Win_fence"))
+    with pytest.raises(InputError, match="MPI_Win_fence"):
+        source(build)
+
+
+def test_messages_of_more_than_2_gib_are_refused() -> None:
+    build = Builder(1).program([0], Do("MPI_Send", size=2**31, peer=0, tag=0))
+    with pytest.raises(InputError, match="2147483648 bytes"):
+        source(build)
+
+
+def test_a_strange_name_of_the_application_stays_text() -> None:
+    text = source(Builder(1).program([0], Do("MPI_Barrier")), 'a*/"b\\%s\n')
+    comment = text.partition("*/")[0]
+    assert "a?" in comment
+    (line,) = [line for line in text.splitlines() if '"{\\"skeleton\\"' in line]
+    assert '\\"a*/\\\\\\"b\\\\\\\\%%s\\\\n\\"' in line
+
+
+def test_metadata_says_what_the_skeleton_is() -> None:
+    plan = every_operation()
+    known = json.loads(render(plan, calibration=CALIBRATION)["skeleton.json"])
+    assert known["format"] == 1
+    assert known["application"] == "ring"
+    assert (known["scale"], known["ranks"]) == (10, 4)
+    assert (known["application_s"], known["expected_s"]) == (10, 1)
+    assert known["compute"]["steps_per_us"] == [600, 0, 0]
+    assert known["compute"]["mix"]["arithmetic"] == 1
+    assert known["signature"]["host"] == "here"
+    assert known["calibration"] is None
+    assert {"mpi", "command", "dropped_share", "smallest_good_s", "warnings"} <= set(
+        known
+    )
+
+
+def test_large_flat_programs_are_written_in_time_that_grows_with_them() -> None:
+    body = [Do("MPI_Send", size=8, peer=1, tag=n % 50) for n in range(3000)]
+    text = source(Builder(2).program([0, 1], Loop(3, body)))
+    assert text.count("MPI_Send(") == 3000
+
+
+def test_gaps_too_short_for_a_call_are_left_out() -> None:
+    body = [Do("MPI_Barrier", us=0.01), Do("MPI_Barrier", us=np.array([[0.5]]))]
+    text = functions(source(Builder(1).program([0], *body)))
+    assert text.count("compute(") == 1

@@ -19,8 +19,7 @@ enum kind {
 	RECEIVE_INIT,
 	START,
 	COMPLETE,
-	PROBE,
-	COLLECTIVE,
+	COLLECTIVE = 11,
 	ICOLLECTIVE,
 	RELEASE = 14,
 };
@@ -32,6 +31,7 @@ enum {
 	DONE = 1,
 	WAITED = 2,
 	GONE = 4,
+	ACTIVE = 8, /* started and not yet waited for */
 };
 
 /* One end of a message, or a participant of a collective, that waits for others. */
@@ -68,7 +68,6 @@ struct simulation {
 	int32_t free_item;
 	struct queue *sends;
 	struct queue *receives;
-	int32_t *probing; /* of each channel the rank that waits in a probe */
 	struct meeting *meeting;
 	int64_t meetings;
 	int64_t meeting_room;
@@ -177,10 +176,6 @@ static void post_send(struct simulation *sim, int32_t channel, int32_t rank, int
 	push(sim, &sim->sends[channel], item);
 	if (!waits)
 		complete(sim, rank, request);
-	if (sim->probing[channel] != NOBODY) {
-		complete(sim, sim->probing[channel], NOBODY);
-		sim->probing[channel] = NOBODY;
-	}
 }
 
 static void post_receive(struct simulation *sim, int32_t channel, int32_t rank, int64_t request,
@@ -290,12 +285,13 @@ static void start(struct simulation *sim, int32_t row, int32_t rank)
 
 		if (request == NOBODY)
 			continue;
-		if (!is_persistent(sim, request) || !(sim->request[request] & DONE)) {
+		if (!is_persistent(sim, request) || sim->request[request] & ACTIVE) {
 			sim->outcome->misused++;
 			continue;
 		}
 		init = sim->request_row[request];
 		partner = script->partner_first[init];
+		sim->request[request] |= ACTIVE;
 		sim->request[request] &= (uint8_t)~DONE;
 		if (script->kind[init] == SEND_INIT)
 			post_send(sim, script->send_channel[partner], rank, request,
@@ -320,7 +316,9 @@ static void wait_for(struct simulation *sim, int32_t row, int32_t rank)
 			sim->request[request] |= WAITED;
 			sim->waiting[rank]++;
 		}
-		if (!is_persistent(sim, request))
+		if (is_persistent(sim, request))
+			sim->request[request] &= (uint8_t)~ACTIVE;
+		else
 			sim->request[request] |= GONE;
 	}
 }
@@ -336,14 +334,6 @@ static void release_requests(struct simulation *sim, int32_t row, int32_t rank)
 		if (request != NOBODY)
 			sim->request[request] |= GONE;
 	}
-}
-
-static void probe(struct simulation *sim, int32_t channel, int32_t rank)
-{
-	if (channel == NOBODY || sim->sends[channel].head != NOBODY)
-		return;
-	sim->waiting[rank] = 1;
-	sim->probing[channel] = rank;
 }
 
 static int64_t new_request(struct simulation *sim, int32_t rank, int32_t row)
@@ -403,9 +393,6 @@ static void execute(struct simulation *sim, int32_t rank, int32_t row)
 		break;
 	case RELEASE:
 		release_requests(sim, row, rank);
-		break;
-	case PROBE:
-		probe(sim, script->receive_channel[partner], rank);
 		break;
 	case COLLECTIVE:
 	case ICOLLECTIVE:
@@ -478,7 +465,6 @@ static int prepare(struct simulation *sim)
 	sim->free_item = NOBODY;
 	sim->sends = filled(script->channels, sizeof(*sim->sends));
 	sim->receives = filled(script->channels, sizeof(*sim->receives));
-	sim->probing = filled(script->channels, sizeof(*sim->probing));
 	sim->stream_first = filled(script->streams, sizeof(*sim->stream_first));
 	sim->member_last = filled(script->members, sizeof(*sim->member_last));
 	sim->request = cleared(requests, sizeof(*sim->request));
@@ -488,9 +474,9 @@ static int prepare(struct simulation *sim)
 	sim->waiting = cleared(script->ranks, sizeof(*sim->waiting));
 	sim->blocked = cleared(script->ranks, sizeof(*sim->blocked));
 	sim->ready = cleared(script->ranks, sizeof(*sim->ready));
-	if (!sim->sends || !sim->receives || !sim->probing || !sim->stream_first ||
-	    !sim->member_last || !sim->request || !sim->request_row || !sim->created ||
-	    !sim->executed || !sim->waiting || !sim->blocked || !sim->ready)
+	if (!sim->sends || !sim->receives || !sim->stream_first || !sim->member_last ||
+	    !sim->request || !sim->request_row || !sim->created || !sim->executed ||
+	    !sim->waiting || !sim->blocked || !sim->ready)
 		return -1;
 	for (rank = 0; rank < script->ranks; rank++) {
 		sim->created[rank] = script->request_first[rank];
@@ -504,7 +490,6 @@ static void release(struct simulation *sim)
 	free(sim->item);
 	free(sim->sends);
 	free(sim->receives);
-	free(sim->probing);
 	free(sim->meeting);
 	free(sim->stream_first);
 	free(sim->member_last);

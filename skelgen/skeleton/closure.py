@@ -1,9 +1,8 @@
 """Complete the kept units to whole programs.
 
 Completions keep those of their requests whose unit is kept and vanish with the last
-of them. A persistent request is kept when one of its starts is, a probe when the
-message is that it saw, a ``Request_free`` with its request. ``Cancel`` is left out:
-either its request was matched all the same, or it has no partner and is not kept.
+of them. A persistent request is kept when one of its starts is, a ``Request_free``
+with its request.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind, function_info
-from skelgen.events.types import PROC_NULL
 from skelgen.matching import Matching
 from skelgen.skeleton.units import Units, kinds_of
 
@@ -67,19 +65,18 @@ def close(
     starts = _entries(calls, np.flatnonzero((kinds == Kind.START) & kept), creators)
     kept[starts.creator] = True
     done = _entries(calls, _completions(calls, matching, kinds, kept), creators)
-    release = _entries(calls, _frees(calls, kinds), creators)
+    release = _entries(calls, np.flatnonzero(kinds == Kind.RELEASE), creators)
     done = _of_kept_requests(calls, kinds, kept, done, creators)
     release = _only(release, kept[release.creator])
     kept[done.call] = True
     kept[release.call] = True
-    _keep_probes(calls, kinds, kept)
     entries = _sorted([starts, done, release])
     return _with_ages(calls, kept, created, entries)
 
 
 def _creators(calls: Calls) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the calls that create requests, and which calls do."""
-    creates = np.array([function_info(name).creates for name in calls.functions])
+    creates = np.array([function_info(n).creates for n in calls.functions], bool)
     created = creates[calls.shapes["function"]][calls.shape]
     return np.flatnonzero(created), created
 
@@ -125,26 +122,7 @@ def _completions(
         known[done[kept[begin]]] = True
     collective = np.flatnonzero(kept & (matching.collective_done >= 0))
     known[matching.collective_done[collective]] = True
-    alone = kept & ((kinds == Kind.ISEND) | (kinds == Kind.IRECEIVE))
-    alone[matching.send_call] = False
-    alone[matching.receive_call] = False
-    if alone.any() or _starts_nothing(calls):
-        known[:-1] = True  # requests to MPI_PROC_NULL are in no message
     return np.flatnonzero(known[:-1] & (kinds == Kind.COMPLETE))
-
-
-def _starts_nothing(calls: Calls) -> bool:
-    """Say whether there are persistent requests without a partner."""
-    kinds = np.array([function_info(name).kind for name in calls.functions])
-    kind = kinds[calls.shapes["function"]]
-    persistent = (kind == Kind.SEND_INIT) | (kind == Kind.RECEIVE_INIT)
-    return bool((persistent & (calls.shapes["peer"] == PROC_NULL)).any())
-
-
-def _frees(calls: Calls, kinds: NDArray[np.uint8]) -> NDArray[np.int64]:
-    free = np.array(["Request_free" in name for name in calls.functions])
-    found = (kinds == Kind.RELEASE) & free[calls.shapes["function"]][calls.shape]
-    return np.flatnonzero(found)
 
 
 def _of_kept_requests(
@@ -170,42 +148,6 @@ def _of_kept_requests(
     wanted = kept[done.creator] & ~persistent
     wanted[found] = kept[started.call[position]] & active
     return _only(done, wanted)
-
-
-def _keep_probes(
-    calls: Calls, kinds: NDArray[np.uint8], kept: NDArray[np.bool_]
-) -> None:
-    """Keep probes whose message, that of the next equal receive, is kept."""
-    probes = np.flatnonzero(kinds == Kind.PROBE)
-    if not len(probes):
-        return
-    receiving = (Kind.RECEIVE, Kind.IRECEIVE, Kind.SENDRECV)
-    receives = np.flatnonzero(np.isin(kinds, receiving))
-    both = np.concatenate([probes, receives])
-    channel = _channels(calls, both, kinds[both] == Kind.SENDRECV)
-    keys = channel * np.int64(len(calls) + 1) + both
-    order = np.argsort(keys[len(probes) :])
-    received = keys[len(probes) :][order]
-    following = np.searchsorted(received, keys[: len(probes)])
-    inside = following < len(received)
-    probe, following = probes[inside], order[following[inside]]
-    same = channel[len(probes) :][following] == channel[: len(probes)][inside]
-    kept[probe[same & kept[receives[following]]]] = True
-
-
-def _channels(
-    calls: Calls, call: NDArray[np.int64], second: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """Give each channel a number: receiving rank, communicator, source, tag."""
-    shapes = calls.shapes[calls.shape[call]]
-    columns = [
-        np.searchsorted(calls.first, call, side="right") - 1,
-        shapes["communicator"],
-        np.where(second, shapes["peer2"], shapes["peer"]),
-        np.where(second, shapes["tag2"], shapes["tag"]),
-    ]
-    _, channel = np.unique(np.stack(columns), axis=1, return_inverse=True)
-    return channel.ravel()
 
 
 def _with_ages(

@@ -23,7 +23,6 @@ _WAITING = (
     Kind.RECEIVE,
     Kind.SENDRECV,
     Kind.COMPLETE,
-    Kind.PROBE,
     Kind.COLLECTIVE,
 )
 _NONBLOCKING = {"Send": "Isend", "Rsend": "Irsend", "Isend": "Isend"}

@@ -80,7 +80,8 @@ def _rounded(demand: Demand, fraction: float) -> NDArray[np.int64]:
     apart = _apart(demand)
     order = np.argsort(demand.kind, kind="stable")
     cuts = np.cumsum(np.bincount(demand.kind, minlength=len(demand.coarse)))
-    for kind, types in enumerate(np.split(order, cuts[:-1])):
+    parts = np.split(order, cuts[:-1]) if len(order) else []
+    for kind, types in enumerate(parts):
         coarse = demand.coarse[kind]
         number, whole = demand.number[types], demand.whole[types]
         target = float(number.mean()) * fraction

@@ -42,6 +42,7 @@ class _Request:
     done: bool = False
     gone: bool = False
     waited: bool = False
+    active: bool = False
     end: _End | None = None
     meeting: _Meeting | None = None
 
@@ -59,7 +60,6 @@ class _Meeting:
 class _Channel:
     sends: deque[_End] = field(default_factory=deque)
     receives: deque[_End] = field(default_factory=deque)
-    prober: int = NOBODY
 
 
 class PlainSimulation:
@@ -129,8 +129,6 @@ class PlainSimulation:
         elif kind is Kind.RELEASE:
             for request in self._named(rank, row):
                 request.gone = True
-        elif kind is Kind.PROBE:
-            self._probe(rank, row, occurrence)
         elif kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE):
             self._meet(rank, row, occurrence, request)
 
@@ -178,9 +176,6 @@ class PlainSimulation:
         mode = int(self.script.mode[send.row])
         if not (mode & SYNCHRONOUS or (self.rendezvous and not mode & BUFFERED)):
             self._complete(send)
-        if channel.prober != NOBODY:
-            prober, channel.prober = channel.prober, NOBODY
-            self._wake(prober)
 
     def _post_receive(self, channel: _Channel, receive: _End) -> None:
         if channel.sends:
@@ -224,10 +219,10 @@ class PlainSimulation:
     def _start(self, rank: int, row: int) -> None:
         for request in self._named(rank, row):
             kind = int(self.script.kind[request.row])
-            if kind not in _PERSISTENT or not request.done:
+            if kind not in _PERSISTENT or request.active:
                 self.counts["misused"] += 1
                 continue
-            request.done = False
+            request.done, request.active = False, True
             sends = kind == Kind.SEND_INIT
             self._begin(rank, request.row, 0, request, sends=sends)
 
@@ -238,18 +233,8 @@ class PlainSimulation:
                 self.waiting[rank] += 1
                 if request.end is not None:
                     self.blocking[rank].append(request.end)
-            if int(self.script.kind[request.row]) not in _PERSISTENT:
-                request.gone = True
-
-    def _probe(self, rank: int, row: int, occurrence: int) -> None:
-        first, last = self.script.partner_first[row : row + 2].tolist()
-        number = int(self.script.receive_channel[first + occurrence % (last - first)])
-        if number == NOBODY or self.channels[number].sends:
-            return
-        self.waiting[rank] = 1
-        self.channels[number].prober = rank
-        source = self.script.channels[number][1]
-        self.blocking[rank].append(_End(rank, row, 0, None, source))
+            request.active = False
+            request.gone = int(self.script.kind[request.row]) not in _PERSISTENT
 
     def _meet(
         self, rank: int, row: int, occurrence: int, request: _Request | None

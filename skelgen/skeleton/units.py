@@ -2,10 +2,9 @@
 
 A unit is a whole matched event: a message with both its ends, a chain of messages
 joined by calls that take part in several (Sendrecv, Startall), or a collective with
-all its participants. A call whose partner is ``MPI_PROC_NULL`` is a unit by itself.
-The smallest rank of a unit decides for it, with its first call (the anchor): in a
-code with a master, the master's loops then choose whole exchanges with the workers.
-Units of one type have equal calls on the same ranks.
+all its participants. The smallest rank of a unit decides for it, with its first call
+(the anchor): in a code with a master, the master's loops then choose whole exchanges
+with the workers. Units of one type have equal calls on the same ranks.
 """
 
 from __future__ import annotations
@@ -15,19 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
-from skelgen.events.types import PROC_NULL
+from skelgen.events import Calls, function_info
 from skelgen.matching import Matching
 from skelgen.signature import Signature
 from skelgen.skeleton.expansion import Expansion, label, mixed
-
-_POINT_TO_POINT = (
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +28,7 @@ class Units:
     ----------
     unit : (n,) int64 array
         Unit of each call, numbered by anchor; -1 for calls of none: completions,
-        persistent requests themselves, probes, calls without a partner.
+        persistent requests themselves, calls without a partner.
     anchor : (units,) int64 array
         First call of each unit, which lies on its smallest rank.
     type : (units,) int32 array
@@ -84,24 +74,12 @@ def units_of(
         Of those calls.
     """
     unit = _join_messages(matching)
-    alone = np.flatnonzero(_without_partner(calls) & (unit < 0))
-    unit[alone] = unit.max(initial=-1) + 1 + np.arange(len(alone))
     unit, anchor = _by_anchor(unit)
     broken = np.zeros(len(anchor), bool)
     poisoned = unit[matching.unmatched]
     broken[poisoned[poisoned >= 0]] = True
     type_, example = label(_type_keys(signature, expansion, calls, unit, len(anchor)))
     return Units(unit, anchor, type_, example, broken)
-
-
-def _without_partner(calls: Calls) -> NDArray[np.bool_]:
-    shapes = calls.shapes
-    kinds = np.array([function_info(name).kind for name in calls.functions])
-    kind = kinds[shapes["function"]]
-    nobody = np.isin(kind, _POINT_TO_POINT) & (shapes["peer"] == PROC_NULL)
-    nobody &= (kind != Kind.SENDRECV) | (shapes["peer2"] == PROC_NULL)
-    found: NDArray[np.bool_] = nobody[calls.shape]
-    return found
 
 
 def _join_messages(matching: Matching) -> NDArray[np.int64]:

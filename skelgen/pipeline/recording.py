@@ -101,7 +101,7 @@ def recorded_time_s(folder: Path) -> float:
 
     From the first return from ``MPI_Init`` to the last begin of ``MPI_Finalize``.
     """
-    from skelgen.events.collect import collect
+    from skelgen.events import collect
     from skelgen.trace import open_trace
     from skelgen.units import seconds
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.loops.fold import fold
+from skelgen.loops import fold
 from skelgen.matching import match
 from skelgen.prediction.store import load
 from skelgen.signature import Provenance, Signature

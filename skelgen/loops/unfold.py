@@ -1,102 +1,133 @@
-"""Expand nests again, and look at them."""
+"""Expand nests: the string, the leaf of each position, the executions of loops."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen._kernels._unfold import ffi, lib
+from skelgen.errors import InputError
 from skelgen.loops.types import Nest
 
 
-def _pointer(kind: str, array: NDArray[Any]) -> Any:
-    return ffi.cast(f"{kind} *", array.ctypes.data)
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans:
+    """The executions of all loops of a nest, in the order in which they begin.
 
+    Iteration t of execution e covers the positions from ``bound[first[e] + t]`` up to
+    ``bound[first[e] + t + 1]``, which it does not include. So an execution with n
+    trips has n + 1 bounds; the executions inside an iteration of it follow it.
 
-def length_of(nest: Nest) -> int:
-    """Count the symbols that a nest expands to, without expanding it.
-
-    The order of a loop's executions decides which of its trip counts an enclosing
-    iteration gets, but every one is used once: the executions of a loop are the
-    iterations of the loop around it.
-
-    Returns
-    -------
-    int
+    Attributes
+    ----------
+    item : (executions,) int32 array
+        Loop that is executed.
+    first : (executions + 1,) int64 array
+        Bounds of execution e are ``bound[first[e]:first[e + 1]]``.
+    bound : (bounds,) int64 array
+        Positions in the string.
     """
-    total = 0
-    ends: list[int] = []
-    iterations: list[int] = [1]
-    for item in range(len(nest)):
-        while ends and ends[-1] <= item:
-            ends.pop()
-            iterations.pop()
-        body = int(nest.body_items[item])
-        if body == 0:
-            total += iterations[-1]
-            continue
-        rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
-        iterations.append(sum(int(trips) * int(times) for trips, times in rows))
-        ends.append(item + 1 + body)
-    return total
 
+    item: NDArray[np.int32]
+    first: NDArray[np.int64]
+    bound: NDArray[np.int64]
 
-def _expand(nest: Nest, string: Any, leaf: Any, room: int) -> None:
-    length = lib.skelgen_unfold(
-        len(nest),
-        _pointer("int32_t", np.ascontiguousarray(nest.body_items)),
-        _pointer("int32_t", np.ascontiguousarray(nest.symbol)),
-        _pointer("int64_t", np.ascontiguousarray(nest.trips_first)),
-        _pointer("int64_t", np.ascontiguousarray(nest.trips)),
-        room,
-        string,
-        leaf,
-    )
-    if length != room:
-        raise ValueError(f"trip counts do not fit the loops: {room} symbols expected")
+    @property
+    def trips(self) -> NDArray[np.int64]:
+        """Return the iterations of each execution, (executions,)."""
+        return np.diff(self.first) - 1
 
 
 def expand(nest: Nest) -> NDArray[np.int32]:
-    """Expand a nest to the string that was folded.
+    """Return the string of symbols that a nest stands for.
 
-    Returns
-    -------
-    (n,) int32 array
+    Raises
+    ------
+    InputError
+        When the trip counts do not fit the loops.
+
+    Examples
+    --------
+    >>> from skelgen.loops import fold
+    >>> expand(fold(np.array([4, 7, 7, 4, 7], np.int32))).tolist()
+    [4, 7, 7, 4, 7]
     """
-    string = np.empty(length_of(nest), np.int32)
-    _expand(nest, _pointer("int32_t", string), ffi.NULL, len(string))
-    return string
+    return nest.symbol[nest.body_items == 0][positions(nest)]
 
 
 def positions(nest: Nest) -> NDArray[np.int32]:
-    """Return the leaf that each element of the expanded string comes from.
+    """Return for each position of the string its leaf, numbered in prefix order.
 
-    Returns
-    -------
-    (n,) int32 array
-        Leaves are numbered from 0 in prefix order.
+    Raises
+    ------
+    InputError
+        When the trip counts do not fit the loops.
     """
-    leaves = np.empty(length_of(nest), np.int32)
-    _expand(nest, ffi.NULL, _pointer("int32_t", leaves), len(leaves))
-    return leaves
+    return _unfold(nest, with_spans=False)[0]
 
 
-def same(one: Nest, other: Nest) -> bool:
-    """Tell whether two nests have equal items and trip counts."""
-    return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("body_items", "symbol", "trips_first", "trips")
+def spans(nest: Nest) -> Spans:
+    """Return where every iteration of every loop begins and ends in the string.
+
+    Raises
+    ------
+    InputError
+        When the trip counts do not fit the loops.
+    """
+    return _unfold(nest, with_spans=True)[1]
+
+
+def _unfold(nest: Nest, *, with_spans: bool) -> tuple[NDArray[np.int32], Spans]:
+    columns = _sound_columns(nest)
+    given = ffi.new("struct skelgen_folded *")
+    given.items = len(nest)
+    for name, column in columns.items():
+        setattr(given, name, _pointer(column))
+    extent = ffi.new("struct skelgen_extent *")
+    status = lib.skelgen_measure(given, extent)
+    if status > 0:
+        raise _broken("its trip counts do not fit its loops")
+    leaf = np.empty(extent.length, np.int32)
+    executions = extent.executions if with_spans else 0
+    found = Spans(
+        np.empty(executions, np.int32),
+        np.zeros(executions + 1, np.int64),
+        np.empty(executions + extent.iterations if with_spans else 0, np.int64),
     )
+    out = [_pointer(column) for column in (found.item, found.first, found.bound)]
+    if not with_spans:
+        out = [ffi.NULL] * 3
+    if status or lib.skelgen_unfold(given, extent, _pointer(leaf), *out):
+        raise MemoryError(f"no memory for expanding {extent.length} symbols")
+    return leaf, found
 
 
-def children(nest: Nest, item: int = -1) -> list[int]:
-    """List the items of a loop's body, or the outermost ones for item -1."""
-    first = item + 1
-    end = len(nest) if item < 0 else first + int(nest.body_items[item])
-    found = []
-    while first < end:
-        found.append(first)
-        first += 1 + int(nest.body_items[first])
-    return found
+def _sound_columns(nest: Nest) -> dict[str, NDArray[Any]]:
+    """Return the columns as the kernel reads them, their sizes checked."""
+    first = nest.trips_first
+    if (
+        not len(nest.body_items) == len(nest.symbol) == len(first) - 1
+        or nest.trips.ndim != 2
+        or nest.trips.shape[1] != 2
+        or first[0] != 0
+        or first[-1] != len(nest.trips)
+        or (np.diff(first) < 0).any()
+    ):
+        raise _broken("its columns have different lengths")
+    return {
+        "body_items": np.ascontiguousarray(nest.body_items, np.int32),
+        "trips_first": np.ascontiguousarray(first, np.int64),
+        "trips": np.ascontiguousarray(nest.trips, np.int64),
+    }
+
+
+def _broken(why: str) -> InputError:
+    return InputError(f"a loop nest is broken: {why}; build the signature again")
+
+
+def _pointer(array: NDArray[Any]) -> Any:
+    name = {"i8": "int64_t *", "i4": "int32_t *"}[array.dtype.str[1:]]
+    return ffi.cast(name, array.ctypes.data)

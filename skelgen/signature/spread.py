@@ -151,7 +151,7 @@ def statistics_plainly(
     histogram = np.zeros((leaves, MOST_BINS), np.int64)
     for at, value in zip(leaf.tolist(), values.tolist(), strict=True):
         total[at] += value
-        squares[at] += float(value) ** 2
+        squares[at] += float(value) * float(value)
         least[at] = min(least[at], value)
         most[at] = max(most[at], value)
         histogram[at, max(value, 0).bit_length()] += 1

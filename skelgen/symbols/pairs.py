@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +102,15 @@ def stands_for(function: str) -> str:
     return _STANDS_FOR.get(plain, plain)
 
 
+def rank_slices(first: NDArray[np.int64]) -> list[slice]:
+    """Return the calls of each rank.
+
+    Work on millions of calls goes rank by rank, for less memory at a time.
+    """
+    bounds = first.tolist()
+    return [slice(*pair) for pair in pairwise(bounds)]
+
+
 def distinct_pairs(calls: Calls) -> Pairs:
     """Find the distinct combinations of rank and call shape.
 
@@ -112,11 +122,15 @@ def distinct_pairs(calls: Calls) -> Pairs:
     -------
     Pairs
     """
-    keys = calls.shape.astype(np.int64)
-    for rank in range(calls.ranks):
-        own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
-        keys[own] += rank * len(calls.shapes)
-    of_call, first_call = factorise(keys)
+    of_call = np.empty(len(calls), np.int32)
+    first_calls = [np.empty(0, np.int64)]
+    known = 0
+    for own in rank_slices(calls.first):
+        code, first = factorise(calls.shape[own].astype(np.int64))
+        np.add(code, known, out=of_call[own])
+        first_calls.append(first + own.start)
+        known += len(first)
+    first_call = np.concatenate(first_calls)
     shape = calls.shapes[calls.shape[first_call]]
     rank_of = np.searchsorted(calls.first, first_call, side="right") - 1
     infos = [function_info(name) for name in calls.functions]

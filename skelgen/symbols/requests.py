@@ -56,7 +56,7 @@ def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> Uses:
     """
     length = np.diff(calls.age_first)
     wanted = pairs.is_kind(*ON_REQUESTS) & ranks[pairs.rank]
-    call = np.flatnonzero(wanted[pairs.of_call] & (length[calls.ages] > 0))
+    call = np.flatnonzero(wanted[pairs.of_call] & (length > 0)[calls.ages])
     row = calls.ages[call].astype(np.int64)
     repeats = length[row]
     age = _gather(calls.age_values, calls.age_first[row], repeats)
@@ -97,8 +97,6 @@ def rebased_ages(
     using, creator = uses.call[kept], uses.creator[kept]
     values = np.searchsorted(counted, using) - np.searchsorted(counted, creator)
     affected = uses.call[np.flatnonzero(np.diff(uses.call, prepend=-1))]
-    row_of_call = calls.ages.astype(np.int64)
-    row_of_call[affected] = len(calls.age_first) - 1 + np.arange(len(affected))
     begin = np.searchsorted(using, affected)
     length = np.searchsorted(using, affected, side="right") - begin
     first = np.concatenate([calls.age_first[:-1], begin + len(calls.age_values)])
@@ -109,7 +107,10 @@ def rebased_ages(
     for row in np.unique(number, return_index=True)[1].tolist():
         span = slice(first[row], first[row] + lengths[row])
         rows[number[row]] = tuple(everything[span].tolist())
-    return Ages(number[row_of_call], rows)
+    known = len(calls.age_first) - 1
+    of_call = number[:known][calls.ages]
+    of_call[affected] = number[known:]
+    return Ages(of_call, rows)
 
 
 def _gather(

@@ -58,6 +58,7 @@ def distinct_sizes(
     row_of_call: NDArray[np.int32],
     key: NDArray[np.int64],
     size_bytes: NDArray[np.int64],
+    slices: list[slice],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Find the distinct combinations of a key and a size.
 
@@ -69,6 +70,8 @@ def distinct_sizes(
         Sizes are clustered among calls with the same key; -1: no size.
     size_bytes : (n,) int64 array
         [bytes].
+    slices : list of slice
+        Calls of each rank.
 
     Returns
     -------
@@ -76,20 +79,27 @@ def distinct_sizes(
         Combination of each call.
     keys, sizes : (combinations,) int64 arrays
     """
-    some = np.zeros(len(key), np.int64)
-    some[row_of_call] = np.arange(len(row_of_call))
-    usual = size_bytes[some]
-    unusual = np.flatnonzero(size_bytes != usual[row_of_call])
-    rows = row_of_call[unusual]
-    unusual = unusual[key[rows] >= 0]
-    keys = np.concatenate([key, key[row_of_call[unusual]]])
-    sizes = np.concatenate([np.where(key < 0, 0, usual), size_bytes[unusual]])
-    number = combine(keys, sizes)
-    first = np.full(int(number.max(initial=-1)) + 1, -1, np.int64)
+    usual = np.zeros(len(key), np.int64)
+    usual[row_of_call] = size_bytes  # whatever call comes last
+    code = row_of_call.copy()
+    keys, sizes, known = [key], [np.where(key < 0, 0, usual)], len(key)
+    for own in slices:
+        rows, size = row_of_call[own], size_bytes[own]
+        other = np.flatnonzero(size != usual[rows])
+        other = other[key[rows[other]] >= 0]
+        of_other, size = key[rows[other]], size[other]
+        number = combine(of_other, size)
+        first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
+        first[number[::-1]] = np.arange(len(number))[::-1]
+        code[own][other] = known + number
+        keys.append(of_other[first])
+        sizes.append(size[first])
+        known += len(first)
+    all_keys, all_sizes = np.concatenate(keys), np.concatenate(sizes)
+    number = combine(all_keys, all_sizes)
+    first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
-    code = number[: len(key)].astype(np.int32)[row_of_call]
-    code[unusual] = number[len(key) :]
-    return code, keys[first], sizes[first]
+    return number.astype(np.int32)[code], all_keys[first], all_sizes[first]
 
 
 def size_classes(

@@ -22,6 +22,8 @@ class Decided:
     Attributes
     ----------
     pairs : Pairs
+    slices : list of slice
+        Calls of each rank.
     inside : (n,) bool array
         Which calls have a symbol.
     ages : Ages
@@ -34,6 +36,7 @@ class Decided:
     """
 
     pairs: Pairs
+    slices: list[slice]
     inside: NDArray[np.bool_]
     ages: Ages
     size_bytes: NDArray[np.int64]
@@ -56,6 +59,7 @@ class Strings:
 
 def decide(
     pairs: Pairs,
+    slices: list[slice],
     inside: NDArray[np.bool_],
     ages: Ages,
     tags: Tags,
@@ -65,13 +69,16 @@ def decide(
     if not len(tags.call):
         pair = np.arange(len(pairs))
         row = pairs.of_call
-        return Decided(pairs, inside, ages, size_bytes, row, pair, tags.tag, tags.tag2)
+        return Decided(
+            pairs, slices, inside, ages, size_bytes, row, pair, tags.tag, tags.tag2
+        )
     of_pair = pairs.of_call[tags.call].astype(np.int64)
     number, first = factorise(combine(of_pair, tags.call_tag, tags.call_tag2))
     row = pairs.of_call.copy()
     row[tags.call] = len(pairs) + number
     return Decided(
         pairs,
+        slices,
         inside,
         ages,
         size_bytes,
@@ -105,30 +112,56 @@ def strings_of(
     row = decided.row_of_call
     sized = decided.pairs.is_kind(*SIZED)[decided.pair]
     combination, keys, sizes = distinct_sizes(
-        row, np.where(sized, structure.size_key, -1), decided.size_bytes
+        row,
+        np.where(sized, structure.size_key, -1),
+        decided.size_bytes,
+        decided.slices,
     )
     classes = size_classes(keys, sizes, similarity_threshold)
-    columns = (structure.key, np.arange(len(decided.ages.rows)), classes)
-    key = structure.key[row]
-    for column, of_call in ((1, decided.ages.of_call), (2, combination)):
-        values = columns[column]
-        key *= int(values.max(initial=0)) + 2
-        key += of_call if column == 1 else values[of_call] + 1
-    key[~decided.inside] = -1
-    number, first = factorise(key)
-    kept = decided.inside[first]
-    symbol_of = np.where(kept, np.cumsum(kept) - 1, OUTSIDE).astype(np.int32)
-    first = first[kept]
+    symbol, first = _numbered(decided, structure.key, classes, combination)
     table = structure.table[row[first]]
     table["size_class"] = classes[combination[first]]
     age_row = decided.ages.of_call[first]
     table["ages"], age_first, age_values = _age_table(age_row, decided.ages)
-    symbol = symbol_of[number]
     peers = np.zeros(len(symbol), np.int32)
     if varying is not None and varying.any():
         calls = np.flatnonzero(varying[decided.pairs.of_call] & decided.inside)
         peers[calls] = decided.pairs.peer[decided.pairs.of_call[calls]]
     return Strings(symbol, table, age_first, age_values, peers)
+
+
+def _numbered(
+    decided: Decided,
+    structure: NDArray[np.int64],
+    classes: NDArray[np.int32],
+    combination: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Give calls with equal structure, ages and size a number; return its first call.
+
+    Rank by rank at first, then the few different ones of all ranks.
+    """
+    symbol = np.empty(len(decided.inside), np.int32)
+    keys, first_calls = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for own in decided.slices:
+        key = structure[decided.row_of_call[own]]
+        key *= len(decided.ages.rows) + 1
+        key += decided.ages.of_call[own]
+        key *= int(classes.max(initial=0)) + 2
+        key += classes[combination[own]] + 1
+        key[~decided.inside[own]] = -1
+        symbol[own], first = factorise(key)
+        keys.append(key[first])
+        first_calls.append(first + own.start)
+    number, first = factorise(np.concatenate(keys))
+    first_call = np.concatenate(first_calls)
+    kept = decided.inside[first_call[first]]
+    symbol_of = np.where(kept, np.cumsum(kept) - 1, OUTSIDE).astype(np.int32)
+    done = 0
+    for own, of_rank in zip(decided.slices, keys[1:], strict=True):
+        in_rank = symbol_of[number[done : done + len(of_rank)]]
+        symbol[own] = in_rank[symbol[own]]
+        done += len(of_rank)
+    return symbol, first_call[first][kept]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Events, Kind
 from skelgen.symbols.outside import REASONS, Fate
-from skelgen.symbols.pairs import Pairs
+from skelgen.symbols.pairs import Pairs, rank_slices
 from skelgen.units import seconds
 
 #: Gaps between two polls that are longer than this are computation [ns].
@@ -49,73 +49,84 @@ def share_out(events: Events, pairs: Pairs, fate: NDArray[np.uint8]) -> Times:
     Times
         Computation, waiting and dropped time together are the ranks' times.
     """
-    inside = np.flatnonzero(fate == Fate.INSIDE)
-    if len(inside) == len(fate):
-        empty = np.empty(0, np.int64)
-        return Times(events.compute_ns, events.tail_ns, empty, empty, ())
-    spent = events.compute_ns.copy()
-    polls = np.flatnonzero(fate == Fate.WAITING)
-    waiting = np.zeros(len(fate) if len(polls) else 0, np.int64)
-    if len(polls):
-        gaps, locals_ = _polling(events, pairs, fate)
-        waiting[polls] = events.leave_ns[polls] - events.enter_ns[polls]
-        waiting[gaps] += spent[gaps]
-        spent[gaps] = 0
-        waiting[locals_] += events.leave_ns[locals_] - events.enter_ns[locals_]
-    folded = fate == Fate.COMPUTATION
-    if len(polls):
-        folded[locals_] = False
-    rows = np.flatnonzero(folded)
-    spent[rows] += events.leave_ns[rows] - events.enter_ns[rows]
-    compute_ns = np.zeros(len(fate), np.int64)
-    compute_ns[inside], tail_ns = _between(spent, inside, events.calls.first)
     dropped = _dropped(events, pairs, fate)
-    if not len(polls):
-        none = np.empty(0, np.int64)
-        return Times(compute_ns, events.tail_ns + tail_ns, none, none, dropped)
-    waited, last = _between(waiting, inside, events.calls.first)
-    some = np.flatnonzero(waited)
-    if last.any():
+    compute_ns = np.zeros(len(fate), np.int64)
+    tail_ns = events.tail_ns.copy()
+    calls: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    waits: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    late: list[int] = []
+    for rank, own in enumerate(rank_slices(events.calls.first)):
+        spent, waiting = _spent(events, pairs, fate, own)
+        inside = np.flatnonzero(fate[own] == Fate.INSIDE)
+        compute_ns[own][inside], last = _between(spent, inside)
+        tail_ns[rank] += last
+        if waiting is not None:
+            waited, last = _between(waiting, inside)
+            some = np.flatnonzero(waited)
+            calls.append(inside[some] + own.start)
+            waits.append(waited[some])
+            late += [last] if last else []
+    if late:
         reason = "polling after the last communication"
-        dropped += ((reason, int((last > 0).sum()), seconds(int(last.sum()))),)
+        dropped += ((reason, len(late), seconds(sum(late))),)
     return Times(
-        compute_ns, events.tail_ns + tail_ns, inside[some], waited[some], dropped
+        compute_ns, tail_ns, np.concatenate(calls), np.concatenate(waits), dropped
     )
 
 
+def _spent(
+    events: Events, pairs: Pairs, fate: NDArray[np.uint8], own: slice
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """Return computation at each call of a rank, and waiting if there is any."""
+    spent = events.compute_ns[own].copy()
+    folded = fate[own] == Fate.COMPUTATION
+    waiting = None
+    polls = np.flatnonzero(fate[own] == Fate.WAITING)
+    if len(polls):
+        gaps, amid = _polling(events, pairs, fate, own)
+        folded[amid] = False
+        waiting = np.zeros(len(spent), np.int64)
+        waiting[gaps] = spent[gaps]
+        spent[gaps] = 0
+        calls = np.concatenate([polls, amid]) + own.start
+        waiting[calls - own.start] += events.leave_ns[calls] - events.enter_ns[calls]
+    rows = np.flatnonzero(folded)
+    calls = rows + own.start
+    spent[rows] += events.leave_ns[calls] - events.enter_ns[calls]
+    return spent, waiting
+
+
 def _between(
-    amount_ns: NDArray[np.int64], inside: NDArray[np.int64], first: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sum up to each symbol from the one before, and what is left in each rank."""
-    total = np.concatenate([[0], np.cumsum(amount_ns)])
-    until = total[inside + 1]
-    begin = np.searchsorted(inside, first)
-    since = np.concatenate([[0], until[:-1]])[: len(until)]
-    nonempty = begin[:-1] < begin[1:]
-    since[begin[:-1][nonempty]] = total[first[:-1][nonempty]]
-    last = total[first[:-1]].copy()
-    last[nonempty] = until[begin[1:][nonempty] - 1]
-    return until - since, total[first[1:]] - last
+    amount_ns: NDArray[np.int64], inside: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """Sum up to each symbol from the one before, and what is left at the end."""
+    if not len(inside):
+        return inside, int(amount_ns.sum())
+    np.cumsum(amount_ns, out=amount_ns)
+    until = amount_ns[inside]
+    left = int(amount_ns[-1] - until[-1])
+    until[1:] -= until[:-1].copy()
+    return until, left
 
 
 def _polling(
-    events: Events, pairs: Pairs, fate: NDArray[np.uint8]
+    events: Events, pairs: Pairs, fate: NDArray[np.uint8], own: slice
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the gaps that are part of polling, and the local calls amid it.
 
     A gap counts when it is short, the last call that was not local found nothing and
     the next one asks again, for a polling loop often looks at the clock as well.
     """
-    local = pairs.is_kind(Kind.LOCAL)[pairs.of_call]
+    of_call = pairs.of_call[own]
+    local = pairs.is_kind(Kind.LOCAL)[of_call]
     other = np.flatnonzero(~local)
-    asks = _asks(events, pairs)[pairs.of_call[other]]
-    ranks = pairs.rank[pairs.of_call[other]]
-    failed = (fate[other] == Fate.WAITING) & asks
+    asks = _asks(events, pairs)[of_call[other]]
+    failed = (fate[own][other] == Fate.WAITING) & asks
     polling = np.zeros(len(other) + 1, bool)
-    polling[1:-1] = failed[:-1] & asks[1:] & (ranks[:-1] == ranks[1:])
+    polling[1:-1] = failed[:-1] & asks[1:]
     other_yet = (~local).astype(np.int64)
     after = np.cumsum(other_yet) - other_yet
-    short = events.compute_ns < LONGEST_POLLING_GAP_NS
+    short = events.compute_ns[own] < LONGEST_POLLING_GAP_NS
     gaps = polling[after] & short
     amid = local & polling[after]
     return np.flatnonzero(gaps), np.flatnonzero(amid)

@@ -1,5 +1,7 @@
 """Message sizes form clusters: without gaps by default, else by the threshold."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,7 +67,7 @@ def test_sizes_of_a_cluster_differ_at_most_by_the_threshold(values, threshold):
 def test_neighbours_in_a_default_cluster_have_no_gap(values):
     numbers = dict(zip(values, classes(values), strict=True))
     ordered = sorted(values)
-    for low, high in zip(ordered, ordered[1:], strict=False):
+    for low, high in pairwise(ordered):
         together = max(high, 64) <= 2 * max(low, 64)
         assert (numbers[low] == numbers[high]) == together
 

@@ -447,8 +447,8 @@ static void advance(struct skelgen_stream *stream, const struct event *event)
 	stream->predicted[(31 * stream->before + stream->last) % SKELGEN_PREDICTIONS] = id;
 	stream->long_predicted[stream->context >> 20] = id;
 	stream->long_context[stream->context >> 20] = stream->context;
-	stream->context = stream->context << SKELGEN_CONTEXT_SHIFT ^
-			  id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
+	stream->context =
+		stream->context << SKELGEN_CONTEXT_SHIFT ^ id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
 	stream->before = stream->last;
 	stream->last = id;
 	turn(event);
@@ -587,9 +587,9 @@ int skelgen_decode(struct skelgen_stream *stream)
 	while (!stop) {
 		uint8_t tag;
 
-		cursor.at = stream->data + stream->position;
-		if (cursor.at == cursor.end || !*cursor.at)
+		if (stream->position >= stream->size || !stream->data[stream->position])
 			return SKELGEN_STOP_DATA;
+		cursor.at = stream->data + stream->position;
 		tag = *cursor.at++;
 		if (tag & SKELGEN_REC_EVENT)
 			stop = take_event(stream, &cursor, tag);

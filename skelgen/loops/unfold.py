@@ -55,7 +55,8 @@ def expand(nest: Nest) -> NDArray[np.int32]:
     >>> expand(fold(np.array([4, 7, 7, 4, 7], np.int32))).tolist()
     [4, 7, 7, 4, 7]
     """
-    return nest.symbol[nest.body_items == 0][positions(nest)]
+    string: NDArray[np.int32] = nest.symbol[nest.body_items == 0][positions(nest)]
+    return string
 
 
 def positions(nest: Nest) -> NDArray[np.int32]:

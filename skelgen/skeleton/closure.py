@@ -59,7 +59,22 @@ def close(
     chosen : (units,) bool array
         Kept units.
     """
-    kept = np.append(chosen, False)[units.unit]
+    return complete(calls, matching, np.append(chosen, False)[units.unit])
+
+
+def complete(
+    calls: Calls, matching: Matching, taking_part: NDArray[np.bool_]
+) -> KeptCalls:
+    """Add what kept calls need: completions, persistent requests, their release.
+
+    Parameters
+    ----------
+    calls, matching
+        Of all calls of the application.
+    taking_part : (n,) bool array
+        Kept calls of those that take part in an event.
+    """
+    kept = taking_part.copy()
     kinds = kinds_of(calls)
     creators, created = _creators(calls)
     starts = _entries(calls, np.flatnonzero((kinds == Kind.START) & kept), creators)

@@ -34,8 +34,17 @@ _ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """What planning works on, all from one signature."""
+class Source:
+    """What planning works on, all from one signature.
+
+    Attributes
+    ----------
+    signature : Signature
+    calls : Calls
+    matching : Matching
+    expansion : Expansion
+    units : Units
+    """
 
     signature: Signature
     calls: Calls
@@ -97,7 +106,7 @@ def plan(
     """
     _check_scale(signature, scaling_factor)
     progress.start("planning", 4)
-    source = _source(signature, 1 / scaling_factor)
+    source = source_of(signature, 1 / scaling_factor)
     progress.advance(1)
     chosen = select(
         signature, source.expansion, source.calls, source.units, 1 / scaling_factor
@@ -142,7 +151,15 @@ def _check_scale(signature: Signature, scaling_factor: float) -> None:
         )
 
 
-def _source(signature: Signature, fraction: float) -> _Source:
+def source_of(signature: Signature, fraction: float) -> Source:
+    """Expand a signature and match its calls again.
+
+    Parameters
+    ----------
+    signature : Signature
+    fraction : float
+        Part of the application that is to be kept, 0 to 1 [1].
+    """
     expansion = expand(signature, fraction)
     calls = calls_of(signature)
     lengths = np.diff(expansion.first)[expansion.group]
@@ -153,10 +170,10 @@ def _source(signature: Signature, fraction: float) -> _Source:
         )
     matching = match(calls)
     units = units_of(signature, expansion, calls, matching)
-    return _Source(signature, calls, matching, expansion, units)
+    return Source(signature, calls, matching, expansion, units)
 
 
-def _fraction(source: _Source, chosen: NDArray[np.bool_]) -> float:
+def _fraction(source: Source, chosen: NDArray[np.bool_]) -> float:
     """Return the kept part of the calls that can be kept [1]."""
     units = source.units
     calls = np.bincount(units.unit[units.unit >= 0], minlength=len(units))
@@ -164,7 +181,7 @@ def _fraction(source: _Source, chosen: NDArray[np.bool_]) -> float:
 
 
 def _proved(
-    source: _Source, strings: Strings, symbols: Symbols, fraction: float
+    source: Source, strings: Strings, symbols: Symbols, fraction: float
 ) -> tuple[tuple[Program, ...], Mended]:
     """Assemble programs and mend them until they finish."""
     mended = Mended()
@@ -172,7 +189,7 @@ def _proved(
         current = strings
         if mended.waited or mended.freed:
             current = mend(strings, source.expansion.group, symbols, mended)
-        programs, nodes = _programs(source, current, symbols, fraction)
+        programs, nodes = assemble(source, current, symbols, fraction)
         script = script_of(
             programs, symbols.functions, symbols.table, source.signature.families
         )
@@ -183,9 +200,21 @@ def _proved(
     raise InputError("mending stalled sends did not come to an end: record again")
 
 
-def _programs(
-    source: _Source, strings: Strings, symbols: Symbols, fraction: float
+def assemble(
+    source: Source, strings: Strings, symbols: Symbols, fraction: float
 ) -> tuple[tuple[Program, ...], Nodes]:
+    """Give strings of calls their quantities and fold them.
+
+    Parameters
+    ----------
+    source : Source
+    strings : Strings
+        What every rank executes.
+    symbols : Symbols
+        Of the plan.
+    fraction : float
+        Part of the computation that is kept [1].
+    """
     current = draft(strings, source.expansion.group)
     nodes = Nodes(
         source.signature, current, symbols.functions, symbols.table, source.units
@@ -224,7 +253,7 @@ def _mend_more(flaw: Flaw, nodes: Nodes, symbols: Symbols, mended: Mended) -> Me
     return found
 
 
-def _dropped(source: _Source) -> list[tuple[str, int, float]]:
+def _dropped(source: Source) -> list[tuple[str, int, float]]:
     """Return calls that cannot be kept because they have no partner."""
     lost = source.matching.unmatched
     if not len(lost):
@@ -239,7 +268,7 @@ def _dropped(source: _Source) -> list[tuple[str, int, float]]:
     return [("without a partner", len(lost), time_ns / NS_PER_S)]
 
 
-def _warnings(source: _Source, mended: Mended) -> list[str]:
+def _warnings(source: Source, mended: Mended) -> list[str]:
     found = list(source.matching.problems)
     names = sorted(
         symbol_label(source.signature, int(_leaf_symbol(source, *place)))
@@ -253,6 +282,6 @@ def _warnings(source: _Source, mended: Mended) -> list[str]:
     return found
 
 
-def _leaf_symbol(source: _Source, number: int, leaf: int) -> int:
+def _leaf_symbol(source: Source, number: int, leaf: int) -> int:
     nest = source.signature.groups[number].nest
     return int(nest.symbol[nest.body_items == 0][leaf])

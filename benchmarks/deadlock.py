@@ -1,0 +1,178 @@
+"""How many skeletons of random MPI programs stall, mismatch or truncate?
+
+``python benchmarks/deadlock.py [--programs 10000] [--jobs 2] [--seed 0]``
+
+Every program is scaled down twice: as an order-preserving subset of whole matched
+events, which is what skelgen does, and by dividing the loops of each rank on its own,
+as the 2005 paper has it. Both are run by the simulator, with rendezvous and with eager
+sends. Exits with 1 when a skeleton of ours fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import random
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from skelgen.errors import SkelgenError, UsageError
+from skelgen.events import Kind
+from skelgen.loops import Nest
+from skelgen.signature import Signature
+from skelgen.skeleton.closure import complete
+from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.plan import Source, assemble, plan, source_of
+from skelgen.skeleton.script import Script, script_of
+from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.simulate_plain import simulate_plain
+from skelgen.skeleton.strings import strings_of
+from skelgen.skeleton.units import kinds_of
+from tests.random_programs import random_program
+from tests.summaries import build
+
+FACTORS = (1.05, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 15, 25)
+FLAWS = ("stalls", "mismatches", "truncates", "leaves messages", "misuses requests")
+OURS, NAIVE = "whole matched events", "loops of each rank / K"
+
+
+def flaws(script: Script, *, twice: bool = False) -> set[str]:
+    """Return what is wrong with a skeleton, in either protocol."""
+    found = set()
+    for rendezvous in (True, False):
+        outcome = simulate(script, rendezvous=rendezvous)
+        if twice and simulate_plain(script, rendezvous=rendezvous) != outcome:
+            raise AssertionError("the simulators disagree")
+        numbers = (
+            outcome.stalled,
+            outcome.mismatched,
+            outcome.truncated,
+            not outcome.stalled and outcome.unreceived + outcome.unsent,
+            outcome.misused,
+        )
+        found |= {name for name, n in zip(FLAWS, numbers, strict=True) if n}
+    return found
+
+
+def naive_positions(nest: Nest, factor: float) -> NDArray[np.bool_]:
+    """Keep 1 / K of every outermost loop, and every K-th equal call of the rest."""
+    body, trips = nest.body_items.tolist(), nest.trips.tolist()
+    rows = nest.trips_first.tolist()
+    turns = [
+        iter([count for count, often in trips[a:b] for _ in range(often)])
+        for a, b in itertools.pairwise(rows)
+    ]
+    seen: Counter[int] = Counter()
+    every = math.ceil(factor)
+    kept: list[bool] = []
+
+    def walk(start: int, end: int, whole: bool, depth: int) -> None:
+        item = start
+        while item < end:
+            if body[item]:
+                count = next(turns[item])
+                for trip in range(count):
+                    keeps = whole or (depth == 0 and trip < int(count / factor))
+                    walk(item + 1, item + 1 + body[item], keeps, depth + 1)
+            elif whole:
+                kept.append(True)
+            else:
+                symbol = int(nest.symbol[item])
+                seen[symbol] += 1
+                kept.append(seen[symbol] % every == 0)
+            item += 1 + body[item]
+
+    walk(0, len(nest), False, 0)
+    return np.array(kept, bool)
+
+
+def naive_script(source: Source, factor: float) -> Script:
+    """Scale each rank on its own; completions follow their requests."""
+    groups = source.signature.groups
+    masks = [naive_positions(group.nest, factor) for group in groups]
+    kept = np.concatenate([masks[group] for group in source.expansion.group])
+    local = (Kind.COMPLETE, Kind.SEND_INIT, Kind.RECEIVE_INIT, Kind.RELEASE)
+    kept &= ~np.isin(kinds_of(source.calls), local)
+    whole = complete(source.calls, source.matching, kept)
+    strings = strings_of(source.signature, source.expansion, source.calls, whole)
+    symbols = Symbols(source.signature.functions, source.signature.symbols)
+    programs, _ = assemble(source, strings, symbols, 1 / factor)
+    return script_of(
+        programs, symbols.functions, symbols.table, source.signature.families
+    )
+
+
+def one(seed: int) -> Counter[tuple[str, str]]:
+    """Scale one random program both ways and count what is wrong."""
+    rng = random.Random(seed)
+    signature = build(random_program(rng, calls=rng.choice((60, 150, 300)))).signature
+    while not any(group.count.sum() for group in signature.groups):
+        signature = build(random_program(rng, calls=300)).signature
+    found: Counter[tuple[str, str]] = Counter({("", "programs"): 1})
+    for factor in (rng.choice(FACTORS), 1.2, 1.01):
+        try:
+            found += ours(signature, factor, twice=seed % 20 == 0)
+            break
+        except UsageError:  # nothing left; try a smaller factor
+            continue
+        except SkelgenError as error:
+            print(f"seed {seed}, K = {factor}: {error}", file=sys.stderr)
+            found[OURS, "refused"] += 1
+            break
+    naive = flaws(naive_script(source_of(signature, 1 / factor), factor))
+    found.update((NAIVE, flaw) for flaw in naive)
+    found[NAIVE, "any"] += bool(naive)
+    return found
+
+
+def ours(
+    signature: Signature, factor: float, *, twice: bool
+) -> Counter[tuple[str, str]]:
+    made = plan(signature, factor)
+    script = script_of(made.programs, made.functions, made.symbols, signature.families)
+    wrong = flaws(script, twice=twice)
+    found: Counter[tuple[str, str]] = Counter((OURS, flaw) for flaw in wrong)
+    found[OURS, "any"] += bool(wrong)
+    found[OURS, "mended"] += any("buffered" in text for text in made.report.warnings)
+    found["", "calls"] += sum(script.first[1:].tolist()[-1:])
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    total: Counter[tuple[str, str]] = Counter()
+    begin = time.perf_counter()
+    seeds = range(options.seed, options.seed + options.programs)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for found in pool.map(one, seeds, chunksize=50):
+            total += found
+    took_s = time.perf_counter() - begin
+    programs = total["", "programs"]
+    print(
+        f"{programs} random programs, {total['', 'calls']} calls kept, {took_s:.0f} s"
+    )
+    columns = [*FLAWS, "any", "refused", "mended"]
+    print(f"{'':24}" + "".join(f"{name:>18}" for name in columns))
+    for method in (OURS, NAIVE):
+        cells = [total[method, name] for name in columns]
+        print(f"{method:24}" + "".join(f"{n:>18}" for n in cells))
+    if programs:
+        print(f"{NAIVE}: {total[NAIVE, 'any'] / programs:.1%} of the programs fail")
+    return int(total[OURS, "any"] + total[OURS, "refused"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

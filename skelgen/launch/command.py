@@ -160,7 +160,7 @@ def _split(
     ranks: int | None = None
     at = 0
     while at < len(words) and words[at].startswith("-"):
-        option, equals, value = words[at].partition("=")
+        option, equals, value = _option(words[at], launcher)
         width = launcher.grammar.width(option)
         if width is None:
             width = 0 if equals else _guess(words, at)
@@ -174,6 +174,14 @@ def _split(
     if ranks is None and isinstance(launcher, Srun):
         ranks = _number(os.environ.get("SLURM_NTASKS", ""))
     return kept, ranks, list(words[at:])
+
+
+def _option(word: str, launcher: Launcher) -> tuple[str, str, str]:
+    """Split ``--nodes=2``, and ``-N2`` as Slurm allows it, into option and value."""
+    short, value = word[:2], word[2:]
+    if isinstance(launcher, Srun) and value and launcher.grammar.width(short):
+        return short, "=", value.removeprefix("=")
+    return word.partition("=")
 
 
 def _guess(words: Sequence[str], at: int) -> int:

@@ -28,7 +28,10 @@ logger = logging.getLogger(__name__)
 RUN_FILE = "run.json"
 
 #: Variables that change how MPI behaves; application and skeleton need the same.
-_MATTER = ("MPIR_CVAR_", "OMPI_MCA_", "PRTE_MCA_", "UCX_", "FI_", "I_MPI_", "MPICH_")
+_MATTER = (
+    *("MPIR_CVAR_", "MPICH_", "I_MPI_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_"),
+    *("UCX_", "FI_"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,20 @@ def mpi_environment() -> tuple[tuple[str, str], ...]:
         (name, value)
         for name, value in sorted(os.environ.items())
         if name.startswith(_MATTER)
+    )
+
+
+def setting_differences(recorded: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the variables that are set otherwise now than in a recorded run.
+
+    A variable of the recording that is not set now is none: it can be set.
+    """
+    return tuple(
+        f"{name} is {value!r} here, "
+        + (f"was {recorded[name]!r}" if name in recorded else "was not set")
+        + " in the recording"
+        for name, value in mpi_environment()
+        if recorded.get(name) != value
     )
 
 

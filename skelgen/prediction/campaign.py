@@ -95,6 +95,7 @@ def campaign(
             one.runs_s,
             hosts=one.hosts,
             mpi=program.mpi,
+            doubts=program.doubts,
             interval_bound=interval_bound,
             generator=generator,
         )

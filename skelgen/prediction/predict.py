@@ -45,6 +45,7 @@ def predict(
     mpi: str,
     interval_bound: float,
     generator: np.random.Generator,
+    doubts: Sequence[str] = (),
 ) -> Prediction:
     """Predict the application's time from the skeleton's times on a node set.
 
@@ -60,6 +61,8 @@ def predict(
     interval_bound : float
         Largest half width of the interval that is trusted [1].
     generator : numpy.random.Generator
+    doubts : sequence of str
+        Further reasons not to trust the prediction.
 
     References
     ----------
@@ -69,7 +72,7 @@ def predict(
     middle = statistics.median(runs_s) * factor
     draws = _draws(facts, runs_s, generator)
     error = np.exp(MODEL_ERROR * generator.standard_normal(len(draws)))
-    reasons = verdict(facts, hosts=hosts, mpi=mpi)
+    reasons = (*verdict(facts, hosts=hosts, mpi=mpi), *doubts)
     half_width = interval(draws, middle).half_width
     if half_width > _DRAWN_WIDTH * interval_bound:
         reasons = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, program
 from skelgen.launch.process import NOTE, Finished, run
+from skelgen.launch.record import setting_differences
 from skelgen.prediction.types import SkeletonFacts
 from skelgen.units import format_seconds
 
@@ -63,11 +65,24 @@ class SkeletonProgram:
         )
 
     def run(self, arguments: Sequence[str]) -> Finished:
-        """Run the skeleton once, with the environment of the recorded run."""
+        """Run the skeleton once, with the environment of the recorded run.
+
+        What the user sets now stays as it is; the verdict tells the difference.
+        """
         limit_s = _PATIENCE * self.facts.expected_s + _PATIENCE_S
-        return run(
-            arguments, timeout_s=limit_s, environment=dict(self.facts.environment)
-        )
+        recorded = {
+            name: value
+            for name, value in self.facts.environment
+            if name not in os.environ
+        }
+        return run(arguments, timeout_s=limit_s, environment=recorded)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Return what is set otherwise now than in the recorded run."""
+        if not self.facts.folder:
+            return ()  # recorded by hand: nobody knows how it was
+        return setting_differences(dict(self.facts.environment))
 
     def reference_s(self) -> float:
         """Run the skeleton once as the application was launched; return its time [s].

@@ -75,6 +75,13 @@ def test_srun_keeps_its_way_to_start_mpi(machine: Path):
     assert launch.mpi is None
 
 
+def test_srun_takes_values_without_a_space(machine: Path):
+    launch = parse_command("srun -N2 -n4 -c2 --mpi=pmix app -n7".split())
+    assert launch.ranks == 4
+    assert launch.program == ("app", "-n7")
+    assert launch.launcher.words[1:] == ("-c2", "--mpi=pmix")
+
+
 def test_srun_without_a_number_takes_that_of_its_job(machine: Path, monkeypatch):
     monkeypatch.setenv("SLURM_NTASKS", "8")
     assert parse_command(["srun", "app"]).ranks == 8

@@ -100,6 +100,17 @@ def test_the_environment_of_the_recorded_run_is_set(folder: Path, tmp_path: Path
     assert (tmp_path / "seen").read_text() == "self,sm\n"
 
 
+def test_settings_that_differ_from_the_recording_are_doubted(folder: Path, monkeypatch):
+    monkeypatch.setenv("UCX_TLS", "tcp")
+    monkeypatch.setenv("MPIR_CVAR_YIELD", "1")
+    facts = replace(FACTS, environment=(("UCX_TLS", "self"), ("FI_PROVIDER", "shm")))
+    (only,), _ = measure(folder, facts=facts)
+    assert only.reasons == (
+        "MPIR_CVAR_YIELD is '1' here, was not set in the recording",
+        "UCX_TLS is 'tcp' here, was 'self' in the recording",
+    )
+
+
 def test_a_hanging_skeleton_is_ended(folder: Path, monkeypatch):
     monkeypatch.setattr(skeleton_runs, "_PATIENCE", 0.0)
     monkeypatch.setattr(skeleton_runs, "_PATIENCE_S", 0.3)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, Events, function_info
 from skelgen.loops import Nest, positions
 from skelgen.matching import Matching
+from skelgen.signature.apart import told_apart
 from skelgen.signature.families import families_of
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.spread import sampled_positions, samples_of_each, spread_of
@@ -57,10 +58,11 @@ def summarise(
     size_bytes = message_bytes(calls, matching, kind)
     del kind
     groups = _groups(calls, symbols)
-    strings = [positions(nests[ranks[0]]) for ranks in groups]
+    apart = [_apart(calls, symbols, nests[ranks[0]], ranks) for ranks in groups]
+    strings = [positions(nest) for nest in apart]
     counts = [
-        np.bincount(string, minlength=int((nests[ranks[0]].body_items == 0).sum()))
-        for string, ranks in zip(strings, groups, strict=True)
+        np.bincount(string, minlength=int((nest.body_items == 0).sum()))
+        for string, nest in zip(strings, apart, strict=True)
     ]
     wanted = samples_of_each(zip(counts, map(len, groups), strict=True))
     work = _Work(events, symbols, size_bytes, wanted)
@@ -75,8 +77,10 @@ def summarise(
         families=families,
         sites=sites,
         groups=tuple(
-            work.group(ranks, nests[ranks[0]], string, count)
-            for ranks, string, count in zip(groups, strings, counts, strict=True)
+            work.group(ranks, nest, string, count)
+            for ranks, nest, string, count in zip(
+                groups, apart, strings, counts, strict=True
+            )
         ),
         events=len(calls),
         dropped=symbols.dropped,
@@ -103,6 +107,15 @@ def _groups(calls: Calls, symbols: Symbols) -> list[tuple[int, ...]]:
         key.update(symbols.varying_peer[own][inside].tobytes())
         groups.setdefault(key.digest(), []).append(rank)
     return [tuple(ranks) for ranks in groups.values()]
+
+
+def _apart(calls: Calls, symbols: Symbols, nest: Nest, ranks: tuple[int, ...]) -> Nest:
+    """Write out the loops of a group whose trips compute differently."""
+    compute_ns = []
+    for rank in ranks:
+        own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
+        compute_ns.append(symbols.compute_ns[own][symbols.symbol[own] >= 0])
+    return told_apart(nest, positions(nest), compute_ns)
 
 
 class _Work:

@@ -27,7 +27,7 @@ from skelgen.skeleton.sizes import sizes_of
 from skelgen.skeleton.strings import Strings, draft, strings_of
 from skelgen.skeleton.types import Plan, Program
 from skelgen.skeleton.units import Units, units_of
-from skelgen.units import NS_PER_S, format_seconds
+from skelgen.units import NS_PER_S
 
 #: Rounds of mending before the plan is refused.
 _ROUNDS = 50
@@ -51,29 +51,6 @@ class Source:
     matching: Matching
     expansion: Expansion
     units: Units
-
-
-def scale_for_time(signature: Signature, target_s: float) -> float:
-    """Return the scaling factor of a skeleton of some time.
-
-    Parameters
-    ----------
-    signature : Signature
-    target_s : float
-        Time of the skeleton on the recording machine [s].
-
-    Raises
-    ------
-    UsageError
-        When the skeleton would take as long as the application.
-    """
-    if not 0 < target_s < signature.application_s:
-        raise UsageError(
-            f"a skeleton of {format_seconds(target_s)} is not shorter than the "
-            f"application, which took {format_seconds(signature.application_s)}: "
-            "ask for a shorter --target-time"
-        )
-    return signature.application_s / target_s
 
 
 def plan(

@@ -29,10 +29,11 @@ class _Table:
     """Calls and times of every leaf on every rank, all groups below each other.
 
     `label` and `coarse` number the classes of `labels` and the coarse classes that
-    rare calls are carried in.
+    rare calls are carried in; `symbol` is the row of the signature's symbols.
     """
 
     labels: tuple[str, ...]
+    symbol: NDArray[np.int64]
     label: NDArray[np.int64]
     coarse: NDArray[np.int64]
     rank: NDArray[np.int64]
@@ -64,8 +65,8 @@ def report_of(
     warnings : sequence of str
         What planning has to say.
     """
-    fraction = 1 / scaling_factor
-    table = _table(signature, programs, fraction)
+    table = _table(signature, programs, 1 / scaling_factor)
+    fraction = float(table.kept.sum() / max(table.calls.sum(), 1))
     classes = _classes(table, fraction)
     everything = (*signature.dropped, *dropped, *_too_rare(table))
     rank_s = signature.application_s * signature.ranks
@@ -83,7 +84,7 @@ def report_of(
         said.append(f"nothing in the skeleton stands for {share:.1%} of the time")
     return Report(
         classes=classes,
-        fraction=float(table.kept.sum() / max(table.calls.sum(), 1)),
+        fraction=fraction,
         expected_s=_expected_s(signature, programs, table),
         dropped_share=float(share),
         dropped=everything,
@@ -99,7 +100,7 @@ def _table(
 ) -> _Table:
     labels: dict[str, int] = {}
     coarse: dict[tuple[int, ...], int] = {}
-    numbers: list[tuple[int, int]] = []
+    numbers: list[tuple[int, int, int]] = []
     parts: list[NDArray[np.float64]] = []
     for number, group in enumerate(signature.groups):
         leaves, ranks = group.compute_ns.total.shape
@@ -121,15 +122,27 @@ def _table(
         symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
         means = (group.size_bytes.total / np.maximum(calls, 1)).mean(axis=1).tolist()
         for symbol, mean in zip(symbols, means, strict=True):
-            pair = (
+            row = (
+                symbol,
                 labels.setdefault(_label(signature, symbol, mean), len(labels)),
                 coarse.setdefault(_coarse(signature, symbol, mean), len(coarse)),
             )
-            numbers += [pair] * ranks
+            numbers += [row] * ranks
     values = np.concatenate(parts, axis=1)
-    pairs = np.array(numbers, np.int64).reshape(-1, 2)
-    rank = values[0].astype(np.int64)
-    return _Table(tuple(labels), pairs[:, 0], pairs[:, 1], rank, *values[1:])
+    symbol, label, coarse_class = np.array(numbers, np.int64).reshape(-1, 3).T
+    return _Table(
+        labels=tuple(labels),
+        symbol=symbol,
+        label=label,
+        coarse=coarse_class,
+        rank=values[0].astype(np.int64),
+        calls=values[1],
+        kept=values[2],
+        compute_ns=values[3],
+        kept_compute_ns=values[4],
+        mpi_ns=values[5],
+        kept_mpi_ns=values[6],
+    )
 
 
 def _kept(
@@ -203,21 +216,21 @@ def _too_rare(table: _Table) -> list[tuple[str, int, float]]:
 def _warnings(table: _Table, fraction: float) -> list[str]:
     """Name the class of many calls that is farthest from its target on a rank."""
     ranks = int(table.rank.max(initial=0)) + 1
-    place = table.label * ranks + table.rank
-    count = len(table.labels) * ranks
-    calls = np.bincount(place, table.calls, count)
-    off = np.abs(np.bincount(place, table.kept, count) - calls * fraction)
+    names, first, place = np.unique(
+        table.symbol * ranks + table.rank, return_index=True, return_inverse=True
+    )
+    calls = np.bincount(place, table.calls, len(names))
+    target = calls * fraction
+    off = np.abs(np.bincount(place, table.kept, len(names)) - target)
     of_rank = np.bincount(table.rank, table.calls, ranks)
-    relevant = calls > RELEVANT_SHARE * np.tile(of_rank, len(table.labels))
-    excess = off - np.maximum(1.0, TOLERANCE * calls * fraction) - 1e-6
-    excess[~relevant] = 0
-    worst = int(np.argmax(excess)) if count else 0
-    if not count or excess[worst] <= 0:
+    excess = off - np.maximum(1.0, TOLERANCE * target) - 1e-6
+    excess[calls <= RELEVANT_SHARE * of_rank[names % ranks]] = 0
+    worst = int(np.argmax(excess))
+    if excess[worst] <= 0:
         return []
-    relative = off[worst] / (calls[worst] * fraction)
     return [
-        f"{table.labels[worst // ranks]} on rank {worst % ranks} misses its target "
-        f"by {relative:.1%}"
+        f"{table.labels[table.label[first[worst]]]} on rank {names[worst] % ranks} "
+        f"misses its target by {off[worst] / target[worst]:.1%}"
     ]
 
 

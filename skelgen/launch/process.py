@@ -11,11 +11,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import FrameType
+from typing import Any, Self
 
 from skelgen.errors import MachineError
 
@@ -107,7 +108,7 @@ def run(
     with contextlib.ExitStack() as stack:
         # Files, not pipes: a process left behind cannot keep skelgen waiting.
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
-        stack.enter_context(_ended_by_signals())
+        interrupts = stack.enter_context(_Interrupts())
         begin = time.monotonic()
         try:
             process = subprocess.Popen(
@@ -123,7 +124,7 @@ def run(
             raise MachineError(
                 f"cannot run {arguments[0]}: {error.strerror or error}"
             ) from error
-        timed_out = _wait(process, timeout_s)
+        timed_out = _wait(process, timeout_s, interrupts)
         time_s = time.monotonic() - begin
         for file in files:
             file.seek(0)
@@ -150,16 +151,25 @@ def _shell_code(returncode: int) -> int:
     return 128 - returncode if returncode < 0 else returncode
 
 
-def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
+def _wait(
+    process: subprocess.Popen[bytes],
+    timeout_s: float | None,
+    interrupts: _Interrupts,
+) -> bool:
     """Wait for a process; return whether its time was over."""
     try:
+        interrupts.let_through()
         process.wait(timeout_s)
     except subprocess.TimeoutExpired:
+        interrupts.hold_back()
         end_all(process, signal.SIGTERM)
         return True
     except BaseException:
+        interrupts.hold_back()
         end_all(process, signal.SIGINT)
         raise
+    finally:
+        interrupts.hold_back()
     return False
 
 
@@ -211,20 +221,46 @@ def descendants(pid: int) -> dict[int, str]:
     return found
 
 
-@contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Turn the signals that would end skelgen at once into an interrupt."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class _Interrupts:
+    """Signals that end skelgen, turned into an interrupt where that can be handled.
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt(signal.Signals(number).name)
+    While a command starts or ends they are held back: nothing may be left behind.
+    """
 
-    kinds = (signal.SIGTERM, signal.SIGHUP)
-    previous = {kind: signal.signal(kind, interrupt) for kind in kinds}
-    try:
-        yield
-    finally:
-        for kind, handler in previous.items():
+    _KINDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __init__(self) -> None:
+        self._through = False
+        self._pending = ""
+        self._previous: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = {
+                kind: signal.signal(kind, self._receive) for kind in self._KINDS
+            }
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for kind, handler in self._previous.items():
             signal.signal(kind, handler)
+        self._raise_pending()
+
+    def let_through(self) -> None:
+        """Interrupt from now on, and at once when a signal has come already."""
+        self._through = True
+        self._raise_pending()
+
+    def hold_back(self) -> None:
+        """Keep signals until the command has ended."""
+        self._through = False
+
+    def _receive(self, number: int, _: FrameType | None) -> None:
+        self._pending = signal.Signals(number).name
+        if self._through:
+            self._raise_pending()
+
+    def _raise_pending(self) -> None:
+        if self._pending:
+            name, self._pending = self._pending, ""
+            raise KeyboardInterrupt(name)

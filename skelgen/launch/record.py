@@ -82,6 +82,27 @@ def mpi_environment() -> tuple[tuple[str, str], ...]:
     )
 
 
+def missing_settings(
+    recorded: Mapping[str, str],
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what must be set to run as in a recorded run, for launcher and ranks.
+
+    What the user sets now stays. Open MPI's launcher hands its own variables on and
+    no others, so those of the ranks are given to it as words.
+
+    Returns
+    -------
+    dict, dict
+        All variables that are missing, and those of them that ranks need.
+    """
+    missing = {
+        name: value for name, value in recorded.items() if name not in os.environ
+    }
+    return missing, {
+        name: value for name, value in missing.items() if "_MCA_" not in name
+    }
+
+
 def setting_differences(recorded: Mapping[str, str]) -> tuple[str, ...]:
     """Name the variables that are set otherwise now than in a recorded run.
 
@@ -180,11 +201,12 @@ def run_recorded(
     """
     library = shim(mpi_of(launch))
     before = os.environ.get("LD_PRELOAD", "")
+    everywhere, for_ranks = missing_settings(environment or {})
     variables = {
+        **for_ranks,
         "LD_PRELOAD": f"{library}:{before}" if before else str(library),
         "SKELGEN_DIR": str(folder.absolute()),
     }
-    everywhere = dict(environment or {})
     if launch.launcher is None:
         everywhere |= variables
     return run(

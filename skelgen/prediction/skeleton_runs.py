@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, program
 from skelgen.launch.process import NOTE, Finished, run
-from skelgen.launch.record import setting_differences
+from skelgen.launch.record import missing_settings, setting_differences
 from skelgen.prediction.types import SkeletonFacts
 from skelgen.units import format_seconds
 
@@ -60,9 +59,14 @@ class SkeletonProgram:
         hosts : sequence of Host
             With the number of ranks of each; this machine when empty.
         """
-        return self.launcher.arguments(
+        words = self.launcher.typed(self.launcher.words[1:], self._settings[1])
+        return self.launcher.with_words(words).arguments(
             [str(self.binary)], ranks=self.facts.ranks, hosts=hosts
         )
+
+    @property
+    def _settings(self) -> tuple[dict[str, str], dict[str, str]]:
+        return missing_settings(dict(self.facts.environment))
 
     def run(self, arguments: Sequence[str]) -> Finished:
         """Run the skeleton once, with the environment of the recorded run.
@@ -70,12 +74,7 @@ class SkeletonProgram:
         What the user sets now stays as it is; the verdict tells the difference.
         """
         limit_s = _PATIENCE * self.facts.expected_s + _PATIENCE_S
-        recorded = {
-            name: value
-            for name, value in self.facts.environment
-            if name not in os.environ
-        }
-        return run(arguments, timeout_s=limit_s, environment=recorded)
+        return run(arguments, timeout_s=limit_s, environment=self._settings[0])
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -94,7 +93,9 @@ class SkeletonProgram:
         """
         arguments = self.arguments(())
         if self.recorded is not None:
-            arguments = self.recorded.running([str(self.binary)])
+            arguments = self.recorded.running(
+                [str(self.binary)], variables=self._settings[1]
+            )
         done = self.run(arguments)
         if (reason := failure_of(done)) is not None:
             raise ApplicationError(f"the skeleton {self.binary} {reason}")

@@ -96,8 +96,11 @@ def test_options_of_the_recorded_launch_are_kept(folder: Path, tmp_path: Path):
 
 def test_the_environment_of_the_recorded_run_is_set(folder: Path, tmp_path: Path):
     fake_mpi.script(folder / "skeleton", f'echo "$UCX_TLS" > {tmp_path}/seen; {PRINTS}')
-    measure(folder, facts=replace(FACTS, environment=(("UCX_TLS", "self,sm"),)))
+    environment = (("OMPI_MCA_x", "1"), ("UCX_TLS", "self,sm"))
+    measure(folder, facts=replace(FACTS, environment=environment))
     assert (tmp_path / "seen").read_text() == "self,sm\n"
+    line = (tmp_path / "bin/mpirun.log").read_text().splitlines()[0]
+    assert line == f"-genv UCX_TLS self,sm -n 2 {folder}/skeleton"
 
 
 def test_settings_that_differ_from_the_recording_are_doubted(folder: Path, monkeypatch):

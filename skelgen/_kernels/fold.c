@@ -23,8 +23,9 @@ __extension__ typedef unsigned __int128 wide;
 #define SPREAD_PAIR UINT64_C(0xd6e8feb86659fd93)
 
 enum {
-	LONG = 16,      /* items in the longer of the two keys that find earlier likes */
-	EARLIER = 8,    /* places with the same key that are tried, newest first */
+	LONG = 16,   /* items whose key finds earlier likes; shorter ones are sought one by one */
+	EARLIER = 8, /* places with the same key that are tried, newest first */
+	ENDING_BITS = 12,
 	BODIES = 16,    /* bodies with the same end that are tried, newest first */
 	REACH = 16,     /* items between a loop and the end that may repeat its body's end */
 	NEAR_LOOPS = 4, /* loops in reach that are tried */
@@ -56,7 +57,7 @@ struct body {
 struct reducer {
 	const int32_t *symbols;
 	int64_t length, read;
-	int bits;    /* of keys */
+	int bits;    /* of long keys */
 	bool failed; /* no memory */
 
 	/* The stack: ids, where each begins in the string, hashes of all below. */
@@ -66,9 +67,9 @@ struct reducer {
 	uint64_t *prefix;
 	uint64_t *power; /* of BASE; as many as the stack was ever high */
 	int32_t powers;
-	/* Newest place of each key of two and of LONG items, and the next older of each place. */
-	int32_t *newest[2];
-	int32_t *older[2];
+	/* Newest height with each key of its topmost LONG items, and the next lower of each. */
+	int32_t *newest;
+	int32_t *older;
 	/* Counters of all items, those of an item together. */
 	int32_t counters;
 	struct counter *counter;
@@ -106,19 +107,19 @@ static uint64_t stretch(const struct reducer *r, int32_t height, int32_t length)
 	return hash >= below ? hash - below : hash + PRIME - below;
 }
 
-static uint64_t pair_key(const struct reducer *r, uint32_t before, uint32_t last)
+static uint64_t pair_key(uint32_t before, uint32_t last)
 {
-	return (before * SPREAD + last) * SPREAD_PAIR >> (64 - r->bits);
+	return (before * SPREAD + last) * SPREAD_PAIR >> (64 - ENDING_BITS);
 }
 
 static uint64_t top_pair(const struct reducer *r)
 {
-	return pair_key(r, r->id[r->items - 2], r->id[r->items - 1]);
+	return pair_key(r->id[r->items - 2], r->id[r->items - 1]);
 }
 
-static uint64_t long_key(const struct reducer *r)
+static uint64_t long_key(const struct reducer *r, int32_t height)
 {
-	return stretch(r, r->items, LONG) * SPREAD >> (64 - r->bits);
+	return stretch(r, height, LONG) * SPREAD >> (64 - r->bits);
 }
 
 /* Rows of trip counts. */
@@ -216,7 +217,7 @@ static bool grow(void **array, int64_t *room, int64_t needed, size_t size)
 /* Returns the number of a body, after defining it where needed; -1 when it is too deep. */
 static int32_t define(struct reducer *r, const uint32_t *ids, int32_t length, int32_t deepest)
 {
-	int32_t *newest = &r->ending[pair_key(r, ids[length - 2], ids[length - 1])];
+	int32_t *newest = &r->ending[pair_key(ids[length - 2], ids[length - 1])];
 	struct body body = {.length = length, .counters = 1, .depth = 1, .next = *newest};
 	int32_t i, number;
 
@@ -247,34 +248,50 @@ static int32_t define(struct reducer *r, const uint32_t *ids, int32_t length, in
 
 /* The stack. */
 
+static void note_height(struct reducer *r, int32_t height)
+{
+	int32_t *newest = &r->newest[long_key(r, height)];
+
+	r->older[height] = *newest;
+	*newest = height;
+}
+
+/* Makes room for the keys of twice as many heights. */
+static void widen_keys(struct reducer *r)
+{
+	int32_t *wider = calloc((size_t)2 << r->bits, sizeof(*wider)), height;
+
+	if (!wider) {
+		r->failed = true;
+		return;
+	}
+	free(r->newest);
+	r->newest = wider;
+	r->bits++;
+	for (height = LONG; height < r->items; height++)
+		note_height(r, height);
+}
+
 static void push(struct reducer *r, uint32_t item, int32_t start)
 {
-	int32_t top = r->items++;
-	int table;
+	int32_t height = ++r->items;
 
-	r->id[top] = item;
-	r->start[top] = start;
-	r->prefix[top + 1] = extend(r->prefix[top], item);
-	if (r->powers <= r->items) {
-		r->power[r->items] = multiply(r->power[r->items - 1], BASE);
-		r->powers = r->items + 1;
-	}
-	for (table = 0; table < 2 && r->items >= (table ? LONG : 2); table++) {
-		int32_t *newest = &r->newest[table][table ? long_key(r) : top_pair(r)];
-
-		r->older[table][top] = *newest;
-		*newest = top;
-	}
+	r->id[height - 1] = item;
+	r->start[height - 1] = start;
+	r->prefix[height] = extend(r->prefix[height - 1], item);
+	if (r->powers <= height)
+		r->power[r->powers++] = multiply(r->power[height - 1], BASE);
+	if (height >> r->bits)
+		widen_keys(r);
+	if (height >= LONG)
+		note_height(r, height);
 }
 
 static void pop(struct reducer *r, int32_t length)
 {
-	int table;
-
 	for (; length > 0; length--, r->items--)
-		for (table = 0; table < 2 && r->items >= (table ? LONG : 2); table++)
-			r->newest[table][table ? long_key(r) : top_pair(r)] =
-				r->older[table][r->items - 1];
+		if (r->items >= LONG)
+			r->newest[long_key(r, r->items)] = r->older[r->items];
 }
 
 /* Rules. Those that find return the number of a body that the stack ends with, or -1. */
@@ -319,23 +336,24 @@ static int32_t known_end(const struct reducer *r)
 static int32_t repeated_end(struct reducer *r)
 {
 	const uint32_t *end = r->id + r->items;
-	int table, tries;
+	int32_t length, height, tries;
 
-	for (table = 0; table < 2 && r->items >= (table ? LONG : 2); table++) {
-		int32_t place = r->older[table][r->items - 1];
-
-		for (tries = 0; tries < EARLIER && place >= 0; tries++) {
-			int32_t length = r->items - 1 - place;
-
-			if (2 * (int64_t)length > r->items)
-				break;
-			if (length > 1 && end[-1] == end[-1 - length] &&
-			    end[-length] == end[-2 * length] &&
-			    stretch(r, r->items, length) == stretch(r, r->items - length, length) &&
-			    equal(end - length, end - 2 * length, length))
-				return define(r, end - length, length, DEEPEST);
-			place = r->older[table][place];
-		}
+	for (length = 2; length < LONG && 2 * length <= r->items; length++)
+		if (end[-1] == end[-1 - length] && equal(end - length, end - 2 * length, length))
+			return define(r, end - length, length, DEEPEST);
+	if (r->items < 2 * LONG)
+		return -1;
+	height = r->older[r->items];
+	for (tries = 0; tries < EARLIER && height; tries++, height = r->older[height]) {
+		length = r->items - height;
+		if (length < LONG)
+			continue;
+		if (length > height)
+			break;
+		if (end[-1] == end[-1 - length] &&
+		    stretch(r, r->items, length) == stretch(r, height, length) &&
+		    equal(end - length, end - 2 * length, length))
+			return define(r, end - length, length, DEEPEST);
 	}
 	return -1;
 }
@@ -584,29 +602,24 @@ static int64_t count_runs(const int32_t *symbols, int64_t length)
 
 static bool allocate(struct reducer *r)
 {
-	size_t runs = (size_t)count_runs(r->symbols, r->length) + 1, keys;
+	size_t runs = (size_t)count_runs(r->symbols, r->length) + 1;
+	size_t ends = (size_t)1 << ENDING_BITS;
 
-	for (r->bits = 8; r->bits < 22 && (INT64_C(1) << r->bits) < r->length; r->bits++)
-		;
-	keys = (size_t)1 << r->bits;
 	r->id = malloc(runs * sizeof(*r->id));
 	r->start = malloc(runs * sizeof(*r->start));
 	r->prefix = malloc((runs + 1) * sizeof(*r->prefix));
 	r->power = malloc((runs + 1) * sizeof(*r->power));
-	r->older[0] = malloc(runs * sizeof(**r->older));
-	r->older[1] = malloc(runs * sizeof(**r->older));
-	r->newest[0] = malloc(keys * sizeof(**r->newest));
-	r->newest[1] = malloc(keys * sizeof(**r->newest));
-	r->ending = malloc(keys * sizeof(*r->ending));
+	r->older = malloc((runs + 1) * sizeof(*r->older));
+	r->bits = 10;
+	r->newest = calloc((size_t)1 << r->bits, sizeof(*r->newest));
+	r->ending = malloc(ends * sizeof(*r->ending));
 	/* Each run brings a counter, each reduction one more and takes an item away. */
 	r->counter = malloc(2 * runs * sizeof(*r->counter));
 	r->row = malloc(2 * runs * sizeof(*r->row));
-	if (!r->id || !r->start || !r->prefix || !r->power || !r->older[0] || !r->older[1] ||
-	    !r->newest[0] || !r->newest[1] || !r->ending || !r->counter || !r->row)
+	if (!r->id || !r->start || !r->prefix || !r->power || !r->older || !r->newest ||
+	    !r->ending || !r->counter || !r->row)
 		return false;
-	memset(r->newest[0], 0xff, keys * sizeof(**r->newest));
-	memset(r->newest[1], 0xff, keys * sizeof(**r->newest));
-	memset(r->ending, 0xff, keys * sizeof(*r->ending));
+	memset(r->ending, 0xff, ends * sizeof(*r->ending));
 	r->prefix[0] = 0;
 	r->power[0] = 1;
 	r->powers = 1;
@@ -619,10 +632,8 @@ static void release(struct reducer *r)
 	free(r->start);
 	free(r->prefix);
 	free(r->power);
-	free(r->older[0]);
-	free(r->older[1]);
-	free(r->newest[0]);
-	free(r->newest[1]);
+	free(r->older);
+	free(r->newest);
 	free(r->ending);
 	free(r->counter);
 	free(r->row);
@@ -641,7 +652,7 @@ int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_ne
 	if (done) {
 		for (item = 0; item < known->items; item += 1 + known->body_items[item])
 			learn(&r, known, item, depth);
-		while (r.read < r.length)
+		while (r.read < r.length && !r.failed)
 			settle_run(&r);
 		done = !r.failed && put_stack(&r, nest);
 	}

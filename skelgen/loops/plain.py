@@ -31,8 +31,10 @@ _BASE = 0x1234_5678_9ABC_DEF1 % _PRIME
 _WORD = (1 << 64) - 1
 _SPREAD = 0x9E37_79B9_7F4A_7C15
 _SPREAD_PAIR = 0xD6E8_FEB8_6659_FD93
-_LONG = 16  # items in the longer of the two keys that find earlier likes
-_EARLIER = 8  # places with the same key that are tried, newest first
+_LONG = 16  # items whose key finds earlier likes; shorter ones are sought one by one
+_EARLIER = 8  # heights with the same key that are tried, newest first
+_KEY_BITS = 10  # of the keys of `_LONG` items at first
+_ENDING_BITS = 12
 _BODIES = 16  # bodies with the same end that are tried, newest first
 _REACH = 16  # items between a loop and the end that may repeat its body's end
 _NEAR_LOOPS = 4  # loops in reach that are tried
@@ -50,8 +52,7 @@ def fold_plain(symbols: NDArray[np.int32]) -> Nest:
 class _Bodies:
     """Bodies of loops, numbered as they were found."""
 
-    def __init__(self, bits: int) -> None:
-        self.bits = bits  # of keys
+    def __init__(self) -> None:
         self.items: list[tuple[int, ...]] = []
         self.counters: list[int] = []
         self.depth: list[int] = []
@@ -60,7 +61,7 @@ class _Bodies:
     def pair_key(self, before: int, last: int) -> int:
         """Return a key of two items."""
         key = (before * _SPREAD + last) * _SPREAD_PAIR & _WORD
-        return key >> (64 - self.bits)
+        return key >> (64 - _ENDING_BITS)
 
     def counters_of(self, item: int) -> int:
         """Return how many trip counts stand beside an item."""
@@ -106,12 +107,12 @@ class _Reducer:
     def __init__(self, string: list[int], known: Nest, depth: int) -> None:
         self.string = string
         self.read = 0
-        self.bits = max(8, min(22, (len(string) - 1).bit_length()))
-        self.bodies = _Bodies(self.bits)
+        self.bodies = _Bodies()
         self.ids: list[int] = []
         self.start: list[int] = []  # where each item begins in the string
         self.prefix = [0]  # hash of the items below each height
-        self.places: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
+        self.bits = _KEY_BITS
+        self.heights: dict[int, list[int]] = {}  # by key, newest last
         self.rows: list[Rows] = []
         item = 0
         while item < len(known):
@@ -175,14 +176,21 @@ class _Reducer:
 
     def repeated_end(self) -> int:
         """Find a stretch that ends the stack twice in a row."""
-        top = len(self.ids) - 1
-        for places, key in zip(self.places, self.keys(), strict=True):
-            for place in places.get(key, [])[-2 : -2 - _EARLIER : -1]:
-                length = top - place
-                end = self.ids[-length:]
-                if length > 1 and end == self.ids[-2 * length : -length]:
-                    return self.bodies.define(end, _DEEPEST)
+        for length in range(2, _LONG):
+            if self.repeats(length):
+                return self.bodies.define(self.ids[-length:], _DEEPEST)
+        if len(self.ids) < 2 * _LONG:
+            return -1
+        heights = self.heights[self.long_key(len(self.ids))]
+        for height in heights[-2 : -2 - _EARLIER : -1]:
+            length = len(self.ids) - height
+            if length >= _LONG and self.repeats(length):
+                return self.bodies.define(self.ids[-length:], _DEEPEST)
         return -1
+
+    def repeats(self, length: int) -> bool:
+        """Say whether the topmost items equal those below them."""
+        return self.ids[-length:] == self.ids[-2 * length : -length]
 
     def tail_end(self) -> int:
         """Find a stretch behind a loop that also ends the loop's body."""
@@ -245,25 +253,28 @@ class _Reducer:
         self.ids.append(item)
         self.start.append(start)
         self.prefix.append((self.prefix[-1] * _BASE + item + 1) % _PRIME)
-        for places, key in zip(self.places, self.keys(), strict=True):
-            places.setdefault(key, []).append(len(self.ids) - 1)
+        if len(self.ids) >> self.bits:
+            self.bits += 1
+            self.heights.clear()
+            for height in range(_LONG, len(self.ids)):
+                self.note_height(height)
+        if len(self.ids) >= _LONG:
+            self.note_height(len(self.ids))
 
     def pop(self, length: int) -> None:
         for _ in range(length):
-            for places, key in zip(self.places, self.keys(), strict=True):
-                places[key].pop()
+            if len(self.ids) >= _LONG:
+                self.heights[self.long_key(len(self.ids))].pop()
             del self.ids[-1], self.start[-1], self.prefix[-1]
 
-    def keys(self) -> tuple[int, int]:
-        """Return keys of the topmost two and `_LONG` items; -1 where there are less."""
-        pair, long = -1, -1
-        if len(self.ids) >= 2:
-            pair = self.bodies.pair_key(*self.ids[-2:])
-        if len(self.ids) >= _LONG:
-            below = self.prefix[-1 - _LONG] * pow(_BASE, _LONG, _PRIME)
-            long = (self.prefix[-1] - below) % _PRIME
-            long = (long * _SPREAD & _WORD) >> (64 - self.bits)
-        return pair, long
+    def note_height(self, height: int) -> None:
+        self.heights.setdefault(self.long_key(height), []).append(height)
+
+    def long_key(self, height: int) -> int:
+        """Return the key of the topmost `_LONG` items below a height."""
+        below = self.prefix[height - _LONG] * pow(_BASE, _LONG, _PRIME)
+        key = (self.prefix[height] - below) % _PRIME * _SPREAD & _WORD
+        return key >> (64 - self.bits)
 
     # The result.
 

@@ -14,6 +14,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,13 +87,20 @@ def halo(total: int) -> Events:
 
 
 def irregular(items: int) -> Events:
-    """Make a trace whose nest has about this many items: sizes without pattern."""
-    events = halo(2 * items)
+    """Make a trace that hardly folds: collectives at random call sites."""
+    events = halo(items * RANKS)
+    length = len(events.calls) // RANKS
+    sites = 200
     rng = np.random.default_rng(2)
-    spread = 1 << rng.integers(0, 24, len(events.calls))
-    size = np.where(events.calls.size_bytes == 8, spread, events.calls.size_bytes)
-    events.calls.size_bytes[:] = size
-    return events
+    shapes = [(3, 0, 0, -1, -1, -1, -1, 8, 1, site) for site in range(sites)]
+    calls = replace(
+        events.calls,
+        shape=np.tile(rng.integers(0, sites, length, np.uint32), RANKS),
+        ages=np.zeros(len(events.calls), np.uint32),
+        shapes=np.array(shapes, SHAPE_DTYPE),
+    )
+    names = tuple(f"irregular+{site:#x}" for site in range(sites))
+    return replace(events, calls=calls, sites=names)
 
 
 def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
@@ -114,7 +122,9 @@ def signature_of(events: Events, matching: Any, symbols: Symbols) -> Signature:
 
 def main() -> None:
     """Print both tables."""
-    print(f"{'events':>10} {'cluster':>9} {'+summary':>9} {'Mevents/s':>9} {'B/event':>8}")
+    print(
+        f"{'events':>10} {'cluster':>9} {'+summary':>9} {'Mevents/s':>9} {'B/event':>8}"
+    )
     for total in [int(float(word)) for word in sys.argv[1:]] or [10**5, 10**6, 10**7]:
         events = halo(total)
         matching = match(events.calls)

@@ -12,8 +12,7 @@ static int32_t bin_of(int64_t value)
 }
 
 void skelgen_spread(const int32_t *leaf, const int64_t *value, int64_t n, double *total,
-		    double *squares, double *least, double *most, int64_t *histogram,
-		    int32_t bins)
+		    double *squares, double *least, double *most, int64_t *histogram, int32_t bins)
 {
 	for (int64_t i = 0; i < n; i++) {
 		int32_t at = leaf[i];

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,14 +66,12 @@ class Field:
             raise self.error(f"read {self._shown()}, expected a single value")
         return self.value
 
-    def lines(self) -> list[tuple[Field, list[str]]]:
-        """Read a table: the words of each line that is not empty or a comment."""
-        found = []
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Read a table: number and text of each line that is no comment."""
         for number, line in enumerate(self.text().splitlines(), start=1):
-            words = line.split()
-            if words and not words[0].startswith("#"):
-                found.append((self.line(number), words))
-        return found
+            stripped = line.strip()
+            if stripped and not stripped.startswith("#"):
+                yield number, stripped
 
     def line(self, number: int) -> Field:
         """Return the field of one line of a table."""

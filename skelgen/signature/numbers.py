@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+# Several numbers at once, each one that `float` reads, without a sign.
+_PLAIN = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?(?: |$))+")
 #: Beyond this a float does not hold every integer.
 _EXACT = 1 << 53
 #: Runs that are shorter stay as they are.
@@ -65,6 +67,20 @@ def amount(text: str) -> float:
     if number < 0:
         raise NumberError(f"read {text[:60]!r}, expected a number of at least 0")
     return number
+
+
+def place_of(text: str, place: dict[int, int]) -> int:
+    """Read a rank of a group and return its place there.
+
+    Raises
+    ------
+    NumberError
+        When it is none.
+    """
+    rank = integer(text, 0, max(place))
+    if rank not in place:
+        raise NumberError(f"read rank {rank}, which is not in the group")
+    return place[rank]
 
 
 def runs(text: str, least: int, most: int, longest: int) -> list[tuple[int, int]]:
@@ -131,8 +147,13 @@ def reals(text: str, longest: int) -> list[float | None]:
     NumberError
         When the text is something else or holds more than `longest` numbers.
     """
+    words = text.split()
+    if len(words) <= longest and _PLAIN.fullmatch(text):
+        numbers: list[float | None] = [float(word) for word in words]
+        if math.inf not in numbers:
+            return numbers
     found: list[float | None] = []
-    for word in text.split():
+    for word in words:
         number, star, repeats = word.partition("*")
         times = integer(repeats, 1, longest) if star else 1
         if len(found) + times > longest:

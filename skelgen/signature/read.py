@@ -21,8 +21,9 @@ from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.nest_text import ReadNest, read_nest
 from skelgen.signature.numbers import NumberError, reals
 from skelgen.signature.spread import MOST_SAMPLES
+from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader
-from skelgen.signature.tables import SpreadReader, read_peers, read_rows, read_vectors
+from skelgen.signature.tables import read_peers, read_rows, read_vectors
 from skelgen.signature.types import Family, Provenance, RankGroup, Signature
 from skelgen.signature.write import VERSION
 
@@ -200,15 +201,15 @@ class _Group:
         names = list(self.rows)
         field = self.fields["leaves"]
         symbols = leaf_symbols(known.nest).tolist()
-        lines = field.lines()
+        lines = list(field.lines())
         if len(lines) != len(symbols):
             raise field.error(f"read {len(lines)} leaves, the nest has {len(symbols)}")
-        for leaf, (line, words) in enumerate(lines):
-            expected = [str(leaf), names[symbols[leaf]], str(known.count[leaf])]
-            if words != expected:
-                raise line.error(
-                    f"read {' '.join(words)[:60]!r}, but the nest says "
-                    f"{' '.join(expected)!r}"
+        counts = known.count.tolist()
+        for leaf, (number, line) in enumerate(lines):
+            expected = [str(leaf), names[symbols[leaf]], str(counts[leaf])]
+            if line.split() != expected:
+                raise field.line(number).error(
+                    f"read {line[:60]!r}, but the nest says {' '.join(expected)!r}"
                 )
 
     def _peers(self, known: ReadNest) -> tuple[NDArray[np.int32], ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -157,9 +159,9 @@ def _widest_clusters(
     if threshold <= 0:
         return np.ones(len(size), bool)
     begins = new_key.copy()
-    ends = np.append(np.flatnonzero(new_key)[1:], len(size))
-    for first, end in zip(np.flatnonzero(new_key), ends, strict=True):
-        at = int(first)
+    firsts = np.flatnonzero(new_key)
+    for first, end in pairwise([*firsts.tolist(), len(size)]):
+        at = first
         while threshold < 1:
             # The largest size to which `size[at]` is near enough; rounding must not
             # part sizes that differ by exactly the threshold.

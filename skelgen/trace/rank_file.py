@@ -148,11 +148,15 @@ def read_rank_file(path: Path, header: Header) -> RankFile:
             if bad is None:
                 break
             end, last_bad = bad[0], bad
+        behind = bool(data[scan.position : size].strip(b"\0"))
     damage = None
     if end < size:
         damage = _damage(path, header, *last_bad)
     elif scan.stop not in stream.GOOD_STOPS:
         damage = _damage(path, header, scan.position, *stream.DAMAGE[scan.stop])
+    elif behind and definitions.end is not None:
+        read, expected = "bytes behind the END record", "the end of the file"
+        damage = _damage(path, header, scan.position, read, expected)
     return RankFile(
         path=path,
         header=header,

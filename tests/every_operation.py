@@ -114,7 +114,7 @@ def every_operation() -> Plan:
         Do("MPI_Isend", size=16, peer=1, tag=7),
         Do("MPI_Probe", peer=3, tag=7),
         Do("MPI_Recv", size=16, peer=3, tag=7),
-        Loop((1, 2, 1), [Do("MPI_Barrier")]),
+        Loop(3, [Loop((1, 2, 1), [Do("MPI_Barrier")])]),
     ]
     pair = [
         (

@@ -291,7 +291,7 @@ class _Uses:
         return cls(
             compute="compute(" in text,
             peer="peer(&" in text,
-            nobody=any(nobody in line for t in tables.tables for line in t.lines),
+            nobody=any(nobody in line for line in tables.lines),
             nobody_code=NOBODY,
             status=left or re.search(r"wait_all\(|, status\)", text) is not None,
             wait_all="wait_all(" in text,

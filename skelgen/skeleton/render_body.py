@@ -91,7 +91,7 @@ class _Body:
             for symbol in self.symbol
         ]
         self.times = np.concatenate([[0.0], np.cumsum(times)])
-        self.whole = float(self.times[-1] + self.routine.tail_us.mean())
+        self.whole = self.routine.time_us
 
     def top(self) -> list[int]:
         """Return the items that are in no loop."""

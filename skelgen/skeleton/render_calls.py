@@ -22,6 +22,8 @@ from skelgen.skeleton.render_surroundings import (
 
 #: Computation that is not worth a call: the loop around it takes as long [us].
 LEAST_US = 0.02
+#: Computation with a smaller share of the time is the same on all ranks [1].
+LEAST_SHARE = 2e-4
 
 _MODES = {"standard": "", "ready": "", "synchronous": "S", "buffered": "B"}
 
@@ -33,6 +35,8 @@ def compute(
     if us.size == 0 or us.mean() < LEAST_US:
         return ""
     often = step.occurrences if step else 1
+    if us.mean() * often < LEAST_SHARE * around.routine.time_us:
+        us = us.mean(keepdims=True)
     return around.tables.quantity("gap", us, often, owner=step, whole=False)
 
 

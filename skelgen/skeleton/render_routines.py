@@ -6,6 +6,7 @@ differs between its ranks becomes a table with a row for each of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from skelgen.errors import InputError
 from skelgen.events.functions import FunctionInfo, Kind, function_info
 from skelgen.events.types import IN_PLACE, NO_PEER, PROC_NULL
 from skelgen.loops import Nest
+from skelgen.skeleton.render_alignment import aligned
 from skelgen.skeleton.render_requests import Lifetimes, Role, lifetimes
 from skelgen.skeleton.types import Operation, Plan, Program
 from skelgen.symbols import VARYING
@@ -126,6 +128,8 @@ class Routine:
     steps : tuple of Step
     tail_us : (ranks,) float64 array
         Computation after the last call [us].
+    time_us : float
+        Time of a rank in the application that the routine stands for, about [us].
     lifetimes : Lifetimes
     """
 
@@ -134,6 +138,7 @@ class Routine:
     rows: tuple[int, ...]
     steps: tuple[Step, ...]
     tail_us: NDArray[np.float64]
+    time_us: float
     lifetimes: Lifetimes
 
 
@@ -146,11 +151,28 @@ def routines(plan: Plan) -> tuple[Routine, ...]:
         When a program holds a call that skeletons do not reproduce.
     """
     alike: dict[object, list[Program]] = {}
-    for program in plan.programs:
+    for program in aligned(plan):
         ordered = _in_order(program)
         alike.setdefault(_shape(plan, ordered), []).append(ordered)
-    joined = [_join(plan, programs) for programs in alike.values()]
+    joined = [
+        _join(plan, programs) for found in alike.values() for programs in _even(found)
+    ]
     return tuple(sorted(joined, key=lambda routine: routine.ranks[0]))
+
+
+def _even(programs: list[Program]) -> list[list[Program]]:
+    """Keep programs apart where a series would be spread over unequal numbers."""
+    operations = [op for program in programs for op in program.operations]
+    if all(
+        op.compute_ns.values.shape[1] == op.size_bytes.values.shape[1] == 1
+        for op in operations
+    ):
+        return [programs]
+    even: dict[tuple[int, ...], list[Program]] = {}
+    for program in programs:
+        often = tuple(op.occurrences for op in program.operations)
+        even.setdefault(often, []).append(program)
+    return list(even.values())
 
 
 def _in_order(program: Program) -> Program:
@@ -178,11 +200,6 @@ def _shape(plan: Plan, program: Program) -> object:
 def _operation_shape(plan: Plan, operation: Operation) -> object:
     symbol = plan.symbols[operation.symbol]
     info = _info(plan, operation)
-    columns = (
-        operation.compute_ns.values.shape[1],
-        operation.size_bytes.values.shape[1],
-        operation.vectors.shape[1:],
-    )
     common = ("function", "family", "datatype_bytes", "op", "tag", "tag2")
     varying = int(symbol["peer"]) == VARYING
     return (
@@ -190,8 +207,8 @@ def _operation_shape(plan: Plan, operation: Operation) -> object:
         int(symbol["peer"]) if info.rooted else varying,
         int(symbol["peer2"]) == NO_PEER,
         operation.ages,
-        columns,
-        operation.occurrences if varying or max(columns[:2]) > 1 else 0,
+        operation.vectors.shape[1:],
+        operation.occurrences if varying else 0,
     )
 
 
@@ -224,6 +241,7 @@ def _join(plan: Plan, programs: Sequence[Program]) -> Routine:
         tuple(owners[row][1] for row in order),
         steps,
         tail_us,
+        sum(step.time_us for step in steps) + float(tail_us.mean()),
         lives,
     )
 
@@ -241,6 +259,10 @@ def _step(plan: Plan, operations: Sequence[Operation], order: Sequence[int]) -> 
     symbols = [plan.symbols[op.symbol] for op in operations]
 
     def rows(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        if arrays[0].ndim == 2:
+            columns = math.lcm(*(array.shape[1] for array in arrays))
+            # Repeated columns hand out the same values as before.
+            arrays = [np.repeat(a, columns // a.shape[1], axis=1) for a in arrays]
         return np.concatenate(arrays, axis=0)[list(order)]
 
     def whole(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:

@@ -17,66 +17,52 @@ from skelgen.skeleton.render_layout import COLUMNS, number, width, wrap
 
 #: Longest list of values whose period is looked for.
 _LONGEST_PERIOD_SEARCH = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A constant array of the C program.
-
-    Attributes
-    ----------
-    kind : str
-        Type of its elements.
-    name : str
-    dimensions : str
-        Such as ``[2][16]``.
-    lines : tuple of str
-        The initialiser, braces included.
-    """
-
-    kind: str
-    name: str
-    dimensions: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesTable:
-    """A quantity that changes from occurrence to occurrence."""
-
-    name: str
-    values: str
-    columns: int
-    by_row: bool
-    occurrences: int
-
-    @property
-    def values_expression(self) -> str:
-        """Return a pointer to the first value."""
-        return f"{self.values}[0]" if self.by_row else self.values
+#: Rows up to this length stand beside each other [characters].
+_SHORT_ROW = 30
 
 
 @dataclass(slots=True)
 class Tables:
-    """Collects the tables of a program; equal contents share one."""
+    """Collects the tables of a program; equal constant ones are written once.
 
-    tables: list[Table] = field(default_factory=list)
-    series: list[SeriesTable] = field(default_factory=list)
-    runs: list[tuple[str, str, int]] = field(default_factory=list)
+    Attributes
+    ----------
+    lines : list of str
+        Their definitions.
+    by_row : bool
+        Whether any of them is indexed by ``row``.
+    """
+
+    lines: list[str] = field(default_factory=list)
     by_row: bool = False
-    _known: dict[tuple[str, tuple[int, ...], bytes], str] = field(default_factory=dict)
-    _counted: dict[tuple[Hashable, str, bytes], str] = field(default_factory=dict)
+    _count: int = 0
+    _known: dict[Hashable, str] = field(default_factory=dict)
 
     def constant(self, kind: str, stem: str, values: NDArray[np.float64]) -> str:
-        """Return the name of a table with these values."""
+        """Return the name of a constant array with these values."""
         key = (kind, values.shape, values.tobytes())
         if key not in self._known:
-            name = f"{stem}_{len(self.tables)}"
-            dimensions = "".join(f"[{size}]" for size in values.shape)
-            words = _initialiser(values)
-            self._known[key] = name
-            self.tables.append(Table(kind, name, dimensions, words))
+            size = "".join(f"[{size}]" for size in values.shape)
+            name = self._name(key, stem)
+            head = f"static const {kind} {name}{size} = "
+            self._define(head, _rows(values), ";")
         return self._known[key]
+
+    def _name(self, key: Hashable, stem: str) -> str:
+        self._known[key] = name = f"{stem}_{self._count}"
+        self._count += 1
+        return name
+
+    def _define(self, head: str, rows: Sequence[str], tail: str) -> None:
+        """Write a definition, in one line when it fits."""
+        line = f"{head}{{{', '.join(rows)}}}{tail}"
+        if width(line) <= COLUMNS:
+            self.lines.append(line)
+            return
+        inside: list[str] = []
+        for row in rows if len(rows[0]) > _SHORT_ROW else [", ".join(rows)]:
+            inside += wrap(row.split(", "), 1)
+        self.lines += [f"{head}{{", *inside, f"}}{tail}"]
 
     def quantity(
         self,
@@ -112,15 +98,20 @@ class Tables:
             kind = "int" if whole else "double"
             return f"{self.constant(kind, stem, values[:, 0])}[row]"
         key = (owner, stem, values.tobytes())
-        if owner is None or key not in self._counted:
-            table = self.constant("double", stem, values[0] if same else values)
-            name = f"{stem}_series_{len(self.series)}"
-            self._counted[key] = name
-            self.series.append(
-                SeriesTable(name, table, values.shape[1], not same, occurrences)
-            )
-        name = self._counted[key]
+        if owner is None or key not in self._known:
+            rows = values[:1] if same else values
+            self._series(key, stem, rows, occurrences)
+        name = self._known[key]
         return f"(int)next(&{name})" if whole else f"next(&{name})"
+
+    def _series(
+        self, key: Hashable, stem: str, values: NDArray[np.float64], often: int
+    ) -> None:
+        """Define a series: columns, by row or not, occurrences, now, values."""
+        rows, columns = values.shape
+        head = f"static struct series {self._name(key, stem)} = "
+        head += f"{{{columns}, {int(rows > 1)}, {often}, 0, (const double[])"
+        self._define(head, [", ".join(_words(row)) for row in values], "};")
 
     def in_turn(
         self, stem: str, values: NDArray[np.int64], *, owner: Hashable = None
@@ -143,12 +134,11 @@ class Tables:
             first = values[:, :period].astype(float)
             return self.quantity(stem, first, period, owner=owner)
         key = (owner, stem, values.tobytes())
-        if owner is None or key not in self._counted:
-            table = self.constant("double", stem, np.array(runs, float))
-            name = f"{stem}_runs_{len(self.runs)}"
-            self._counted[key] = name
-            self.runs.append((name, table, len(runs)))
-        return f"(int)next_run(&{self._counted[key]})"
+        if owner is None or key not in self._known:
+            head = f"static struct runs {self._name(key, stem)} = "
+            head += f"{{{len(runs)}, 0, 0, (const double[][2])"
+            self._define(head, _rows(np.array(runs, float)), "};")
+        return f"(int)next_run(&{self._known[key]})"
 
 
 def _shortened(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -178,28 +168,11 @@ def _run_lengths(values: NDArray[np.int64]) -> list[tuple[int, int]]:
     return [(int(first[b]), int(e - b)) for b, e in zip(begins, ends, strict=True)]
 
 
-def _initialiser(values: NDArray[np.float64]) -> tuple[str, ...]:
-    """Write the values in braces, one line when they fit."""
+def _rows(values: NDArray[np.float64]) -> list[str]:
+    """Write the values of each row in braces; a single row without."""
     if values.ndim == 1:
-        words = _words(values)
-        line = "{" + ", ".join(words) + "}"
-        if len(line) <= COLUMNS - 40:
-            return (line,)
-        return ("{", *wrap(words, 1), "}")
-    rows = ["{" + ", ".join(_words(row)) + "}" for row in values]
-    if all(width("\t" + row + ",") <= COLUMNS for row in rows):
-        return ("{", *_packed(rows), "}")
-    lines: list[str] = []
-    for row in values:
-        lines += ["\t{", *wrap(_words(row), 2), "\t},"]
-    return ("{", *lines, "}")
-
-
-def _packed(rows: Sequence[str]) -> list[str]:
-    """Put short rows beside each other, long ones below each other."""
-    if max(len(row) for row in rows) > 20:
-        return [f"\t{row}," for row in rows]
-    return wrap(rows, 1)
+        return _words(values)
+    return ["{" + ", ".join(_words(row)) + "}" for row in values]
 
 
 def _words(values: NDArray[np.float64]) -> list[str]:

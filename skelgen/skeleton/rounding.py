@@ -85,11 +85,11 @@ def _rounded(demand: Demand, fraction: float) -> NDArray[np.int64]:
         coarse = demand.coarse[kind]
         number, whole = demand.number[types], demand.whole[types]
         target = float(number.mean()) * fraction
-        if not apart[kind] or number.min() != number.max():
+        rare = number.max() * fraction < 1 - _TINY
+        if apart[kind] and rare:
+            kept[types], carry[coarse] = _in_turn(np.array([target]), carry[coarse])
+        elif not apart[kind] or number.min() != number.max():
             kept[types], carry[coarse] = _in_turn(number * fraction, carry[coarse])
-        elif target < 1 - _TINY:
-            one, carry[coarse] = _in_turn(np.array([target]), carry[coarse])
-            kept[types] = one
         elif _near(whole, target):
             kept[types] = whole[0]
         else:

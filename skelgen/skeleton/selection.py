@@ -6,6 +6,7 @@ kept, so that matching survives, and never fewer bytes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 
@@ -98,7 +99,7 @@ def _demand(
     units: Units,
     candidates: _Candidates,
 ) -> Demand:
-    types, symbols = len(units.example), len(signature.symbols)
+    types, symbols = len(units.example), max(len(signature.symbols), 1)
     number = np.bincount(units.type[~units.broken], minlength=types)
     of_unit = np.full(len(units) + 1, -1, np.int64)
     of_unit[units.example] = np.arange(types)
@@ -109,14 +110,13 @@ def _demand(
         axis=1,
         return_counts=True,
     )
-    kind, coarse = _kinds(
-        signature, expansion, calls, units, pairs[0], pairs[1] % max(symbols, 1), counts
-    )
+    role = _roles(signature)[expansion.group[pairs[1] // symbols], pairs[1] % symbols]
+    kind, coarse = _kinds(signature, expansion, calls, units, pairs[0], role, counts)
     names, member_class = np.unique(pairs[1], return_inverse=True)
     calls_of_class = np.bincount(
         member_class, weights=counts * number[pairs[0]], minlength=len(names)
     ).astype(np.int64)
-    of_rank = np.diff(calls.first)[names // max(symbols, 1)]
+    of_rank = np.diff(calls.first)[names // symbols]
     return Demand(
         number=number,
         whole=np.diff(candidates.whole_first),
@@ -130,19 +130,40 @@ def _demand(
     )
 
 
+def _roles(signature: Signature) -> NDArray[np.int64]:
+    """Give what symbols do in the program of each group a number.
+
+    A role is a call site and which of its symbols comes first, second and so on in
+    the group. So ranks that do the same with other partners have the same roles.
+    """
+    table = signature.symbols
+    columns = np.stack([table[name] for name in ("function", "family", "site")])
+    _, place = np.unique(columns.astype(np.int64), axis=1, return_inverse=True)
+    roles = np.full((len(signature.groups), max(len(table), 1)), -1)
+    for number, group in enumerate(signature.groups):
+        nest = group.nest
+        known, first = np.unique(nest.symbol[nest.body_items == 0], return_index=True)
+        met: Counter[int] = Counter()
+        for symbol in known[np.argsort(first)].tolist():
+            own = int(place.ravel()[symbol])
+            roles[number, symbol] = (own << 32) + met[own]
+            met[own] += 1
+    return roles
+
+
 def _kinds(
     signature: Signature,
     expansion: Expansion,
     calls: Calls,
     units: Units,
     member_type: NDArray[np.int64],
-    symbol: NDArray[np.int64],
+    role: NDArray[np.int64],
     count: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], list[Hashable]]:
     """Find the kinds of types and the coarse class of each kind."""
     keys = np.zeros(len(units.example), np.uint64)
     with np.errstate(over="ignore"):
-        np.add.at(keys, member_type, mixed(symbol) * count.astype(np.uint64))
+        np.add.at(keys, member_type, mixed(role) * count.astype(np.uint64))
     found, first = label(keys)
     anchor = units.anchor[units.example[first]]
     coarse: list[Hashable] = [

@@ -178,7 +178,12 @@ class _Walk:
         if given and shape["flags"] & self.c["SHAPE_HAS_B"]:
             b = cursor.changed(b, _LARGEST_NUMBER)
         shape["count_a"], shape["count_b"] = a, b
-        event = {"gap": gap, "duration": duration, "number": number, "shape": shape}
+        event: dict[str, Any] = {
+            "gap": gap,
+            "duration": duration,
+            "number": number,
+            "shape": shape,
+        }
         event |= {
             "overhead": 0,
             "lost_us": 0,

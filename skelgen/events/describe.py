@@ -1,0 +1,107 @@
+"""A `RunSummary` as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skelgen.events.summary import RunSummary
+from skelgen.units import format_bytes, format_seconds
+
+_MOST_FUNCTIONS = 20
+_MOST_MATRIX = 16
+
+
+def describe(run: RunSummary) -> str:
+    """Write down what a recorded run holds.
+
+    Parameters
+    ----------
+    run : RunSummary
+
+    Returns
+    -------
+    str
+        Lines without an end of line at the last.
+    """
+    parts = [_head(run), _functions(run), _communicators(run), _matrix(run), _loss(run)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _head(run: RunSummary) -> str:
+    hosts = ", ".join(f"{name} ({ranks})" for name, ranks in run.hosts)
+    threads = f", {run.threads} threads" if run.threads > run.ranks else ""
+    ended = "ended cleanly" if run.clean else "did not end cleanly, see below"
+    rows = [
+        ("program", run.program),
+        ("MPI", run.mpi),
+        ("recorded", f"{run.started}, {ended}"),
+        ("ranks", f"{run.ranks}{threads} on {hosts}"),
+        ("application", format_seconds(run.application_s)),
+        ("time in MPI", f"{run.mpi_share:.1%}"),
+        ("events", f"{run.events}, and {run.local} local calls"),
+        (
+            "trace",
+            f"{format_bytes(run.trace_bytes)}, {run.bytes_per_event:.1f} bytes an event",
+        ),
+        ("recording cost", format_seconds(run.recorder_s)),
+    ]
+    return _table(rows, "<<")
+
+
+def _functions(run: RunSummary) -> str:
+    shown = run.functions[:_MOST_FUNCTIONS]
+    rows = [("function", "calls", "time", "sent")]
+    rows += [
+        (
+            one.name,
+            str(one.calls),
+            format_seconds(one.time_s),
+            format_bytes(one.sent_bytes),
+        )
+        for one in shown
+    ]
+    more = len(run.functions) - len(shown)
+    return _table(rows, "<>>>") + (f"\nand {more} functions more" if more else "")
+
+
+def _communicators(run: RunSummary) -> str:
+    rows = [("communicators", "ranks", "count", "calls")]
+    rows += [
+        (one.kind, str(one.size), str(one.count), str(one.calls))
+        for one in run.communicators
+    ]
+    return _table(rows, "<>>>")
+
+
+def _matrix(run: RunSummary) -> str:
+    if not run.matrix.any():
+        return ""
+    if len(run.matrix) > _MOST_MATRIX:
+        pairs = int(np.count_nonzero(run.matrix))
+        total = format_bytes(float(run.matrix.sum()))
+        return f"messages: {total} between {pairs} pairs of ranks (--json has them)"
+    ranks = range(len(run.matrix))
+    rows = [("messages from \\ to", *map(str, ranks))]
+    rows += [
+        (str(rank), *(format_bytes(size) if size else "-" for size in run.matrix[rank]))
+        for rank in ranks
+    ]
+    return _table(rows, ">" * (len(run.matrix) + 1))
+
+
+def _loss(run: RunSummary) -> str:
+    return "\n".join(f"warning: {warning}" for warning in run.warnings)
+
+
+def _table(rows: Sequence[tuple[str, ...]], sides: str) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            f"{cell:{side}{width}}"
+            for cell, side, width in zip(row, sides, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,299 @@
+"""What a recorded run holds, in a form that is printed and written as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.clock import cost_ns
+from skelgen.events.traffic import traffic
+from skelgen.events.types import FAILED_POLL, Calls, Events
+from skelgen.trace import RankFile, Trace
+from skelgen.units import NS_PER_S, seconds
+
+#: Above this share of lost computation the machine was not quiet [1].
+LOADED = 0.03
+#: Recorder kinds of functions that communicate although they become no event.
+_COMMUNICATES = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSummary:
+    """The calls of one function, all ranks.
+
+    Attributes
+    ----------
+    name : str
+    calls : int
+        Polls that found nothing count each.
+    time_s : float
+        Time inside [s].
+    sent_bytes : int
+        What the calls send [bytes].
+    """
+
+    name: str
+    calls: int
+    time_s: float
+    sent_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicatorSummary:
+    """Communicators of one kind and size.
+
+    Attributes
+    ----------
+    kind : str
+    size : int
+        Ranks in each.
+    count : int
+    calls : int
+        Calls on them, all ranks.
+    """
+
+    kind: str
+    size: int
+    count: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunSummary:
+    """What ``skelgen info`` tells about a recorded run.
+
+    Attributes
+    ----------
+    program, mpi, started : str
+        Started as ISO date, UTC.
+    ranks, threads : int
+        Threads that made calls, all ranks.
+    hosts : tuple of (str, int)
+        Name and ranks of each host.
+    events : int
+    application_s : float
+        From the first return from MPI_Init to the last begin of MPI_Finalize [s].
+    mpi_share : float
+        Time inside MPI calls / time of all ranks [0 to 1].
+    trace_bytes : int
+    functions : tuple of FunctionSummary
+        Longest time first.
+    communicators : tuple of CommunicatorSummary
+        As created.
+    matrix : (ranks, ranks) float64 array
+        Bytes in messages from each rank to each other [bytes].
+    passed : tuple of (str, int)
+        Functions that communicate but were passed on unrecorded, and their calls.
+    local : int
+        Calls of functions that do not communicate and become no event.
+    lost_share : float
+        Share of the computation in which the ranks did not have their core [0 to 1].
+    recorder_s : float
+        What recording cost by its own account, all ranks [s].
+    clean : bool
+        Whether all ranks are there and ended as they should.
+    warnings : tuple of str
+    """
+
+    program: str
+    mpi: str
+    started: str
+    ranks: int
+    threads: int
+    hosts: tuple[tuple[str, int], ...]
+    events: int
+    application_s: float
+    mpi_share: float
+    trace_bytes: int
+    functions: tuple[FunctionSummary, ...]
+    communicators: tuple[CommunicatorSummary, ...]
+    matrix: NDArray[np.float64]
+    passed: tuple[tuple[str, int], ...]
+    local: int
+    lost_share: float
+    recorder_s: float
+    clean: bool
+    warnings: tuple[str, ...]
+
+    @property
+    def bytes_per_event(self) -> float:
+        """Return the size of the trace by events [bytes]."""
+        return self.trace_bytes / self.events if self.events else 0.0
+
+    def facts(self) -> dict[str, Any]:
+        """Return all of it as plain values for JSON."""
+        return {
+            "program": self.program,
+            "mpi": self.mpi,
+            "started": self.started,
+            "ranks": self.ranks,
+            "threads": self.threads,
+            "hosts": [{"name": name, "ranks": ranks} for name, ranks in self.hosts],
+            "events": self.events,
+            "application_s": self.application_s,
+            "mpi_share": self.mpi_share,
+            "trace_bytes": self.trace_bytes,
+            "bytes_per_event": self.bytes_per_event,
+            "functions": [_fields(one) for one in self.functions],
+            "communicators": [_fields(one) for one in self.communicators],
+            "matrix_bytes": self.matrix.astype(np.int64).tolist(),
+            "passed": dict(self.passed),
+            "local_calls": self.local,
+            "lost_share": self.lost_share,
+            "recorder_s": self.recorder_s,
+            "clean": self.clean,
+            "warnings": list(self.warnings),
+        }
+
+
+def _fields(one: FunctionSummary | CommunicatorSummary) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
+def summarise_run(trace: Trace, events: Events) -> RunSummary:
+    """Describe a recorded run.
+
+    Parameters
+    ----------
+    trace : Trace
+    events : Events
+        What `collect` made of it.
+    """
+    first = trace.files[0].header
+    hosts = {file.header.world_rank: file.header.host for file in trace.files}
+    elapsed_ns = float((events.end_ns - events.begin_ns).sum())
+    inside_ns = float((events.leave_ns - events.enter_ns).sum())
+    sent = traffic(events.calls)
+    passed, local = _passed(trace.files)
+    lost = _lost_share(trace.files, events)
+    loaded: tuple[str, ...] = ()
+    if lost > LOADED:
+        loaded = (
+            f"the ranks did not have their core in {lost:.0%} of their computation: "
+            "the machine was loaded; record again when it is quiet",
+        )
+    unrecorded = tuple(
+        f"{calls} calls of {name} communicate but are not recorded; a skeleton does "
+        "not have them"
+        for name, calls in passed
+    )
+    return RunSummary(
+        program=first.program,
+        mpi=first.mpi_library,
+        started=_date(first.start_realtime_ns),
+        ranks=trace.world_size,
+        threads=len(trace.files),
+        hosts=tuple(Counter(hosts.values()).items()),
+        events=trace.events,
+        application_s=seconds(events.application_ns),
+        mpi_share=min(inside_ns / elapsed_ns, 1.0) if elapsed_ns else 0.0,
+        trace_bytes=trace.size_bytes,
+        functions=_functions(events, sent.function_bytes),
+        communicators=_communicators(events.calls),
+        matrix=sent.matrix,
+        passed=passed,
+        local=local,
+        lost_share=lost,
+        recorder_s=_recorder_s(trace.files),
+        clean=trace.clean,
+        warnings=(*trace.warnings, *events.warnings, *loaded, *unrecorded),
+    )
+
+
+def _date(realtime_ns: int) -> str:
+    try:
+        return datetime.fromtimestamp(realtime_ns // NS_PER_S, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return "unknown"
+
+
+def _by_shape(events: Events) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return calls of each shape, and the time inside them [ns]."""
+    calls = events.calls
+    shapes = len(calls.shapes)
+    count = np.zeros(shapes, np.int64)
+    time_ns = np.zeros(shapes)
+    for begin, end in pairwise(calls.first.tolist()):
+        shape = calls.shape[begin:end]
+        inside = events.leave_ns[begin:end] - events.enter_ns[begin:end]
+        polls = (calls.shapes["flags"] & FAILED_POLL != 0)[shape]
+        count += np.bincount(shape[~polls], minlength=shapes)
+        if polls.any():
+            number = calls.size_bytes[begin:end][polls]
+            repeats = np.bincount(shape[polls], weights=number, minlength=shapes)
+            count += repeats.astype(np.int64)
+        time_ns += np.bincount(shape, weights=inside, minlength=shapes)
+    return count, time_ns
+
+
+def _functions(
+    events: Events, sent: NDArray[np.float64]
+) -> tuple[FunctionSummary, ...]:
+    calls = events.calls
+    count, time_ns = _by_shape(events)
+    number = calls.shapes["function"]
+    functions = len(calls.functions)
+    calls_of = np.bincount(number, weights=count, minlength=functions)
+    time_of = np.bincount(number, weights=time_ns, minlength=functions)
+    rows = [
+        FunctionSummary(name, int(calls_of[i]), seconds(time_of[i]), int(sent[i]))
+        for i, name in enumerate(calls.functions)
+        if calls_of[i]
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.time_s, row.name)))
+
+
+def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
+    used = np.bincount(calls.shape, minlength=len(calls.shapes))
+    calls_on = np.bincount(
+        calls.shapes["communicator"] + 1,
+        weights=used,
+        minlength=len(calls.communicators) + 1,
+    )[1:]
+    counts: Counter[tuple[str, int]] = Counter()
+    totals: Counter[tuple[str, int]] = Counter()
+    for one, number in zip(calls.communicators, calls_on.tolist(), strict=True):
+        if one.kind == "self" and not number:
+            continue
+        key = (one.kind, len(one.members) + len(one.remote))
+        counts[key] += 1
+        totals[key] += int(number)
+    return tuple(
+        CommunicatorSummary(kind, size, count, totals[kind, size])
+        for (kind, size), count in counts.items()
+    )
+
+
+def _passed(files: Sequence[RankFile]) -> tuple[tuple[tuple[str, int], ...], int]:
+    """Return the communicating functions that were passed on, and all other calls."""
+    communicating: Counter[str] = Counter()
+    local = 0
+    for file in files:
+        for number, calls in file.definitions.passed.items():
+            function = file.definitions.functions.get(number)
+            if function is not None and function.kind == _COMMUNICATES:
+                communicating[function.name] += calls
+            else:
+                local += calls
+    return tuple(communicating.most_common()), local
+
+
+def _lost_share(files: Sequence[RankFile], events: Events) -> float:
+    lost_ns = 1000.0 * sum(file.facts.lost_us for file in files)
+    compute_ns = float(events.compute_ns.sum() + events.tail_ns.sum())
+    return min(lost_ns / compute_ns, 1.0) if compute_ns else 0.0
+
+
+def _recorder_s(files: Sequence[RankFile]) -> float:
+    total_ns = 0.0
+    for file, cost in zip(files, cost_ns(files), strict=True):
+        unit_ns = 2**file.header.unit_shift * NS_PER_S / file.header.ticks_per_s
+        total_ns += file.facts.events * cost + file.facts.overhead_units * unit_ns
+    return seconds(total_ns)

@@ -1,0 +1,140 @@
+"""How many bytes calls send, and to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.functions import Kind, function_info
+from skelgen.events.shapes import plain_name
+from skelgen.events.types import ROOT, Calls, Communicator
+
+#: A matrix of more ranks is not made.
+MOST_RANKS = 4096
+_EACH = {"alltoall", "reduce_scatter_block"}
+_AT_ROOT = {"bcast", "scatter"}
+_NOTHING = {"barrier", "scatterv"}
+_SENDS = (Kind.SEND, Kind.ISEND, Kind.SENDRECV)
+_COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traffic:
+    """What the calls of a run send.
+
+    Attributes
+    ----------
+    function_bytes : (functions,) float64 array
+        Bytes sent by all ranks in calls of each function; what a rank sends itself
+        counts [bytes].
+    matrix : (ranks, ranks) float64 array
+        Bytes in messages from each rank to each other; (0, 0) beyond `MOST_RANKS`
+        ranks [bytes].
+    """
+
+    function_bytes: NDArray[np.float64]
+    matrix: NDArray[np.float64]
+
+
+def traffic(calls: Calls) -> Traffic:
+    """Add up what all calls send, messages and collectives.
+
+    Parameters
+    ----------
+    calls : Calls
+    """
+    kinds = [function_info(name).kind for name in calls.functions]
+    kind = np.array([*kinds, Kind.LOCAL])[calls.shapes["function"]]
+    size = calls.ranks if calls.ranks <= MOST_RANKS else 0
+    matrix = np.zeros((size, size))
+    function_bytes = np.zeros(len(calls.functions))
+    for rank, (begin, end) in enumerate(pairwise(calls.first.tolist())):
+        shape = calls.shape[begin:end]
+        weights = calls.size_bytes[begin:end]
+        sums = np.bincount(shape, weights=weights, minlength=len(calls.shapes))
+        started = np.zeros(len(calls.shapes))
+        if (kind == Kind.START).any():
+            started = _started(calls, kind, begin, end)
+        used = np.flatnonzero((sums > 0) | (started > 0))
+        share = _shares(calls, kinds, rank, used)
+        rows = calls.shapes["function"][used]
+        np.add.at(function_bytes, rows, sums[used] * share + started[used])
+        if size:
+            sends = np.isin(kind[used], _SENDS)
+            sent = np.where(sends, sums[used], 0) + started[used]
+            to, who = _partners(calls, used)
+            np.add.at(matrix[rank], to[who], sent[who])
+    for call, (sends, _) in zip(calls.vector_call, calls.vectors, strict=True):
+        function = calls.shapes["function"][calls.shape[call]]
+        if sends is not None and plain_name(calls.functions[function]) == "scatterv":
+            function_bytes[function] += int(sends.sum())
+    return Traffic(function_bytes, matrix)
+
+
+def _shares(
+    calls: Calls, kinds: list[Kind], rank: int, used: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return by what a call's size must be multiplied to be what it sends."""
+    own: dict[int, int] = {}
+    shares = np.zeros(len(used))
+    for i, row in enumerate(calls.shapes[used].tolist()):
+        shape = dict(zip(calls.shapes.dtype.names or (), row, strict=True))
+        kind = kinds[shape["function"]]
+        comm = shape["communicator"]
+        if kind in _SENDS:
+            shares[i] = 1
+        if kind not in _COLLECTIVES or comm < 0:
+            continue
+        one = calls.communicators[comm]
+        if comm not in own:
+            own[comm] = one.members.index(rank) if rank in one.members else -1
+        is_root = shape["peer"] in (own[comm], ROOT)
+        shares[i] = _share(plain_name(calls.functions[shape["function"]]), one, is_root)
+    return shares
+
+
+def _share(name: str, communicator: Communicator, is_root: bool) -> int:
+    size = len(communicator.remote or communicator.members)
+    if name in _NOTHING or (name in _AT_ROOT and not is_root):
+        return 0
+    return size if name in _EACH or name == "scatter" else 1
+
+
+def _partners(
+    calls: Calls, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the world rank of each shape's partner, and which shapes have one."""
+    partners = np.full(len(rows), -1, np.int64)
+    for i, (comm, peer) in enumerate(
+        zip(
+            calls.shapes["communicator"][rows].tolist(),
+            calls.shapes["peer"][rows].tolist(),
+            strict=True,
+        )
+    ):
+        if comm >= 0 and peer >= 0:
+            one = calls.communicators[comm]
+            partners[i] = (one.remote or one.members)[peer]
+    return partners, partners >= 0
+
+
+def _started(
+    calls: Calls, kind: NDArray[np.int64], begin: int, end: int
+) -> NDArray[np.float64]:
+    """Return bytes of started persistent sends, by the shape of their creation."""
+    creates = np.array([function_info(name).creates for name in calls.functions])
+    shape = calls.shape[begin:end]
+    creating = np.flatnonzero(creates[calls.shapes["function"]][shape])
+    before = np.searchsorted(creating, np.flatnonzero(kind[shape] == Kind.START))
+    result = np.zeros(len(calls.shapes))
+    starts = begin + np.flatnonzero(kind[shape] == Kind.START)
+    for made, call in zip(before.tolist(), starts.tolist(), strict=True):
+        row = calls.ages[call]
+        ages = calls.age_values[calls.age_first[row] : calls.age_first[row + 1]]
+        creators = begin + creating[made - ages[ages <= made]]
+        sends = creators[kind[calls.shape[creators]] == Kind.SEND_INIT]
+        np.add.at(result, calls.shape[sends], calls.size_bytes[sends])
+    return result

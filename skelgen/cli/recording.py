@@ -94,8 +94,8 @@ def info(
 ) -> None:
     """Show what was recorded: functions, bytes, communicators, time in MPI, loss."""
     with progress_bar() as progress:
-        report = pipeline.info(run, progress=progress)
+        summary, text = pipeline.info(run, progress=progress)
     if json:
-        print_json(report.facts)
+        print_json(summary.facts())
     else:
-        typer.echo(report.text)
+        typer.echo(text)

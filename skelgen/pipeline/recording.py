@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from skelgen.errors import MachineError
+from skelgen.errors import MachineError, SkelgenError
 from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
 from skelgen.launch.mpi import find_mpi, identify_launcher, program
 from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.launch.shim import shim
 from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    from skelgen.events.summary import RunSummary
+    from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
 
@@ -80,20 +84,40 @@ def record(
     run = open_trace(target)
     if not run.events:
         raise nothing_recorded(parse_command(command), facts)
+    _warn(run)
     return Recorded(facts, run.world_size, run.events, run.size_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
-    """What a recorded run holds, for machines and for people."""
+def _warn(run: Trace) -> None:
+    """Say at once what makes a recording less useful, such as a loaded machine."""
+    from skelgen.events import collect
+    from skelgen.events.summary import summarise_run
 
-    facts: Mapping[str, Any]
-    text: str
+    try:
+        warnings = summarise_run(run, collect(run)).warnings
+    except SkelgenError as error:
+        logger.warning("%s", error)
+        return
+    for warning in warnings:
+        if warning not in run.warnings:
+            logger.warning("%s", warning)
 
 
-def info(folder: Path, *, progress: Progress = NO_PROGRESS) -> Info:
-    """Describe a recorded run."""
-    raise NotImplementedError
+def info(folder: Path, *, progress: Progress = NO_PROGRESS) -> tuple[RunSummary, str]:
+    """Describe a recorded run, for machines and in words.
+
+    The words leave out what was already said as a warning while the run was read.
+    """
+    from skelgen.events import collect
+    from skelgen.events.describe import describe
+    from skelgen.events.summary import summarise_run
+    from skelgen.trace import open_trace
+
+    run = open_trace(folder, progress)
+    summary = summarise_run(run, collect(run, progress))
+    said = set(run.warnings)
+    new = tuple(text for text in summary.warnings if text not in said)
+    return summary, describe(replace(summary, warnings=new))
 
 
 def recorded_time_s(folder: Path) -> float:

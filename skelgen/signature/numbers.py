@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+#: Ranks of a run.
+MOST_RANKS = 10_000_000
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 # Several numbers at once, each one that `float` reads, without a sign.
@@ -77,7 +79,7 @@ def place_of(text: str, place: dict[int, int]) -> int:
     NumberError
         When it is none.
     """
-    rank = integer(text, 0, max(place))
+    rank = integer(text, 0, MOST_RANKS)
     if rank not in place:
         raise NumberError(f"read rank {rank}, which is not in the group")
     return place[rank]

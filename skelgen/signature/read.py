@@ -19,7 +19,7 @@ from skelgen.signature.document import read_document
 from skelgen.signature.field import Field
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.nest_text import ReadNest, read_nest
-from skelgen.signature.numbers import NumberError, reals
+from skelgen.signature.numbers import MOST_RANKS, NumberError, reals
 from skelgen.signature.spread import MOST_SAMPLES
 from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader
@@ -27,7 +27,6 @@ from skelgen.signature.tables import read_peers, read_rows, read_vectors
 from skelgen.signature.types import Family, Provenance, RankGroup, Signature
 from skelgen.signature.write import VERSION
 
-_MOST_RANKS = 10_000_000
 #: Leaves x ranks of a group.
 _MOST_CELLS = 10_000_000
 _MOST_EVENTS = 1 << 60
@@ -66,7 +65,7 @@ def read_signature(path: Path) -> Signature:
             "signature again with this skelgen"
         )
     fields = document.mapping(_FIELDS)
-    ranks = fields["ranks"].integer(1, _MOST_RANKS)
+    ranks = fields["ranks"].integer(1, MOST_RANKS)
     families = _families(fields["families"], ranks)
     sites = tuple(field.text() for field in fields["sites"].items())
     symbols = SymbolReader(families, len(sites))
@@ -105,7 +104,7 @@ def _provenance(field: Field) -> Provenance:
         command=tuple(word.text() for word in fields["command"].items()),
         parameters=tuple((name, value.text()) for name, value in parameters.items()),
         ranks_per_host=tuple(
-            fields["ranks_per_host"].integers(0, _MOST_RANKS, _MOST_RANKS)
+            fields["ranks_per_host"].integers(0, MOST_RANKS, MOST_RANKS)
         ),
         **{name: fields[name].text() for name in texts},
     )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.signature.field import Field
 from skelgen.signature.numbers import (
+    MOST_RANKS,
     NumberError,
     format_real,
     format_repeated,
@@ -18,8 +19,6 @@ from skelgen.signature.numbers import (
     runs,
 )
 
-#: Ranks of a communicator, for vectors.
-_MOST_PARTNERS = 10_000_000
 _SIDES = ("sent", "received")
 
 
@@ -104,7 +103,7 @@ def _vector_line(
             f"read {' '.join(words)[:60]!r}, expected leaf, rank, sent or received, "
             "and numbers"
         )
-    row = reals(" ".join(words[3:]), _MOST_PARTNERS)
+    row = reals(" ".join(words[3:]), MOST_RANKS)
     if all(value is None for value in row):
         raise NumberError("read no number")
     leaf = integer(words[0], 0, leaves - 1)

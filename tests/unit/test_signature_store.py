@@ -175,7 +175,7 @@ def test_a_person_can_change_what_statistics_do_not_count(edited, signature):
         ("    1 = 20*4\n", "    1 = 20*4\n    1 2 = 20\n", "leaf 1 twice"),
         ("    1 = 20*4\n", "    1 = -20*4\n", "compute_ns line"),
         ("    1 = 20*4\n", "    1 = 1e300*4\n", "below 2^63"),
-        ("    1 = 20*4\n", "    1 9 = 20\n", "expected 0 to 3"),
+        ("    1 = 20*4\n", "    1 9 = 20\n", "read rank 9, which is not in"),
         ("    1 2000*4\n", "    1 2000*3\n", "read 3 numbers, expected 4"),
         ("    1 2000*4\n", "", "leaf 1 is missing"),
         ("4 0 sent 1 2 3 4", "4 0 sent 1 2 3", "read 4 numbers, expected 3"),
@@ -233,7 +233,7 @@ FIRST = "    0 0 20200 20440000 1000 1200 | 10 19 1 | 1200 1000*19\n"
         ("1000*19", "-*19", "read - among the samples"),
         (" | 1200", " 1200", "read 2 parts"),
         ("20200 20440000", "20200", "read 3 numbers, expected 4"),
-        ("0 0", "0 7", "expected 0 to 3"),
+        ("0 0", "0 7", "read rank 7, which is not in the group"),
         ("0 0", "x 0", "read 'x', expected an integer"),
     ],
 )

@@ -43,7 +43,8 @@ def _head(run: RunSummary) -> str:
         ("events", f"{run.events}, and {run.local} local calls"),
         (
             "trace",
-            f"{format_bytes(run.trace_bytes)}, {run.bytes_per_event:.1f} bytes an event",
+            f"{format_bytes(run.trace_bytes)}, "
+            f"{run.bytes_per_event:.1f} bytes an event",
         ),
         ("recording cost", format_seconds(run.recorder_s)),
     ]

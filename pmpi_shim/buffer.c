@@ -52,6 +52,11 @@ static int move_window(struct skelgen_stream *s, size_t bytes)
 	uint8_t *window;
 	int error;
 
+	if (skelgen.max_bytes && offset + size > skelgen.max_bytes) {
+		if (offset + least > skelgen.max_bytes)
+			return EOVERFLOW;
+		size = (size_t)(skelgen.max_bytes - offset) & ~(size_t)(PAGE - 1);
+	}
 	while ((error = allocate(s->file, offset, size)) != 0) {
 		if (error == EINTR)
 			continue;
@@ -124,10 +129,7 @@ bool skelgen_reserve(struct skelgen_stream *s, size_t bytes)
 		return false;
 	if (s->write <= s->limit && bytes <= (size_t)(s->limit - s->write))
 		return true;
-	if (skelgen.max_bytes && position(s) + bytes + MARGIN > skelgen.max_bytes)
-		error = EOVERFLOW;
-	else
-		error = move_window(s, bytes);
+	error = move_window(s, bytes);
 	if (error)
 		stop(s, error);
 	return !error;

@@ -117,7 +117,7 @@ void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place pla
  */
 static MPI_Comm private_comm;
 static uint64_t *hosts;
-static int *leaders; /* world ranks of the hosts' leaders */
+static int *leaders;     /* world ranks of the hosts' leaders */
 static int leader_count; /* 0: all ranks share one clock */
 
 /* Room for what skelgen_clock_compare gathers. */

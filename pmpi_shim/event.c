@@ -112,10 +112,9 @@ static uint8_t *put_values(uint8_t *p, struct skelgen_shape *shape, const struct
 
 static bool values_differ(const struct skelgen_shape *shape, const struct skelgen_call *call)
 {
-	return shape->varies &&
-	       (shape->peer != call->peer || shape->tag != call->tag ||
-		shape->peer2 != call->peer2 || shape->tag2 != call->tag2 ||
-		shape->reference != call->reference);
+	return shape->varies && (shape->peer != call->peer || shape->tag != call->tag ||
+				 shape->peer2 != call->peer2 || shape->tag2 != call->tag2 ||
+				 shape->reference != call->reference);
 }
 
 static uint8_t *put_extras(uint8_t *p, const struct skelgen_stream *s, const struct extras *x,
@@ -185,8 +184,9 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 	int64_t delta_b = call->count_b - shape->count_b;
 	uint8_t *record;
 	uint8_t *p;
-	bool vectors = (call->flags & SKELGEN_SHAPE_VECTOR_A && call->vector_a != shape->vector_a) ||
-		       (call->flags & SKELGEN_SHAPE_VECTOR_B && call->vector_b != shape->vector_b);
+	bool vectors =
+		(call->flags & SKELGEN_SHAPE_VECTOR_A && call->vector_a != shape->vector_a) ||
+		(call->flags & SKELGEN_SHAPE_VECTOR_B && call->vector_b != shape->vector_b);
 
 	if (!skelgen_reserve(s, LONGEST_EVENT + 20 * (s->status_count + s->foreign_count)))
 		return;

@@ -5,13 +5,15 @@ Usage::
     gen_wrappers.py probe FILE.c
     gen_wrappers.py wrappers FILE.c --available NAMES
 
-The first program prints the names of those functions of the table that the MPI library
-has; the second file holds a wrapper for each of them. The Makefile runs both.
+The first program prints the path of the MPI library and the names of those functions of
+the table that it has; the second file holds a wrapper for each of them. The Makefile
+runs both.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -258,7 +260,7 @@ def creates(w: Wrapper, flags: str = "0") -> None:
     assert request
     persistent = w.function.name.removesuffix("_c").endswith("_init")
     if persistent:
-        flags = f"SKELGEN_REQUEST_PERSISTENT | {flags}"
+        flags = f"SKELGEN_REQUEST_PERSISTENT | ({flags})"
     w.success.append(
         f"skelgen_request_created(s, (uint64_t)(uintptr_t)*{request.name}, {flags});"
     )
@@ -290,11 +292,11 @@ def probe(w: Wrapper) -> None:
     plain_fields(w)
     flag, status, found = f["flag"], f["status"], f["message"]
     assert status
-    wildcards(
-        w, returns_message=True, condition=f" && *{flag.name}" if flag else ""
-    )
+    wildcards(w, returns_message=True, condition=f" && *{flag.name}" if flag else "")
     if flag:
-        w.success.append(f"if (!*{flag.name})\n\t\t\tcall.flags |= SKELGEN_SHAPE_NOT_READY;")
+        w.success.append(
+            f"if (!*{flag.name})\n\t\t\tcall.flags |= SKELGEN_SHAPE_NOT_READY;"
+        )
     if found:
         condition = f"if (*{flag.name})\n\t\t\t" if flag else ""
         comm = f["comm"]
@@ -440,7 +442,9 @@ def collective(w: Wrapper) -> None:
     comm = f["comm"]
     assert comm
     if w.general:
-        w.after.append(f"struct skelgen_view view = skelgen_view((MPI_Comm){comm.name});")
+        w.after.append(
+            f"struct skelgen_view view = skelgen_view((MPI_Comm){comm.name});"
+        )
     else:
         w.uses += ["SKELGEN_USES_A", "SKELGEN_USES_B", "SKELGEN_USES_COUNT_A"]
     n = "(size_t)view.size" if name == "reduce_scatter" else "(size_t)view.peers"
@@ -453,7 +457,9 @@ def collective(w: Wrapper) -> None:
         assert sendbuf
         w.after.append(in_place(sendbuf))
         w.after.append(
-            f"if ({sendbuf.name} != MPI_IN_PLACE) {{\n\t\t" + "\n\t\t".join(lines) + "\n\t}"
+            f"if ({sendbuf.name} != MPI_IN_PLACE) {{\n\t\t"
+            + "\n\t\t".join(lines)
+            + "\n\t}"
         )
     else:
         assert sendbuf
@@ -465,7 +471,9 @@ def collective(w: Wrapper) -> None:
 
 def in_place(buffer: Argument) -> str:
     """Statement that notes MPI_IN_PLACE."""
-    return f"if ({buffer.name} == MPI_IN_PLACE)\n\t\tcall.flags |= SKELGEN_SHAPE_IN_PLACE;"
+    return (
+        f"if ({buffer.name} == MPI_IN_PLACE)\n\t\tcall.flags |= SKELGEN_SHAPE_IN_PLACE;"
+    )
 
 
 def rooted_sides(w: Wrapper, n: str) -> None:
@@ -504,9 +512,7 @@ def communicator(w: Wrapper) -> None:
         return
     w.field("comm", handle(comm), "COMM")
     if f["request"]:
-        w.success.append(
-            f"skelgen_comm_promise(s, (MPI_Comm){comm.name}, {new.name});"
-        )
+        w.success.append(f"skelgen_comm_promise(s, (MPI_Comm){comm.name}, {new.name});")
         creates(w, "SKELGEN_REQUEST_PROMISE")
     else:
         w.success.append(
@@ -597,7 +603,10 @@ FREES = {
 def counted(f: Function, index: int) -> str:
     """Return the wrapper of a call that is counted and passed on."""
     result, _, arguments = signature(f)
-    lines = ["\tstruct skelgen_stream *s = skelgen_count(" + f"{index});", f"\t{result} code;"]
+    lines = [
+        "\tstruct skelgen_stream *s = skelgen_count(" + f"{index});",
+        f"\t{result} code;",
+    ]
     if f.name in FREES:
         lines.append(f"\t{FREES[f.name][0]} freed = *{f.arguments[0].name};")
     lines += [f"\n\tcode = (real.{f.name})({arguments});"]
@@ -647,7 +656,7 @@ def wrapper(f: Function, index: int) -> str:
     return recorded(f)
 
 
-def wrappers(functions: list[Function]) -> str:
+def wrappers(functions: list[Function], library: str) -> str:
     """Return the C file with all wrappers."""
     fields, names, rows = [], [], []
     for f in functions:
@@ -663,6 +672,7 @@ def wrappers(functions: list[Function]) -> str:
         *fields,
         "} real;\n",
         "void *const skelgen_real_table = &real;",
+        f"const char skelgen_library[] = {json.dumps(library)};",
         "const char *const skelgen_real_names[] = {",
         *names,
         "\tNULL,\n};",
@@ -678,7 +688,8 @@ def wrappers(functions: list[Function]) -> str:
 def probe_program(functions: list[Function]) -> str:
     """Return a C program that prints which functions the MPI library has."""
     names = "\n".join(f'\t"{f.name}",' for f in functions)
-    return f"""#include <dlfcn.h>
+    return f"""#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 
@@ -690,8 +701,12 @@ int main(void)
 {{
 	int major;
 	int minor;
+	Dl_info library;
 
 	MPI_Get_version(&major, &minor);
+	if (!dladdr(dlsym(RTLD_DEFAULT, "PMPI_Init"), &library))
+		return 1;
+	puts(library.dli_fname);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (dlsym(RTLD_DEFAULT, names[i]))
 			puts(names[i]);
@@ -705,14 +720,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("probe", "wrappers"))
     parser.add_argument("output", type=Path)
-    parser.add_argument("--available", type=Path, help="names that the library has")
+    parser.add_argument("--available", type=Path, help="what the probe printed")
     options = parser.parse_args()
     functions = read_table()
     if options.what == "probe":
         text = probe_program(functions)
     else:
-        available = set(options.available.read_text().split())
-        text = wrappers([f for f in functions if f.name in available])
+        library, *names = options.available.read_text().splitlines()
+        available = set(names)
+        text = wrappers([f for f in functions if f.name in available], library)
     options.output.write_text(text)
 
 

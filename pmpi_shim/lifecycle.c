@@ -374,7 +374,8 @@ static void start(uint32_t function, uint64_t site, uint64_t ticks)
 	s = open_main_stream(&error);
 	mine.run_id = skelgen.rank ? UINT64_MAX
 				   : skelgen_mix(skelgen_mix((uint64_t)init.wall_ns, init.ns),
-						 (uint64_t)skelgen.pid) >> 1;
+						 (uint64_t)skelgen.pid) >>
+					     1;
 	mine.host = hash_text(header.boot_id, sizeof(header.boot_id));
 	mine.no_host = ~mine.host;
 	mine.able = able;
@@ -494,8 +495,7 @@ struct skelgen_finalize skelgen_finalize_begin(void)
 	return state;
 }
 
-void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t function,
-			  uint64_t site)
+void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t function, uint64_t site)
 {
 	struct skelgen_call call = {
 		.site = site,
@@ -607,8 +607,9 @@ void skelgen_measure_cost(void)
 			uint64_t to = skelgen_now();
 
 			s->special = 0;
-			skelgen_event(s, call, SKELGEN_USES_COMM | SKELGEN_USES_A |
-				      SKELGEN_USES_PEER, from, to);
+			skelgen_event(s, call,
+				      SKELGEN_USES_COMM | SKELGEN_USES_A | SKELGEN_USES_PEER, from,
+				      to);
 			inside += to - from;
 		}
 		begin = skelgen_ticks() - begin - (inside << shift);

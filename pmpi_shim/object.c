@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 static struct skelgen_map comm_of_handle;  /* -> struct skelgen_comm */
-static struct skelgen_map twins;	   /* hash of the groups -> communicators so far */
-static struct skelgen_map promises;	   /* request -> struct promise */
+static struct skelgen_map twins;           /* hash of the groups -> communicators so far */
+static struct skelgen_map promises;        /* request -> struct promise */
 static struct skelgen_map type_of_handle;  /* -> id */
 static struct skelgen_map type_of_content; /* hash -> id */
-static struct skelgen_map op_of_handle;	   /* -> enum skelgen_op */
-static struct skelgen_map messages;	   /* handle -> struct message */
+static struct skelgen_map op_of_handle;    /* -> enum skelgen_op */
+static struct skelgen_map messages;        /* handle -> struct message */
 
 static struct skelgen_comm **comms; /* by id; NULL: freed */
 static size_t comm_count;
@@ -465,8 +465,8 @@ void skelgen_message_made(MPI_Message handle, MPI_Comm comm, int source, int tag
 
 	if (!message)
 		return;
-	*message = (struct message){(uint64_t)(uintptr_t)comm, skelgen_peer(source),
-				    skelgen_tag(tag)};
+	*message =
+		(struct message){(uint64_t)(uintptr_t)comm, skelgen_peer(source), skelgen_tag(tag)};
 	skelgen_map_set(&messages, KEY(handle), (uintptr_t)message);
 }
 

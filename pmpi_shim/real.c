@@ -3,6 +3,8 @@
  * The functions of the MPI library. The shim is not linked with it, because LD_PRELOAD puts it
  * into mpirun, shells and interpreters as well; it looks the functions up when the first one is
  * called. The next definition in load order is taken, so that a tool behind us sees the call too.
+ * A program may call MPI before it has loaded it, because it takes our functions for the library
+ * (mpi4py does); then the library we were built for is loaded.
  */
 #include "recorder.h"
 
@@ -66,8 +68,8 @@ static int missing(void)
 
 static void resolve(void)
 {
-	if (!dlsym(RTLD_DEFAULT, "PMPI_Init"))
-		dl_iterate_phdr(find_library, NULL);
+	if (!dlsym(RTLD_DEFAULT, "PMPI_Init") && !dl_iterate_phdr(find_library, NULL))
+		library = dlopen(skelgen_library, RTLD_LAZY | RTLD_LOCAL);
 	for (size_t i = 0; skelgen_real_names[i]; i++) {
 		void *function = next_symbol(skelgen_real_names[i]);
 

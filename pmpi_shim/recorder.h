@@ -209,8 +209,8 @@ struct skelgen_stream {
 	struct skelgen_prediction *long_predictions;
 
 	/* one event's extras */
-	uint64_t overhead;   /* spent by the recorder since last_end [units] */
-	uint64_t lost_us;    /* between the last two samples of CPU time [us] */
+	uint64_t overhead; /* spent by the recorder since last_end [units] */
+	uint64_t lost_us;  /* between the last two samples of CPU time [us] */
 	uint64_t sample_cpu_ns;
 	uint64_t sample_ticks;
 	uint32_t object;
@@ -249,13 +249,13 @@ struct skelgen_stream {
 /* The state of the process; written at Init, read everywhere. */
 struct skelgen_process {
 	bool use_tsc;
-	bool multiple;	/* MPI_THREAD_MULTIPLE was granted: shared tables need the lock */
-	bool recording; /* between Init and Finalize, and nothing went wrong */
+	bool multiple;    /* MPI_THREAD_MULTIPLE was granted: shared tables need the lock */
+	bool recording;   /* between Init and Finalize, and nothing went wrong */
 	bool taking_part; /* between Init and Finalize: also in what all ranks do together */
 	unsigned shift;
-	uint64_t paused;       /* by MPI_Pcontrol(0) */
-	uint64_t long_gap;     /* CPU time is sampled beyond this [units] */
-	uint64_t polling_gap;  /* failed polls farther apart are separate records [units] */
+	uint64_t paused;      /* by MPI_Pcontrol(0) */
+	uint64_t long_gap;    /* CPU time is sampled beyond this [units] */
+	uint64_t polling_gap; /* failed polls farther apart are separate records [units] */
 	uint64_t ticks_per_s;
 	uint64_t run_id;
 	uint64_t cost_ps;
@@ -285,17 +285,22 @@ extern uint64_t skelgen_passed[]; /* calls passed on, in the order of the table 
 extern const size_t skelgen_function_count;
 
 /* real.c */
-#define SKELGEN_PMPI(X) \
-	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cartdim_get) X(Comm_dup) X(Comm_free) \
-	X(Comm_group) X(Comm_rank) X(Comm_remote_group) X(Comm_size) \
-	X(Comm_test_inter) X(Error_class) X(Get_library_version) X(Get_version) X(Group_free) \
-	X(Group_rank) X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) \
-	X(Reduce) X(Send) X(Test_cancelled) X(Topo_test) X(Type_get_envelope) X(Type_get_extent) \
-	X(Type_get_name) X(Type_get_true_extent) X(Type_size_x)
+#define SKELGEN_PMPI(X)                                                                            \
+	X(Allgather)                                                                               \
+	X(Allreduce) X(Bcast) X(Cart_get) X(Cartdim_get) X(Comm_dup) X(Comm_free) X(Comm_group) X( \
+		Comm_rank) X(Comm_remote_group) X(Comm_size) X(Comm_test_inter) X(Error_class)     \
+		X(Get_library_version) X(Get_version) X(Group_free) X(Group_rank) X(Group_size)    \
+			X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv)         \
+				X(Reduce) X(Send) X(Test_cancelled) X(Topo_test)                   \
+					X(Type_get_envelope) X(Type_get_extent) X(Type_get_name)   \
+						X(Type_get_true_extent) X(Type_size_x)
 #define SKELGEN_PMPI_FIELD(name) __typeof__(&PMPI_##name) name;
-extern struct skelgen_pmpi { SKELGEN_PMPI(SKELGEN_PMPI_FIELD) } pmpi;
+extern struct skelgen_pmpi {
+	SKELGEN_PMPI(SKELGEN_PMPI_FIELD)
+} pmpi;
+extern const char skelgen_library[];           /* generated: path of the MPI library */
 extern const char *const skelgen_real_names[]; /* generated, ends with NULL */
-extern void *const skelgen_real_table;	       /* generated: pointers in the same order */
+extern void *const skelgen_real_table;         /* generated: pointers in the same order */
 extern bool skelgen_resolved;
 void skelgen_resolve(void);
 void *skelgen_symbol(const char *name);
@@ -346,8 +351,8 @@ void skelgen_clock_compare(bool several_hosts, uint64_t host);
 void skelgen_clock_offsets(struct skelgen_stream *s, enum skelgen_clock_place place);
 
 /* event.c */
-void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call, uint64_t begin,
-			   uint64_t end);
+void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call,
+			   uint64_t begin, uint64_t end);
 uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin);
 void skelgen_flush_poll(struct skelgen_stream *s);
 uint32_t skelgen_failed(struct skelgen_stream *s, int code);
@@ -368,8 +373,8 @@ struct skelgen_comm {
 	uint64_t handle;
 	int32_t id;
 	int rank;
-	int size;	/* of the local group */
-	int peers;	/* size of the group that peers are ranks of */
+	int size;  /* of the local group */
+	int peers; /* size of the group that peers are ranks of */
 	bool inter;
 	uint32_t sequence; /* collective creating calls so far */
 	uint8_t *payload;  /* its definition */
@@ -564,8 +569,8 @@ SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_sha
 	*s->slot = shape;
 	s->long_slot->context = s->context;
 	s->long_slot->shape = shape;
-	s->context = s->context << SKELGEN_CONTEXT_SHIFT ^
-		     shape->id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
+	s->context =
+		s->context << SKELGEN_CONTEXT_SHIFT ^ shape->id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
 	s->last = shape->id;
 	s->slot = &s->predictions[index];
 	next = &s->long_predictions[s->context >> 20];

@@ -13,14 +13,14 @@ struct node {
 	uint64_t number; /* request, or persistent request; 0: made while recording paused */
 	uint64_t active; /* of a persistent one: the request that its last start made, or 0 */
 	uint32_t next;
-	uint16_t flags; /* enum skelgen_request_flags */
-	uint16_t thread; /* whose stream numbered it */
+	uint16_t flags;   /* enum skelgen_request_flags */
+	uint16_t thread;  /* whose stream numbered it */
 	uint16_t creator; /* of a persistent one: whose stream numbered that */
 };
 
 struct slot {
 	uint64_t handle; /* 0: free; handles are never 0 */
-	uint32_t head;	 /* NO_NODE: no request has this handle at the moment */
+	uint32_t head;   /* NO_NODE: no request has this handle at the moment */
 	uint32_t tail;
 };
 
@@ -43,8 +43,8 @@ uint64_t skelgen_watched;
 /* Requests whose completion has to look at the status. */
 static bool watched(unsigned flags)
 {
-	return flags & (SKELGEN_REQUEST_WATCHED | SKELGEN_REQUEST_PROMISE |
-			SKELGEN_REQUEST_CANCELLED);
+	return flags &
+	       (SKELGEN_REQUEST_WATCHED | SKELGEN_REQUEST_PROMISE | SKELGEN_REQUEST_CANCELLED);
 }
 
 static size_t start_of(uint64_t handle)
@@ -159,8 +159,8 @@ void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned
 	};
 
 	if (!paused)
-		request.number = flags & SKELGEN_REQUEST_PERSISTENT ? ++s->persistent
-								    : ++s->requests;
+		request.number =
+			flags & SKELGEN_REQUEST_PERSISTENT ? ++s->persistent : ++s->requests;
 	if (handle == (uint64_t)(uintptr_t)mpi.request_null)
 		return;
 	skelgen_lock();
@@ -315,8 +315,8 @@ uint64_t skelgen_started(struct skelgen_stream *s, size_t n)
 	skelgen_lock();
 	for (size_t i = 0; i < n; i++) {
 		struct slot *slot = find(s->held[i]);
-		struct node *node = slot->handle && slot->head != NO_NODE ? &nodes[slot->head]
-									  : NULL;
+		struct node *node =
+			slot->handle && slot->head != NO_NODE ? &nodes[slot->head] : NULL;
 
 		if (!node || !(node->flags & SKELGEN_REQUEST_PERSISTENT) || !node->number)
 			continue;

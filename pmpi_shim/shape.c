@@ -409,8 +409,7 @@ struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct sk
 void skelgen_forget(struct skelgen_stream *s, uint64_t handle)
 {
 	for (size_t i = 0; i < s->interned.shape_count; i++) {
-		struct skelgen_shape *shape =
-			&s->interned.slabs[i / SLAB_SHAPES][i % SLAB_SHAPES];
+		struct skelgen_shape *shape = &s->interned.slabs[i / SLAB_SHAPES][i % SLAB_SHAPES];
 
 		if (shape->comm == handle || shape->type_a == handle || shape->type_b == handle ||
 		    shape->op == handle)

@@ -20,31 +20,31 @@
 #define SKELGEN_ENDIAN_CHECK 0x01020304
 
 struct skelgen_header {
-	uint8_t magic[8];	   /* 0x89 'S' 'K' 'T' '\r' '\n' 0x1a '\n' */
-	uint32_t version;	   /* SKELGEN_FORMAT_VERSION */
-	uint32_t endian;	   /* SKELGEN_ENDIAN_CHECK, in the writer's byte order */
-	uint32_t header_bytes;	   /* offset of the first record [bytes] */
-	uint32_t clock_kind;	   /* enum skelgen_clock */
-	uint32_t unit_shift;	   /* one time unit is 2^unit_shift clock ticks */
-	uint32_t mpi_family;	   /* enum skelgen_mpi_family */
-	uint64_t run_id;	   /* equal in all files of one run; never 0 */
-	int32_t world_rank;	   /* rank in MPI_COMM_WORLD */
-	int32_t world_size;	   /* size of MPI_COMM_WORLD */
-	int32_t thread;		   /* 0: the thread that called MPI_Init */
-	int32_t thread_level;	   /* granted: 0 single .. 3 multiple */
-	uint64_t ticks_per_s;	   /* nominal clock frequency [1/s]; the clock records tell better */
-	uint64_t start_ticks;	   /* clock origin of the stream [ticks] */
+	uint8_t magic[8];      /* 0x89 'S' 'K' 'T' '\r' '\n' 0x1a '\n' */
+	uint32_t version;      /* SKELGEN_FORMAT_VERSION */
+	uint32_t endian;       /* SKELGEN_ENDIAN_CHECK, in the writer's byte order */
+	uint32_t header_bytes; /* offset of the first record [bytes] */
+	uint32_t clock_kind;   /* enum skelgen_clock */
+	uint32_t unit_shift;   /* one time unit is 2^unit_shift clock ticks */
+	uint32_t mpi_family;   /* enum skelgen_mpi_family */
+	uint64_t run_id;       /* equal in all files of one run; never 0 */
+	int32_t world_rank;    /* rank in MPI_COMM_WORLD */
+	int32_t world_size;    /* size of MPI_COMM_WORLD */
+	int32_t thread;        /* 0: the thread that called MPI_Init */
+	int32_t thread_level;  /* granted: 0 single .. 3 multiple */
+	uint64_t ticks_per_s;  /* nominal clock frequency [1/s]; the clock records tell better */
+	uint64_t start_ticks;  /* clock origin of the stream [ticks] */
 	int64_t start_realtime_ns; /* wall clock at start_ticks [ns since 1970] */
-	uint32_t pid;		   /* process id */
-	uint32_t mpi_standard;	   /* version of the MPI standard: 100 x major + minor */
-	uint8_t host[64];	   /* host name, padded with zeros */
-	uint8_t boot_id[64];	   /* names one boot of one machine: equal means common clock */
+	uint32_t pid;              /* process id */
+	uint32_t mpi_standard;     /* version of the MPI standard: 100 x major + minor */
+	uint8_t host[64];          /* host name, padded with zeros */
+	uint8_t boot_id[64];       /* names one boot of one machine: equal means common clock */
 	uint8_t mpi_library[256];  /* first line of MPI_Get_library_version */
-	uint8_t program[256];	   /* path of the executable */
+	uint8_t program[256];      /* path of the executable */
 };
 
 enum skelgen_clock {
-	SKELGEN_CLOCK_TSC = 1,	     /* x86 time stamp counter */
+	SKELGEN_CLOCK_TSC = 1,       /* x86 time stamp counter */
 	SKELGEN_CLOCK_MONOTONIC = 2, /* clock_gettime(CLOCK_MONOTONIC) [ns] */
 };
 
@@ -75,10 +75,10 @@ enum skelgen_record_tag {
 
 /* The other bits of an event's first byte. */
 enum skelgen_event_bits {
-	SKELGEN_EVENT_SHAPE = 0x40,  /* the shape is not the predicted one: its id follows */
-	SKELGEN_EVENT_COUNT = 0x20,  /* a count is not the predicted one: deltas follow */
-	SKELGEN_EVENT_EXTRAS = 0x10, /* extras follow */
-	SKELGEN_EVENT_GAP_BYTES = 0x0c,	     /* (bytes of the gap - 1) << 2 */
+	SKELGEN_EVENT_SHAPE = 0x40,     /* the shape is not the predicted one: its id follows */
+	SKELGEN_EVENT_COUNT = 0x20,     /* a count is not the predicted one: deltas follow */
+	SKELGEN_EVENT_EXTRAS = 0x10,    /* extras follow */
+	SKELGEN_EVENT_GAP_BYTES = 0x0c, /* (bytes of the gap - 1) << 2 */
 	SKELGEN_EVENT_DURATION_BYTES = 0x03, /* bytes of the duration - 1 */
 };
 
@@ -86,31 +86,31 @@ enum skelgen_event_bits {
 enum skelgen_extras {
 	SKELGEN_EXTRA_LONG = 0x01,     /* high parts of gap and duration */
 	SKELGEN_EXTRA_OVERHEAD = 0x02, /* part of the gap spent in the recorder [units] */
-	SKELGEN_EXTRA_LOST = 0x04,     /* time before the event in which the thread did not run [us] */
-	SKELGEN_EXTRA_VALUES = 0x10,	/* new values of what varies in the shape */
-	SKELGEN_EXTRA_VECTORS = 0x20,	/* new count vectors */
-	SKELGEN_EXTRA_STATUS = 0x40,	/* source and tag of completed wildcard receives */
-	SKELGEN_EXTRA_REPEAT = 0x80,	/* several failed polls in one record */
-	SKELGEN_EXTRA_OBJECT = 0x100,	/* id of the communicator that the call created */
-	SKELGEN_EXTRA_ERROR = 0x200,	/* error class that the call returned */
-	SKELGEN_EXTRA_FOREIGN = 0x400,	/* completed requests that another thread created */
+	SKELGEN_EXTRA_LOST = 0x04, /* time before the event in which the thread did not run [us] */
+	SKELGEN_EXTRA_VALUES = 0x10,   /* new values of what varies in the shape */
+	SKELGEN_EXTRA_VECTORS = 0x20,  /* new count vectors */
+	SKELGEN_EXTRA_STATUS = 0x40,   /* source and tag of completed wildcard receives */
+	SKELGEN_EXTRA_REPEAT = 0x80,   /* several failed polls in one record */
+	SKELGEN_EXTRA_OBJECT = 0x100,  /* id of the communicator that the call created */
+	SKELGEN_EXTRA_ERROR = 0x200,   /* error class that the call returned */
+	SKELGEN_EXTRA_FOREIGN = 0x400, /* completed requests that another thread created */
 };
 
 /* Flags of a shape. */
 enum skelgen_shape_flags {
-	SKELGEN_SHAPE_HAS_A = 0x01,	    /* has count_a: send side */
-	SKELGEN_SHAPE_HAS_B = 0x02,	    /* has count_b: receive side */
-	SKELGEN_SHAPE_VECTOR_A = 0x04,	    /* the send side has a count for each rank */
-	SKELGEN_SHAPE_VECTOR_B = 0x08,	    /* the receive side has a count for each rank */
+	SKELGEN_SHAPE_HAS_A = 0x01,         /* has count_a: send side */
+	SKELGEN_SHAPE_HAS_B = 0x02,         /* has count_b: receive side */
+	SKELGEN_SHAPE_VECTOR_A = 0x04,      /* the send side has a count for each rank */
+	SKELGEN_SHAPE_VECTOR_B = 0x08,      /* the receive side has a count for each rank */
 	SKELGEN_SHAPE_WILD_SOURCE = 0x10,   /* the program passed MPI_ANY_SOURCE */
-	SKELGEN_SHAPE_WILD_TAG = 0x20,	    /* the program passed MPI_ANY_TAG */
-	SKELGEN_SHAPE_IN_PLACE = 0x40,	    /* the program passed MPI_IN_PLACE */
-	SKELGEN_SHAPE_CREATES = 0x80,	    /* each call creates a request */
+	SKELGEN_SHAPE_WILD_TAG = 0x20,      /* the program passed MPI_ANY_TAG */
+	SKELGEN_SHAPE_IN_PLACE = 0x40,      /* the program passed MPI_IN_PLACE */
+	SKELGEN_SHAPE_CREATES = 0x80,       /* each call creates a request */
 	SKELGEN_SHAPE_PERSISTENT = 0x100,   /* each call creates a persistent request */
-	SKELGEN_SHAPE_STARTS = 0x200,	    /* each element of the list creates a request */
+	SKELGEN_SHAPE_STARTS = 0x200,       /* each element of the list creates a request */
 	SKELGEN_SHAPE_COMPLETES = 0x400,    /* the list's requests are completed */
 	SKELGEN_SHAPE_NOT_READY = 0x800,    /* a poll that found nothing */
-	SKELGEN_SHAPE_FAILED = 0x1000,	    /* the call returned an error */
+	SKELGEN_SHAPE_FAILED = 0x1000,      /* the call returned an error */
 	SKELGEN_SHAPE_VARIES_PEER = 0x2000, /* peer changes from event to event */
 	SKELGEN_SHAPE_VARIES_TAG = 0x4000,  /* tag changes from event to event */
 	SKELGEN_SHAPE_VARIES_PEER2 = 0x8000,
@@ -130,9 +130,9 @@ enum skelgen_shape_flags {
 
 /* Lowest two bits of a request reference; the rest is the value. */
 enum skelgen_reference {
-	SKELGEN_REF_NONE = 0,	    /* whole reference is 0 */
-	SKELGEN_REF_AGE = 1,	    /* one request, by its age */
-	SKELGEN_REF_LIST = 2,	    /* a list, by its id */
+	SKELGEN_REF_NONE = 0,       /* whole reference is 0 */
+	SKELGEN_REF_AGE = 1,        /* one request, by its age */
+	SKELGEN_REF_LIST = 2,       /* a list, by its id */
 	SKELGEN_REF_PERSISTENT = 3, /* one persistent request, by its number */
 };
 
@@ -164,7 +164,7 @@ enum skelgen_function_kind {
 	SKELGEN_FN_COMMUNICATOR = 16, /* creates or frees a communicator */
 	SKELGEN_FN_RELEASE = 17,      /* Request_free, Cancel */
 	SKELGEN_FN_CONTROL = 18,      /* Pcontrol, Abort */
-	SKELGEN_FN_OTHER = 19,	      /* communicates; counted, not recorded */
+	SKELGEN_FN_OTHER = 19,        /* communicates; counted, not recorded */
 };
 
 enum skelgen_comm_kind {
@@ -179,8 +179,8 @@ enum skelgen_comm_kind {
 	SKELGEN_COMM_CART_SUB = 8,
 	SKELGEN_COMM_GRAPH = 9,
 	SKELGEN_COMM_DIST_GRAPH = 10,
-	SKELGEN_COMM_INTER = 11, /* Intercomm_create */
-	SKELGEN_COMM_MERGE = 12, /* Intercomm_merge */
+	SKELGEN_COMM_INTER = 11,   /* Intercomm_create */
+	SKELGEN_COMM_MERGE = 12,   /* Intercomm_merge */
 	SKELGEN_COMM_PARENT = 13,  /* Comm_get_parent */
 	SKELGEN_COMM_UNKNOWN = 14, /* made by a call that is not wrapped */
 };
@@ -202,7 +202,7 @@ enum skelgen_op {
 	SKELGEN_OP_MAXLOC = 12,
 	SKELGEN_OP_REPLACE = 13,
 	SKELGEN_OP_NO_OP = 14,
-	SKELGEN_OP_USER = 15,		  /* defined by the program, commutative */
+	SKELGEN_OP_USER = 15, /* defined by the program, commutative */
 	SKELGEN_OP_USER_NONCOMMUTATIVE = 16,
 };
 
@@ -233,11 +233,11 @@ enum skelgen_clock_place {
 /* Why a file ends. */
 enum skelgen_end {
 	SKELGEN_END_FINALIZE = 0, /* MPI_Finalize returned */
-	SKELGEN_END_ABORT = 1,	  /* the program called MPI_Abort */
-	SKELGEN_END_EXIT = 2,	  /* the program ended without MPI_Finalize */
-	SKELGEN_END_FULL = 3,	  /* no more space; the program ran on unrecorded */
-	SKELGEN_END_LIMIT = 4,	  /* SKELGEN_MAX_BYTES was reached */
-	SKELGEN_END_THREAD = 5,	  /* the thread ended */
+	SKELGEN_END_ABORT = 1,    /* the program called MPI_Abort */
+	SKELGEN_END_EXIT = 2,     /* the program ended without MPI_Finalize */
+	SKELGEN_END_FULL = 3,     /* no more space; the program ran on unrecorded */
+	SKELGEN_END_LIMIT = 4,    /* SKELGEN_MAX_BYTES was reached */
+	SKELGEN_END_THREAD = 5,   /* the thread ended */
 };
 
 /* skelgen format end */

@@ -25,11 +25,11 @@ uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const M
 			   size_t n);
 uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
 			     const MPI_Datatype types[], size_t n);
-#define skelgen_counts(s, counts, n)                                                               \
-	_Generic((counts), const int *: skelgen_counts_int, default: skelgen_counts_large)(        \
+#define skelgen_counts(s, counts, n)                                                        \
+	_Generic((counts), const int *: skelgen_counts_int, default: skelgen_counts_large)( \
 		s, counts, n)
-#define skelgen_counted_bytes(s, counts, types, n)                                                 \
-	_Generic((counts), const int *: skelgen_bytes_int, default: skelgen_bytes_large)(          \
+#define skelgen_counted_bytes(s, counts, types, n)                                        \
+	_Generic((counts), const int *: skelgen_bytes_int, default: skelgen_bytes_large)( \
 		s, counts, types, n)
 
 bool skelgen_init_begin(void);

@@ -123,9 +123,7 @@ class Trace:
             "world_rank world_size thread thread_level ticks_per_s start_ticks "
             "start_realtime_ns pid mpi_standard host boot_id mpi_library program"
         ).split()
-        self.header = dict(
-            zip(names, HEADER.unpack_from(data), strict=True)
-        )
+        self.header = dict(zip(names, HEADER.unpack_from(data), strict=True))
         assert self.header["magic"] == MAGIC
         assert self.header["version"] == 1
         assert self.header["endian"] == 0x01020304

@@ -134,8 +134,10 @@ def _taken(
     columns = values.shape[1]
     taken = values[:, turns * columns // often]
     for fewer in (1, columns):
+        if fewer >= len(turns):
+            break
         spread = np.arange(len(turns)) * fewer // len(turns)
         sample = taken[:, np.searchsorted(spread, np.arange(fewer))]
-        if fewer < len(turns) and (sample[:, spread] == taken).all():
+        if (sample[:, spread] == taken).all():
             return sample
     return taken

@@ -49,7 +49,8 @@ static int body(struct walk *walk, int64_t from, int64_t to, double fraction, in
 
 /*
  * One execution of a loop. Of n trips, n * fraction are kept: whole ones and at most one in
- * part, each from the middle of one of equally many strata; the one in part is the middle one.
+ * part, each from the middle of one of equally many strata. The one in part is the last, so
+ * that the others stay one loop.
  */
 static int loop(struct walk *walk, int64_t item, double fraction, int depth)
 {
@@ -71,7 +72,7 @@ static int loop(struct walk *walk, int64_t item, double fraction, int depth)
 		int error;
 
 		if (trip == next) {
-			share = part > 0 && order == chosen / 2 ? part : 1;
+			share = part > 0 && order == chosen - 1 ? part : 1;
 			order++;
 			next = order < chosen ? (2 * order + 1) * count / (2 * chosen) : count;
 		}

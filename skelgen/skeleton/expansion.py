@@ -3,7 +3,8 @@
 Of a loop execution with n trips and a fraction f, the whole number below n f of
 iterations is kept whole, and one more with the remaining fraction, recursively. Each
 kept iteration stands in the middle of one of equally long strata of the execution, so
-the choice depends on n and f alone, never on the rank.
+the choice depends on n and f alone, never on the rank. The one in part is the last:
+the whole ones stay neighbours and fold into one loop.
 """
 
 from __future__ import annotations
@@ -191,7 +192,7 @@ def iteration_shares(trips: int, fraction: float) -> dict[int, float]:
     chosen = whole + (part > 0)
     return {
         (2 * order + 1) * trips // (2 * chosen): part
-        if part and order == chosen // 2
+        if part and order == chosen - 1
         else 1.0
         for order in range(chosen)
     }

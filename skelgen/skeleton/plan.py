@@ -214,13 +214,12 @@ def _mend_more(flaw: Flaw, nodes: Nodes, symbols: Symbols, mended: Mended) -> Me
     waited, freed = set(mended.waited), set(mended.freed)
     for row in flaw.sends if flaw.rendezvous else ():
         place = nodes.place(row)
-        if not symbols.mendable(int(nodes.symbol[row])) or place in freed:
+        if not symbols.mendable(int(nodes.symbol[row])) or place in mended.freed:
             continue
-        if place in waited or not nodes.blocks(row):
-            waited.discard(place)
-            freed.add(place)
-        else:
-            waited.add(place)
+        # A send that waits for a completion of its own is completed too early.
+        late = place in mended.waited or not nodes.blocks(row)
+        (freed if late else waited).add(place)
+    waited -= freed
     found = Mended(frozenset(waited), frozenset(freed))
     if found == mended:
         raise InputError(

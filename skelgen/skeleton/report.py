@@ -21,7 +21,7 @@ from skelgen.units import NS_PER_S, format_bytes, format_seconds
 #: More dropped time than this is worth a warning [1].
 _DROPPED_WARNING = 0.02
 #: Averages that are listed, and the share of the time that makes one worth it [1].
-_MERGED_LISTED, _MERGED_SHARE = 10, 0.001
+_MERGED_LISTED, _MERGED_SHARE = 10, 1e-5
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ from skelgen.skeleton.expansion import Expansion, label, mixed
 from skelgen.skeleton.rounding import RELEVANT_SHARE, Demand, kept_numbers
 from skelgen.skeleton.units import Units
 
+#: Fewer corrections than this share of a type's units stand together at the end.
+_FEW = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
@@ -29,6 +32,20 @@ class _Candidates:
     whole_first: NDArray[np.int64]
     part: NDArray[np.int64]  # units with weights between 0 and 1, likewise
     part_first: NDArray[np.int64]
+
+
+def spread(count: int, wanted: int) -> NDArray[np.int64]:
+    """Return `wanted` of `count` positions, evenly unless nearly all are wanted.
+
+    Then only the last ones miss, so that what is left stays one loop.
+
+    Examples
+    --------
+    >>> spread(10, 9).tolist(), spread(10, 2).tolist()
+    ([0, 1, 2, 3, 4, 5, 6, 7, 8], [2, 7])
+    """
+    few = count - wanted <= _FEW * count
+    return np.arange(wanted) if few else strata(count, wanted)
 
 
 def strata(count: int, wanted: int) -> NDArray[np.int64]:
@@ -212,7 +229,7 @@ def _from_iterations(
         whole = candidates.whole[first:last]
         missing = int(kept[t]) - len(whole)
         if missing < 0:
-            whole = whole[strata(len(whole), int(kept[t]))]
+            whole = whole[spread(len(whole), int(kept[t]))]
         chosen[whole] = True
         if missing > 0:
             first, last = candidates.part_first[t : t + 2]
@@ -248,6 +265,15 @@ def _fill(
     wanted[list(short)] = True
     free = wanted[units.type] & (candidates.weight == 0) & ~units.broken
     rest, first = _by_type(units, free, len(units.example))
+    chosen_of_type = np.bincount(units.type[chosen], minlength=len(units.example))
     for t, missing in short.items():
         left = rest[first[t] : first[t + 1]]
-        chosen[left[strata(len(left), min(missing, len(left)))]] = True
+        wanted_here = min(missing, len(left))
+        have = int(chosen_of_type[t])
+        few = wanted_here <= _FEW * have
+        taken = (
+            left[len(left) - wanted_here :]
+            if few
+            else left[strata(len(left), wanted_here)]
+        )
+        chosen[taken] = True

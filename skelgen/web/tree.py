@@ -55,13 +55,14 @@ def leaf_numbers(group: RankGroup) -> np.ndarray[tuple[int], np.dtype[np.int64]]
     return np.concatenate(([0], np.cumsum(leaves)))
 
 
-def _trips(group: RankGroup, item: int) -> str:
+def _trips(group: RankGroup, item: int) -> tuple[str, str]:
+    """Write a loop's trip counts and how often it was entered."""
     nest = group.nest
     rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
     least, most = int(rows[:, 0].min()), int(rows[:, 0].max())
     executions = int(rows[:, 1].sum())
     text = f"{least} ×" if least == most else f"{least} to {most} ×"
-    return text if executions == 1 else f"{text}, entered {executions} times"
+    return text, "" if executions == 1 else f"entered {executions} times"
 
 
 def _sizes(group: RankGroup, leaf: int) -> str:
@@ -104,8 +105,8 @@ class _Builder:
     def loop(self, item: int) -> Row:
         end = item + 1 + int(self.group.nest.body_items[item])
         body = self.items(item + 1, end)
-        trips = _trips(self.group, item)
-        return Row("loop", trips, self.share(item, end), "", body)
+        trips, entered = _trips(self.group, item)
+        return Row("loop", trips, self.share(item, end), entered, body)
 
     def items(self, item: int, end: int) -> tuple[Row, ...]:
         found: list[Row] = []

@@ -50,7 +50,8 @@ def symbol_names(signature: Signature) -> list[str]:
     Returns
     -------
     list of str
-        Such as ``isend+1``, ``bcast@2`` on family 2, ``waitall.2`` for the second.
+        Such as ``isend+1``, ``recv_varying``, ``bcast@2`` on family 2, ``waitall.2``
+        for the second.
     """
     used: dict[str, int] = {}
     names = []
@@ -59,7 +60,8 @@ def symbol_names(signature: Signature) -> list[str]:
         name = function.removeprefix("MPI_").lower()
         family, peer = int(row["family"]), int(row["peer"])
         if function_info(function).kind in POINT_TO_POINT:
-            name += _format_peer(peer, signature.families, family)
+            text = _format_peer(peer, signature.families, family)
+            name += f"_{text}" if peer in _CODES.values() else text
         name += f"@{family}" if family > 0 else ""
         used[name] = used.get(name, 0) + 1
         names.append(name if used[name] == 1 else f"{name}.{used[name]}")

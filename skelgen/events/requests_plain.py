@@ -58,9 +58,9 @@ class _Walk:
                 serials.append(None)
         self._statuses(event, serials)
         for foreign in rank.foreign[rank.foreign["event"] == event]:
-            other = int(foreign["stream"])
-            taken = _take(self.streams[other], int(foreign["number"]), ends)
-            serials.append(taken if other >= 0 else None)
+            other, wanted = int(foreign["stream"]), int(foreign["number"])
+            known = other >= 0
+            serials.append(_take(self.streams[other], wanted, ends) if known else None)
         self.dropped += serials.count(None)
         created = len(self.creators)
         ages = tuple(created - serial + 1 for serial in serials if serial)

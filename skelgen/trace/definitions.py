@@ -122,9 +122,10 @@ class Collector:
         grid = [(payload.varint(2**31), payload.varint(1)) for _ in range(dimensions)]
         if not 0 <= rank < len(members):
             raise PayloadError(f"own rank {rank} among {len(members)}")
+        known = {0, 1, *self.communicators}
         definition = CommunicatorDefinition(
             kind=kind,
-            parent=parent if parent in self.communicators else -1,
+            parent=parent if parent in known else -1,
             sequence=sequence,
             twin=twin,
             rank=rank,

@@ -1,0 +1,180 @@
+"""What `skelgen info` tells about a run."""
+
+import json
+
+import numpy as np
+import pytest
+
+from skelgen.events import collect
+from skelgen.events.describe import describe
+from skelgen.events.summary import summarise_run
+from skelgen.trace import open_trace
+from tests.trace_samples import save_ring
+from tests.trace_writer import RankWriter
+
+
+def summary_of(folder):
+    trace = open_trace(folder)
+    return summarise_run(trace, collect(trace))
+
+
+def recorded(folder, body, ranks=2, **options):
+    for rank in range(ranks):
+        writer = RankWriter(rank, ranks, **options)
+        writer.event("MPI_Init", 0, 1000)
+        body(writer, rank)
+        writer.finish()
+        writer.save(folder)
+    return summary_of(folder)
+
+
+def sent(run):
+    return {one.name: one.sent_bytes for one in run.functions}
+
+
+def test_a_ring_is_summed_up(tmp_path):
+    save_ring(tmp_path, ranks=4, rounds=10)
+    run = summary_of(tmp_path)
+    assert run.events == 4 * 42
+    assert run.trace_bytes == sum(p.stat().st_size for p in tmp_path.iterdir())
+    assert run.clean
+    assert run.warnings == ()
+    assert run.hosts == (("node1", 4),)
+    calls = {one.name: one.calls for one in run.functions}
+    assert calls == dict.fromkeys(
+        ("MPI_Irecv", "MPI_Send", "MPI_Wait", "MPI_Allreduce"), 40
+    )
+    assert run.functions[0].name == "MPI_Allreduce"
+    inside = (60 + 900 + 400 + 2000) / 2
+    assert sum(one.time_s for one in run.functions) == pytest.approx(40 * inside * 1e-9)
+    outside = (3000 + 40 + 20 + 70_000) / 2
+    share = 10 * inside / (10 * (inside + outside) + 50)
+    assert run.mpi_share == pytest.approx(share)
+    assert run.application_s == pytest.approx((10 * (inside + outside) + 50) * 1e-9)
+    expected = np.zeros((4, 4))
+    for rank in range(4):
+        expected[rank, (rank + 1) % 4] = 10 * 800
+    np.testing.assert_array_equal(run.matrix, expected)
+    assert [(c.kind, c.size, c.count, c.calls) for c in run.communicators] == [
+        ("world", 4, 1, 120)
+    ]
+
+
+def test_json_has_the_keys_that_others_rely_on(tmp_path):
+    save_ring(tmp_path)
+    facts = json.loads(json.dumps(summary_of(tmp_path).facts()))
+    assert {"ranks", "events", "application_s", "mpi_share", "trace_bytes"} <= set(
+        facts
+    )
+    assert facts["matrix_bytes"] == [[0, 16000], [16000, 0]]
+    assert facts["functions"][0]["name"] == "MPI_Allreduce"
+
+
+def test_collectives_send_what_their_definition_says(tmp_path):
+    counts = {"count_a": 5, "type_a": 8, "count_b": 5, "type_b": 8}
+
+    def body(writer, rank):
+        for name in ("Bcast", "Scatter", "Gather"):
+            writer.event(f"MPI_{name}", 1, 1, peer=1, **counts)
+        for name in ("Alltoall", "Allgather"):
+            writer.event(f"MPI_{name}", 1, 1, **counts)
+        for name in ("Allreduce", "Reduce_scatter_block"):
+            writer.event(f"MPI_{name}", 1, 1, count_a=5, type_a=8, op=3)
+        vector = [1] * 4
+        root = {"vector_a": vector} if rank == 1 else {}
+        writer.event(
+            "MPI_Scatterv", 1, 1, type_a=8, type_b=8, count_b=1, peer=1, **root
+        )
+        writer.event(
+            "MPI_Alltoallv", 1, 1, type_a=8, type_b=8, vector_a=vector, vector_b=vector
+        )
+
+    run = recorded(tmp_path, body, ranks=4)
+    assert sent(run) == {
+        "MPI_Bcast": 40,
+        "MPI_Scatter": 160,
+        "MPI_Gather": 160,
+        "MPI_Alltoall": 640,
+        "MPI_Allgather": 160,
+        "MPI_Allreduce": 160,
+        "MPI_Reduce_scatter_block": 640,
+        "MPI_Scatterv": 32,
+        "MPI_Alltoallv": 128,
+    }
+    assert not run.matrix.any()
+
+
+def test_persistent_sends_count_each_time_they_are_started(tmp_path):
+    def body(writer, rank):
+        values = {"peer": 1 - rank, "tag": 1, "count_a": 3, "type_a": 8}
+        writer.event("MPI_Send_init", 1, 1, flags="PERSISTENT", **values)
+        for _ in range(5):
+            writer.event("MPI_Start", 1, 1, flags="STARTS", count_a=1, requests=-1)
+            writer.event("MPI_Wait", 1, 1, flags="COMPLETES", requests=1)
+
+    run = recorded(tmp_path, body)
+    assert run.matrix.tolist() == [[0, 120], [120, 0]]
+    assert sum(sent(run).values()) == 240
+
+
+def test_polls_count_each(tmp_path):
+    def body(writer, rank):
+        writer.event(
+            "MPI_Iprobe", 1, 1, flags="NOT_READY", peer=-3, extras={"polls": 700}
+        )
+        writer.event("MPI_Iprobe", 1, 1, peer=0, tag=1)
+
+    (row,) = recorded(tmp_path, body, ranks=1).functions
+    assert (row.name, row.calls, row.sent_bytes) == ("MPI_Iprobe", 701, 0)
+
+
+def test_calls_that_were_passed_on_are_named(tmp_path):
+    def body(writer, rank):
+        writer.function("MPI_Put", "OTHER")
+        writer.passed(Comm_rank=3, Put=2)
+
+    run = recorded(tmp_path, body)
+    assert run.passed == (("MPI_Put", 4),)
+    assert run.local == 6
+    assert run.warnings == (
+        "4 calls of MPI_Put communicate but are not recorded; a skeleton does not "
+        "have them",
+    )
+
+
+def test_a_loaded_machine_is_told(tmp_path):
+    def body(writer, rank):
+        writer.event("MPI_Barrier", 2_000_000, 10, extras={"lost_us": 250})
+
+    run = recorded(tmp_path, body)
+    assert run.lost_share == pytest.approx(0.25, rel=0.01)
+    assert "did not have their core in 25% of their computation" in run.warnings[0]
+
+
+def test_the_recorders_own_cost_is_summed_up(tmp_path):
+    def body(writer, rank):
+        writer.event("MPI_Barrier", 2_000_000, 10, extras={"overhead": 2000})
+
+    run = recorded(tmp_path, body, ranks=1, cost_ps=20_000)
+    assert run.recorder_s == pytest.approx(3 * 20e-9 + 1000e-9)
+
+
+def test_the_description_shows_all_of_it(tmp_path):
+    save_ring(tmp_path, ranks=2)
+    text = describe(summary_of(tmp_path))
+    lines = text.splitlines()
+    assert "ranks           2 on node1 (2)" in lines
+    assert any(line.startswith("MPI_Allreduce") for line in lines)
+    assert any(line.split() == ["1", "15.6", "KiB", "-"] for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+    assert "warning" not in text
+    (tmp_path / "rank-000001.skt").unlink()
+    text = describe(summary_of(tmp_path))
+    assert "did not end cleanly, see below" in text
+    assert text.splitlines()[-1] == "warning: 1 of 2 ranks have no usable file: 1"
+
+
+def test_a_large_matrix_is_summed_up_in_a_line(tmp_path):
+    save_ring(tmp_path, ranks=20, rounds=1)
+    text = describe(summary_of(tmp_path))
+    assert "messages: 15.6 KiB between 20 pairs of ranks (--json has them)" in text

@@ -123,6 +123,20 @@ def parse_version(text: str) -> tuple[MpiKind, str]:
     return MpiKind.UNKNOWN, ""
 
 
+def kind_of(library: str) -> MpiKind:
+    """Tell the MPI from the version line of its library.
+
+    Examples
+    --------
+    >>> kind_of("Open MPI v5.0.11, package").title
+    'Open MPI'
+    """
+    plain = library.lower().replace(" ", "")
+    if "openmpi" in plain:
+        return MpiKind.OPEN_MPI
+    return MpiKind.MPICH if "mpich" in plain else MpiKind.UNKNOWN
+
+
 def identify_launcher(launcher: Path) -> Mpi:
     """Say which MPI a launcher belongs to and where its mpicc is."""
     kind, version = parse_version(_says(str(launcher), "--version"))

@@ -6,17 +6,9 @@ import logging
 from pathlib import Path
 
 from skelgen.errors import MachineError
-from skelgen.launch.mpi import MpiKind, find_mpi
+from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
 
 logger = logging.getLogger(__name__)
-
-
-def kind_of(library: str) -> MpiKind:
-    """Tell the MPI from the version line of its library."""
-    plain = library.lower().replace(" ", "")
-    if "openmpi" in plain:
-        return MpiKind.OPEN_MPI
-    return MpiKind.MPICH if "mpich" in plain else MpiKind.UNKNOWN
 
 
 def reference_compiler(library: str) -> Path:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.launch import Host
+from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.prediction.intervals import interval, median_draws, relative_spread
 from skelgen.prediction.types import Interval, Prediction, SkeletonFacts
 from skelgen.units import format_seconds
@@ -151,9 +152,5 @@ def _hosts(count: int) -> str:
 
 def _same_mpi(one: str, other: str) -> bool:
     """Say whether two descriptions of an MPI name the same family."""
-    return _family(one) == _family(other)
-
-
-def _family(text: str) -> str:
-    plain = text.lower().replace(" ", "")
-    return next((name for name in ("openmpi", "mpich") if name in plain), plain)
+    kind = kind_of(one)
+    return one == other if kind is MpiKind.UNKNOWN else kind is kind_of(other)

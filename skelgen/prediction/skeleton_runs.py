@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import math
@@ -13,7 +14,7 @@ from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import launcher_of
-from skelgen.launch.mpi import MpiKind, find_mpi, program
+from skelgen.launch.mpi import MpiKind, find_mpi, kind_of, program
 from skelgen.launch.process import NOTE, Finished, run
 from skelgen.launch.record import missing_settings, setting_differences
 from skelgen.prediction.types import SkeletonFacts
@@ -141,18 +142,16 @@ def prepare(folder: Path, facts: SkeletonFacts) -> SkeletonProgram:
     MachineError
         Without an MPI, or when the program is of another MPI than the launcher.
     """
-    binary = folder.absolute() / BINARY
-    recorded = _recorded_launch(facts)
-    source = folder / SOURCE
+    binary, source = folder.absolute() / BINARY, folder / SOURCE
     if not source.exists() and not binary.exists():
         raise InputError(
             f"{folder} holds neither {BINARY} nor {SOURCE}; build it again with "
             "skelgen build"
         )
-    stale = binary.exists() and source.exists() and _newer(source, binary)
-    library = None if stale else mpi_library(binary)
-    mpi = _mpi(recorded, None if library is None else library.kind)
-    if stale or not binary.exists():
+    recorded = _recorded_launch(facts)
+    library = mpi_library(binary) if binary.exists() else None
+    mpi = _mpi(facts, recorded, MpiKind.UNKNOWN if library is None else library.kind)
+    if _must_compile(binary, source, mpi):
         compile_skeleton(folder, mpi)
     elif library is not None and MpiKind.UNKNOWN not in (library.kind, mpi.kind):
         _check(binary, library.kind, mpi)
@@ -161,26 +160,52 @@ def prepare(folder: Path, facts: SkeletonFacts) -> SkeletonProgram:
     return SkeletonProgram(binary, facts, None, launcher_of(mpi), mpi.title)
 
 
-def _newer(one: Path, other: Path) -> bool:
-    return one.stat().st_mtime_ns > other.stat().st_mtime_ns
+def _must_compile(binary: Path, source: Path, mpi: Mpi) -> bool:
+    """Say whether the program is missing, or older than its source.
+
+    A copied folder may only look that old: without a compiler it is used as it is.
+    """
+    if not binary.exists():
+        return True
+    if not source.exists():
+        return False
+    older = binary.stat().st_mtime_ns < source.stat().st_mtime_ns
+    if older and mpi.compiler is None:
+        logger.warning("%s is older than %s; it is used as it is", binary, source)
+    return older and mpi.compiler is not None
 
 
 def _recorded_launch(facts: SkeletonFacts) -> LaunchCommand | None:
-    """Return the application's launch, None when its launcher is not here."""
+    """Return the application's launch, None when it cannot be used here.
+
+    The options of another MPI's launcher mean nothing to the one that is here.
+    """
     if not facts.command:
         return None
     try:
-        return parse_command(facts.command, program_needed=False)
+        launch = parse_command(facts.command, program_needed=False)
     except MachineError as error:
         logger.info("the recorded launch cannot be used here: %s", error)
         return None
+    kinds = {kind_of(facts.mpi), MpiKind.UNKNOWN}
+    if launch.mpi is not None and launch.mpi.kind not in kinds:
+        logger.info("the recorded launch was of %s, here it is another", facts.mpi)
+        return None
+    return launch
 
 
-def _mpi(recorded: LaunchCommand | None, kind: MpiKind | None) -> Mpi:
-    """Return the MPI that runs the skeleton: the launch's, else the program's."""
+def _mpi(facts: SkeletonFacts, recorded: LaunchCommand | None, linked: MpiKind) -> Mpi:
+    """Return the MPI that runs the skeleton.
+
+    That of the recorded launch, of the compiled skeleton, of the recording, or any.
+    """
     if recorded is not None and recorded.mpi is not None:
         return recorded.mpi
-    return find_mpi(None if kind is MpiKind.UNKNOWN else kind)
+    for kind in (linked, kind_of(facts.mpi)):
+        if kind is not MpiKind.UNKNOWN:
+            with contextlib.suppress(MachineError):
+                return find_mpi(kind)
+    return find_mpi()
 
 
 def _check(binary: Path, linked: MpiKind, mpi: Mpi) -> None:

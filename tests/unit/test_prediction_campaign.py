@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from tests.unit.test_prediction_predict import FACTS
 PRINTS = 'echo "{\\"seconds\\": 2.0}"'
 #: Fails on the host ``bad``, else runs the program; writes its words to a log.
 LAUNCHER = (
-    'echo "$@" >> "$0.log"; case "$*" in *bad*) '
+    'printf "%s\\n" "$*" >> "$0.log"; case "$*" in *bad*) '
     'echo "ssh: Could not resolve hostname bad" >&2; exit 255;; esac\n'
     + fake_mpi.RUN_PROGRAM
 )
@@ -202,6 +203,31 @@ def test_a_machine_without_the_recorded_launcher_uses_its_own(
     facts = replace(FACTS, command=("/elsewhere/mpiexec", "-n", "2", "app"))
     ready = prepare(folder, facts)
     assert ready.arguments(())[0] == str(tmp_path / "bin/mpirun")
+
+
+def test_options_for_the_launcher_of_another_mpi_are_not_used(
+    folder: Path, tmp_path: Path
+):
+    """The mpirun of this machine is MPICH's, the recorded one was Open MPI's."""
+    words = ("mpirun", "--mca", "btl", "tcp", "-n", "2", "app")
+    facts = replace(FACTS, command=words, mpi="Open MPI v5.0.11")
+    (only,), _ = measure(folder, facts=facts)
+    assert any("recorded with Open MPI" in reason for reason in only.reasons)
+    line = (tmp_path / "bin/mpirun.log").read_text().splitlines()[0]
+    assert line == f"-n 2 {folder}/skeleton"
+
+
+def test_an_old_skeleton_is_compiled_again_where_that_is_possible(
+    folder: Path, tmp_path: Path, caplog
+):
+    (folder / "skeleton.c").touch()
+    os.utime(folder / "skeleton", (1, 1))
+    prepare(folder, FACTS)
+    assert "used as it is" in caplog.text
+    fake_mpi.mpicc(tmp_path / "bin", "mpich")
+    fake_mpi.script(tmp_path / "bin/make", f"touch {folder}/skeleton {tmp_path}/made")
+    prepare(folder, FACTS)
+    assert (tmp_path / "made").exists()
 
 
 def test_only_hosts_of_the_set_are_blamed():

@@ -51,7 +51,7 @@ def record(
         )
     else:
         typer.echo(
-            f"skelgen: recorded {result.events} events of {result.ranks} ranks in "
+            f"skelgen: recorded {result.events} events, ranks: {result.ranks}, in "
             f"{format_seconds(result.facts.duration_s)}, "
             f"{format_bytes(result.trace_bytes)}, in {output}",
             err=True,

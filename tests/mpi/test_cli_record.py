@@ -101,7 +101,7 @@ def test_a_run_is_recorded_and_described(mpi: TestMpi, program: Path):
     done = skelgen(*words, folder=folder)
     assert done.returncode == 0, done.stderr
     assert "hello from app" in done.stdout
-    assert "2 ranks" in done.stderr
+    assert "ranks: 2" in done.stderr
     names = sorted(path.name for path in (folder / "run").iterdir())
     assert names == ["rank-000000.skt", "rank-000001.skt", "run.json"]
     facts = json.loads((folder / "run/run.json").read_text())

@@ -44,26 +44,45 @@ class Durations:
 
 
 def uneven_leaves(signature: Signature) -> set[tuple[int, int]]:
-    """Return the (group, leaf) whose computation is worth more than an average.
-
-    A leaf of one group takes after its like in other groups, so that their programs
-    keep one form.
-    """
-    alike: dict[Hashable, list[tuple[int, int]]] = {}
-    uneven: set[Hashable] = set()
-    for number, group in enumerate(signature.groups):
-        rank_ns = group.compute_ns.total.sum(axis=0) + group.mpi_ns.sum(axis=0)
-        share = group.compute_ns.total / np.maximum(rank_ns + group.tail_ns, 1)
-        spread = deviation(group)
+    """Return the (group, leaf) whose computation is worth more than an average."""
+    wanted: list[NDArray[np.bool_]] = []
+    for group in signature.groups:
         mean = group.compute_ns.total / np.maximum(group.count, 1)[:, np.newaxis]
-        wanted = ((share >= _HEAVY_SHARE) & (spread > _STEADY * mean)).any(axis=1)
+        heavy = _share(group, group.compute_ns.total) >= _HEAVY_SHARE
+        spread = deviation(group) > _STEADY * mean
+        wanted.append(np.asarray((heavy & spread).any(axis=1)))
+    return _with_alike(signature, wanted)
+
+
+def heavy_calls(signature: Signature) -> set[tuple[int, int]]:
+    """Return the (group, leaf) whose calls take a noticeable share of the time."""
+    wanted: list[NDArray[np.bool_]] = []
+    for group in signature.groups:
+        heavy = _share(group, group.mpi_ns) >= _HEAVY_SHARE
+        wanted.append(np.asarray(heavy.any(axis=1)))
+    return _with_alike(signature, wanted)
+
+
+def _share(group: RankGroup, time_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of a rank's time that each leaf's part of it takes."""
+    rank_ns = (group.compute_ns.total + group.mpi_ns).sum(axis=0) + group.tail_ns
+    return np.asarray(time_ns / np.maximum(rank_ns, 1), np.float64)
+
+
+def _with_alike(
+    signature: Signature, wanted: list[NDArray[np.bool_]]
+) -> set[tuple[int, int]]:
+    """Add the like of wanted leaves in all groups, so that programs keep one form."""
+    alike: dict[Hashable, list[tuple[int, int]]] = {}
+    found: set[Hashable] = set()
+    for number, group in enumerate(signature.groups):
         for leaf, symbol in enumerate(group.nest.symbol[group.nest.body_items == 0]):
             row = signature.symbols[symbol]
             key = tuple(int(row[name]) for name in ("function", "family", "site"))
             alike.setdefault(key, []).append((number, leaf))
-            if wanted[leaf]:
-                uneven.add(key)
-    return {place for key in uneven for place in alike[key]}
+            if wanted[number][leaf]:
+                found.add(key)
+    return {place for key in found for place in alike[key]}
 
 
 def deviation(group: RankGroup) -> NDArray[np.float64]:

@@ -82,24 +82,25 @@ def _rounded(demand: Demand, fraction: float) -> NDArray[np.int64]:
     cuts = np.cumsum(np.bincount(demand.kind, minlength=len(demand.coarse)))
     parts = np.split(order, cuts[:-1]) if len(order) else []
     for kind, types in enumerate(parts):
-        coarse = demand.coarse[kind]
-        number, whole = demand.number[types], demand.whole[types]
-        target = float(number.mean()) * fraction
-        rare = number.max() * fraction < 1 - _TINY
-        if apart[kind] and rare:
-            kept[types], carry[coarse] = _in_turn(np.array([target]), carry[coarse])
-        elif not apart[kind] or number.min() != number.max():
-            kept[types], carry[coarse] = _in_turn(number * fraction, carry[coarse])
-        elif _near(whole, target):
-            kept[types] = whole[0]
+        coarse, number = demand.coarse[kind], demand.number[types]
+        target = number * fraction
+        if not apart[kind]:
+            kept[types], carry[coarse] = _in_turn(target, carry[coarse])
+        elif target.max() < 1 - _TINY:
+            one = np.array([target.mean()])
+            kept[types], carry[coarse] = _in_turn(one, carry[coarse])
         else:
-            kept[types] = math.floor(target + 0.5)
+            for equal in np.unique(number):
+                alike = types[number == equal]
+                kept[alike] = _nearest(demand.whole[alike], float(equal) * fraction)
     return np.minimum(kept, demand.number)
 
 
-def _near(whole: NDArray[np.int64], target: float) -> bool:
+def _nearest(whole: NDArray[np.int64], target: float) -> int:
     allowed = max(0.5, _LEFT_ALONE * target)
-    return bool(whole.min() == whole.max() and abs(whole[0] - target) <= allowed)
+    if whole.min() == whole.max() and abs(int(whole[0]) - target) <= allowed:
+        return int(whole[0])
+    return math.floor(target + 0.5)
 
 
 def _in_turn(

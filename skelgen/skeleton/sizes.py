@@ -1,9 +1,10 @@
 """Give every operation its message sizes, equal at both ends.
 
 Senders decide: a constant where a leaf's sizes lie within 10 % and on one power of
-two, else a series of samples. A receive can take the largest message that is kept
-for it. Participants of a collective that meet in kept calls are linked, and all linked
-operations take the size of the one that sent most (the root's of a broadcast).
+two, or where it takes little time, else a series of samples. A receive can take the
+largest message that is kept for it. Participants of a collective that meet in kept
+calls are linked, and all linked operations take the size of the one that sent most
+(the root's of a broadcast).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from skelgen.events import Kind, function_info
 from skelgen.matching import Matching
 from skelgen.signature import RankGroup
+from skelgen.skeleton.durations import heavy_calls
 from skelgen.skeleton.nodes import Nodes, Sized
 from skelgen.skeleton.series import COLUMNS, sampled
 from skelgen.skeleton.vectors import vector_blocks
@@ -56,7 +58,8 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
     matching : Matching
         Of all calls of the application.
     """
-    values = [_sent(nodes, node) for node in range(len(nodes))]
+    heavy = heavy_calls(nodes.signature)
+    values = [_sent(nodes, node, heavy) for node in range(len(nodes))]
     vectors: dict[int, NDArray[np.float64]] = {}
     for members in nodes.linked(_COLLECTIVE):
         _agree(nodes, members, values, vectors)
@@ -66,7 +69,7 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
     return Sizes(tuple(values), capacity, vectors)
 
 
-def _sent(nodes: Nodes, node: int) -> NDArray[np.float64]:
+def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.float64]:
     """Return what a node sends as the leaf's samples say."""
     kind = nodes.kind(node)
     if kind not in _SENDING and kind not in _COLLECTIVE:
@@ -74,7 +77,7 @@ def _sent(nodes: Nodes, node: int) -> NDArray[np.float64]:
     sized = nodes.sized(node)
     unit = nodes.datatype_bytes(node)
     columns = 1 if kind is Kind.SEND_INIT else min(COLUMNS, sized.occurrences)
-    varies = _varies(sized.group, sized.leaf)
+    varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
     return _rounded(_raw(sized, columns if varies else 1), unit)
 
 

@@ -15,14 +15,16 @@ import numpy as np
 import skelgen
 from skelgen.signature import Signature
 from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Work
-from skelgen.skeleton.render_body import Section, ranks_text, sections
+from skelgen.skeleton.render_body import Section, Stretch, ranks_text, written
 from skelgen.skeleton.render_completion import slots_of
 from skelgen.skeleton.render_groups import Group, groups, splits
+from skelgen.skeleton.render_layout import COLUMNS, width, wrap
 from skelgen.skeleton.render_memory import Memory, extent, lay_out
 from skelgen.skeleton.render_routines import Routine, routines
-from skelgen.skeleton.render_surroundings import NOBODY, Surroundings, turn_name
+from skelgen.skeleton.render_surroundings import Surroundings, turn_name
 from skelgen.skeleton.render_tables import Tables
 from skelgen.skeleton.render_template import fill
+from skelgen.skeleton.render_uses import Uses
 from skelgen.skeleton.types import Plan
 
 #: Version of ``skeleton.json`` and of what the skeleton prints.
@@ -56,6 +58,7 @@ class Part:
         C condition for being one of them; "" for the last.
     row : str
         C expression for the row of the own rank in tables.
+    stretches : tuple of Stretch
     functions : tuple of Function
     """
 
@@ -63,6 +66,7 @@ class Part:
     ranks: str
     condition: str
     row: str
+    stretches: tuple[Stretch, ...]
     functions: tuple[Function, ...]
 
 
@@ -98,11 +102,13 @@ def _program(plan: Plan, calibration: Calibration) -> str:
     families = groups(signature, used)
     tables = Tables()
     around = _surroundings(signature, joined, families, tables)
-    written = [sections(surroundings) for surroundings in around]
-    names = _section_names(joined, written)
-    parts = _parts(joined, written, names, tables)
+    stems = [f"part_{i}_" if len(joined) > 1 else "" for i in range(len(joined))]
+    texts = [written(a, stem) for a, stem in zip(around, stems, strict=True)]
+    names = _section_names(joined, [found for _, found in texts])
+    parts = _parts(joined, texts, stems, tables)
     made = splits(families, signature.ranks, tables)
-    text = "\n".join(line for part in parts for f in part.functions for line in f.lines)
+    lines = [line for part in parts for f in part.stretches for line in f.lines]
+    lines += [line for part in parts for f in part.functions for line in f.lines]
     return fill(
         "skeleton.c.j2",
         application=_one_line(signature.provenance.application),
@@ -117,8 +123,9 @@ def _program(plan: Plan, calibration: Calibration) -> str:
         tables=tables,
         turns=_turns(joined),
         memory=_sizes([surroundings.memory for surroundings in around]),
-        uses=_Uses.of(text, joined, tables),
-        sections=names,
+        uses=Uses.of("\n".join(lines), joined, tables),
+        sections=len(names),
+        section_names=_strings(names),
         parts=parts,
     )
 
@@ -162,19 +169,20 @@ def _section_names(
 
 def _parts(
     joined: Sequence[Routine],
-    written: Sequence[Sequence[Section]],
-    names: Sequence[str],
+    texts: Sequence[tuple[Sequence[Stretch], Sequence[Section]]],
+    stems: Sequence[str],
     tables: Tables,
 ) -> list[Part]:
     ranks = sum(len(routine.ranks) for routine in joined)
-    shared = len({tuple(s.title for s in found) for found in written}) == 1
+    shared = len({tuple(s.title for s in found) for _, found in texts}) == 1
     parts: list[Part] = []
     before = 0
-    for number, (routine, found) in enumerate(zip(joined, written, strict=True)):
-        stem = f"part_{number}_" if len(joined) > 1 else ""
+    for number, (routine, (stretches, found)) in enumerate(
+        zip(joined, texts, strict=True)
+    ):
         functions = tuple(
             Function(
-                stem + section.title.replace(" ", "_"),
+                stems[number] + section.title.replace(" ", "_"),
                 i if shared else before + i,
                 section.about,
                 section.lines,
@@ -189,6 +197,7 @@ def _parts(
                 ranks_text(routine.ranks).capitalize(),
                 "" if last else _condition(number, routine.ranks, tables, ranks),
                 _row(routine.ranks, tables, ranks) if tables.by_row else "",
+                tuple(stretches),
                 functions,
             )
         )
@@ -249,66 +258,6 @@ def _metadata(plan: Plan, calibration: Calibration) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Uses:
-    """Which helpers the text needs; an unused one would be a warning.
-
-    Attributes
-    ----------
-    compute, peer, nobody, wait_all, start_all, created, series, runs, row : bool
-    left, persistent : bool
-        Whether requests remain outstanding, or persistent, when the routine ends.
-    most : int
-        Longest list of requests that a helper takes.
-    ring : int
-        How far back requests are looked up by age.
-    """
-
-    compute: bool
-    peer: bool
-    nobody: bool
-    nobody_code: int
-    status: bool
-    wait_all: bool
-    start_all: bool
-    aged: bool
-    aged_list: bool
-    created: bool
-    series: bool
-    runs: bool
-    row: bool
-    left: bool
-    persistent: bool
-    most: int
-    ring: int
-
-    @classmethod
-    def of(cls, text: str, joined: Sequence[Routine], tables: Tables) -> _Uses:
-        """Find the helpers that a text calls."""
-        steps = [step for routine in joined for step in routine.steps]
-        nobody = f"{NOBODY}"
-        left = any(routine.lifetimes.left for routine in joined)
-        return cls(
-            compute="compute(" in text,
-            peer="peer(&" in text,
-            nobody=any(nobody in line for line in tables.lines),
-            nobody_code=NOBODY,
-            status=left or re.search(r"wait_all\(|, status\)", text) is not None,
-            wait_all="wait_all(" in text,
-            start_all="start_all(" in text,
-            aged=re.search(r"aged\(\d+\)", text) is not None,
-            aged_list=re.search(r"aged_all\(", text) is not None,
-            created="created(" in text,
-            series="next(&" in text,
-            runs="next_run(&" in text,
-            row=tables.by_row,
-            left=left,
-            persistent=any(step.function.endswith("_init") for step in steps),
-            most=max((len(step.ages) for step in steps), default=0),
-            ring=max((max(step.ages) for step in steps if step.ages), default=0),
-        )
-
-
 def _turns(joined: Sequence[Routine]) -> list[str]:
     """Return the counters of steps with several requests at a time."""
     return sorted(
@@ -343,6 +292,15 @@ def _sizes(memories: Sequence[Memory]) -> _Sizes:
         max(memory.attached_bytes for memory in memories),
         max(memory.requests.cells for memory in memories),
     )
+
+
+def _strings(names: Sequence[str]) -> list[str]:
+    """Write the table of the sections' names."""
+    head = "static const char *const section_names[] = {"
+    line = head + ", ".join(f'"{name}"' for name in names) + "};"
+    if width(line) <= COLUMNS:
+        return [line]
+    return [head, *wrap([f'"{name}"' for name in names], 1), "};"]
 
 
 def _one_line(text: str) -> str:

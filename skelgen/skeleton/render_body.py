@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.skeleton.render_calls import compute, statements
 from skelgen.skeleton.render_layout import Statement, call, with_comments
@@ -16,6 +17,31 @@ from skelgen.skeleton.render_surroundings import Surroundings
 _LEAST_SHARE = 0.01
 _COUNTERS = "ijklmn"
 _MOST_INT = 2**31 - 1
+
+
+#: The same item at each place of a text.
+_Same = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A function with calls that stand at several places.
+
+    Attributes
+    ----------
+    name : str
+    about : str
+        Comment in front of the function.
+    parameter : str
+        ``int at``, the number of the place, or ``void``.
+    lines : tuple of str
+        Its body.
+    """
+
+    name: str
+    about: str
+    parameter: str
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +63,29 @@ class Section:
     lines: tuple[str, ...]
 
 
-def sections(around: Surroundings) -> tuple[Section, ...]:
-    """Write a routine: its large loops, and what stands between them."""
-    body = _Body(around)
+def written(
+    around: Surroundings, stem: str
+) -> tuple[tuple[Stretch, ...], tuple[Section, ...]]:
+    """Write a routine: its large loops, and what stands between them.
+
+    Parameters
+    ----------
+    around : Surroundings
+    stem : str
+        Begin of the names of its functions.
+
+    Returns
+    -------
+    tuple of Stretch
+        Functions for what stands at several places.
+    tuple of Section
+    """
+    body = _Body(around, stem)
+    stretches = tuple(body.written(number) for number in range(len(body.repeats)))
+    return stretches, _sections(body)
+
+
+def _sections(body: _Body) -> tuple[Section, ...]:
     pieces = _pieces(body)
     found: list[Section] = []
     loops = straights = 0
@@ -56,46 +102,59 @@ def sections(around: Surroundings) -> tuple[Section, ...]:
         else:
             straights += 1
             title = f"between {straights}"
-        written = [text for item in items for text in body.item(item, 1)]
+        text = body.text([(item,) for item in items], 1)
         if number + 1 == len(pieces):
-            written += body.tail()
-        share = body.share(sum(body.time_us(item) for item in items))
-        about = f"{title.capitalize()}: {share}."
-        found.append(Section(title, about, tuple(with_comments(written))))
+            text += body.tail()
+        about = f"{title.capitalize()}: {body.share(items)}."
+        found.append(Section(title, about, tuple(with_comments(text))))
     return tuple(section for section in found if section.lines)
 
 
 def _pieces(body: _Body) -> list[tuple[list[int], bool]]:
     """Divide the top-level items: large loops by themselves, others together."""
     pieces: list[tuple[list[int], bool]] = []
-    for item in body.top():
-        large = body.is_loop(item) and body.time_us(item) >= _LEAST_SHARE * body.whole
+    for items in body.units():
+        long = body.time_us(items) >= _LEAST_SHARE * body.whole
+        large = long and any(body.is_loop(item) for item in items)
         if large or not pieces or pieces[-1][1]:
-            pieces.append(([item], large))
+            pieces.append((items, large))
         else:
-            pieces[-1][0].append(item)
+            pieces[-1][0].extend(items)
     return pieces or [([], False)]
 
 
 class _Body:
     """The items of a routine and their text."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, stem: str) -> None:
         self.around = around
+        self.stem = stem
         self.routine: Routine = around.routine
+        self.repeats = self.routine.repeats
         nest = self.routine.nests[0]
         self.symbol = [int(symbol) for symbol in nest.symbol]
         self.end = [i + 1 + int(items) for i, items in enumerate(nest.body_items)]
-        times = [
-            self.routine.steps[symbol].time_us if symbol >= 0 else 0.0
-            for symbol in self.symbol
-        ]
-        self.times = np.concatenate([[0.0], np.cumsum(times)])
+        self.times = np.concatenate([[0.0], np.cumsum(self.routine.item_us)])
         self.whole = self.routine.time_us
+        self.functions: dict[int, Stretch] = {}
+        #: First item of a place: (number of the repeat, number of the place).
+        self.shared = {
+            place[0]: (number, at)
+            for number, repeat in enumerate(self.repeats)
+            for at, place in enumerate(repeat.places)
+        }
 
-    def top(self) -> list[int]:
-        """Return the items that are in no loop."""
-        return self.inside(0, len(self.symbol))
+    def units(self) -> list[list[int]]:
+        """Return the items that are in no loop, those of a place together."""
+        found, top = [], self.inside(0, len(self.symbol))
+        while top:
+            length = 1
+            if top[0] in self.shared:
+                number, at = self.shared[top[0]]
+                length = len(self.repeats[number].places[at])
+            found.append(top[:length])
+            top = top[length:]
+        return found
 
     def inside(self, begin: int, end: int) -> list[int]:
         """Return the items from `begin` to `end` that are in no deeper loop."""
@@ -109,32 +168,64 @@ class _Body:
         """Return whether an item is a loop."""
         return self.symbol[item] < 0
 
-    def time_us(self, item: int) -> float:
-        """Return the time of all executions of an item [us]."""
-        return float(self.times[self.end[item]] - self.times[item])
+    def time_us(self, items: Sequence[int]) -> float:
+        """Return the time of all executions of some items [us]."""
+        return sum(float(self.times[self.end[i]] - self.times[i]) for i in items)
 
-    def share(self, time_us: float) -> str:
-        """Write a time as a share of the routine's."""
-        percent = 100 * time_us / self.whole if self.whole > 0 else 0.0
+    def share(self, items: Sequence[int]) -> str:
+        """Write the time of some items as a share of the routine's."""
+        percent = 100 * self.time_us(items) / self.whole if self.whole > 0 else 0.0
         return f"{percent:.1f} % of the time"
 
-    def item(self, item: int, depth: int) -> list[Statement]:
-        """Write an item."""
-        if self.is_loop(item):
-            return self.loop(item, depth)
-        return statements(self.around, self.symbol[item], depth)
+    def stretch(self, number: int) -> Stretch:
+        """Write what stands at several places as a function."""
+        places = self.repeats[number].places
+        text = with_comments(self.text(list(zip(*places, strict=True)), 1, True))
+        items = [item for place in places for item in place]
+        about = f"Stands at {len(places)} places: {self.share(items)}."
+        parameter = "int at" if any("[at]" in line for line in text) else "void"
+        return Stretch(f"{self.stem}steps_{number}", about, parameter, tuple(text))
 
-    def loop(self, item: int, depth: int) -> list[Statement]:
+    def text(
+        self, items: Sequence[_Same], depth: int, within: bool = False
+    ) -> list[Statement]:
+        """Write items of a body; those that stand at several places as a call."""
+        found: list[Statement] = []
+        i = 0
+        while i < len(items):
+            same = items[i]
+            if not within and same[0] in self.shared:
+                number, at = self.shared[same[0]]
+                found.append(self.shared_call(number, at, depth))
+                i += len(self.repeats[number].places[at])
+                continue
+            if self.is_loop(same[0]):
+                found += self.loop(same, depth, within)
+            else:
+                found += statements(self.around, self.symbol[same[0]], depth)
+            i += 1
+        return found
+
+    def shared_call(self, number: int, at: int, depth: int) -> Statement:
+        """Write the call of a stretch."""
+        function = self.written(number)
+        arguments = [str(at)] if function.parameter != "void" else []
+        return call(depth, function.name, arguments)
+
+    def written(self, number: int) -> Stretch:
+        """Return the function of a repeat, written at its first use."""
+        if number not in self.functions:
+            self.functions[number] = self.stretch(number)
+        return self.functions[number]
+
+    def loop(self, same: _Same, depth: int, within: bool) -> list[Statement]:
         """Write a loop; one trip is no loop."""
-        trips = self.trips(item)
+        trips = self.trips(same)
         if trips == "0":
             return []
         below = depth if trips == "1" else depth + 1
-        body = [
-            text
-            for inner in self.inside(item + 1, self.end[item])
-            for text in self.item(inner, below)
-        ]
+        columns = [self.inside(item + 1, self.end[item]) for item in same]
+        body = self.text(list(zip(*columns, strict=True)), below, within)
         if trips == "1" or not body:
             return body
         indent = "\t" * depth
@@ -145,30 +236,38 @@ class _Body:
             kind = "long" if trips.isdecimal() and int(trips) > _MOST_INT else "int"
             head = f"for ({kind} {counter} = 0; {counter} < {trips}; {counter}++) {{"
         written = [Statement((indent + head,)), *body, Statement((indent + "}",))]
-        if depth > 1 and self.time_us(item) >= _LEAST_SHARE * self.whole > 0:
-            share = self.share(self.time_us(item))
-            return [Statement((f"{indent}/* {share} */",)), *written]
+        if depth > 1 and self.time_us(same) >= _LEAST_SHARE * self.whole > 0:
+            return [Statement((f"{indent}/* {self.share(same)} */",)), *written]
         return written
 
-    def trips(self, item: int) -> str:
+    def trips(self, same: _Same) -> str:
         """Return a loop's trip count as an expression."""
         tables = self.around.tables
+        places = [self.trip_counts(item) for item in same]
+        if any(counts.shape[1] == 0 for counts in places):
+            return "0"
+        if all((counts == counts[:, :1]).all() for counts in places):
+            values = [counts[:, :1].astype(float) for counts in places]
+            return tables.quantity("trips", values, [1] * len(values))
+        if len(places) == 1:
+            return tables.in_turn("trips", places[0])
+        values = [counts.astype(float) for counts in places]
+        return tables.quantity("trips", values, [v.shape[1] for v in values])
+
+    def trip_counts(self, item: int) -> NDArray[np.int64]:
+        """Return the trips of each execution of a loop, a row for each rank."""
         rows = []
         for nest in self.routine.nests:
             first, end = nest.trips_first[item : item + 2]
             trips = nest.trips[first:end]
+            if len(trips) == 1:
+                trips = np.array([[trips[0, 0], 1]])
             rows.append(np.repeat(trips[:, 0], trips[:, 1]))
-        if any(len(row) == 0 for row in rows):
-            return "0"
-        if all((row == row[0]).all() for row in rows):
-            values = np.array([rows[i][0] for i in self.routine.rows], float)
-            return tables.quantity("trips", values[:, None], 1)
-        values = np.array([rows[i] for i in self.routine.rows])
-        return tables.in_turn("trips", values)
+        return np.array([rows[i] for i in self.routine.rows])
 
     def tail(self) -> list[Statement]:
         """Write the computation after the last call."""
-        if gap := compute(self.around, self.routine.tail_us[:, None]):
+        if gap := compute(self.around, [self.routine.tail_us[:, None]], [1]):
             return [call(1, "compute", [gap])]
         return []
 

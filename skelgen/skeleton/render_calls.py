@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from skelgen.events.functions import Kind
 from skelgen.skeleton.render_collectives import collective_call
 from skelgen.skeleton.render_completion import completion
 from skelgen.skeleton.render_layout import Statement, call
-from skelgen.skeleton.render_routines import Step
+from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
     created,
@@ -29,15 +31,19 @@ _MODES = {"standard": "", "ready": "", "synchronous": "S", "buffered": "B"}
 
 
 def compute(
-    around: Surroundings, us: NDArray[np.float64], step: Step | None = None
+    around: Surroundings,
+    us: Sequence[NDArray[np.float64]],
+    often: Sequence[int],
+    owner: Step | None = None,
 ) -> str:
-    """Write the computation before a call or at the end; "" when there is none."""
-    if us.size == 0 or us.mean() < LEAST_US:
+    """Write computation that stands for some time at each place; "" for none."""
+    calls = sum(often)
+    total = sum(float(u.mean()) * n for u, n in zip(us, often, strict=True))
+    if total < LEAST_US * calls:
         return ""
-    often = step.occurrences if step else 1
-    if us.mean() * often < LEAST_SHARE * around.routine.time_us:
-        us = us.mean(keepdims=True)
-    return around.tables.quantity("gap", us, often, owner=step, whole=False)
+    if total < LEAST_SHARE * around.routine.time_us:
+        us, often = [np.full((1, 1), total / calls)], [1]
+    return around.tables.quantity("gap", us, often, owner=owner, whole=False)
 
 
 def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
@@ -53,7 +59,9 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     """
     step = around.routine.steps[index]
     written: list[Statement] = []
-    if gap := compute(around, step.compute_us, step):
+    us = [place.compute_us for place in step.everywhere]
+    often = [place.occurrences for place in step.everywhere]
+    if gap := compute(around, us, often, step):
         written.append(call(depth, "compute", [gap]))
     writer = _WRITERS.get(step.kind, _message)
     calls = writer(around, index, depth)
@@ -75,7 +83,7 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
         outgoing,
         size(around, step),
         "MPI_BYTE",
-        peer(around, step, step.peer),
+        peer(around, step),
         str(max(step.tag, 0)),
         f"{around.group(step).name}.comm",
     ]
@@ -107,8 +115,14 @@ def _message_name(step: Step) -> str:
 def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
     step = around.routine.steps[index]
     count, capacity = size(around, step), str(around.extents[index].receive)
-    to = [peer(around, step, step.peer), str(max(step.tag, 0))]
-    source = [peer(around, step, step.peer2), str(max(step.tag2, 0))]
+    to = [
+        peer(around, step),
+        str(max(step.tag, 0)),
+    ]
+    source = [
+        peer(around, step, source=True),
+        str(max(step.tag2, 0)),
+    ]
     end = [f"{around.group(step).name}.comm", "MPI_STATUS_IGNORE"]
     incoming = received(around, index)
     # Replacing takes one count for both directions.
@@ -123,7 +137,7 @@ def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
 def _probe(around: Surroundings, index: int, depth: int) -> list[Statement]:
     step = around.routine.steps[index]
     arguments = [
-        peer(around, step, step.peer),
+        peer(around, step),
         str(max(step.tag, 0)),
         f"{around.group(step).name}.comm",
         "MPI_STATUS_IGNORE",

@@ -57,7 +57,7 @@ def _data(around: Surroundings, index: int) -> list[str]:
     send = [sent(around, index), count, "MPI_BYTE"]
     receive = [incoming, count, "MPI_BYTE"]
     if kind == "Allgatherv":
-        send[1] = around.tables.quantity("size", _own(around, index), 1)
+        send[1] = around.tables.quantity("size", [_own(around, index)], [1])
     if kind in _COUNTS_SENT:
         send[1:2] = _counts(around, step.to, "to")
     if kind in _COUNTS_RECEIVED:

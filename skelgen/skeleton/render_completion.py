@@ -6,6 +6,7 @@ import numpy as np
 
 from skelgen.events.functions import Kind
 from skelgen.skeleton.render_layout import Statement, call
+from skelgen.skeleton.render_requests import Reference
 from skelgen.skeleton.render_surroundings import Surroundings
 
 #: Longest list of numbers that stands in a call.
@@ -26,9 +27,8 @@ def completion(around: Surroundings, index: int, depth: int) -> list[Statement]:
         return []  # nothing but requests that were over before
     if len(slots) == 1:
         return [_one(around, index, depth, f"&request[{slots[0]}]")]
-    ordered = sorted(slots)
-    if ordered == list(range(ordered[0], ordered[-1] + 1)):
-        return [_together(step.kind, depth, len(slots), ordered[0])]
+    if slots == list(range(slots[0], slots[-1] + 1)):
+        return [_together(step.kind, depth, len(slots), slots[0])]
     listed = _list(around, "slots", slots)
     return [_scattered(step.kind, depth, len(slots), listed)]
 
@@ -39,18 +39,26 @@ def slots_of(around: Surroundings, index: int) -> list[int] | None:
     None when they change, so that they must be found by age while running.
     """
     lives = around.routine.lifetimes
-    if index in lives.irregular:
-        return None
+    variants = lives.references.get(index, {()})
+    found = {_slots(around, references) for references in variants}
+    return list(found.pop() or ()) if len(found) == 1 and None not in found else None
+
+
+def _slots(
+    around: Surroundings, references: tuple[Reference, ...]
+) -> tuple[int, ...] | None:
+    """Return the places of some requests; None when they rotate."""
+    lives = around.routine.lifetimes
     slots: list[int] = []
-    references = [ref for ref in lives.references.get(index, ()) if ref is not None]
-    for operation in dict.fromkeys(operation for operation, _ in references):
-        lags = {lag for other, lag in references if other == operation}
+    known = [reference for reference in references if reference is not None]
+    for operation in dict.fromkeys(operation for operation, _ in known):
+        lags = {lag for other, lag in known if other == operation}
         span = lives.spans[operation]
         if len(lags) < span:
             return None  # some of them, and the places rotate
         first = around.memory.requests.first[operation]
         slots += range(first, first + span)
-    return slots
+    return tuple(sorted(slots))
 
 
 def _list(around: Surroundings, stem: str, values: list[int]) -> str:

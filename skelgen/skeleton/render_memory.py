@@ -17,7 +17,8 @@ from skelgen.errors import InputError
 from skelgen.events.functions import Kind
 from skelgen.skeleton.render_reduction import reduction
 from skelgen.skeleton.render_requests import Places, places
-from skelgen.skeleton.render_routines import Routine, Step
+from skelgen.skeleton.render_routines import Routine
+from skelgen.skeleton.render_steps import Step
 
 #: Messages begin on a cache line.
 LINE_BYTES = 64
@@ -85,13 +86,14 @@ def extent(step: Step, group_size: int) -> Extent:
     group_size : int
         Ranks of the largest communicator of its family.
     """
-    size = int(step.size_bytes.max())
+    size = max(int(place.size_bytes.max()) for place in step.everywhere)
+    capacity = max(place.capacity_bytes for place in step.everywhere)
     if step.kind is Kind.SENDRECV:
-        found = Extent(size, step.capacity_bytes)
+        found = Extent(size, capacity)
     elif step.sends:
         found = Extent(size, 0)
     elif step.receives:
-        found = Extent(0, max(size, step.capacity_bytes))
+        found = Extent(0, max(size, capacity))
     elif name := collective(step):
         found = _collective_extent(step, name, size, group_size)
     else:
@@ -167,8 +169,9 @@ def _spread(sizes: Sequence[int]) -> tuple[dict[int, int], int]:
 def _attached_bytes(routine: Routine) -> int:
     """Return a buffer that holds all buffered sends of a run, if that is possible."""
     total = sum(
-        step.occurrences * (int(step.size_bytes.max()) + 256)
+        place.occurrences * (int(place.size_bytes.max()) + 256)
         for step in routine.steps
+        for place in step.everywhere
         if step.info.mode == "buffered"
     )
     return min(total, _MOST_ATTACHED_BYTES)

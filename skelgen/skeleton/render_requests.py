@@ -54,18 +54,16 @@ class Lifetimes:
         latest, may be outstanding.
     conflicts : set of (int, int)
         Operations that create a request while one of the other is outstanding.
-    references : dict of int to tuple of Reference
-        What each completion or start refers to.
-    irregular : set of int
-        Those that refer to different operations from time to time.
+    references : dict of int to set of tuple of Reference
+        What each completion or start refers to; several when it is now these
+        operations, now those.
     left : bool
         Whether requests remain when the program ends.
     """
 
     spans: dict[int, int] = field(default_factory=dict)
     conflicts: set[tuple[int, int]] = field(default_factory=set)
-    references: dict[int, tuple[Reference, ...]] = field(default_factory=dict)
-    irregular: set[int] = field(default_factory=set)
+    references: dict[int, set[tuple[Reference, ...]]] = field(default_factory=dict)
     left: bool = False
 
     def join(self, other: Lifetimes) -> None:
@@ -73,10 +71,8 @@ class Lifetimes:
         for operation, span in other.spans.items():
             self.spans[operation] = max(span, self.spans.get(operation, 0))
         self.conflicts |= other.conflicts
-        self.irregular |= other.irregular
         for operation, references in other.references.items():
-            if self.references.setdefault(operation, references) != references:
-                self.irregular.add(operation)
+            self.references.setdefault(operation, set()).update(references)
         self.left |= other.left
 
 
@@ -168,9 +164,7 @@ class _Walk:
     def refer(self, operation: int, role: Role) -> None:
         births = [self.created - age + 1 for age in role.ages]
         references = tuple(self.reference(birth) for birth in births)
-        known = self.found.references.setdefault(operation, references)
-        if known != references:
-            self.found.irregular.add(operation)
+        self.found.references.setdefault(operation, set()).add(references)
         for birth in births:
             if birth in self.alive and self.ends(role, self.alive[birth][0]):
                 del self.alive[birth]

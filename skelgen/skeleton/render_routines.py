@@ -6,111 +6,21 @@ differs between its ranks becomes a table with a row for each of them.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.errors import InputError
-from skelgen.events.functions import FunctionInfo, Kind, function_info
-from skelgen.events.types import IN_PLACE, NO_PEER, PROC_NULL
+from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
 from skelgen.skeleton.render_alignment import aligned
+from skelgen.skeleton.render_repeats import Repeat, repeats
 from skelgen.skeleton.render_requests import Lifetimes, Role, lifetimes
+from skelgen.skeleton.render_steps import Step, info_of, join_step
 from skelgen.skeleton.types import Operation, Plan, Program
 from skelgen.symbols import VARYING
-
-_PEERS = {
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
-    Kind.PROBE,
-}
-_SUPPORTED = {*_PEERS, Kind.START, Kind.COMPLETE, Kind.RELEASE} | {
-    Kind.COLLECTIVE,
-    Kind.ICOLLECTIVE,
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One MPI call of a routine, with the values of each of its ranks.
-
-    Attributes
-    ----------
-    function : str
-        Such as ``MPI_Isend``.
-    info : FunctionInfo
-    family : int
-    datatype_bytes, op, tag, tag2, root : int
-        As in the symbol; `root` is NO_PEER for all but rooted collectives.
-    site : int
-        Call site of the first program's symbol.
-    ages : tuple of int
-    occurrences : int
-        The most of all ranks.
-    in_place : tuple of bool
-        Of each rank.
-    peer, peer2 : (ranks, s) int arrays
-        Relative partners, or PROC_NULL; no column without a partner.
-    compute_us : (ranks, s) float64 array
-        Computation before the call [us].
-    call_us : float
-        Time inside the call in the application, mean of its occurrences [us].
-    size_bytes : (ranks, s) int64 array
-    capacity_bytes : int
-        Largest message that it receives on any rank [bytes].
-    to, of : (ranks, p) int64 arrays
-        Bytes to and from each rank of the communicator; no column for none.
-    """
-
-    function: str
-    info: FunctionInfo
-    family: int
-    datatype_bytes: int
-    op: int
-    tag: int
-    tag2: int
-    root: int
-    site: int
-    ages: tuple[int, ...]
-    occurrences: int
-    in_place: tuple[bool, ...]
-    peer: NDArray[np.int64]
-    peer2: NDArray[np.int64]
-    compute_us: NDArray[np.float64]
-    call_us: float
-    size_bytes: NDArray[np.int64]
-    capacity_bytes: int
-    to: NDArray[np.int64]
-    of: NDArray[np.int64]
-
-    @property
-    def kind(self) -> Kind:
-        """Return how the call takes part in communication."""
-        return self.info.kind
-
-    @property
-    def time_us(self) -> float:
-        """Return the time of all occurrences on a rank, about [us]."""
-        return self.occurrences * (float(self.compute_us.mean()) + self.call_us)
-
-    @property
-    def sends(self) -> bool:
-        """Return whether it sends a message to one partner."""
-        return self.kind in (Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV)
-
-    @property
-    def receives(self) -> bool:
-        """Return whether it receives a message from one partner."""
-        kinds = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.SENDRECV)
-        return self.kind in kinds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +38,10 @@ class Routine:
     steps : tuple of Step
     tail_us : (ranks,) float64 array
         Computation after the last call [us].
-    time_us : float
-        Time of a rank in the application that the routine stands for, about [us].
+    item_us : (items,) float64 array
+        Time that each call of the nests stands for on a rank, about [us].
+    repeats : tuple of Repeat
+        Stretches of items that share a text.
     lifetimes : Lifetimes
     """
 
@@ -138,8 +50,14 @@ class Routine:
     rows: tuple[int, ...]
     steps: tuple[Step, ...]
     tail_us: NDArray[np.float64]
-    time_us: float
+    item_us: NDArray[np.float64]
+    repeats: tuple[Repeat, ...]
     lifetimes: Lifetimes
+
+    @property
+    def time_us(self) -> float:
+        """Return the time that a rank of the routine stands for, about [us]."""
+        return float(self.item_us.sum() + self.tail_us.mean())
 
 
 def routines(plan: Plan) -> tuple[Routine, ...]:
@@ -199,7 +117,7 @@ def _shape(plan: Plan, program: Program) -> object:
 
 def _operation_shape(plan: Plan, operation: Operation) -> object:
     symbol = plan.symbols[operation.symbol]
-    info = _info(plan, operation)
+    info = info_of(plan, operation)
     common = ("function", "family", "datatype_bytes", "op", "tag", "tag2")
     varying = int(symbol["peer"]) == VARYING
     return (
@@ -212,37 +130,31 @@ def _operation_shape(plan: Plan, operation: Operation) -> object:
     )
 
 
-def _info(plan: Plan, operation: Operation) -> FunctionInfo:
-    name = plan.functions[plan.symbols[operation.symbol]["function"]]
-    info = function_info(name)
-    if info.kind not in _SUPPORTED:
-        raise InputError(
-            f"the plan holds {name}, which a skeleton cannot repeat; "
-            "leave it out of the signature"
-        )
-    return info
-
-
 def _join(plan: Plan, programs: Sequence[Program]) -> Routine:
     owners = [(rank, p) for p, program in enumerate(programs) for rank in program.ranks]
     order = sorted(range(len(owners)), key=lambda row: owners[row][0])
-    steps = tuple(
-        _step(plan, [program.operations[i] for program in programs], order)
+    steps = [
+        join_step(plan, [program.operations[i] for program in programs], order)
         for i in range(len(programs[0].operations))
-    )
+    ]
     tail_us = np.concatenate([program.tail_ns for program in programs])[order] / 1e3
+    nests = [program.nest for program in programs]
+    item_us = _item_us(nests[0], steps)
+    found = repeats(nests[0], _keys(nests, steps))
+    nests, steps = _shared(nests, steps, found)
     lives = Lifetimes()
     roles = [_role(step) for step in steps]
-    for program in programs:
-        lives.join(lifetimes(program.nest, roles))
+    for nest in nests:
+        lives.join(lifetimes(nest, roles))
     return Routine(
-        tuple(owners[row][0] for row in order),
-        tuple(program.nest for program in programs),
-        tuple(owners[row][1] for row in order),
-        steps,
-        tail_us,
-        sum(step.time_us for step in steps) + float(tail_us.mean()),
-        lives,
+        ranks=tuple(owners[row][0] for row in order),
+        nests=tuple(nests),
+        rows=tuple(owners[row][1] for row in order),
+        steps=tuple(steps),
+        item_us=item_us,
+        tail_us=tail_us,
+        repeats=found,
+        lifetimes=lives,
     )
 
 
@@ -250,77 +162,66 @@ def _role(step: Step) -> Role:
     return Role(step.kind, step.info.creates, step.ages, step.receives)
 
 
-def _step(plan: Plan, operations: Sequence[Operation], order: Sequence[int]) -> Step:
-    """Join the operations at one place of several programs."""
-    first = operations[0]
-    symbol = plan.symbols[first.symbol]
-    info = _info(plan, first)
-    ranks = [len(op.compute_ns.values) for op in operations]
-    symbols = [plan.symbols[op.symbol] for op in operations]
-
-    def rows(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        if arrays[0].ndim == 2:
-            columns = math.lcm(*(array.shape[1] for array in arrays))
-            # Repeated columns hand out the same values as before.
-            arrays = [np.repeat(a, columns // a.shape[1], axis=1) for a in arrays]
-        return np.concatenate(arrays, axis=0)[list(order)]
-
-    def whole(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:
-        return np.rint(np.nan_to_num(rows(arrays))).astype(np.int64)
-
-    flags = np.repeat([bool(s["flags"] & IN_PLACE) for s in symbols], ranks)
-    return Step(
-        function=plan.functions[symbol["function"]].removesuffix("_c"),
-        info=info,
-        family=int(symbol["family"]),
-        datatype_bytes=max(1, int(symbol["datatype_bytes"])),
-        op=int(symbol["op"]),
-        tag=int(symbol["tag"]),
-        tag2=int(symbol["tag2"]),
-        root=int(symbol["peer"]) if info.rooted else NO_PEER,
-        site=int(symbol["site"]),
-        ages=first.ages,
-        occurrences=max(op.occurrences for op in operations),
-        in_place=tuple(bool(flag) for flag in flags[list(order)]),
-        peer=whole([_peers(op, plan) for op in operations])
-        if info.kind in _PEERS
-        else np.zeros((len(order), 0), np.int64),
-        peer2=whole([_constant(op, plan, "peer2") for op in operations])
-        if info.kind is Kind.SENDRECV
-        else np.zeros((len(order), 0), np.int64),
-        compute_us=rows([op.compute_ns.values / 1e3 for op in operations]),
-        call_us=float(np.mean([_call_us(plan, op) for op in operations])),
-        size_bytes=whole([op.size_bytes.values for op in operations]),
-        capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
-        to=_vectors(rows([op.vectors for op in operations]), 0),
-        of=_vectors(rows([op.vectors for op in operations]), 1),
-    )
+def _item_us(nest: Nest, steps: Sequence[Step]) -> NDArray[np.float64]:
+    """Divide the time of each call between its places."""
+    places = Counter(nest.symbol.tolist())
+    times = [steps[s].time_us / places[s] if s >= 0 else 0.0 for s in nest.symbol]
+    return np.array(times, np.float64)
 
 
-def _call_us(plan: Plan, operation: Operation) -> float:
-    if operation.group < 0:  # the application has no such call
-        return 0.0
-    group = plan.signature.groups[operation.group]
-    count = max(1, int(group.count[operation.leaf]))
-    return float(group.mpi_ns[operation.leaf].mean()) / count / 1e3
+def _keys(nests: Sequence[Nest], steps: Sequence[Step]) -> list[Hashable]:
+    """Return for each item what must be equal where it shares a text."""
+    places = Counter(nests[0].symbol.tolist())
+    keys: list[Hashable] = []
+    for item, symbol in enumerate(nests[0].symbol.tolist()):
+        if symbol < 0:
+            rows = [_trip_rows(nest, item) for nest in nests]
+            constant = all(len(found) == 1 for found in rows)
+            keys.append(None if constant else tuple(r.tobytes() for r in rows))
+        elif places[symbol] > 1:
+            keys.append(symbol)  # it counts its occurrences at all places together
+        else:
+            keys.append(steps[symbol].text_key)
+    return keys
 
 
-def _peers(operation: Operation, plan: Plan) -> NDArray[np.float64]:
-    if int(plan.symbols[operation.symbol]["peer"]) == VARYING:
-        ranks = len(operation.compute_ns.values)
-        return np.tile(operation.peers.astype(np.float64), (ranks, 1))
-    return _constant(operation, plan, "peer")
+def _trip_rows(nest: Nest, item: int) -> NDArray[np.int64]:
+    first, end = nest.trips_first[item : item + 2]
+    rows: NDArray[np.int64] = nest.trips[first:end]
+    return rows
 
 
-def _constant(operation: Operation, plan: Plan, column: str) -> NDArray[np.float64]:
-    value = int(plan.symbols[operation.symbol][column])
-    ranks = len(operation.compute_ns.values)
-    return np.full((ranks, 1), PROC_NULL if value == NO_PEER else value, np.float64)
+def _shared(
+    nests: Sequence[Nest], steps: Sequence[Step], found: Sequence[Repeat]
+) -> tuple[list[Nest], list[Step]]:
+    """Let the calls at the places of a repeat be one call with variants."""
+    symbol = nests[0].symbol.tolist()
+    places = Counter(symbol)
+    stands_for = list(range(len(steps)))
+    variants: dict[int, tuple[Step, ...]] = {}
+    for repeat in found:
+        leaves = [_leaves(nests[0], place) for place in repeat.places]
+        for same in zip(*leaves, strict=True):
+            own = [symbol[item] for item in same]
+            if places[own[0]] > 1:
+                continue
+            variants[own[0]] = tuple(steps[step] for step in own)
+            for step in own:
+                stands_for[step] = own[0]
+    kept = sorted(set(stands_for))
+    number = np.full(len(steps) + 1, -1, np.int32)
+    number[:-1] = np.searchsorted(kept, stands_for)
+    renumbered = [
+        Nest(n.body_items, number[n.symbol], n.trips_first, n.trips) for n in nests
+    ]
+    return renumbered, [replace(steps[i], variants=variants.get(i, ())) for i in kept]
 
 
-def _vectors(vectors: NDArray[np.float64], side: int) -> NDArray[np.int64]:
-    """Return bytes by partner; no column when the function has none on that side."""
-    values = vectors[:, side]
-    if np.isnan(values).all():
-        values = values[:, :0]
-    return np.rint(np.nan_to_num(values)).astype(np.int64)
+def _leaves(nest: Nest, place: Sequence[int]) -> list[int]:
+    """Return the calls of a place, those in its loops too."""
+    return [
+        item
+        for root in place
+        for item in range(root, root + 1 + int(nest.body_items[root]))
+        if nest.symbol[item] >= 0
+    ]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from skelgen.events.types import PROC_NULL
 from skelgen.skeleton.render_groups import Group
 from skelgen.skeleton.render_memory import Extent, Memory
-from skelgen.skeleton.render_routines import Routine, Step
+from skelgen.skeleton.render_routines import Routine
+from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_tables import Tables
 
 #: Relative partner of a call to nobody in tables; no real one is that large.
@@ -77,9 +78,10 @@ def _place(area: str, offset: int) -> str:
 
 def size(around: Surroundings, step: Step, unit: int = 1) -> str:
     """Write a call's count in units of some bytes."""
-    sizes = -(-step.size_bytes // unit)
-    values = sizes.astype(float)
-    return around.tables.quantity("size", values, step.occurrences, owner=step)
+    sizes = [-(-place.size_bytes // unit) for place in step.everywhere]
+    values = [array.astype(float) for array in sizes]
+    often = [place.occurrences for place in step.everywhere]
+    return around.tables.quantity("size", values, often, owner=step)
 
 
 def created(around: Surroundings, index: int) -> str:
@@ -91,23 +93,48 @@ def created(around: Surroundings, index: int) -> str:
     return f"created({slot})" if around.by_age else f"&request[{slot}]"
 
 
-def peer(around: Surroundings, step: Step, shifts: NDArray[np.int64]) -> str:
-    """Write a partner: relative to the own rank, as a mirror image, or a table."""
+def peer(around: Surroundings, step: Step, *, source: bool = False) -> str:
+    """Write a partner: relative to the own rank, as a mirror image, or from a table.
+
+    Parameters
+    ----------
+    around : Surroundings
+    step : Step
+    source : bool
+        Whom a Sendrecv receives from, not whom it sends to.
+    """
+    places = [place.peer2 if source else place.peer for place in step.everywhere]
     group = around.group(step)
+    words = {_plain_peer(around, group, shifts) for shifts in places}
+    if len(words) == 1 and (word := words.pop()):
+        return word
+    values = [np.where(shifts == PROC_NULL, NOBODY, shifts) for shifts in places]
+    if values[0].shape[1] > 1:
+        shift = around.tables.in_turn("peer", values[0], owner=step)
+    else:
+        columns = [array.astype(float) for array in values]
+        shift = around.tables.quantity("peer", columns, [1] * len(columns))
+    return _shifted(group, shift)
+
+
+def _plain_peer(around: Surroundings, group: Group, shifts: NDArray[np.int64]) -> str:
+    """Write a partner without a table; "" when that is not possible."""
     if (shifts == PROC_NULL).all():
         return "MPI_PROC_NULL"
     if shifts.shape[1] > 1:
-        values = np.where(shifts == PROC_NULL, NOBODY, shifts)
-        shift = around.tables.in_turn("peer", values, owner=step)
-        return f"peer(&{group.name}, {shift})"
+        return ""
     column = shifts[:, 0]
     if (column == column[0]).all():
-        return f"peer(&{group.name}, {_signed(int(column[0]), group)})"
-    if mirror := _mirror(around, group, column):
-        return f"{group.name}.rank ^ {mirror}"
-    values = np.where(shifts == PROC_NULL, NOBODY, shifts)
-    shift = around.tables.quantity("peer", values.astype(float), step.occurrences)
-    return f"peer(&{group.name}, {shift})"
+        return _shifted(group, _signed(int(column[0]), group))
+    mirror = _mirror(around, group, column)
+    return f"{group.name}.rank ^ {mirror}" if mirror else ""
+
+
+def _shifted(group: Group, shift: str) -> str:
+    """Write a relative partner; most are partners in ``MPI_COMM_WORLD``."""
+    if group.name == "world":
+        return f"peer({shift})"
+    return f"peer_in(&{group.name}, {shift})"
 
 
 def _signed(shift: int, group: Group) -> str:

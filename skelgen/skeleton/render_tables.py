@@ -67,8 +67,8 @@ class Tables:
     def quantity(
         self,
         stem: str,
-        values: NDArray[np.float64],
-        occurrences: int,
+        values: Sequence[NDArray[np.float64]],
+        occurrences: Sequence[int],
         *,
         owner: Hashable = None,
         whole: bool = True,
@@ -79,39 +79,62 @@ class Tables:
         ----------
         stem : str
             Begin of the table's name.
-        values : (ranks, s) array
-            Occurrence k of n takes column ``k * s // n``.
-        occurrences : int
+        values : sequence of (ranks, s) arrays
+            One for each place of the text, whose number is in ``at``; occurrence k
+            of n takes column ``k * s // n``.
+        occurrences : sequence of int
+            n at each place.
         owner : hashable
             What the quantity belongs to: a call that stands at several places of
             the text counts its occurrences at all of them together.
         whole : bool
             Whether the values are integers.
         """
-        values = _shortened(np.asarray(values, np.float64))
-        same = bool((values == values[:1]).all())
-        if same and values.shape[1] == 1:
-            return number(values[0, 0], 17 if whole else 5)
-        if not same:
-            self.by_row = True
-        if values.shape[1] == 1:
-            kind = "int" if whole else "double"
-            return f"{self.constant(kind, stem, values[:, 0])}[row]"
-        key = (owner, stem, values.tobytes())
+        found = [_shortened(np.asarray(array, np.float64)) for array in values]
+        if all(np.array_equal(a, found[0]) for a in found) and found[0].shape[1] == 1:
+            found = found[:1]
+        by_row = any((array != array[:1]).any() for array in found)
+        self.by_row |= by_row
+        if all(array.shape[1] == 1 for array in found):
+            return self._single(stem, np.stack([a[:, 0] for a in found]), by_row, whole)
+        key = (owner, stem, *(array.tobytes() for array in found))
         if owner is None or key not in self._known:
-            rows = values[:1] if same else values
-            self._series(key, stem, rows, occurrences)
-        name = self._known[key]
-        return f"(int)next(&{name})" if whole else f"next(&{name})"
+            self._series(key, stem, found, occurrences)
+        place = "[at]" if len(found) > 1 else ""
+        name = f"next(&{self._known[key]}{place})"
+        return f"(int){name}" if whole else name
+
+    def _single(
+        self, stem: str, values: NDArray[np.float64], by_row: bool, whole: bool
+    ) -> str:
+        """Return an expression for (places, ranks) values that do not change."""
+        places = "[at]" if len(values) > 1 else ""
+        if not by_row:
+            values = values[:, 0]
+            if not places:
+                return number(values[0], 17 if whole else 5)
+        elif not places:
+            values = values[0]
+        kind = "int" if whole else "double"
+        return self.constant(kind, stem, values) + places + ("[row]" if by_row else "")
 
     def _series(
-        self, key: Hashable, stem: str, values: NDArray[np.float64], often: int
+        self,
+        key: Hashable,
+        stem: str,
+        values: Sequence[NDArray[np.float64]],
+        occurrences: Sequence[int],
     ) -> None:
-        """Define a series: columns, by row or not, occurrences, now, values."""
-        rows, columns = values.shape
-        head = f"static struct series {self._name(key, stem)} = "
-        head += f"{{{columns}, {int(rows > 1)}, {often}, 0, (const double[])"
-        self._define(head, [", ".join(_words(row)) for row in values], "};")
+        """Define series: columns, by row or not, occurrences, now, values."""
+        size = f"[{len(values)}]" if len(values) > 1 else ""
+        head = f"static struct series {self._name(key, stem)}{size} = "
+        ends = [*["}, "] * (len(values) - 1), "}};" if size else "};"]
+        for place, (array, often) in enumerate(zip(values, occurrences, strict=True)):
+            rows = array[:1] if (array == array[:1]).all() else array
+            start = "\t" if place else head + ("{" if size else "")
+            start += f"{{{rows.shape[1]}, {int(len(rows) > 1)}, {often}, 0, "
+            words = [", ".join(_words(row)) for row in rows]
+            self._define(f"{start}(const double[])", words, ends[place].rstrip())
 
     def in_turn(
         self, stem: str, values: NDArray[np.int64], *, owner: Hashable = None
@@ -132,7 +155,7 @@ class Tables:
         same = bool((values == values[:1]).all())
         if period <= 2 * len(runs) or not same:
             first = values[:, :period].astype(float)
-            return self.quantity(stem, first, period, owner=owner)
+            return self.quantity(stem, [first], [period], owner=owner)
         key = (owner, stem, values.tobytes())
         if owner is None or key not in self._known:
             head = f"static struct runs {self._name(key, stem)} = "

@@ -70,7 +70,7 @@ def test_ranks_with_other_partners_share_a_table() -> None:
         build.program([rank], Do("MPI_Send", size=8, peer=shift, tag=1))
     text = source(build)
     assert "static const int peer_0[4] = {1, 2, 3, 1};" in text
-    assert "peer(&world, peer_0[row])" in functions(text)
+    assert "peer(peer_0[row])" in functions(text)
 
 
 def test_nobody_can_stand_in_a_table_of_partners() -> None:

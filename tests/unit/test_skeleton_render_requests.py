@@ -36,22 +36,23 @@ def test_requests_that_are_completed_in_each_trip_have_one_place() -> None:
     found = lifetimes(nest_of(Loop(1000, body)), [RECEIVE, SEND, wait(2, 1)])
     assert found.spans == {0: 1, 1: 1}
     assert found.conflicts == {(0, 1)}
-    assert found.references == {2: ((0, 0), (1, 0))}
-    assert not found.irregular and not found.left
+    assert found.references == {2: {((0, 0), (1, 0))}}
+    assert not found.left
 
 
 def test_a_loop_of_receives_needs_a_place_for_each_trip() -> None:
     nest = nest_of(Loop(5, [Loop(7, [Do("a")]), Do("b")]))
     found = lifetimes(nest, [RECEIVE, wait(*range(7, 0, -1))])
     assert found.spans == {0: 7}
-    assert found.references[1] == tuple((0, lag) for lag in range(6, -1, -1))
+    assert found.references[1] == {tuple((0, lag) for lag in range(6, -1, -1))}
 
 
 def test_a_request_of_the_last_trip_keeps_its_place() -> None:
     nest = nest_of(Do("a"), Loop(50, [Do("b"), Do("c")]), Do("d"))
     found = lifetimes(nest, [SEND, RECEIVE, wait(2), wait(1)])
     assert found.spans == {0: 1, 1: 2}
-    assert found.irregular == {2}  # first the send from before the loop
+    # First the send from before the loop, then the receive of the last trip.
+    assert found.references[2] == {((0, 0),), ((1, 1),)}
 
 
 def test_what_nothing_completes_is_left() -> None:
@@ -93,7 +94,7 @@ def test_no_outstanding_request_loses_its_place(rng: random.Random) -> None:
     for operation in string:
         role = roles[operation]
         done = [len(slot_of) - age for age in role.ages]
-        if role.ages and operation not in found.irregular:
+        if role.ages and len(found.references[operation]) == 1:
             told = stated(found, slots.first, own, operation)
             assert sorted(told) == sorted(slot_of[birth] for birth in done)
         for birth in done:
@@ -122,7 +123,8 @@ def stated(
     found: Lifetimes, first: dict[int, int], own: list[int], operation: int
 ) -> Iterator[int]:
     """Yield the places that a completion refers to."""
-    for reference in found.references[operation]:
+    (references,) = found.references[operation]
+    for reference in references:
         assert reference is not None
         creator, lag = reference
         turn = (own[creator] - 1 - lag) % found.spans[creator]

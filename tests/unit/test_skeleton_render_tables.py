@@ -14,13 +14,13 @@ from skelgen.skeleton.render_tables import Tables
 
 def test_a_constant_is_a_literal() -> None:
     tables = Tables()
-    assert tables.quantity("size", np.full((3, 4), 8000.0), 100) == "8000"
+    assert tables.quantity("size", [np.full((3, 4), 8000.0)], [100]) == "8000"
     assert not tables.lines and not tables.by_row
 
 
 def test_what_differs_between_ranks_is_looked_up_by_row() -> None:
     tables = Tables()
-    assert tables.quantity("size", np.array([[1.0], [2.0]]), 9) == "size_0[row]"
+    assert tables.quantity("size", [np.array([[1.0], [2.0]])], [9]) == "size_0[row]"
     assert tables.by_row
     assert tables.lines == ["static const int size_0[2] = {1, 2};"]
 
@@ -28,15 +28,15 @@ def test_what_differs_between_ranks_is_looked_up_by_row() -> None:
 def test_equal_tables_are_written_once() -> None:
     tables = Tables()
     values = np.array([[1.0], [2.0]])
-    first = tables.quantity("gap", values, 9)
-    assert tables.quantity("gap", values.copy(), 9) == first
+    first = tables.quantity("gap", [values], [9])
+    assert tables.quantity("gap", [values.copy()], [9]) == first
     assert len(tables.lines) == 1
 
 
 def test_a_series_hands_out_its_columns_over_the_run() -> None:
     tables = Tables()
     values = np.array([[1.5, 2.5], [1.5, 3.5]])
-    assert tables.quantity("gap", values, 10, whole=False) == "next(&gap_0)"
+    assert tables.quantity("gap", [values], [10], whole=False) == "next(&gap_0)"
     assert tables.lines == [
         "static struct series gap_0 = "
         "{2, 1, 10, 0, (const double[]){1.5, 2.5, 1.5, 3.5}};"
@@ -45,7 +45,7 @@ def test_a_series_hands_out_its_columns_over_the_run() -> None:
 
 def test_long_tables_have_lines_that_fit() -> None:
     tables = Tables()
-    tables.quantity("gap", np.arange(400.0).reshape(4, 100) + 0.5, 100)
+    tables.quantity("gap", [np.arange(400.0).reshape(4, 100) + 0.5], [100])
     tables.constant("int", "to", np.arange(400.0).reshape(100, 4))
     assert max(len(line.expandtabs()) for line in tables.lines) <= 100
     numbers = re.findall(r"[\d.]+(?=[,}])", "".join(tables.lines[1:]))
@@ -92,6 +92,26 @@ def test_a_long_run_of_equal_values_is_short() -> None:
 def test_a_call_at_two_places_counts_once() -> None:
     tables = Tables()
     values = np.array([[1.0, 2.0, 4.0]])
-    first = tables.quantity("size", values, 9, owner="a call")
-    assert tables.quantity("size", values, 9, owner="a call") == first
-    assert tables.quantity("size", values, 9, owner="another") != first
+    first = tables.quantity("size", [values], [9], owner="a call")
+    assert tables.quantity("size", [values], [9], owner="a call") == first
+    assert tables.quantity("size", [values], [9], owner="another") != first
+
+
+def test_places_of_a_text_choose_with_at() -> None:
+    tables = Tables()
+    one, two = np.array([[3.0], [3.0]]), np.array([[4.0], [4.0]])
+    assert tables.quantity("size", [one, one], [5, 6]) == "3"
+    assert tables.quantity("size", [one, two], [5, 6]) == "size_0[at]"
+    by_row = np.array([[1.0], [2.0]])
+    assert tables.quantity("size", [one, by_row], [5, 6]) == "size_1[at][row]"
+    assert tables.quantity("size", [by_row, by_row], [5, 6]) == "size_2[row]"
+
+
+def test_series_at_several_places_count_apart() -> None:
+    tables = Tables()
+    one, two = np.array([[3.0, 4.0]]), np.array([[5.0]])
+    assert tables.quantity("gap", [one, two], [8, 9], whole=False) == "next(&gap_0[at])"
+    assert tables.lines == [
+        "static struct series gap_0[2] = {{2, 0, 8, 0, (const double[]){3, 4}},",
+        "\t{1, 0, 9, 0, (const double[]){5}}};",
+    ]

@@ -1,0 +1,161 @@
+"""Find stretches of calls that stand at several places of a program.
+
+The loop of an application becomes several loops when some of its iterations are
+special, with the same body in each of them. Such a body is written once, as a
+function; what differs between its places (times, sizes, trips) comes from tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from skelgen.loops import Nest
+
+#: Lines of text of a call, of a loop around its body, and of a function.
+_CALL, _LOOP, _FUNCTION = 3, 2, 6
+#: Repeats are looked for in programs of up to so many items.
+_MOST_ITEMS = 2500
+_MOST_REPEATS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A stretch of items that stands at several places.
+
+    Attributes
+    ----------
+    places : tuple of tuple of int
+        The items of each place, neighbours in the same body; without those inside
+        them.
+    """
+
+    places: tuple[tuple[int, ...], ...]
+
+
+def repeats(nest: Nest, keys: Sequence[Hashable]) -> tuple[Repeat, ...]:
+    """Find stretches that are worth a function, those that save most lines first.
+
+    Parameters
+    ----------
+    nest : Nest
+    keys : sequence of hashable
+        For each item what must be equal at all places.
+    """
+    if len(nest) > _MOST_ITEMS:
+        return ()
+    search = _Search(nest, keys)
+    found: list[Repeat] = []
+    while len(found) < _MOST_REPEATS and (best := search.best()) is not None:
+        found.append(best)
+    return tuple(found)
+
+
+class _Search:
+    """The bodies of a nest, one behind the other, as numbers of equal items."""
+
+    def __init__(self, nest: Nest, keys: Sequence[Hashable]) -> None:
+        self.end = [i + 1 + int(items) for i, items in enumerate(nest.body_items)]
+        self.lines = [0] * len(nest)
+        known: dict[Hashable, int] = {}
+        number = [0] * len(nest)
+        for item in reversed(range(len(nest))):
+            inside = self.inside(item + 1, self.end[item])
+            loop = int(nest.symbol[item]) < 0
+            content = (loop, keys[item], tuple(number[i] for i in inside))
+            number[item] = known.setdefault(content, len(known))
+            below = sum(self.lines[i] for i in inside)
+            self.lines[item] = below + _LOOP if loop else _CALL
+        self.items: list[int] = []
+        self.text: list[int] = []
+        self.mark = 0
+        bodies = [(0, len(nest))]
+        while bodies:
+            begin, end = bodies.pop(0)
+            for item in self.inside(begin, end):
+                self.items.append(item)
+                self.text.append(number[item])
+                bodies.append((item + 1, self.end[item]))
+            self.items.append(-1)
+            self.text.append(self.unique())
+
+    def inside(self, begin: int, end: int) -> list[int]:
+        """Return the items from `begin` to `end` that are in no deeper loop."""
+        found = []
+        while begin < end:
+            found.append(begin)
+            begin = self.end[begin]
+        return found
+
+    def unique(self) -> int:
+        """Return a number that equals no other."""
+        self.mark -= 1
+        return self.mark
+
+    def best(self) -> Repeat | None:
+        """Return the stretch that saves most, and take it out of the text."""
+        most, chosen, long = 0, [], 0
+        for begin, length in self.candidates():
+            weight = self.weight(begin, length)
+            count = self.upper(length)
+            if (count - 1) * weight <= most + _FUNCTION:
+                continue
+            places = self.places(self.text[begin : begin + length])
+            saved = (len(places) - 1) * weight - _FUNCTION - len(places)
+            if saved > most:
+                most, chosen, long = saved, places, length
+        if not chosen:
+            return None
+        found = Repeat(tuple(tuple(self.items[p : p + long]) for p in chosen))
+        self.take_out(found)
+        return found
+
+    def upper(self, length: int) -> int:
+        """Return how often a stretch of some length can stand in the text."""
+        return len(self.text) // max(1, length)
+
+    def candidates(self) -> list[tuple[int, int]]:
+        """Return the longest stretches that stand at two places: begin and length."""
+        text = self.text
+        suffixes = sorted(range(len(text)), key=lambda i: text[i : i + 400])
+        found: dict[tuple[int, ...], int] = {}
+        for one, other in pairwise(suffixes):
+            length = 0
+            limit = len(text) - max(one, other)
+            while length < limit and text[one + length] == text[other + length]:
+                length += 1
+            if length:
+                found.setdefault(tuple(text[one : one + length]), one)
+        return [(begin, len(stretch)) for stretch, begin in found.items()]
+
+    def weight(self, begin: int, length: int) -> int:
+        """Return the lines of a stretch."""
+        return sum(self.lines[item] for item in self.items[begin : begin + length])
+
+    def places(self, stretch: list[int]) -> list[int]:
+        """Return where a stretch stands, without overlaps."""
+        found, i = [], 0
+        while i + len(stretch) <= len(self.text):
+            if self.text[i] == stretch[0] and (
+                self.text[i : i + len(stretch)] == stretch
+            ):
+                found.append(i)
+                i += len(stretch)
+            else:
+                i += 1
+        return found
+
+    def take_out(self, found: Repeat) -> None:
+        """Let no other stretch have items of the places, in them or around them."""
+        taken = {
+            inner
+            for place in found.places
+            for item in place
+            for inner in range(item, self.end[item])
+        }
+        begins = {item for place in found.places for item in place}
+        for i, item in enumerate(self.items):
+            around = range(item, self.end[item]) if item >= 0 else ()
+            if item in taken or not begins.isdisjoint(around):
+                self.text[i] = self.unique()

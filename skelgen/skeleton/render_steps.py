@@ -1,0 +1,231 @@
+"""One call of a routine with what it is on each of its ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import InputError
+from skelgen.events.functions import FunctionInfo, Kind, function_info
+from skelgen.events.types import IN_PLACE, NO_PEER, PROC_NULL
+from skelgen.skeleton.types import Operation, Plan
+from skelgen.symbols import VARYING
+
+_PEERS = {
+    Kind.SEND,
+    Kind.RECEIVE,
+    Kind.SENDRECV,
+    Kind.ISEND,
+    Kind.IRECEIVE,
+    Kind.SEND_INIT,
+    Kind.RECEIVE_INIT,
+    Kind.PROBE,
+}
+_SUPPORTED = {*_PEERS, Kind.START, Kind.COMPLETE, Kind.RELEASE} | {
+    Kind.COLLECTIVE,
+    Kind.ICOLLECTIVE,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One MPI call of a routine, with the values of each of its ranks.
+
+    Attributes
+    ----------
+    function : str
+        Such as ``MPI_Isend``.
+    info : FunctionInfo
+    family : int
+    datatype_bytes, op, tag, tag2, root : int
+        As in the symbol; `root` is NO_PEER for all but rooted collectives.
+    site : int
+        Call site of the first program's symbol.
+    ages : tuple of int
+    occurrences : int
+        The most of all ranks.
+    variants : tuple of Step
+        The calls at all places of a text that stands at several; empty for others.
+    in_place : tuple of bool
+        Of each rank.
+    peer, peer2 : (ranks, s) int arrays
+        Relative partners, or PROC_NULL; no column without a partner.
+    compute_us : (ranks, s) float64 array
+        Computation before the call [us].
+    call_us : float
+        Time inside the call in the application, mean of its occurrences [us].
+    size_bytes : (ranks, s) int64 array
+    capacity_bytes : int
+        Largest message that it receives on any rank [bytes].
+    to, of : (ranks, p) int64 arrays
+        Bytes to and from each rank of the communicator; no column for none.
+    """
+
+    function: str
+    info: FunctionInfo
+    family: int
+    datatype_bytes: int
+    op: int
+    tag: int
+    tag2: int
+    root: int
+    site: int
+    ages: tuple[int, ...]
+    occurrences: int
+    in_place: tuple[bool, ...]
+    peer: NDArray[np.int64]
+    peer2: NDArray[np.int64]
+    compute_us: NDArray[np.float64]
+    call_us: float
+    size_bytes: NDArray[np.int64]
+    capacity_bytes: int
+    to: NDArray[np.int64]
+    of: NDArray[np.int64]
+    variants: tuple[Step, ...] = ()
+
+    @property
+    def everywhere(self) -> tuple[Step, ...]:
+        """Return the call at each place of its text."""
+        return self.variants or (self,)
+
+    @property
+    def text_key(self) -> Hashable:
+        """Return what calls must have in common to share a text."""
+        if self.peer.shape[1] > 1:
+            return id(self)  # what changes in turn belongs to one call
+        return (
+            self.function,
+            self.site,
+            self.family,
+            self.datatype_bytes,
+            self.op,
+            self.tag,
+            self.tag2,
+            self.root,
+            self.ages,
+            self.in_place,
+            self.peer.tobytes(),
+            self.to.tobytes(),
+            self.of.tobytes(),
+        )
+
+    @property
+    def kind(self) -> Kind:
+        """Return how the call takes part in communication."""
+        return self.info.kind
+
+    @property
+    def time_us(self) -> float:
+        """Return the time of all occurrences on a rank, about [us]."""
+        return self.occurrences * (float(self.compute_us.mean()) + self.call_us)
+
+    @property
+    def sends(self) -> bool:
+        """Return whether it sends a message to one partner."""
+        return self.kind in (Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV)
+
+    @property
+    def receives(self) -> bool:
+        """Return whether it receives a message from one partner."""
+        kinds = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.SENDRECV)
+        return self.kind in kinds
+
+
+def info_of(plan: Plan, operation: Operation) -> FunctionInfo:
+    """Return what the call of an operation does.
+
+    Raises
+    ------
+    InputError
+        When skeletons do not repeat it.
+    """
+    name = plan.functions[plan.symbols[operation.symbol]["function"]]
+    info = function_info(name)
+    if info.kind not in _SUPPORTED:
+        raise InputError(
+            f"the plan holds {name}, which a skeleton cannot repeat; "
+            "leave it out of the signature"
+        )
+    return info
+
+
+def join_step(
+    plan: Plan, operations: Sequence[Operation], order: Sequence[int]
+) -> Step:
+    """Join the operations at one place of several programs."""
+    first = operations[0]
+    symbol = plan.symbols[first.symbol]
+    info = info_of(plan, first)
+    ranks = [len(op.compute_ns.values) for op in operations]
+    symbols = [plan.symbols[op.symbol] for op in operations]
+
+    def rows(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        if arrays[0].ndim == 2:
+            columns = math.lcm(*(array.shape[1] for array in arrays))
+            # Repeated columns hand out the same values as before.
+            arrays = [np.repeat(a, columns // a.shape[1], axis=1) for a in arrays]
+        return np.concatenate(arrays, axis=0)[list(order)]
+
+    def whole(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:
+        return np.rint(np.nan_to_num(rows(arrays))).astype(np.int64)
+
+    flags = np.repeat([bool(s["flags"] & IN_PLACE) for s in symbols], ranks)
+    return Step(
+        function=plan.functions[symbol["function"]].removesuffix("_c"),
+        info=info,
+        family=int(symbol["family"]),
+        datatype_bytes=max(1, int(symbol["datatype_bytes"])),
+        op=int(symbol["op"]),
+        tag=int(symbol["tag"]),
+        tag2=int(symbol["tag2"]),
+        root=int(symbol["peer"]) if info.rooted else NO_PEER,
+        site=int(symbol["site"]),
+        ages=first.ages,
+        occurrences=max(op.occurrences for op in operations),
+        in_place=tuple(bool(flag) for flag in flags[list(order)]),
+        peer=whole([_peers(op, plan) for op in operations])
+        if info.kind in _PEERS
+        else np.zeros((len(order), 0), np.int64),
+        peer2=whole([_constant(op, plan, "peer2") for op in operations])
+        if info.kind is Kind.SENDRECV
+        else np.zeros((len(order), 0), np.int64),
+        compute_us=rows([op.compute_ns.values / 1e3 for op in operations]),
+        call_us=float(np.mean([_call_us(plan, op) for op in operations])),
+        size_bytes=whole([op.size_bytes.values for op in operations]),
+        capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
+        to=_vectors(rows([op.vectors for op in operations]), 0),
+        of=_vectors(rows([op.vectors for op in operations]), 1),
+    )
+
+
+def _call_us(plan: Plan, operation: Operation) -> float:
+    if operation.group < 0:  # the application has no such call
+        return 0.0
+    group = plan.signature.groups[operation.group]
+    count = max(1, int(group.count[operation.leaf]))
+    return float(group.mpi_ns[operation.leaf].mean()) / count / 1e3
+
+
+def _peers(operation: Operation, plan: Plan) -> NDArray[np.float64]:
+    if int(plan.symbols[operation.symbol]["peer"]) == VARYING:
+        ranks = len(operation.compute_ns.values)
+        return np.tile(operation.peers.astype(np.float64), (ranks, 1))
+    return _constant(operation, plan, "peer")
+
+
+def _constant(operation: Operation, plan: Plan, column: str) -> NDArray[np.float64]:
+    value = int(plan.symbols[operation.symbol][column])
+    ranks = len(operation.compute_ns.values)
+    return np.full((ranks, 1), PROC_NULL if value == NO_PEER else value, np.float64)
+
+
+def _vectors(vectors: NDArray[np.float64], side: int) -> NDArray[np.int64]:
+    """Return bytes by partner; no column when the function has none on that side."""
+    values = vectors[:, side]
+    if np.isnan(values).all():
+        values = values[:, :0]
+    return np.rint(np.nan_to_num(values)).astype(np.int64)

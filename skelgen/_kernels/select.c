@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	TOO_LONG = -1,
@@ -143,49 +144,62 @@ out:
 	return error ? error : walk.length;
 }
 
+/* Labels by key: open addressing, at most half full, -1 where nothing stands. */
+struct table {
+	int32_t *label;
+	uint64_t size;
+	const uint64_t *key;
+	const int64_t *first;
+};
+
+static int resize(struct table *table, uint64_t size)
+{
+	free(table->label);
+	table->label = malloc(size * sizeof(*table->label));
+	table->size = size;
+	if (!table->label)
+		return NO_MEMORY;
+	memset(table->label, 0xff, size * sizeof(*table->label));
+	return 0;
+}
+
+/* Where the label of a key stands, or belongs. */
+static int32_t *place(const struct table *table, uint64_t key)
+{
+	uint64_t mask = table->size - 1;
+	uint64_t slot = (key * 0x9e3779b97f4a7c15u) >> 20 & mask;
+
+	while (table->label[slot] >= 0 && table->key[table->first[table->label[slot]]] != key)
+		slot = (slot + 1) & mask;
+	return &table->label[slot];
+}
+
 /*
  * Numbers equal keys by first occurrence and notes where each was first seen; returns how many
- * there are. Open addressing, at most half full.
+ * there are.
  */
 int64_t skelgen_label(int64_t count, const uint64_t *key, int32_t *label, int64_t *first)
 {
-	uint64_t size = 1024, mask, slot, s;
-	int64_t labels = 0, i;
-	int32_t *table = malloc(size * sizeof(*table));
+	struct table table = {.key = key, .first = first};
+	int64_t labels = 0, i, known;
 
-	if (!table)
+	if (resize(&table, 1024))
 		return NO_MEMORY;
-	for (s = 0; s < size; s++)
-		table[s] = -1;
-	mask = size - 1;
 	for (i = 0; i < count; i++) {
-		slot = (key[i] * 0x9e3779b97f4a7c15u) >> 20 & mask;
-		while (table[slot] >= 0 && key[first[table[slot]]] != key[i])
-			slot = (slot + 1) & mask;
-		if (table[slot] >= 0) {
-			label[i] = table[slot];
-			continue;
+		int32_t *found = place(&table, key[i]);
+
+		if (*found < 0) {
+			first[labels] = i;
+			*found = (int32_t)labels++;
 		}
-		first[labels] = i;
-		label[i] = (int32_t)labels;
-		table[slot] = (int32_t)labels++;
-		if ((uint64_t)labels * 2 < size)
+		label[i] = *found;
+		if ((uint64_t)labels * 2 < table.size)
 			continue;
-		free(table);
-		size *= 4;
-		mask = size - 1;
-		table = malloc(size * sizeof(*table));
-		if (!table)
+		if (resize(&table, table.size * 4))
 			return NO_MEMORY;
-		for (s = 0; s < size; s++)
-			table[s] = -1;
-		for (s = 0; s < (uint64_t)labels; s++) {
-			slot = (key[first[s]] * 0x9e3779b97f4a7c15u) >> 20 & mask;
-			while (table[slot] >= 0)
-				slot = (slot + 1) & mask;
-			table[slot] = (int32_t)s;
-		}
+		for (known = 0; known < labels; known++)
+			*place(&table, key[first[known]]) = (int32_t)known;
 	}
-	free(table);
+	free(table.label);
 	return labels;
 }

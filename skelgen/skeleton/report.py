@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import function_info
-from skelgen.signature import Signature
+from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.durations import deviation, uneven_leaves
 from skelgen.skeleton.good import largest_good_scale
@@ -103,31 +103,17 @@ def _table(
     numbers: list[tuple[int, int, int]] = []
     parts: list[NDArray[np.float64]] = []
     for number, group in enumerate(signature.groups):
-        leaves, ranks = group.compute_ns.total.shape
-        kept, kept_ns = _kept(programs, number, group.ranks, leaves)
-        calls = np.repeat(group.count[:, np.newaxis], ranks, axis=1).astype(float)
-        # The time inside a rare call is mostly waiting, which computation decides.
-        often = calls * fraction >= 1
-        share = np.where(often, kept / np.maximum(calls, 1), fraction)
-        columns = (
-            np.tile(np.array(group.ranks, float), (leaves, 1)),
-            calls,
-            kept,
-            group.compute_ns.total,
-            kept_ns,
-            group.mpi_ns,
-            group.mpi_ns * share,
-        )
-        parts.append(np.stack([column.ravel() for column in columns]))
+        parts.append(_columns(group, programs, number, fraction))
+        count = np.maximum(group.count, 1)[:, np.newaxis]
+        means = (group.size_bytes.total / count).mean(axis=1).tolist()
         symbols = group.nest.symbol[group.nest.body_items == 0].tolist()
-        means = (group.size_bytes.total / np.maximum(calls, 1)).mean(axis=1).tolist()
         for symbol, mean in zip(symbols, means, strict=True):
             row = (
                 symbol,
                 labels.setdefault(_label(signature, symbol, mean), len(labels)),
                 coarse.setdefault(_coarse(signature, symbol, mean), len(coarse)),
             )
-            numbers += [row] * ranks
+            numbers += [row] * len(group.ranks)
     values = np.concatenate(parts, axis=1)
     symbol, label, coarse_class = np.array(numbers, np.int64).reshape(-1, 3).T
     return _Table(
@@ -143,6 +129,28 @@ def _table(
         mpi_ns=values[5],
         kept_mpi_ns=values[6],
     )
+
+
+def _columns(
+    group: RankGroup, programs: Sequence[Program], number: int, fraction: float
+) -> NDArray[np.float64]:
+    """Return rank, calls and times of all leaves and ranks of a group."""
+    leaves, ranks = group.compute_ns.total.shape
+    kept, kept_ns = _kept(programs, number, group.ranks, leaves)
+    calls = np.repeat(group.count[:, np.newaxis], ranks, axis=1).astype(np.float64)
+    # The time inside a rare call is mostly waiting, which computation decides.
+    often = calls * fraction >= 1
+    share = np.where(often, kept / np.maximum(calls, 1), fraction)
+    columns = (
+        np.tile(np.array(group.ranks, np.float64), (leaves, 1)),
+        calls,
+        kept,
+        group.compute_ns.total,
+        kept_ns,
+        group.mpi_ns,
+        group.mpi_ns * share,
+    )
+    return np.stack([column.ravel() for column in columns])
 
 
 def _kept(

@@ -1,0 +1,148 @@
+"""How fast and how large is the way from a trace to a skeleton?
+
+``python benchmarks/pipeline.py [--largest 1e7] [--ranks 2]``
+
+Traces of 1e5 to 1e7 events of a ring exchange with a reduction; K = 100. Each trace is
+compiled in a process of its own, because memory is measured by its peak. The rate is
+that of CPU seconds, which a loaded machine changes little; all is single-threaded.
+`share` is the CPU time of each stage. Less than two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import reader  # noqa: E402
+
+SCALE = 100.0
+
+
+def ring(writer: Any, iteration: int) -> None:
+    """Exchange with both neighbours of a ring, then reduce: six calls."""
+    sides = [((writer.rank + 1) % writer.ranks, 0), (writer.rank - 1, 1)]
+    for peer, tag in sides:
+        words = {"peer": peer % writer.ranks, "tag": 1 - tag}
+        writer.event(
+            "MPI_Irecv", 40, 60, flags="CREATES", count_b=1000, type_b=8, **words
+        )
+    for peer, tag in sides:
+        words = {"peer": peer % writer.ranks, "tag": tag}
+        writer.event(
+            "MPI_Isend", 40, 300, flags="CREATES", count_a=1000, type_a=8, **words
+        )
+    flags = {"flags": "COMPLETES", "count_a": 4, "requests": [4, 3, 2, 1]}
+    writer.event("MPI_Waitall", 30, 4000, **flags)
+    writer.event("MPI_Allreduce", 90_000, 7000, count_a=1, type_a=8, op=3)
+
+
+reader.PATTERNS["ring"] = ring
+
+
+def compile_trace(folder: Path) -> dict[str, float]:
+    """Take a trace through all stages; return the CPU time of each [s]."""
+    from skelgen.events import collect
+    from skelgen.loops import fold
+    from skelgen.matching import match
+    from skelgen.signature import Provenance, summarise
+    from skelgen.skeleton.compute import Calibration, Mix
+    from skelgen.skeleton.plan import plan
+    from skelgen.skeleton.render import render
+    from skelgen.symbols import cluster
+    from skelgen.trace import open_trace
+
+    taken: dict[str, float] = {}
+    start = time.process_time()
+
+    def lap(name: str) -> None:
+        taken[name] = time.process_time() - start - sum(taken.values())
+
+    events = collect(open_trace(folder))
+    lap("read")
+    matching = match(events.calls)
+    lap("match")
+    symbols = cluster(events, matching)
+    lap("symbols")
+    strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
+    nests = [fold(string[string >= 0]) for string in strings]
+    lap("fold")
+    nobody = Provenance("ring", (), "", "", "", "", (), (events.calls.ranks,))
+    signature = summarise(events, matching, symbols, nests, nobody)
+    del events, matching, symbols, strings, nests
+    lap("summary")
+    made = plan(signature, SCALE)
+    lap("plan")
+    speed = Calibration(Mix(1.0, 0.0, 0.0), (1000.0, 0.0, 0.0), 0.02, 0.08, 2, "", "")
+    render(made, calibration=speed)
+    lap("render")
+    return taken
+
+
+def measure(folder: Path) -> None:
+    """Print what compiling a trace took, as JSON."""
+    with tempfile.TemporaryDirectory() as small:
+        reader.write(Path(small), "ring", 2000, 2)
+        compile_trace(Path(small))  # load kernels and modules
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    taken = compile_trace(folder)
+    seconds = time.perf_counter() - start
+    peak = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    print(json.dumps({"taken": taken, "seconds": seconds, "peak_bytes": peak}))
+
+
+def table(largest: int, ranks: int) -> None:
+    print(
+        f"{'events':>11}{'seconds':>10}{'cpu':>8}{'M events/cpu s':>16}{'B/event':>9}"
+        "  share of cpu"
+    )
+    events = 100_000
+    while events <= largest:
+        with tempfile.TemporaryDirectory() as folder:
+            reader.write(Path(folder), "ring", events, ranks)
+            command = [sys.executable, __file__, "--measure", folder]
+            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            done = subprocess.run(
+                command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+            )
+        result = json.loads(done.stdout)
+        cpu = sum(result["taken"].values())
+        shares = ", ".join(
+            f"{name} {100 * part / cpu:.0f} %"
+            for name, part in result["taken"].items()
+        )
+        print(
+            f"{events:>11,}{result['seconds']:>10.2f}{cpu:>8.2f}"
+            f"{events / cpu / 1e6:>16.2f}"
+            f"{result['peak_bytes'] / events:>9.0f}  {shares}",
+            flush=True,
+        )
+        events *= 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=float, default=1e7)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.measure:
+        measure(given.measure)
+    else:
+        table(int(given.largest), given.ranks)
+
+
+if __name__ == "__main__":
+    main()

@@ -190,6 +190,7 @@ void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int cod
 	munmap(s->window, s->window_bytes);
 	close(s->file);
 	s->stopped = true;
+	s->special |= SKELGEN_SPECIAL_STOPPED;
 	if (skelgen_current == s)
 		skelgen_current = NULL;
 }
@@ -202,6 +203,8 @@ bool skelgen_room(void **array, size_t *room, size_t wanted, size_t element)
 
 	if (wanted <= *room)
 		return true;
+	if (wanted > SIZE_MAX / 4 / element) /* a negative count, for instance */
+		return false;
 	while (more < wanted)
 		more *= 2;
 	larger = realloc(*array, more * element);

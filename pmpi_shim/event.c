@@ -317,6 +317,8 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 	struct skelgen_shape *shape;
 	struct extras x;
 
+	if (s->stopped)
+		return;
 	if (skelgen.paused) {
 		s->unrecorded++;
 		clear_extras(s);

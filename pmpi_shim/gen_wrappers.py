@@ -322,7 +322,7 @@ def completion(w: Wrapper) -> None:
         request = f["request"]
         assert request and status
         w.field("count_a", "1", "COUNT_A")
-        w.before.append(f"uint64_t held = (uint64_t)(uintptr_t)*{request.name};")
+        w.before.append(f"uint64_t held = skelgen_handle_at({request.name});")
         done.append(f"call.reference = skelgen_completed_one(s, held, {status.name});")
     else:
         requests, count = f["requests"], f["count_a"]
@@ -388,7 +388,7 @@ def release(w: Wrapper) -> None:
     request = w.function["request"]
     assert request
     w.field("reference", "0", "REFERENCE")
-    w.before.append(f"uint64_t held = (uint64_t)(uintptr_t)*{request.name};")
+    w.before.append(f"uint64_t held = skelgen_handle_at({request.name});")
     what = "released" if w.function.short == "request_free" else "cancelled"
     if what == "released":
         w.flag("RELEASES")

@@ -254,8 +254,8 @@ static bool collective_on_parent(enum skelgen_comm_kind kind)
 	return kind != SKELGEN_COMM_CREATE_GROUP && kind != SKELGEN_COMM_INTER;
 }
 
-void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
-			  MPI_Comm created)
+static void comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
+			 MPI_Comm created)
 {
 	struct skelgen_comm *of = skelgen_comm_find(parent);
 	bool collective = of && collective_on_parent(kind);
@@ -275,8 +275,16 @@ void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind,
 	skelgen_object(s, (uint32_t)comm->id);
 }
 
+void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
+			  MPI_Comm created)
+{
+	skelgen_lock();
+	comm_created(s, kind, parent, created);
+	skelgen_unlock();
+}
+
 /* Comm_idup: the members are known now, the handle when the request completes. */
-uint32_t skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where)
+static void comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where)
 {
 	struct skelgen_comm *of = skelgen_comm_find(parent);
 	struct promise *promise = malloc(sizeof(*promise));
@@ -284,19 +292,25 @@ uint32_t skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Com
 
 	if (!of || !promise) {
 		free(promise);
-		return 0;
+		return;
 	}
 	promise->where = where;
 	promise->comm = add_comm(SKELGEN_COMM_DUP, parent, of->id, of->sequence++);
 	if (!promise->comm || skelgen.paused) {
 		free(promise);
-		return 0;
+		return;
 	}
 	skelgen_map_set(&promises, key, (uintptr_t)promise);
 	skelgen_comm_define(s, of->id);
 	skelgen_comm_define(s, promise->comm->id);
 	skelgen_object(s, (uint32_t)promise->comm->id);
-	return (uint32_t)promise->comm->id;
+}
+
+void skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where)
+{
+	skelgen_lock();
+	comm_promise(s, parent, where);
+	skelgen_unlock();
 }
 
 /* The request with this number (and its thread + 1 above bit 48) is complete. */
@@ -314,7 +328,7 @@ void skelgen_comm_fulfil(uint64_t request)
 	free(promise);
 }
 
-void skelgen_comm_freed(MPI_Comm handle)
+static void comm_freed(MPI_Comm handle)
 {
 	uint64_t *known = skelgen_map_find(&comm_of_handle, KEY(handle));
 	struct skelgen_comm *comm;
@@ -329,6 +343,13 @@ void skelgen_comm_freed(MPI_Comm handle)
 	free(comm);
 }
 
+void skelgen_comm_freed(MPI_Comm handle)
+{
+	skelgen_lock();
+	comm_freed(handle);
+	skelgen_unlock();
+}
+
 void skelgen_comm_define(struct skelgen_stream *s, int32_t id)
 {
 	struct skelgen_comm *comm = comms[id];
@@ -340,15 +361,19 @@ void skelgen_comm_define(struct skelgen_stream *s, int32_t id)
 /* A handle's value may come back with another meaning: no shape may be found by it. */
 void skelgen_handle_freed(uint64_t handle)
 {
+	skelgen_lock();
 	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
 		skelgen_forget(s, handle);
 	skelgen_map_remove(&op_of_handle, handle + 1);
+	skelgen_unlock();
 }
 
 void skelgen_type_freed(MPI_Datatype type)
 {
+	skelgen_lock();
 	skelgen_map_remove(&type_of_handle, KEY(type));
 	skelgen_handle_freed((uint64_t)(uintptr_t)type);
+	skelgen_unlock();
 }
 
 static enum skelgen_combiner combiner_of(MPI_Datatype type)
@@ -467,24 +492,30 @@ void skelgen_message_made(MPI_Message handle, MPI_Comm comm, int source, int tag
 		return;
 	*message =
 		(struct message){(uint64_t)(uintptr_t)comm, skelgen_peer(source), skelgen_tag(tag)};
+	skelgen_lock();
 	skelgen_map_set(&messages, KEY(handle), (uintptr_t)message);
+	skelgen_unlock();
 }
 
 /* Fill in what the Mprobe knew. */
-bool skelgen_message_taken(MPI_Message handle, struct skelgen_call *call)
+void skelgen_message_taken(MPI_Message handle, struct skelgen_call *call)
 {
-	uint64_t *known = skelgen_map_find(&messages, KEY(handle));
-	struct message *message;
+	struct message *message = NULL;
+	uint64_t *known;
 
-	if (!known)
-		return false;
-	message = (struct message *)(uintptr_t)*known;
+	skelgen_lock();
+	known = skelgen_map_find(&messages, KEY(handle));
+	if (known) {
+		message = (struct message *)(uintptr_t)*known;
+		skelgen_map_remove(&messages, KEY(handle));
+	}
+	skelgen_unlock();
+	if (!message)
+		return;
 	call->comm = message->comm;
 	call->peer = message->source;
 	call->tag = message->tag;
-	skelgen_map_remove(&messages, KEY(handle));
 	free(message);
-	return true;
 }
 
 /* Let go of what MPI must not find in use at Finalize. */

@@ -142,6 +142,7 @@ enum skelgen_special {
 	SKELGEN_SPECIAL_OBJECT = 0x20,
 	SKELGEN_SPECIAL_ERROR = 0x40,
 	SKELGEN_SPECIAL_FOREIGN = 0x80,
+	SKELGEN_SPECIAL_STOPPED = 0x100,
 };
 
 struct skelgen_status_entry {
@@ -386,7 +387,7 @@ void skelgen_objects_close(void);
 struct skelgen_comm *skelgen_comm_find(MPI_Comm comm);
 void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
 			  MPI_Comm created);
-uint32_t skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where);
+void skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where);
 void skelgen_comm_fulfil(uint64_t request);
 void skelgen_comm_freed(MPI_Comm comm);
 void skelgen_comm_define(struct skelgen_stream *s, int32_t id);
@@ -395,7 +396,7 @@ void skelgen_type_freed(MPI_Datatype type);
 uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask);
 uint32_t skelgen_op_code(uint64_t handle);
 void skelgen_message_made(MPI_Message message, MPI_Comm comm, int source, int tag);
-bool skelgen_message_taken(MPI_Message message, struct skelgen_call *call);
+void skelgen_message_taken(MPI_Message message, struct skelgen_call *call);
 
 /* request.c */
 enum skelgen_request_flags {
@@ -496,6 +497,9 @@ SKELGEN_INLINE void skelgen_end(struct skelgen_stream *s)
 	if (likely(!s->stopped))
 		skelgen_current = s;
 }
+
+/* The handle that a pointer leads to; a wrong program may pass NULL. */
+#define skelgen_handle_at(pointer) ((pointer) ? (uint64_t)(uintptr_t)*(pointer) : 0)
 
 #define SKELGEN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
 

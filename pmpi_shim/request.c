@@ -261,7 +261,7 @@ static void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status
 /* Keep the handles that a completion is given: it overwrites them. */
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[])
 {
-	if (!skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
+	if (!requests || !skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
 		return;
 	for (size_t i = 0; i < n; i++)
 		s->held[i] = (uint64_t)(uintptr_t)requests[i];
@@ -270,7 +270,7 @@ void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests
 /* Statuses for a program that passes none, while we need some. */
 MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n)
 {
-	if (!skelgen_room((void **)&s->own_statuses, &s->own_statuses_room, n,
+	if (!skelgen_room((void **)&s->own_statuses, &s->own_statuses_room, n + 1,
 			  sizeof(*s->own_statuses)))
 		return MPI_STATUSES_IGNORE;
 	return s->own_statuses;

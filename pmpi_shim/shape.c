@@ -287,7 +287,6 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 	key_of(&shape, call);
 	for (size_t i = 0; i < SKELGEN_COUNT_HISTORY; i++)
 		shape.history[i] = (struct skelgen_counts){call->count_a, call->count_b};
-	skelgen_lock();
 	skelgen_define_function(s, call->function);
 	*site = site_id(s, call->site);
 	if (call->comm) {
@@ -300,7 +299,6 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 	shape.type_a_id = skelgen_type_id(s, call->type_a, ask);
 	shape.type_b_id = skelgen_type_id(s, call->type_b, ask);
 	shape.op_code = skelgen_op_code(call->op);
-	skelgen_unlock();
 	return shape;
 }
 
@@ -367,24 +365,17 @@ static struct skelgen_shape *find_or_define(struct skelgen_stream *s,
 }
 
 /*
- * The shape of a call, defined if it is new. A call site whose peers, tags or requests keep
+ * The shape of a call that has none yet. A call site whose peers, tags or requests keep
  * changing gets one shape in which they vary.
  */
-struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
+static struct skelgen_shape *further_shape(struct skelgen_stream *s,
+					   const struct skelgen_call *call, uint64_t base,
+					   uint64_t hash)
 {
-	uint64_t base = base_hash(call);
-	uint64_t hash = call_hash(base, call);
-	uint64_t *known = skelgen_map_find(&s->interned.shapes, hash);
+	uint64_t *known = skelgen_map_find(&s->interned.bases, base);
+	uint64_t siblings = known ? *known : 0;
 	struct skelgen_shape *shape;
-	uint64_t siblings;
 
-	if (known) {
-		shape = (struct skelgen_shape *)(uintptr_t)*known;
-		if (same_base(shape, call) && same_values(shape, call))
-			return shape;
-	}
-	known = skelgen_map_find(&s->interned.bases, base);
-	siblings = known ? *known : 0;
 	if (siblings > SHAPES_PER_BASE) {
 		shape = (struct skelgen_shape *)(uintptr_t)siblings;
 		if (same_base(shape, call))
@@ -405,7 +396,26 @@ struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct sk
 	return shape;
 }
 
-/* A handle was freed: its value may come back with another meaning. */
+/* The shape of a call, defined if it is new. */
+struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
+{
+	uint64_t base = base_hash(call);
+	uint64_t hash = call_hash(base, call);
+	uint64_t *known = skelgen_map_find(&s->interned.shapes, hash);
+	struct skelgen_shape *shape;
+
+	if (known) {
+		shape = (struct skelgen_shape *)(uintptr_t)*known;
+		if (same_base(shape, call) && same_values(shape, call))
+			return shape;
+	}
+	skelgen_lock();
+	shape = further_shape(s, call, base, hash);
+	skelgen_unlock();
+	return shape;
+}
+
+/* A handle was freed: its value may come back with another meaning. The lock is held. */
 void skelgen_forget(struct skelgen_stream *s, uint64_t handle)
 {
 	for (size_t i = 0; i < s->interned.shape_count; i++) {

@@ -148,29 +148,57 @@ static uint32_t checked_vector(const struct skelgen_stream *stream, struct curso
 	return vector;
 }
 
-static uint32_t hash(const struct skelgen_variant *variant, int64_t bits)
+/*
+ * Where a variant may stand: in one of 16 neighbouring slots, chosen by its tag, of up to
+ * PROBES groups, then behind the last of these. Tags often count, and so one cache line
+ * serves 16 of them.
+ */
+struct places {
+	uint32_t slot;
+	uint32_t step;
+	uint32_t mask;
+	int probe;
+};
+
+#define PROBES 8
+#define GROUP 16
+
+static struct places places_of(const struct skelgen_variant *variant, int64_t bits)
 {
 	uint64_t code = variant->shape;
+	uint32_t lane;
 
 	code = (code ^ (uint32_t)variant->peer) * 0x9e3779b97f4a7c15u;
-	code = (code ^ (code >> 29) ^ (uint32_t)variant->tag) * 0x9e3779b97f4a7c15u;
 	code = (code ^ (code >> 29) ^ (uint32_t)variant->peer2) * 0x9e3779b97f4a7c15u;
 	code = (code ^ (code >> 29) ^ (uint32_t)variant->tag2) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)(code >> (64 - bits));
+	lane = ((uint32_t)(code >> 32) + (uint32_t)variant->tag) % GROUP;
+	code = (code ^ (code >> 29) ^ (uint32_t)variant->tag / GROUP) * 0x9e3779b97f4a7c15u;
+	return (struct places){
+		.slot = (uint32_t)(code >> (64 - bits)) / GROUP * GROUP + lane,
+		.step = ((uint32_t)code | 1) * GROUP,
+		.mask = (uint32_t)(((uint64_t)1 << bits) - 1),
+	};
+}
+
+static void next_place(struct places *places)
+{
+	places->slot += ++places->probe < PROBES ? places->step : 1;
+	places->slot &= places->mask;
 }
 
 /* Find the slot of a variant: its own, or a free one. There is always a free one. */
 static uint32_t *slot_of(const struct skelgen_stream *stream, const struct skelgen_variant *wanted)
 {
-	uint32_t mask = (uint32_t)(((uint64_t)1 << stream->slot_bits) - 1);
-	uint32_t slot = hash(wanted, stream->slot_bits);
+	struct places places = places_of(wanted, stream->slot_bits);
 
-	while (stream->slots[slot]) {
-		if (!memcmp(&stream->variants[stream->slots[slot] - 1], wanted, sizeof(*wanted)))
+	while (stream->slots[places.slot]) {
+		uint32_t row = stream->slots[places.slot] - 1;
+
+		if (!memcmp(&stream->variants[row], wanted, sizeof(*wanted)))
 			break;
-		slot = (slot + 1) & mask;
+		next_place(&places);
 	}
-	return &stream->slots[slot];
+	return &stream->slots[places.slot];
 }
 
 /* Fill the slots anew after the caller enlarged and zeroed them. */
@@ -452,13 +480,15 @@ static void advance(struct skelgen_stream *stream, const struct event *event)
 	stream->before = stream->last;
 	stream->last = id;
 	turn(event);
-	shape->peer = event->peer;
-	shape->tag = event->tag;
-	shape->peer2 = event->peer2;
-	shape->tag2 = event->tag2;
-	shape->reference = event->reference;
-	shape->vector_a = event->vector_a;
-	shape->vector_b = event->vector_b;
+	if (event->extras & (SKELGEN_EXTRA_VALUES | SKELGEN_EXTRA_VECTORS)) {
+		shape->peer = event->peer;
+		shape->tag = event->tag;
+		shape->peer2 = event->peer2;
+		shape->tag2 = event->tag2;
+		shape->reference = event->reference;
+		shape->vector_a = event->vector_a;
+		shape->vector_b = event->vector_b;
+	}
 	stream->time_units += event->gap + event->duration;
 	stream->event_count++;
 }

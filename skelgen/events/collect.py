@@ -46,7 +46,7 @@ class _Collector:
     def __init__(self, trace: Trace, progress: Progress) -> None:
         self.trace, self.progress = trace, progress
         self.names = Names()
-        self.table = RowTable(SHAPE_DTYPE)
+        self.table = RowTable(SHAPE_DTYPE, "tag")
         self.ages = AgeRows()
         self.communicators = comms.unify(trace.files, trace.world_size)
         self.scales, self.warnings = time_scales(trace.files)
@@ -89,12 +89,14 @@ class _Collector:
             for file, number in zip(files, numbers, strict=True)
         ]
         scales = [self.scales[number] for number in numbers]
-        found = decode_rank(files, shapes, scales, self.columns.part(at, end))
+        part = self.columns.part(at, end)
+        found = decode_rank(files, shapes, scales, part, self.table)
         found, count = self._take_bounds(rank, found, files[0], scales[0])
         requests = requests_of(found, files, count)
         self.lost_requests += self.ages.follow(requests)
         shape = found.columns.variant[:count]
-        shape[:] = self.table.number(found.rows)[shape] if len(shape) else 0
+        if len(shape):
+            shape[:] = found.numbers.take(shape)
         self.wrong_peers += found.wrong_peers + resolve(
             shape,
             self.table,

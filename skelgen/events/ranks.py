@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.requests import RankRequests, dtype
+from skelgen.events.rows import RowTable
 from skelgen.events.shapes import FileShapes, variant_rows
 from skelgen.trace import Columns, RankFile, TimeScale, decode
 from skelgen.trace.stream import Decoded
 
+_PIECE = 1 << 16
 #: Calls with vectors: event, index of the file, its shape, its two vectors.
 VECTOR_DTYPE = np.dtype(
     [
@@ -33,7 +35,8 @@ class RankEvents:
     Attributes
     ----------
     columns : Columns
-    rows : (variants,) SHAPE_DTYPE array
+    numbers : (variants,) uint32 array
+        Rows in the table of shapes.
     action : (variants,) uint8 array
     begins, ends : (variants,) bool arrays
         MPI_Init and MPI_Finalize.
@@ -50,7 +53,7 @@ class RankEvents:
     """
 
     columns: Columns
-    rows: NDArray[np.void]
+    numbers: NDArray[np.uint32]
     action: NDArray[np.uint8]
     begins: NDArray[np.bool_]
     ends: NDArray[np.bool_]
@@ -67,6 +70,7 @@ def decode_rank(
     shapes: Sequence[FileShapes],
     scales: Sequence[TimeScale],
     columns: Columns,
+    table: RowTable,
 ) -> RankEvents:
     """Decode the files of one rank into columns, in order of time.
 
@@ -76,6 +80,8 @@ def decode_rank(
         One for each thread.
     columns : Columns
         Room for the events of all of them; filled here.
+    table : RowTable
+        Of shapes; extended here.
     """
     if len(files) == 1:
         parts = [columns]
@@ -92,12 +98,13 @@ def decode_rank(
             np.add(part.variant, np.uint32(first), out=part.variant)
         order = _merge(parts, scales, columns)
     described = [
-        variant_rows(s, d.variants) for s, d in zip(shapes, decoded, strict=True)
+        _numbered(shape, one.variants, table)
+        for shape, one in zip(shapes, decoded, strict=True)
     ]
     wrong = np.concatenate([outside for _, outside in described])
     return RankEvents(
         columns=columns,
-        rows=np.concatenate([rows for rows, _ in described]),
+        numbers=np.concatenate([numbers for numbers, _ in described]),
         action=_of_variants("action", shapes, decoded),
         begins=_of_variants("begins", shapes, decoded),
         ends=_of_variants("ends", shapes, decoded),
@@ -108,6 +115,22 @@ def decode_rank(
         wrong_peers=int(wrong[columns.variant].sum()) if wrong.any() else 0,
         implausible=sum(one.implausible for one in decoded),
     )
+
+
+def _numbered(
+    shapes: FileShapes, variants: NDArray[np.void], table: RowTable
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """Return the variants' rows in the table, and which of them name a wrong rank.
+
+    In pieces: there may be as many variants as events.
+    """
+    numbers = np.empty(len(variants), np.uint32)
+    wrong = np.zeros(len(variants), bool)
+    for begin in range(0, len(variants), _PIECE):
+        part = slice(begin, begin + _PIECE)
+        rows, wrong[part] = variant_rows(shapes, variants[part])
+        numbers[part] = table.number(rows)
+    return numbers, wrong
 
 
 def _of_variants(

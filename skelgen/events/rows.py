@@ -17,59 +17,70 @@ class RowTable:
     ----------
     dtype : dtype
         Of a row; its size is a multiple of four bytes without padding.
+    counter : str
+        A 32-bit column whose values may count from row to row: the table is laid out
+        so that this is fast.
     """
 
-    def __init__(self, dtype: np.dtype[np.void]) -> None:
+    def __init__(self, dtype: np.dtype[np.void], counter: str) -> None:
+        from skelgen._kernels._rows import ffi
+
+        self._state = ffi.new("struct skelgen_rows *")
+        self._state.width = dtype.itemsize
+        assert dtype.fields is not None
+        self._state.counter = dtype.fields[counter][1]
         self._rows = np.zeros(_FIRST, dtype)
-        self._slots = np.zeros(4 * _FIRST, np.uint32)
-        self._used = 0
+        self._attach()
+
+    def _attach(self) -> None:
+        from skelgen._kernels._rows import ffi
+
+        state = self._state
+        self._slots = np.zeros(2 * len(self._rows), np.uint32)
+        state.table = ffi.cast("uint8_t *", self._rows.ctypes.data)
+        state.capacity, state.used = len(self._rows), 0
+        state.slots = ffi.cast("uint32_t *", self._slots.ctypes.data)
+        state.slot_bits = len(self._slots).bit_length() - 1
 
     @property
     def rows(self) -> NDArray[np.void]:
         """Return the distinct rows."""
-        return self._rows[: self._used].copy()
+        return self._rows[: self._state.used]
 
     def at(self, numbers: NDArray[np.uint32]) -> NDArray[np.void]:
         """Return the rows with these numbers."""
-        return self._rows[numbers]
+        return self._rows.take(numbers)
 
     def number(self, rows: NDArray[np.void]) -> NDArray[np.uint32]:
         """Return numbers of rows; new ones are appended to the table."""
-        from skelgen._kernels._rows import ffi, lib
-
         rows = np.ascontiguousarray(rows)
         numbers = np.empty(len(rows), np.uint32)
-        done = 0
+        done = self._number(rows, numbers)
+        while done < len(rows):
+            self._grow()
+            done += self._number(rows[done:], numbers[done:])
+        return numbers
+
+    def _number(self, rows: NDArray[np.void], numbers: NDArray[np.uint32]) -> int:
+        from skelgen._kernels._rows import ffi, lib
 
         def pointer(array: NDArray[Any], kind: str) -> Any:
             return ffi.cast(f"{kind} *", array.ctypes.data)
 
-        while done < len(rows):
-            used = lib.skelgen_rows_number(
-                pointer(rows[done:], "uint8_t"),
-                len(rows) - done,
-                rows.itemsize,
-                pointer(self._rows, "uint8_t"),
-                len(self._rows),
-                self._used,
-                pointer(self._slots, "uint32_t"),
-                len(self._slots).bit_length() - 1,
-                pointer(numbers[done:], "uint32_t"),
+        return int(
+            lib.skelgen_rows_number(
+                self._state,
+                pointer(rows, "uint8_t"),
+                len(rows),
+                pointer(numbers, "uint32_t"),
             )
-            if used >= 0:
-                self._used = used
-                break
-            done += -1 - used
-            self._used = len(self._rows)
-            self._grow()
-        return numbers
+        )
 
     def _grow(self) -> None:
-        old = self._rows
+        old = self.rows
         self._rows = np.zeros(2 * len(old), old.dtype)
-        self._slots = np.zeros(4 * len(self._rows), np.uint32)
-        self._used = 0
-        self.number(old)
+        self._attach()
+        self._number(old, np.empty(len(old), np.uint32))
 
 
 def number_plainly(

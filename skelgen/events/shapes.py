@@ -218,8 +218,8 @@ def variant_rows(
         Variants that name a rank outside of their communicator; their partner
         becomes PROC_NULL.
     """
-    rows = shapes.rows[variants["shape"]]
-    peers = shapes.peers[variants["shape"]]
+    rows = shapes.rows.take(variants["shape"])
+    peers = shapes.peers.take(variants["shape"])
     wrong = np.zeros(len(rows), bool)
     for column in ("peer", "peer2"):
         rows[column], outside = checked_peers(variants[column], peers)

@@ -135,7 +135,7 @@ def test_a_list_that_is_named_without_end_is_refused():
 
 def test_rows_are_numbered_as_they_appear():
     rng = np.random.default_rng(3)
-    table, known = RowTable(SHAPE_DTYPE), {}
+    table, known = RowTable(SHAPE_DTYPE, "tag"), {}
     for size in (0, 10, 5000, 200):
         rows = np.zeros(size, SHAPE_DTYPE)
         rows["tag"] = rng.integers(0, 4000, size)

@@ -29,29 +29,27 @@ _LONGEST_SIZES = 64
 _COMMON = ("function", "family", "datatype_bytes", "op", "tag", "tag2")
 
 
-def aligned(plan: Plan) -> list[Program]:
-    """Return the programs of a plan, with common loops where calls are the same."""
-    strings = [expand(program.nest) for program in plan.programs]
+def aligned(plan: Plan, programs: Sequence[Program]) -> list[Program]:
+    """Return programs of a plan, with common loops where their calls are the same."""
+    strings = [expand(program.nest) for program in programs]
     calls: dict[Hashable, int] = {}
     alike: dict[bytes, list[int]] = {}
-    for number, (program, string) in enumerate(
-        zip(plan.programs, strings, strict=True)
-    ):
+    for number, (program, string) in enumerate(zip(programs, strings, strict=True)):
         kinds = [
             calls.setdefault(_call(plan, operation), len(calls))
             for operation in program.operations
         ]
         sequence = np.array(kinds, np.int64)[string] if kinds else string
         alike.setdefault(sequence.tobytes(), []).append(number)
-    programs = list(plan.programs)
+    found = list(programs)
     for members in alike.values():
         if len(members) > 1:
             together = _together(
                 [programs[i] for i in members], [strings[i] for i in members]
             )
             for i, program in zip(members, together, strict=True):
-                programs[i] = program
-    return programs
+                found[i] = program
+    return found
 
 
 def _call(plan: Plan, operation: Operation) -> Hashable:

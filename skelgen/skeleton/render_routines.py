@@ -18,6 +18,7 @@ from skelgen.loops import Nest
 from skelgen.skeleton.render_alignment import aligned
 from skelgen.skeleton.render_repeats import Repeat, repeats
 from skelgen.skeleton.render_requests import Lifetimes, Role, lifetimes
+from skelgen.skeleton.render_sizes import evened
 from skelgen.skeleton.render_steps import Step, info_of, join_step
 from skelgen.skeleton.types import Operation, Plan, Program
 from skelgen.symbols import VARYING
@@ -69,7 +70,7 @@ def routines(plan: Plan) -> tuple[Routine, ...]:
         When a program holds a call that skeletons do not reproduce.
     """
     alike: dict[object, list[Program]] = {}
-    for program in aligned(plan):
+    for program in aligned(plan, evened(plan)):
         ordered = _in_order(program)
         alike.setdefault(_shape(plan, ordered), []).append(ordered)
     joined = [
@@ -140,6 +141,7 @@ def _join(plan: Plan, programs: Sequence[Program]) -> Routine:
     tail_us = np.concatenate([program.tail_ns for program in programs])[order] / 1e3
     nests = [program.nest for program in programs]
     item_us = _item_us(nests[0], steps)
+    nests, steps = _apart(nests, steps)
     found = repeats(nests[0], _keys(nests, steps))
     nests, steps = _shared(nests, steps, found)
     lives = Lifetimes()
@@ -167,6 +169,29 @@ def _item_us(nest: Nest, steps: Sequence[Step]) -> NDArray[np.float64]:
     places = Counter(nest.symbol.tolist())
     times = [steps[s].time_us / places[s] if s >= 0 else 0.0 for s in nest.symbol]
     return np.array(times, np.float64)
+
+
+def _apart(
+    nests: Sequence[Nest], steps: Sequence[Step]
+) -> tuple[list[Nest], list[Step]]:
+    """Make calls at several places different calls, unless they count together."""
+    symbol = nests[0].symbol
+    places = Counter(symbol.tolist())
+    found = list(steps)
+    seen: set[int] = set()
+    renumbered = symbol.copy()
+    for item, number in enumerate(symbol.tolist()):
+        if number in seen and not steps[number].counts:
+            renumbered[item] = len(found)
+            found.append(found[number])
+        elif number >= 0 and not steps[number].counts:
+            often = max(1, steps[number].occurrences // places[number])
+            found[number] = replace(steps[number], occurrences=often)
+            seen.add(number)
+    return [
+        Nest(nest.body_items, renumbered, nest.trips_first, nest.trips)
+        for nest in nests
+    ], found
 
 
 def _keys(nests: Sequence[Nest], steps: Sequence[Step]) -> list[Hashable]:

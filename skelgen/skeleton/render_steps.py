@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skelgen.errors import InputError
 from skelgen.events.functions import FunctionInfo, Kind, function_info
 from skelgen.events.types import IN_PLACE, NO_PEER, PROC_NULL
+from skelgen.skeleton.render_sizes import even
 from skelgen.skeleton.types import Operation, Plan
 from skelgen.symbols import VARYING
 
@@ -25,6 +26,8 @@ _PEERS = {
     Kind.RECEIVE_INIT,
     Kind.PROBE,
 }
+_SENDS = {Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV}
+_RECEIVES = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT}
 _SUPPORTED = {*_PEERS, Kind.START, Kind.COMPLETE, Kind.RELEASE} | {
     Kind.COLLECTIVE,
     Kind.ICOLLECTIVE,
@@ -93,6 +96,12 @@ class Step:
         return self.variants or (self,)
 
     @property
+    def counts(self) -> bool:
+        """Return whether anything about it changes from occurrence to occurrence."""
+        columns = (self.peer, self.compute_us, self.size_bytes)
+        return any(array.shape[1] > 1 for array in columns)
+
+    @property
     def text_key(self) -> Hashable:
         """Return what calls must have in common to share a text."""
         if self.peer.shape[1] > 1:
@@ -108,7 +117,6 @@ class Step:
             self.root,
             self.ages,
             self.in_place,
-            self.peer.tobytes(),
             self.to.tobytes(),
             self.of.tobytes(),
         )
@@ -126,13 +134,12 @@ class Step:
     @property
     def sends(self) -> bool:
         """Return whether it sends a message to one partner."""
-        return self.kind in (Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV)
+        return self.kind in _SENDS
 
     @property
     def receives(self) -> bool:
         """Return whether it receives a message from one partner."""
-        kinds = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.SENDRECV)
-        return self.kind in kinds
+        return self.kind in _RECEIVES or self.kind is Kind.SENDRECV
 
 
 def info_of(plan: Plan, operation: Operation) -> FunctionInfo:
@@ -173,6 +180,11 @@ def join_step(
     def whole(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:
         return np.rint(np.nan_to_num(rows(arrays))).astype(np.int64)
 
+    size_bytes = rows([op.size_bytes.values for op in operations])
+    if info.kind in _SENDS:
+        size_bytes = even(size_bytes, max(1, int(symbol["datatype_bytes"])))
+    elif info.kind in _RECEIVES:
+        size_bytes = np.full((len(order), 1), size_bytes.max())
     flags = np.repeat([bool(s["flags"] & IN_PLACE) for s in symbols], ranks)
     return Step(
         function=plan.functions[symbol["function"]].removesuffix("_c"),
@@ -195,7 +207,7 @@ def join_step(
         else np.zeros((len(order), 0), np.int64),
         compute_us=rows([op.compute_ns.values / 1e3 for op in operations]),
         call_us=float(np.mean([_call_us(plan, op) for op in operations])),
-        size_bytes=whole([op.size_bytes.values for op in operations]),
+        size_bytes=np.rint(size_bytes).astype(np.int64),
         capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
         to=_vectors(rows([op.vectors for op in operations]), 0),
         of=_vectors(rows([op.vectors for op in operations]), 1),

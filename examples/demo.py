@@ -18,6 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from skelgen.pipeline import write_page
+from skelgen.web import Comparison
+
 BIN = Path(sysconfig.get_path("scripts"))
 DEMO = Path("demo")
 SCALE = 10
@@ -93,38 +96,35 @@ def application_s(name: str) -> float:
     return float(skelgen("info", str(folder))["application_s"])
 
 
-def compare(scenario: str) -> list[str]:
-    """Predict and measure alternately; return a row of the table."""
+def compare(scenario: str) -> Comparison:
+    """Predict with the skeleton and run the application in the same scenario."""
     stored = DEMO / f"{scenario}.json"
     if not stored.exists():
         predicted = skelgen("predict", str(DEMO / "skeleton"), "--budget", "30s")
         stored.write_text(json.dumps(predicted))
     truth = statistics.median(application_s(f"{scenario}-{i}") for i in range(RUNS))
     only = json.loads(stored.read_text())["sets"][0]
-    return [
-        scenario,
-        f"{truth:.2f} s",
-        f"{only['skeleton_s']:.3f} s",
-        f"{only['ratio']:.2f}",
-        f"{only['predicted_s']:.2f} s",
-        f"{only['p5_s']:.2f} to {only['p95_s']:.2f} s",
-        f"{100 * (only['predicted_s'] / truth - 1):+.1f} %",
-    ]
+    names = ("skeleton_s", "predicted_s", "p5_s", "p95_s")
+    return Comparison(scenario, *(only[name] for name in names), measured_s=truth)
 
 
-def show(rows: list[list[str]]) -> None:
-    head = [
-        "scenario",
-        "application",
-        "skeleton",
-        "ratio",
-        "predicted",
-        "p5 to p95",
-        "error",
+def show(rows: list[Comparison], ratio: float) -> None:
+    table = [["scenario", "application", "skeleton", "predicted", "p5 to p95", "error"]]
+    table += [
+        [
+            row.scenario,
+            f"{row.measured_s:.2f} s",
+            f"{row.skeleton_s:.3f} s",
+            f"{row.predicted_s:.2f} s",
+            f"{row.p5_s:.2f} to {row.p95_s:.2f} s",
+            row.error,
+        ]
+        for row in rows
     ]
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    for row in [head, *rows]:
-        print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for cells in table:
+        print("  ".join(cell.ljust(w) for cell, w in zip(cells, widths, strict=True)))
+    print(f"\nratio application / skeleton, measured when quiet: {ratio:.3f}")
 
 
 def main() -> None:
@@ -149,9 +149,15 @@ def main() -> None:
     say("one busy process beside it")
     with busy_process():
         rows.append(compare("busy"))
+    page = write_page(DEMO / "skeleton", rows)
     say("result")
-    show(rows)
-    print(f"\npage      {DEMO}/skeleton/report.html")
+    facts = json.loads((DEMO / "skeleton/skeleton.json").read_text())["calibration"]
+    show(
+        rows,
+        statistics.median(facts["application_runs_s"])
+        / statistics.median(facts["skeleton_runs_s"]),
+    )
+    print(f"\npage      {page}")
     print(f"program   {DEMO}/skeleton/skeleton.c")
     print(f"signature {DEMO}/skeleton/signature.yaml")
     print(f"trace     {DEMO}/run")

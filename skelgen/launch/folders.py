@@ -1,4 +1,4 @@
-"""Write a folder beside its place and rename it when it is complete."""
+"""Write folders and files beside their place and rename them when complete."""
 
 from __future__ import annotations
 
@@ -59,6 +59,25 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
         _move(beside, target)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def replace_file(target: Path, text: str) -> None:
+    """Write a file beside its place and rename it, so that none is ever half written.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be written.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=target.parent, prefix=f".{target.name}.", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).chmod(0o666 & ~_umask())
+        Path(file.name).replace(target)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}") from error
 
 
 def _umask() -> int:

@@ -5,6 +5,7 @@ Other stages than launch and prediction are imported where they are used, so tha
 """
 
 from skelgen.pipeline.building import BuildOptions, build
+from skelgen.pipeline.page import write_page
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
 
@@ -16,4 +17,5 @@ __all__ = [
     "predict",
     "record",
     "shim_path",
+    "write_page",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import check_free, new_folder
+from skelgen.pipeline.page import PAGE_FILE
 from skelgen.pipeline.signatures import SIGNATURE_FILE, read_signature
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
@@ -202,7 +203,7 @@ def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
     files = dict(render(plan, calibration=speed))
     files[SIGNATURE_FILE] = signature_text(signature)
     page = page_of(signature, plan.report, scaling_factor=plan.scaling_factor)
-    files["report.html"] = render_page(page)
+    files[PAGE_FILE] = render_page(page)
     if run is not None:
         files[FACTS_FILE] = with_launch(
             files[FACTS_FILE], folder=run.folder, environment=run.environment

@@ -10,6 +10,8 @@ from pathlib import Path
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch import Host, parse_command
 from skelgen.launch.record import run_recorded
+from skelgen.pipeline.page import write_page
+from skelgen.pipeline.signatures import SIGNATURE_FILE
 from skelgen.prediction import Calibration, Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -90,6 +92,8 @@ def calibrate(
     application = None if recorded_time else _application_timer(facts)
     measured = measure(ready, application, runs=runs, progress=progress)
     save_calibration(measured, folder)
+    if (folder / SIGNATURE_FILE).is_file():
+        write_page(folder)
     return measured
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
@@ -92,6 +93,24 @@ class SkeletonProgram:
         ApplicationError
             When it fails, hangs or prints no time.
         """
+        return section_s(self._reference_output(), self.binary)
+
+    def reference_shares(self) -> tuple[float, float, float]:
+        """Run the skeleton once; return its time and what its ranks spend it on.
+
+        Returns
+        -------
+        tuple of float
+            Time [s], then computation and MPI as shares of it, mean of the ranks [1].
+        """
+        output = self._reference_output()
+        time_s = section_s(output, self.binary)
+        said = _said(output)
+        compute_s, mpi_s = (math.fsum(said[name]) for name in ("compute_s", "mpi_s"))
+        whole_s = compute_s + mpi_s
+        return time_s, compute_s / whole_s, mpi_s / whole_s
+
+    def _reference_output(self) -> str:
         arguments = self.arguments(())
         if self.recorded is not None:
             arguments = self.recorded.running(
@@ -100,7 +119,7 @@ class SkeletonProgram:
         done = self.run(arguments)
         if (reason := failure_of(done)) is not None:
             raise ApplicationError(f"the skeleton {self.binary} {reason}")
-        return section_s(done.output, self.binary)
+        return done.output
 
 
 def failure_of(done: Finished) -> str | None:
@@ -113,23 +132,28 @@ def failure_of(done: Finished) -> str | None:
 
 
 def section_s(output: str, binary: Path) -> float:
-    """Find the time of the timed section in what a skeleton prints [s].
+    """Find the time of the timed section in what a skeleton prints [s]."""
+    value = _said(output).get("seconds")
+    if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+        raise ApplicationError(
+            f"{binary} printed no time; expected a line of JSON with its seconds on "
+            "its standard output"
+        )
+    return float(value)
 
-    Launchers may print around it, so the last JSON object counts.
-    """
+
+def _said(output: str) -> dict[str, Any]:
+    """Return the last line of JSON with a time; launchers may print around it."""
     for line in reversed(output.splitlines()):
         if not line.lstrip().startswith("{"):
             continue
         try:
-            value = json.loads(line)["seconds"]
-        except (ValueError, KeyError, TypeError):
+            said = json.loads(line)
+        except ValueError:
             continue
-        if isinstance(value, int | float) and math.isfinite(value) and value > 0:
-            return float(value)
-    raise ApplicationError(
-        f"{binary} printed no time; expected a line of JSON with its seconds on its "
-        "standard output"
-    )
+        if "seconds" in said:
+            return dict(said)
+    return {}
 
 
 def prepare(folder: Path, facts: SkeletonFacts) -> SkeletonProgram:

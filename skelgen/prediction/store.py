@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from skelgen.errors import InputError, UsageError
+from skelgen.errors import InputError
+from skelgen.launch.folders import replace_file
 from skelgen.prediction.types import Calibration, SkeletonFacts
 
 FACTS_FILE = "skeleton.json"
@@ -56,16 +56,7 @@ def save_calibration(measured: Calibration, folder: Path) -> None:
         When the folder cannot be written.
     """
     content = {**_content(folder), "calibration": asdict(measured)}
-    path = folder / FACTS_FILE
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=folder, prefix=f".{FACTS_FILE}.", delete=False
-        ) as file:
-            file.write(_as_text(content))
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    replace_file(folder / FACTS_FILE, _as_text(content))
 
 
 def load(folder: Path) -> SkeletonFacts:

@@ -15,6 +15,7 @@ from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.matching import Matching
 from skelgen.signature import RankGroup, Signature
 from skelgen.skeleton.expansion import mixed
+from skelgen.skeleton.places import places_in
 from skelgen.skeleton.strings import INSERTED, Draft
 from skelgen.skeleton.units import Units, components
 
@@ -74,6 +75,7 @@ class Nodes:
         self._infos = [function_info(name) for name in functions]
         kinds = np.array([int(info.kind) for info in self._infos] + [0])
         self._kind = kinds[symbols["function"]][self.symbol]
+        self._places = places_in(signature.families)
         self._row = {
             rank: (group, row)
             for group in signature.groups
@@ -129,15 +131,20 @@ class Nodes:
             and not self.info(node).rooted
         ):
             world = self.members(node)
-            own = world.index(int(self.rank[node]))
-            words.append(f"with rank {world[(own + int(row['peer'])) % len(world)]}")
+            partner = world[(self.own(node) + int(row["peer"])) % len(world)]
+            words.append(f"with rank {partner}")
         return " ".join(words)
 
     def members(self, node: int) -> tuple[int, ...]:
         """Return the world ranks of the communicator of a node's call."""
-        family = self.signature.families[self.symbols["family"][self.symbol[node]]]
-        rank = int(self.rank[node])
-        return next(members for members in family.instances if rank in members)
+        family = int(self.symbols["family"][self.symbol[node]])
+        number, _ = self._places[family][int(self.rank[node])]
+        return self.signature.families[family].instances[number]
+
+    def own(self, node: int) -> int:
+        """Return a node's rank in the communicator of its call."""
+        family = int(self.symbols["family"][self.symbol[node]])
+        return self._places[family][int(self.rank[node])][1]
 
     def _steps_of(self, kinds: Sequence[Kind]) -> NDArray[np.int64]:
         return np.flatnonzero(np.isin(self._kind, kinds)[self.step_node])

@@ -12,6 +12,7 @@ from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.events.types import NO_PEER, PROC_NULL
 from skelgen.signature import Family
 from skelgen.skeleton.expansion import weigh
+from skelgen.skeleton.places import places_in
 from skelgen.skeleton.types import Operation, Program
 from skelgen.skeleton.vectors import is_pairwise
 from skelgen.symbols import VARYING
@@ -146,10 +147,12 @@ class _Collector:
     ragged: dict[str, list[list[int]]] = field(default_factory=dict)
     instance_first: list[int] = field(default_factory=list)
     member_first: list[int] = field(default_factory=list)
+    places: list[dict[int, tuple[int, int]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         sizes = [len(members) for f in self.families for members in f.instances]
         counts = [len(family.instances) for family in self.families]
+        self.places = places_in(self.families)
         self.instance_first = [0, *np.cumsum(counts).tolist()]
         self.member_first = [0, *np.cumsum(sizes).tolist()]
         for name in ("kind", "mode", "occurrences", "capacity"):
@@ -224,11 +227,9 @@ class _Collector:
 
     def _own(self, family: int, rank: int) -> tuple[int, int, tuple[int, ...]]:
         """Return a rank's communicator of a family, its rank there, and members."""
-        for number, members in enumerate(self.families[family].instances):
-            if rank in members:
-                stream = self.instance_first[family] + number
-                return stream, members.index(rank), members
-        raise AssertionError(f"rank {rank} has no communicator in family {family}")
+        number, own = self.places[family][rank]
+        members = self.families[family].instances[number]
+        return self.instance_first[family] + number, own, members
 
     def _collective(
         self,

@@ -39,32 +39,28 @@ def vector_blocks(
         Of each node the bytes to and from each rank of the communicator, such that
         what one sends is what the other receives [bytes].
     """
-    world = nodes.members(int(members[0]))
+    size = len(nodes.members(int(members[0])))
     name = nodes.function(int(members[0]))
     unit = max(nodes.datatype_bytes(node) for node in members.tolist())
     if is_pairwise(name):
-        matrix = _rounded(_matrix(nodes, members, world), unit)
+        matrix = _rounded(_matrix(nodes, members, size), unit)
         for node in members.tolist():
-            values[node] = np.array([matrix[_own(nodes, node, world)].sum()])
+            values[node] = np.array([matrix[nodes.own(node)].sum()])
         return {
             node: np.stack(
                 [
-                    matrix[_own(nodes, node, world)],
-                    matrix[:, _own(nodes, node, world)],
+                    matrix[nodes.own(node)],
+                    matrix[:, nodes.own(node)],
                 ]
             )
             for node in members.tolist()
         }
-    blocks = _rounded(_one_vector(nodes, members, world, values), unit)
+    blocks = _rounded(_one_vector(nodes, members, size, values), unit)
     reduces = "reduce" in name.lower()
     for node in members.tolist():
-        own = blocks.sum() if reduces else blocks[_own(nodes, node, world)]
+        own = blocks.sum() if reduces else blocks[nodes.own(node)]
         values[node] = np.array([own])
     return {node: np.stack([blocks, blocks]) for node in members.tolist()}
-
-
-def _own(nodes: Nodes, node: int, world: tuple[int, ...]) -> int:
-    return world.index(int(nodes.rank[node]))
 
 
 def _rounded(values: NDArray[np.float64], unit: int) -> NDArray[np.float64]:
@@ -81,14 +77,11 @@ def _vector(nodes: Nodes, node: int, side: int, size: int) -> NDArray[np.float64
     return found
 
 
-def _matrix(
-    nodes: Nodes, members: NDArray[np.int64], world: tuple[int, ...]
-) -> NDArray[np.float64]:
+def _matrix(nodes: Nodes, members: NDArray[np.int64], size: int) -> NDArray[np.float64]:
     """Return what each sends to each, as the senders or else the receivers say."""
-    size = len(world)
     sums, weights = np.zeros((2, size, size)), np.zeros((2, size, size))
     for node in members.tolist():
-        own, often = _own(nodes, node, world), int(nodes.occurrences[node])
+        own, often = nodes.own(node), int(nodes.occurrences[node])
         to, of = (_vector(nodes, node, side, size) for side in (0, 1))
         for side, place, vector in ((0, (own,), to), (1, (slice(None), own), of)):
             known = ~np.isnan(vector)
@@ -102,11 +95,10 @@ def _matrix(
 def _one_vector(
     nodes: Nodes,
     members: NDArray[np.int64],
-    world: tuple[int, ...],
+    size: int,
     values: list[NDArray[np.float64]],
 ) -> NDArray[np.float64]:
     """Return the vector that all or the root know, completed by what ranks send."""
-    size = len(world)
     sums, often = np.zeros(size), np.zeros(size)
     own_sums, own_often = np.zeros(size), np.zeros(size)
     for node in members.tolist():
@@ -116,7 +108,7 @@ def _one_vector(
             known = ~np.isnan(vector)
             sums += np.where(known, vector, 0) * count
             often += known * count
-        own = _own(nodes, node, world)
+        own = nodes.own(node)
         own_sums[own] += float(values[node].mean()) * count
         own_often[own] += count
     own_mean = own_sums / np.maximum(own_often, 1)

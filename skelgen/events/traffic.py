@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.functions import Kind, function_info
 from skelgen.events.shapes import plain_name
-from skelgen.events.types import ROOT, Calls, Communicator
+from skelgen.events.types import PROC_NULL, ROOT, Calls, Communicator
 
 #: A matrix of more ranks is not made.
 MOST_RANKS = 4096
@@ -84,7 +84,7 @@ def _shares(
         shape = dict(zip(calls.shapes.dtype.names or (), row, strict=True))
         kind = kinds[shape["function"]]
         comm = shape["communicator"]
-        if kind in _SENDS:
+        if kind in _SENDS and shape["peer"] != PROC_NULL:
             shares[i] = 1
         if kind not in _COLLECTIVES or comm < 0:
             continue
@@ -136,5 +136,6 @@ def _started(
         ages = calls.age_values[calls.age_first[row] : calls.age_first[row + 1]]
         creators = begin + creating[made - ages[ages <= made]]
         sends = creators[kind[calls.shape[creators]] == Kind.SEND_INIT]
+        sends = sends[calls.shapes["peer"][calls.shape[sends]] != PROC_NULL]
         np.add.at(result, calls.shape[sends], calls.size_bytes[sends])
     return result

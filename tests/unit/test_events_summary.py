@@ -117,6 +117,16 @@ def test_persistent_sends_count_each_time_they_are_started(tmp_path):
     assert sum(sent(run).values()) == 240
 
 
+def test_messages_to_nobody_send_nothing(tmp_path):
+    def body(writer, rank):
+        for peer in (-2, 0):
+            writer.event("MPI_Send", 1, 1, peer=peer, tag=1, count_a=3, type_a=8)
+
+    run = recorded(tmp_path, body, ranks=1)
+    assert sent(run) == {"MPI_Send": 24}
+    assert run.matrix.tolist() == [[24]]
+
+
 def test_polls_count_each(tmp_path):
     def body(writer, rank):
         writer.event(

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define FIRST_WINDOW ((size_t)1 << 18)
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define SMALLEST_WINDOW ((size_t)1 << 16)
 #define PAGE ((uint64_t)4096)
@@ -48,7 +49,8 @@ static int move_window(struct skelgen_stream *s, size_t bytes)
 	uint64_t at = s->window ? position(s) : 0;
 	uint64_t offset = at & ~(PAGE - 1);
 	size_t least = (bytes + MARGIN + 2 * PAGE) & ~(size_t)(PAGE - 1);
-	size_t size = least > WINDOW_BYTES ? least : WINDOW_BYTES;
+	size_t usual = s->window ? WINDOW_BYTES : FIRST_WINDOW;
+	size_t size = least > usual ? least : usual;
 	uint8_t *window;
 	int error;
 

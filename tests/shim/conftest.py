@@ -1,21 +1,22 @@
-"""Compile the shim and tiny programs with every MPI found, run them, read the traces."""
+"""Compile the shim and tiny programs with every MPI found; run them, read traces."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from skelgen.launch.mpi import Mpi, identify_compiler
+from skelgen.launch.shim import shim
 from tests.mpis import MPIS, TestMpi
 from tests.shim.reader import Trace, read_run
 
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "pmpi_shim"
 FLAGS = ["-std=c11", "-D_GNU_SOURCE"]
 
 
@@ -41,6 +42,7 @@ class Lab:
     shim: Path
     folder: Path
     programs: dict[str, Path] = field(default_factory=dict)
+    runs: dict[tuple[object, ...], Run] = field(default_factory=dict)
 
     def compile(self, name: str, *flags: str) -> Path:
         """Compile ``name.c`` once."""
@@ -77,9 +79,26 @@ class Lab:
         )
         return Run(done.returncode, done.stdout, done.stderr, folder / "run")
 
-    @property
-    def open_mpi(self) -> bool:
-        return len(self.mpi.launcher) > 1
+    def record(self, name: str, ranks: int, *arguments: str, **settings: str) -> Run:
+        """Record a test program; the same run serves all tests that ask for it."""
+        key = (name, ranks, arguments, *settings.items())
+        if key not in self.runs:
+            program = str(self.compile(name))
+            self.runs[key] = self.launch(
+                ranks,
+                [program, *arguments],
+                self.folder / f"run{len(self.runs)}",
+                preload=str(self.shim),
+                **settings,
+            )
+        return self.runs[key]
+
+
+@cache
+def shim_of(mpi: TestMpi) -> Path:
+    """Build the shim for an MPI, unless the cache has it."""
+    kind = identify_compiler(mpi.compiler)
+    return shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
 
 
 def _name(mpi: TestMpi) -> str:
@@ -94,30 +113,15 @@ def _name(mpi: TestMpi) -> str:
 def lab(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Lab:
-    """Build the shim for an MPI, in a folder of its own."""
+    """Return an MPI, its shim from the cache, and a folder for programs."""
     mpi: TestMpi = request.param
-    folder = tmp_path_factory.mktemp(mpi.name)
-    command = ["make", "-s", "-j2", "-C", str(SOURCES), "WERROR=1"]
-    command += [f"MPICC={mpi.compiler}", f"BUILD={folder / 'shim'}"]
-    subprocess.run([*command, f"PYTHON={sys.executable}"], check=True)
-    return Lab(mpi, folder / "shim/libskelgen_pmpi.so", folder)
+    return Lab(mpi, shim_of(mpi), tmp_path_factory.mktemp(mpi.name))
 
 
 Record = Callable[..., Run]
 
 
 @pytest.fixture
-def record(lab: Lab, tmp_path: Path) -> Record:
+def record(lab: Lab) -> Record:
     """Return a function that runs a test program and records it."""
-
-    def run(name: str, ranks: int, *arguments: str, **settings: str) -> Run:
-        program = lab.compile(name)
-        return lab.launch(
-            ranks,
-            [str(program), *arguments],
-            tmp_path,
-            preload=str(lab.shim),
-            **settings,
-        )
-
-    return run
+    return lab.record

@@ -75,7 +75,7 @@ def test_intercommunicators_hold_both_groups(run: Run) -> None:
 
 def test_a_handle_that_comes_back_is_a_new_communicator(run: Run) -> None:
     trace = run.traces[0]
-    first, second = [e for e in trace.of("Bcast")]
+    first, second = trace.of("Bcast")
     assert first.comm != second.comm
     created = [e.object for e in trace.of("Comm_split") if e.object is not None]
     assert [first.comm, second.comm] == created[-2:]

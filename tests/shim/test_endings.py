@@ -123,14 +123,14 @@ def test_an_unwritable_folder_costs_one_line_only(lab: Lab, tmp_path: Path) -> N
 
 
 def test_a_full_disk_costs_one_line_only(record: Record) -> None:
-    run = record("endings", 1, "many", "250000", "1200000")
+    run = record("endings", 1, "many", "80000", "400000")
     assert (run.exit_code, run.output) == (0, "the end\n")
     assert run.errors.count("skelgen:") == 1
     assert "File too large" in run.errors
     (trace,) = run.traces
     assert trace.clean
     assert end(trace)["reason"] == FULL
-    assert 1_000_000 < trace.bytes <= 1_200_000
+    assert 300_000 < trace.bytes <= 400_000
 
 
 def test_a_limit_on_the_size_stops_recording_cleanly(record: Record) -> None:

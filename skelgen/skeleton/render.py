@@ -15,11 +15,12 @@ import numpy as np
 import skelgen
 from skelgen.signature import Signature
 from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Work
-from skelgen.skeleton.render_body import Section, Stretch, ranks_text, written
+from skelgen.skeleton.render_body import Section, Stretch, written
 from skelgen.skeleton.render_completion import slots_of
 from skelgen.skeleton.render_groups import Group, groups, splits
 from skelgen.skeleton.render_layout import COLUMNS, width, wrap
 from skelgen.skeleton.render_memory import Memory, extent, lay_out
+from skelgen.skeleton.render_ranks import condition, ranks_text
 from skelgen.skeleton.render_routines import Routine, routines
 from skelgen.skeleton.render_surroundings import Surroundings, turn_name
 from skelgen.skeleton.render_tables import Tables
@@ -195,7 +196,7 @@ def _parts(
             Part(
                 f"part_{number}",
                 ranks_text(routine.ranks).capitalize(),
-                "" if last else _condition(number, routine.ranks, tables, ranks),
+                "" if last else _condition(number, routine.ranks, ranks, tables),
                 _row(routine.ranks, tables, ranks) if tables.by_row else "",
                 tuple(stretches),
                 functions,
@@ -204,18 +205,10 @@ def _parts(
     return parts
 
 
-def _condition(number: int, ranks: Sequence[int], tables: Tables, all_: int) -> str:
-    """Write a condition that holds for some ranks only."""
-    low, high = ranks[0], ranks[-1]
-    if len(ranks) == 1:
-        return f"world.rank == {low}"
-    if len(ranks) == high - low + 1:
-        above = f"world.rank >= {low}" if low else ""
-        below = f"world.rank <= {high}" if high + 1 < all_ else ""
-        return " && ".join(part for part in (above, below) if part)
-    for step in range(2, all_ // 2 + 1):
-        if tuple(ranks) == tuple(range(low, all_, step)) and low < step:
-            return f"world.rank % {step} == {low}"
+def _condition(number: int, ranks: Sequence[int], all_: int, tables: Tables) -> str:
+    """Write the condition for executing a part."""
+    if words := condition(ranks, range(all_)):
+        return words
     member = np.isin(np.arange(all_), ranks).astype(float)
     return f"{tables.constant('int', f'in_part_{number}', member)}[world.rank]"
 

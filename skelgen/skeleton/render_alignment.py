@@ -4,13 +4,14 @@ Ranks of one application usually call the same functions in the same order, but 
 message of one rank may fall into another cluster of sizes than that of its
 neighbour, and a repetition for one of them is none for the other. Here the calls of
 such ranks are folded together: two places are equal when they are equal for all
-ranks. The loops that come out hold for each of them, so they can share a text.
+ranks. The loops that come out hold for each of them, so they can share a text; a
+call that only some of them make stands there too, for those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from skelgen.events.functions import function_info
 from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold
+from skelgen.skeleton.render_clusters import clusters
 from skelgen.skeleton.types import Operation, Plan, Program, Series
 
 #: Columns of a duration that is split between several calls.
@@ -29,25 +31,38 @@ _LONGEST_SIZES = 64
 _COMMON = ("function", "family", "datatype_bytes", "op", "tag", "tag2")
 
 
-def aligned(plan: Plan, programs: Sequence[Program]) -> list[Program]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Aligned:
+    """A program whose loops other programs have too.
+
+    Attributes
+    ----------
+    program : Program
+    absent : frozenset of int
+        Operations that only others execute.
+    """
+
+    program: Program
+    absent: frozenset[int] = frozenset()
+
+
+def aligned(plan: Plan, programs: Sequence[Program]) -> list[Aligned]:
     """Return programs of a plan, with common loops where their calls are the same."""
     strings = [expand(program.nest) for program in programs]
     calls: dict[Hashable, int] = {}
-    alike: dict[bytes, list[int]] = {}
-    for number, (program, string) in enumerate(zip(programs, strings, strict=True)):
+    sequences = []
+    for program, string in zip(programs, strings, strict=True):
         kinds = [
             calls.setdefault(_call(plan, operation), len(calls))
             for operation in program.operations
         ]
-        sequence = np.array(kinds, np.int64)[string] if kinds else string
-        alike.setdefault(sequence.tobytes(), []).append(number)
-    found = list(programs)
-    for members in alike.values():
-        if len(members) > 1:
-            together = _together(
-                [programs[i] for i in members], [strings[i] for i in members]
-            )
-            for i, program in zip(members, together, strict=True):
+        sequences.append(np.array(kinds, np.int64)[string] if kinds else string)
+    found = [Aligned(program) for program in programs]
+    for cluster in clusters(sequences):
+        if len(cluster.members) > 1:
+            own = [(programs[i], strings[i]) for i in cluster.members]
+            together = _together(own, cluster.places)
+            for i, program in zip(cluster.members, together, strict=True):
                 found[i] = program
     return found
 
@@ -66,44 +81,78 @@ def _call(plan: Plan, operation: Operation) -> Hashable:
 
 
 def _together(
-    programs: Sequence[Program], strings: Sequence[NDArray[np.int32]]
-) -> list[Program]:
-    """Fold programs of equal calls together, unless that makes them longer."""
-    joint = np.zeros(len(strings[0]), np.int64)
-    for string in strings:
-        joint = joint * (int(string.max(initial=0)) + 1) + string
+    own: Sequence[tuple[Program, NDArray[np.int32]]],
+    places: Sequence[NDArray[np.int64]],
+) -> list[Aligned]:
+    """Fold programs of equal calls together, unless that makes them longer.
+
+    Parameters
+    ----------
+    own : sequence of (Program, array)
+        Programs and their strings of operations.
+    places : sequence of arrays
+        For each program and place of the common sequence the place in its own
+        string, -1 where it has none.
+    """
+    joint = np.zeros(len(places[0]), np.int64)
+    for (_, string), place in zip(own, places, strict=True):
+        operation = np.where(place < 0, 0, string[place] + 1)
+        joint = joint * (int(operation.max(initial=0)) + 1) + operation
         _, joint = np.unique(joint, return_inverse=True)
     nest = fold(joint.astype(np.int32))
-    if len(nest) > sum(len(program.nest) for program in programs):
-        return list(programs)
+    if len(nest) > sum(len(program.nest) for program, _ in own):
+        return [Aligned(program) for program, _ in own]
+    order = np.argsort(joint, kind="stable")
+    bounds = np.searchsorted(joint[order], np.arange(joint.max(initial=-1) + 2))
+    runs = [order[begin:end] for begin, end in pairwise(bounds)]
+    parts = [
+        _split(program, string, [place[run] for run in runs])
+        for (program, string), place in zip(own, places, strict=True)
+    ]
+    donors = [
+        next(op for op in same if op is not None) for same in zip(*parts, strict=True)
+    ]
+    if max(op.size_bytes.values.shape[1] for op in donors) > _LONGEST_SIZES:
+        return [Aligned(program) for program, _ in own]
     found = []
-    for program, string in zip(programs, strings, strict=True):
-        operations = _split(program, string, joint)
-        if operations is None:
-            return list(programs)
-        found.append(Program(program.ranks, nest, operations, program.tail_ns))
+    for (program, _), operations in zip(own, parts, strict=True):
+        absent = [i for i, operation in enumerate(operations) if operation is None]
+        whole = tuple(
+            _stand_in(donor, len(program.ranks)) if operation is None else operation
+            for operation, donor in zip(operations, donors, strict=True)
+        )
+        common = Program(program.ranks, nest, whole, program.tail_ns)
+        found.append(Aligned(common, frozenset(absent)))
     return found
 
 
 def _split(
-    program: Program, string: NDArray[np.int32], joint: NDArray[np.int64]
-) -> tuple[Operation, ...] | None:
-    """Divide operations between places; None when that needs too many sizes."""
+    program: Program, string: NDArray[np.int32], runs: Sequence[NDArray[np.int64]]
+) -> list[Operation | None]:
+    """Divide operations between places; None where the program has no call."""
     order = np.argsort(string, kind="stable")
     first = np.searchsorted(string[order], np.arange(len(program.operations)))
     turn = np.empty(len(string), np.int64)  # which of its operation's occurrences
     turn[order] = np.arange(len(string)) - first[string[order]]
-    order = np.argsort(joint, kind="stable")
-    bounds = np.searchsorted(joint[order], np.arange(joint.max(initial=-1) + 2))
-    operations = []
-    for begin, end in pairwise(bounds):
-        places = order[begin:end]
-        whole = program.operations[string[places[0]]]
-        part = _part(whole, turn[places])
-        if part.size_bytes.values.shape[1] > _LONGEST_SIZES:
-            return None
-        operations.append(part)
-    return tuple(operations)
+    return [
+        None if run[0] < 0 else _part(program.operations[string[run[0]]], turn[run])
+        for run in runs
+    ]
+
+
+def _stand_in(donor: Operation, ranks: int) -> Operation:
+    """Return an operation that ranks do not execute, with the values of others."""
+
+    def alike(series: Series) -> Series:
+        return Series(np.tile(series.values[:1], (ranks, 1)))
+
+    return replace(
+        donor,
+        compute_ns=alike(donor.compute_ns),
+        size_bytes=alike(donor.size_bytes),
+        receive_bytes=np.zeros(ranks, np.int64),
+        vectors=np.full((ranks, *donor.vectors.shape[1:]), np.nan),
+    )
 
 
 def _part(whole: Operation, turns: NDArray[np.int64]) -> Operation:

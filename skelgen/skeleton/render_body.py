@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.skeleton.render_calls import compute, statements
 from skelgen.skeleton.render_layout import Statement, call, with_comments
+from skelgen.skeleton.render_ranks import condition
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_surroundings import Surroundings
 
@@ -21,6 +22,8 @@ _MOST_INT = 2**31 - 1
 
 #: The same item at each place of a text.
 _Same = tuple[int, ...]
+#: Which ranks of a routine do something.
+_Rows = tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +140,20 @@ class _Body:
         self.times = np.concatenate([[0.0], np.cumsum(self.routine.item_us)])
         self.whole = self.routine.time_us
         self.functions: dict[int, Stretch] = {}
-        #: First item of a place: (number of the repeat, number of the place).
-        self.shared = {
-            place[0]: (number, at)
-            for number, repeat in enumerate(self.repeats)
-            for at, place in enumerate(repeat.places)
-        }
+        #: First item of places: (number of the repeat, number of the place), those
+        #: around others first.
+        self.begins: dict[int, list[tuple[int, int]]] = {}
+        for number, repeat in reversed(list(enumerate(self.repeats))):
+            for at, place in enumerate(repeat.places):
+                self.begins.setdefault(place[0], []).append((number, at))
 
     def units(self) -> list[list[int]]:
         """Return the items that are in no loop, those of a place together."""
         found, top = [], self.inside(0, len(self.symbol))
         while top:
             length = 1
-            if top[0] in self.shared:
-                number, at = self.shared[top[0]]
+            if top[0] in self.begins:
+                number, at = self.begins[top[0]][0]
                 length = len(self.repeats[number].places[at])
             found.append(top[:length])
             top = top[length:]
@@ -180,31 +183,98 @@ class _Body:
     def stretch(self, number: int) -> Stretch:
         """Write what stands at several places as a function."""
         places = self.repeats[number].places
-        text = with_comments(self.text(list(zip(*places, strict=True)), 1, True))
+        text = with_comments(self.text(list(zip(*places, strict=True)), 1, number))
         items = [item for place in places for item in place]
         about = f"Stands at {len(places)} places: {self.share(items)}."
         parameter = "int at" if any("[at]" in line for line in text) else "void"
         return Stretch(f"{self.stem}steps_{number}", about, parameter, tuple(text))
 
     def text(
-        self, items: Sequence[_Same], depth: int, within: bool = False
+        self,
+        items: Sequence[_Same],
+        depth: int,
+        within: int | None = None,
+        guard: _Rows | None = None,
     ) -> list[Statement]:
-        """Write items of a body; those that stand at several places as a call."""
+        """Write items of a body; those that stand at several places as a call.
+
+        Parameters
+        ----------
+        items : sequence of tuple of int
+            Each item at all places of the text.
+        depth : int
+            Tabs in front of it.
+        within : int, optional
+            The repeat whose function this is.
+        guard : tuple of bool, optional
+            The ranks that come here, when not all do.
+        """
         found: list[Statement] = []
         i = 0
         while i < len(items):
             same = items[i]
-            if not within and same[0] in self.shared:
-                number, at = self.shared[same[0]]
+            begins = self.begins.get(same[0], ())
+            inner = [begin for begin in begins if within is None or begin[0] < within]
+            if inner:
+                number, at = inner[0]
                 found.append(self.shared_call(number, at, depth))
                 i += len(self.repeats[number].places[at])
                 continue
+            count = self.guarded(items[i:], guard)
+            if count:
+                some = self.present(same[0])
+                found += self.block(items[i : i + count], depth, within, some)
+                i += count
+                continue
             if self.is_loop(same[0]):
-                found += self.loop(same, depth, within)
+                found += self.loop(same, depth, within, guard)
             else:
                 found += statements(self.around, self.symbol[same[0]], depth)
             i += 1
         return found
+
+    def guarded(self, items: Sequence[_Same], guard: _Rows | None) -> int:
+        """Return how many items at the front are executed by the same some ranks."""
+        some = self.present(items[0][0])
+        if some is None or all(some) or some == guard:
+            return 0
+        count = 1
+        while (
+            count < len(items)
+            and items[count][0] not in self.begins
+            and self.present(items[count][0]) == some
+        ):
+            count += 1
+        return count
+
+    def present(self, item: int) -> _Rows | None:
+        """Return which ranks execute an item; None when its parts differ."""
+        leaves = [
+            symbol for symbol in self.symbol[item : self.end[item]] if symbol >= 0
+        ]
+        found = {self.routine.steps[symbol].present for symbol in leaves}
+        return found.pop() if len(found) == 1 else None
+
+    def block(
+        self, items: Sequence[_Same], depth: int, within: int | None, some: _Rows
+    ) -> list[Statement]:
+        """Write items that only some ranks execute."""
+        inside = self.text(items, depth + 1, within, some)
+        if not inside or not any(some):
+            return []
+        ranks = self.routine.ranks
+        chosen = [rank for rank, does in zip(ranks, some, strict=True) if does]
+        words = condition(chosen, ranks)
+        if not words:
+            does = np.array(some, float)
+            words = f"{self.around.tables.constant('int', 'does', does)}[row]"
+            self.around.tables.by_row = True
+        indent = "\t" * depth
+        begin, end = (
+            Statement((f"{indent}if ({words}) {{",)),
+            Statement((indent + "}",)),
+        )
+        return [begin, *inside, end]
 
     def shared_call(self, number: int, at: int, depth: int) -> Statement:
         """Write the call of a stretch."""
@@ -218,14 +288,16 @@ class _Body:
             self.functions[number] = self.stretch(number)
         return self.functions[number]
 
-    def loop(self, same: _Same, depth: int, within: bool) -> list[Statement]:
+    def loop(
+        self, same: _Same, depth: int, within: int | None, guard: _Rows | None
+    ) -> list[Statement]:
         """Write a loop; one trip is no loop."""
         trips = self.trips(same)
         if trips == "0":
             return []
         below = depth if trips == "1" else depth + 1
         columns = [self.inside(item + 1, self.end[item]) for item in same]
-        body = self.text(list(zip(*columns, strict=True)), below, within)
+        body = self.text(list(zip(*columns, strict=True)), below, within, guard)
         if trips == "1" or not body:
             return body
         indent = "\t" * depth
@@ -276,21 +348,3 @@ def _counter(depth: int) -> str:
     name = _COUNTERS[(depth - 1) % len(_COUNTERS)]
     turn = (depth - 1) // len(_COUNTERS)
     return name * (turn + 1)
-
-
-def ranks_text(ranks: Sequence[int]) -> str:
-    """Name a set of ranks, with ranges.
-
-    Examples
-    --------
-    >>> ranks_text((0, 1, 2, 5)), ranks_text((3,))
-    ('ranks 0-2, 5', 'rank 3')
-    """
-    parts: list[list[int]] = []
-    for rank in ranks:
-        if parts and rank == parts[-1][-1] + 1:
-            parts[-1][1:] = [rank]
-        else:
-            parts.append([rank])
-    text = ", ".join("-".join(str(rank) for rank in part) for part in parts)
-    return f"ranks {text}" if len(ranks) > 1 else f"rank {text}"

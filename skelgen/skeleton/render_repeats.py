@@ -34,7 +34,9 @@ class Repeat:
     places: tuple[tuple[int, ...], ...]
 
 
-def repeats(nest: Nest, keys: Sequence[Hashable]) -> tuple[Repeat, ...]:
+def repeats(
+    nest: Nest, keys: Sequence[Hashable], outer: Sequence[Repeat] = ()
+) -> tuple[Repeat, ...]:
     """Find stretches that are worth a function, those that save most lines first.
 
     Parameters
@@ -42,10 +44,12 @@ def repeats(nest: Nest, keys: Sequence[Hashable]) -> tuple[Repeat, ...]:
     nest : Nest
     keys : sequence of hashable
         For each item what must be equal at all places.
+    outer : sequence of Repeat
+        Stretches that are functions already; only their first places are searched.
     """
     if len(nest) > _MOST_ITEMS:
         return ()
-    search = _Search(nest, keys)
+    search = _Search(nest, keys, outer)
     found: list[Repeat] = []
     while len(found) < _MOST_REPEATS and (best := search.best()) is not None:
         found.append(best)
@@ -55,7 +59,9 @@ def repeats(nest: Nest, keys: Sequence[Hashable]) -> tuple[Repeat, ...]:
 class _Search:
     """The bodies of a nest, one behind the other, as numbers of equal items."""
 
-    def __init__(self, nest: Nest, keys: Sequence[Hashable]) -> None:
+    def __init__(
+        self, nest: Nest, keys: Sequence[Hashable], outer: Sequence[Repeat]
+    ) -> None:
         self.end = [i + 1 + int(items) for i, items in enumerate(nest.body_items)]
         self.lines = [0] * len(nest)
         known: dict[Hashable, int] = {}
@@ -70,15 +76,24 @@ class _Search:
         self.items: list[int] = []
         self.text: list[int] = []
         self.mark = 0
+        first = [repeat.places[0] for repeat in outer]
+        edges = {place[0] for place in first} | {self.end[place[-1]] for place in first}
         bodies = [(0, len(nest))]
         while bodies:
             begin, end = bodies.pop(0)
             for item in self.inside(begin, end):
+                if item in edges:
+                    self.separate()
                 self.items.append(item)
                 self.text.append(number[item])
                 bodies.append((item + 1, self.end[item]))
-            self.items.append(-1)
-            self.text.append(self.unique())
+            self.separate()
+        self.take_out([place for repeat in outer for place in repeat.places[1:]])
+
+    def separate(self) -> None:
+        """Let no stretch go on beyond the end of the text so far."""
+        self.items.append(-1)
+        self.text.append(self.unique())
 
     def inside(self, begin: int, end: int) -> list[int]:
         """Return the items from `begin` to `end` that are in no deeper loop."""
@@ -108,7 +123,7 @@ class _Search:
         if not chosen:
             return None
         found = Repeat(tuple(tuple(self.items[p : p + long]) for p in chosen))
-        self.take_out(found)
+        self.take_out(found.places)
         return found
 
     def upper(self, length: int) -> int:
@@ -146,15 +161,15 @@ class _Search:
                 i += 1
         return found
 
-    def take_out(self, found: Repeat) -> None:
+    def take_out(self, places: Sequence[Sequence[int]]) -> None:
         """Let no other stretch have items of the places, in them or around them."""
         taken = {
             inner
-            for place in found.places
+            for place in places
             for item in place
             for inner in range(item, self.end[item])
         }
-        begins = {item for place in found.places for item in place}
+        begins = {item for place in places for item in place}
         for i, item in enumerate(self.items):
             around = range(item, self.end[item]) if item >= 0 else ()
             if item in taken or not begins.isdisjoint(around):

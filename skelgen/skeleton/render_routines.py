@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
-from skelgen.skeleton.render_alignment import aligned
+from skelgen.skeleton.render_alignment import Aligned, aligned
 from skelgen.skeleton.render_repeats import Repeat, repeats
 from skelgen.skeleton.render_requests import Lifetimes, Role, lifetimes
 from skelgen.skeleton.render_sizes import evened
@@ -69,40 +69,42 @@ def routines(plan: Plan) -> tuple[Routine, ...]:
     InputError
         When a program holds a call that skeletons do not reproduce.
     """
-    alike: dict[object, list[Program]] = {}
-    for program in aligned(plan, evened(plan)):
-        ordered = _in_order(program)
-        alike.setdefault(_shape(plan, ordered), []).append(ordered)
+    alike: dict[object, list[Aligned]] = {}
+    for found in aligned(plan, evened(plan)):
+        ordered = _in_order(found)
+        alike.setdefault(_shape(plan, ordered.program), []).append(ordered)
     joined = [
         _join(plan, programs) for found in alike.values() for programs in _even(found)
     ]
     return tuple(sorted(joined, key=lambda routine: routine.ranks[0]))
 
 
-def _even(programs: list[Program]) -> list[list[Program]]:
+def _even(programs: list[Aligned]) -> list[list[Aligned]]:
     """Keep programs apart where a series would be spread over unequal numbers."""
-    operations = [op for program in programs for op in program.operations]
+    operations = [op for found in programs for op in found.program.operations]
     if all(
         op.compute_ns.values.shape[1] == op.size_bytes.values.shape[1] == 1
         for op in operations
     ):
         return [programs]
-    even: dict[tuple[int, ...], list[Program]] = {}
-    for program in programs:
-        often = tuple(op.occurrences for op in program.operations)
-        even.setdefault(often, []).append(program)
+    even: dict[tuple[int, ...], list[Aligned]] = {}
+    for found in programs:
+        often = tuple(op.occurrences for op in found.program.operations)
+        even.setdefault(often, []).append(found)
     return list(even.values())
 
 
-def _in_order(program: Program) -> Program:
+def _in_order(found: Aligned) -> Aligned:
     """Renumber operations by their first place in the nest; drop unused ones."""
-    nest = program.nest
+    program, nest = found.program, found.program.nest
     order = list(dict.fromkeys(int(s) for s in nest.symbol if s >= 0))
     new = np.full(max(order, default=-1) + 2, -1, np.int32)
     new[order] = np.arange(len(order))
     renumbered = Nest(nest.body_items, new[nest.symbol], nest.trips_first, nest.trips)
     operations = tuple(program.operations[old] for old in order)
-    return Program(program.ranks, renumbered, operations, program.tail_ns)
+    absent = frozenset(i for i, old in enumerate(order) if old in found.absent)
+    ordered = Program(program.ranks, renumbered, operations, program.tail_ns)
+    return Aligned(ordered, absent)
 
 
 def _shape(plan: Plan, program: Program) -> object:
@@ -131,23 +133,30 @@ def _operation_shape(plan: Plan, operation: Operation) -> object:
     )
 
 
-def _join(plan: Plan, programs: Sequence[Program]) -> Routine:
+def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
+    programs = [aligned_one.program for aligned_one in found]
     owners = [(rank, p) for p, program in enumerate(programs) for rank in program.ranks]
     order = sorted(range(len(owners)), key=lambda row: owners[row][0])
     steps = [
-        join_step(plan, [program.operations[i] for program in programs], order)
+        join_step(
+            plan,
+            [program.operations[i] for program in programs],
+            order,
+            [i not in one.absent for one in found],
+        )
         for i in range(len(programs[0].operations))
     ]
     tail_us = np.concatenate([program.tail_ns for program in programs])[order] / 1e3
     nests = [program.nest for program in programs]
     item_us = _item_us(nests[0], steps)
-    nests, steps = _apart(nests, steps)
-    found = repeats(nests[0], _keys(nests, steps))
-    nests, steps = _shared(nests, steps, found)
+    equal = repeats(nests[0], _keys(nests))
+    nests, steps = _apart(nests, steps, equal)
+    alike = repeats(nests[0], _keys(nests, steps), equal)
+    nests, steps = _shared(nests, steps, alike)
     lives = Lifetimes()
-    roles = [_role(step) for step in steps]
-    for nest in nests:
-        lives.join(lifetimes(nest, roles))
+    for number, nest in enumerate(nests):
+        row = next(row for row in range(len(owners)) if owners[order[row]][1] == number)
+        lives.join(lifetimes(nest, [_role(step, row) for step in steps]))
     return Routine(
         ranks=tuple(owners[row][0] for row in order),
         nests=tuple(nests),
@@ -155,12 +164,14 @@ def _join(plan: Plan, programs: Sequence[Program]) -> Routine:
         steps=tuple(steps),
         item_us=item_us,
         tail_us=tail_us,
-        repeats=found,
+        repeats=alike + equal,
         lifetimes=lives,
     )
 
 
-def _role(step: Step) -> Role:
+def _role(step: Step, row: int) -> Role:
+    if not step.present[row]:
+        return Role(step.kind, False, ())
     return Role(step.kind, step.info.creates, step.ages, step.receives)
 
 
@@ -172,16 +183,22 @@ def _item_us(nest: Nest, steps: Sequence[Step]) -> NDArray[np.float64]:
 
 
 def _apart(
-    nests: Sequence[Nest], steps: Sequence[Step]
+    nests: Sequence[Nest], steps: Sequence[Step], equal: Sequence[Repeat]
 ) -> tuple[list[Nest], list[Step]]:
-    """Make calls at several places different calls, unless they count together."""
+    """Make calls at several places different calls, unless they count together.
+
+    Those in places of equal stretches remain the same call.
+    """
     symbol = nests[0].symbol
     places = Counter(symbol.tolist())
     found = list(steps)
     seen: set[int] = set()
     renumbered = symbol.copy()
+    first = _first_places(nests[0], equal)
     for item, number in enumerate(symbol.tolist()):
-        if number in seen and not steps[number].counts:
+        if item in first:
+            renumbered[item] = renumbered[first[item]]
+        elif number in seen and not steps[number].counts:
             renumbered[item] = len(found)
             found.append(found[number])
         elif number >= 0 and not steps[number].counts:
@@ -194,8 +211,21 @@ def _apart(
     ], found
 
 
-def _keys(nests: Sequence[Nest], steps: Sequence[Step]) -> list[Hashable]:
-    """Return for each item what must be equal where it shares a text."""
+def _first_places(nest: Nest, equal: Sequence[Repeat]) -> dict[int, int]:
+    """Return for each call in further places of a stretch the one in the first."""
+    first: dict[int, int] = {}
+    for repeat in equal:
+        leaves = [_leaves(nest, place) for place in repeat.places]
+        for others in leaves[1:]:
+            first.update(zip(others, leaves[0], strict=True))
+    return first
+
+
+def _keys(nests: Sequence[Nest], steps: Sequence[Step] | None = None) -> list[Hashable]:
+    """Return for each item what must be equal where it shares a text.
+
+    Without steps calls must be the same, not only alike.
+    """
     places = Counter(nests[0].symbol.tolist())
     keys: list[Hashable] = []
     for item, symbol in enumerate(nests[0].symbol.tolist()):
@@ -203,7 +233,9 @@ def _keys(nests: Sequence[Nest], steps: Sequence[Step]) -> list[Hashable]:
             rows = [_trip_rows(nest, item) for nest in nests]
             constant = all(len(found) == 1 for found in rows)
             keys.append(None if constant else tuple(r.tobytes() for r in rows))
-        elif places[symbol] > 1:
+        elif steps is None:
+            keys.append(symbol)
+        elif places[symbol] > 1 and steps[symbol].counts:
             keys.append(symbol)  # it counts its occurrences at all places together
         else:
             keys.append(steps[symbol].text_key)
@@ -228,8 +260,8 @@ def _shared(
         leaves = [_leaves(nests[0], place) for place in repeat.places]
         for same in zip(*leaves, strict=True):
             own = [symbol[item] for item in same]
-            if places[own[0]] > 1:
-                continue
+            if len(set(own)) == 1:
+                continue  # it counts its occurrences at all places together
             variants[own[0]] = tuple(steps[step] for step in own)
             for step in own:
                 stands_for[step] = own[0]

@@ -55,6 +55,8 @@ class Step:
         The calls at all places of a text that stands at several; empty for others.
     in_place : tuple of bool
         Of each rank.
+    present : tuple of bool
+        Whether each rank executes it.
     peer, peer2 : (ranks, s) int arrays
         Relative partners, or PROC_NULL; no column without a partner.
     compute_us : (ranks, s) float64 array
@@ -80,6 +82,7 @@ class Step:
     ages: tuple[int, ...]
     occurrences: int
     in_place: tuple[bool, ...]
+    present: tuple[bool, ...]
     peer: NDArray[np.int64]
     peer2: NDArray[np.int64]
     compute_us: NDArray[np.float64]
@@ -117,6 +120,7 @@ class Step:
             self.root,
             self.ages,
             self.in_place,
+            self.present,
             self.to.tobytes(),
             self.of.tobytes(),
         )
@@ -161,9 +165,23 @@ def info_of(plan: Plan, operation: Operation) -> FunctionInfo:
 
 
 def join_step(
-    plan: Plan, operations: Sequence[Operation], order: Sequence[int]
+    plan: Plan,
+    operations: Sequence[Operation],
+    order: Sequence[int],
+    present: Sequence[bool],
 ) -> Step:
-    """Join the operations at one place of several programs."""
+    """Join the operations at one place of several programs.
+
+    Parameters
+    ----------
+    plan : Plan
+    operations : sequence of Operation
+        One of each program.
+    order : sequence of int
+        Rows of all programs in the order of their ranks.
+    present : sequence of bool
+        Whether the program executes it.
+    """
     first = operations[0]
     symbol = plan.symbols[first.symbol]
     info = info_of(plan, first)
@@ -199,6 +217,7 @@ def join_step(
         ages=first.ages,
         occurrences=max(op.occurrences for op in operations),
         in_place=tuple(bool(flag) for flag in flags[list(order)]),
+        present=tuple(np.repeat(present, ranks)[list(order)].tolist()),
         peer=whole([_peers(op, plan) for op in operations])
         if info.kind in _PEERS
         else np.zeros((len(order), 0), np.int64),

@@ -1,85 +1,151 @@
-"""How fast are strings of symbols folded, and does expanding give them back?
+"""How fast are strings folded, and into how many items?
 
-``python benchmarks/folding.py [--symbols 10000000]``
+``python benchmarks/folding.py [--symbols 1e7]``
+
+Four shapes of applications, for which 10 million symbols/s are asked; four strings
+without structure, which show the worst case; then the same shapes from 1e5 to 1e7
+symbols, for time must be linear. Each is folded three times, and the fastest counts
+(processor time of one thread, so that other programs disturb less).
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import itertools
+import subprocess
+import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen import loops
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-STEP, REBUILD = [1, 2, 3, 4, 5], [6, 7, 1, 2, 8]
+from skelgen.loops import Nest, expand, fold  # noqa: E402
 
-
-def nested(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    once = np.array([*(STEP * 19 + REBUILD) * 10, 20, 21])
-    return np.resize(once, n).astype(np.int32)
-
-
-def random_inner(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    counts = rng.integers(1, 30, n // 60)
-    parts = [np.array([7] + [1, 2, 3, 4] * int(count)) for count in counts]
-    return np.resize(np.concatenate(parts), n).astype(np.int32)
+Symbols = NDArray[np.int32]
+RUNS = 3
 
 
-def noisy(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    string = np.resize(np.arange(12), n).astype(np.int32)
-    string[rng.random(n) < 1e-4] = 50
+def nested_fixed(count: int, _: np.random.Generator) -> Symbols:
+    """Repeat 19 steps of two inner loops, then three other symbols."""
+    step = [0, 1, 2] * 10 + [3] + [4, 5] * 5 + [6] * 4
+    return np.resize(np.array(step * 19 + [7, 8, 9]), count)
+
+
+def random_inner_counts(count: int, random: np.random.Generator) -> Symbols:
+    """Repeat two inner loops whose trips are drawn anew each time."""
+    first, second = random.integers(1, 10, count), random.integers(1, 6, count)
+    parts: list[list[int]] = []
+    length = 0
+    for one, other in zip(first.tolist(), second.tolist(), strict=True):
+        parts.append([0, 1, 2] * one + [3] + [4, 5] * other)
+        length += len(parts[-1])
+        if length >= count:
+            break
+    return np.fromiter(itertools.chain.from_iterable(parts), np.int64)[:count]
+
+
+def noise(count: int, random: np.random.Generator) -> Symbols:
+    """Replace one symbol in 10,000 of the nested loops by a random one."""
+    string = nested_fixed(count, random).copy()
+    wrong = random.random(count) < 1e-4
+    string[wrong] = random.integers(0, 40, int(wrong.sum()))
     return string
 
 
-def flat(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    return np.resize(np.arange(20_000), n).astype(np.int32)
+def flat_body(count: int, random: np.random.Generator) -> Symbols:
+    """Repeat 20,000 random symbols of 1000."""
+    return np.resize(random.integers(0, 1000, 20_000), count)
 
 
-def flat_random(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    return np.resize(rng.integers(0, 200, 20_000), n).astype(np.int32)
+def random_4(count: int, random: np.random.Generator) -> Symbols:
+    return random.integers(0, 4, count)
 
 
-def random_4(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    return rng.integers(0, 4, n).astype(np.int32)
+def random_1000(count: int, random: np.random.Generator) -> Symbols:
+    return random.integers(0, 1000, count)
 
 
-def random_1000(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    return rng.integers(0, 1000, n).astype(np.int32)
+def all_different(count: int, _: np.random.Generator) -> Symbols:
+    return np.arange(count)
 
 
-SHAPES = {
-    "nested, fixed counts": nested,
-    "random inner counts": random_inner,
-    "noise 1e-4": noisy,
-    "flat body of 20,000": flat,
-    "the same, 200 symbols": flat_random,
-    "no loops, 4 symbols": random_4,
-    "no loops, 1000 symbols": random_1000,
-}
+def squarefree(count: int, _: np.random.Generator) -> Symbols:
+    """Return a string over three symbols in which no stretch follows its like."""
+    ones = np.zeros(count + 1, np.int64)
+    for bit in range(int(count).bit_length()):
+        ones ^= (np.arange(count + 1) >> bit) & 1
+    return np.diff(ones) + 1
+
+
+SHAPES = (nested_fixed, random_inner_counts, noise, flat_body)
+WORST = (random_4, random_1000, all_different, squarefree)
+
+
+def fastest_s(string: Symbols) -> tuple[float, Nest]:
+    best = float("inf")
+    for _ in range(RUNS):
+        start = time.process_time()
+        nest = fold(string)
+        best = min(best, time.process_time() - start)
+    return best, nest
+
+
+def row(make: Callable[[int, np.random.Generator], Symbols], count: int) -> None:
+    string = make(count, np.random.default_rng(1)).astype(np.int32)
+    time_s, nest = fastest_s(string)
+    exact = "yes" if np.array_equal(expand(nest), string) else "NO"
+    start = time.process_time()
+    expand(nest)
+    back_s = time.process_time() - start
+    print(
+        f"{make.__name__:20}{count:>10}{len(nest):>10}{count / time_s / 1e6:>13.1f}"
+        f"{count / back_s / 1e6:>16.1f}   {exact}"
+    )
+
+
+def peak_bytes_per_symbol(name: str, count: int) -> float:
+    """Fold in a process of its own and return its peak above what it had before."""
+    code = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT / "benchmarks")!r})
+import folding
+string = folding.{name}({count}, folding.np.random.default_rng(1)).astype("int32")
+def kib(word):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(word))
+Path("/proc/self/clear_refs").write_text("5")
+before = kib("VmRSS")
+nest = folding.fold(string)
+print(kib("VmHWM") - before)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
+    )
+    return int(found.stdout) * 1024 / count
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--symbols", type=int, default=10_000_000)
-    n = parser.parse_args().symbols
-    print(f"{'shape':<24}{'symbols':>12}{'items':>11}{'M symbols/s':>13}{'exact':>7}")
-    for name, make in SHAPES.items():
-        for length in (n // 100, n // 10, n):
-            string = make(length, np.random.default_rng(1))
-            start = time.perf_counter()
-            nest = loops.fold(string)
-            taken = time.perf_counter() - start
-            exact = np.array_equal(loops.expand(nest), string)
-            print(
-                f"{name:<24}{len(string):>12,}{len(nest):>11,}"
-                f"{len(string) / taken / 1e6:>13.1f}{'yes' if exact else 'NO':>7}",
-                flush=True,
-            )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory {peak:.0f} MiB, {peak * 2**20 / n:.0f} bytes per symbol")
+    parser.add_argument("--symbols", type=float, default=1e7)
+    count = int(parser.parse_args().symbols)
+    head = f"{'shape':20}{'symbols':>10}{'items':>10}{'M symbols/s':>13}"
+    print(f"{head}{'expand M/s':>16}   exact")
+    for make in (*SHAPES, *WORST):
+        row(make, count)
+    print("\ntime against length")
+    for make in (*SHAPES, *WORST):
+        for part in (count // 100, count // 10):
+            row(make, part)
+    print("\npeak memory of folding above the string [bytes per symbol]")
+    for make in (*SHAPES, *WORST):
+        peak = peak_bytes_per_symbol(make.__name__, count)
+        print(f"{make.__name__:20}{peak:>10.1f}")
 
 
 if __name__ == "__main__":

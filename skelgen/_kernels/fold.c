@@ -500,8 +500,19 @@ static uint32_t learn(struct reducer *r, const struct skelgen_nest *nest, int64_
 	return number < 0 ? DEEPER : LOOP + (uint32_t)number;
 }
 
-/* Writes the rows of a counter, oldest first; returns false for a loop that is none. */
-static bool put_rows(const struct reducer *r, const struct counter *counter,
+/* The outermost bodies are not learned: they are found again, and then begin at the right item. */
+static void learn_inside(struct reducer *r, const struct skelgen_nest *nest, int32_t depth)
+{
+	int64_t item = 0, end;
+
+	while (item < nest->items)
+		for (end = item + 1 + nest->body_items[item], item++; item < end;
+		     item += 1 + nest->body_items[item])
+			learn(r, nest, item, depth);
+}
+
+/* Writes the rows of a counter, oldest first; returns false for a symbol that always ran once. */
+static bool put_rows(const struct reducer *r, const struct counter *counter, bool loop,
 		     struct skelgen_nest *nest)
 {
 	int64_t *first = nest->trips + 2 * nest->rows, *last = first, *next;
@@ -526,7 +537,7 @@ static bool put_rows(const struct reducer *r, const struct counter *counter,
 			last[1] = next[1];
 		}
 	}
-	if (last == first && first[0] == 1)
+	if (!loop && last == first && first[0] == 1)
 		return false;
 	nest->rows += (last - first) / 2 + 1;
 	return true;
@@ -543,7 +554,7 @@ static int64_t put_item(struct skelgen_nest *nest, int32_t symbol)
 /* Writes an item of the stack whose counters end below a height. */
 static void put(const struct reducer *r, uint32_t item, int32_t height, struct skelgen_nest *nest)
 {
-	bool loop = put_rows(r, &r->counter[height - 1], nest);
+	bool loop = put_rows(r, &r->counter[height - 1], item >= LOOP, nest);
 	int64_t place = loop ? put_item(nest, -1) : -1;
 	int32_t i;
 
@@ -646,12 +657,10 @@ int skelgen_fold(const int32_t *symbols, int64_t length, const struct skelgen_ne
 {
 	struct reducer r = {.symbols = symbols, .length = length};
 	bool done = allocate(&r);
-	int64_t item;
 
 	memset(nest, 0, sizeof(*nest));
 	if (done) {
-		for (item = 0; item < known->items; item += 1 + known->body_items[item])
-			learn(&r, known, item, depth);
+		learn_inside(&r, known, depth);
 		while (r.read < r.length && !r.failed)
 			settle_run(&r);
 		done = !r.failed && put_stack(&r, nest);

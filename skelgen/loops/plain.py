@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from skelgen.loops.readings import settle
 from skelgen.loops.types import Nest
+from skelgen.loops.views import children
 
 Rows = list[list[int]]  # (trips, executions in a row), oldest first
 
@@ -87,14 +88,9 @@ class _Bodies:
 
     def learn(self, nest: Nest, item: int, depth: int) -> int:
         """Define the bodies inside an item of a nest; return its id, -1 if too deep."""
-        end = item + 1 + int(nest.body_items[item])
-        if end == item + 1:
+        if not nest.body_items[item]:
             return int(nest.symbol[item])
-        ids = []
-        inner = item + 1
-        while inner < end:
-            ids.append(self.learn(nest, inner, depth))
-            inner += 1 + int(nest.body_items[inner])
+        ids = [self.learn(nest, inner, depth) for inner in children(nest, item)]
         if -1 in ids or len(ids) == 1:
             return min(ids)
         number = self.define(ids, depth)
@@ -114,10 +110,10 @@ class _Reducer:
         self.bits = _KEY_BITS
         self.heights: dict[int, list[int]] = {}  # by key, newest last
         self.rows: list[Rows] = []
-        item = 0
-        while item < len(known):
-            self.bodies.learn(known, item, depth)
-            item += 1 + int(known.body_items[item])
+        # Outermost bodies are found again, and then begin at the right item.
+        for item in children(known):
+            for inner in children(known, item):
+                self.bodies.learn(known, inner, depth)
         while self.read < len(string):
             self.settle_run()
 
@@ -288,7 +284,7 @@ class _Reducer:
         def put(item: int, end: int) -> None:
             rows = _shortened(self.rows[end - 1])
             place = len(symbol)
-            wrapped = len(rows) > 1 or rows[0][0] > 1
+            wrapped = item >= _LOOP or len(rows) > 1 or rows[0][0] > 1
             if wrapped:
                 body_items.append(0)
                 symbol.append(-1)

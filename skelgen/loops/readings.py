@@ -18,10 +18,10 @@ Reading = Callable[[Nest, int], Nest]
 
 #: Readings of a string whose loops stand inside each other this deep, and deeper.
 _MOST = 6
-#: A nest with fewer items is always worth another reading.
+#: Nests with fewer items than this, or than one for so many symbols, are small: their
+#: strings are quickly read.
 _FEW = 1000
-#: Symbols for each item of a nest; below, the string hardly has loops.
-_FOLDED = 2
+_FOLDED = 8
 
 _NOTHING = Nest(
     np.zeros(0, np.int32),
@@ -37,25 +37,54 @@ def settle(read: Reading, length: int) -> Nest:
     Parameters
     ----------
     read : callable
+        Its nests may hold loops that always ran once.
     length : int
         Symbols of the string.
     """
-    best = read(_NOTHING, 0)
+    found = read(_NOTHING, 0)
+    best = without_single_trips(found)
+    small = max(_FEW, length // _FOLDED)
     for depth in range(1, _MOST):
-        if not _can_shrink(best, length) or depth > deepest(best):
+        if not _can_shrink(best, length) or depth > deepest(found):
             break
-        nest = read(best, depth)
-        if len(nest) < len(best):
-            best = nest
+        again = read(found, depth)
+        nest = without_single_trips(again)
+        gain = len(best) - len(nest)
+        if gain >= 0:
+            best, found = nest, again
+        if len(best) > small and gain < len(best) // 8:
+            break
     return best
 
 
 def _can_shrink(nest: Nest, length: int) -> bool:
-    """Say whether a nest has loops, and a symbol stands in two places."""
-    if len(nest) > max(_FEW, length // _FOLDED):
+    """Say whether the string has loops, and a symbol stands in two places."""
+    if len(nest) > max(_FEW, length * 4 // 5):
         return False
     leaves = nest.symbol[nest.body_items == 0]
     return len(np.unique(leaves)) < len(leaves)
+
+
+def without_single_trips(nest: Nest) -> Nest:
+    """Put the body in the place of each loop that always ran once."""
+    first, last = nest.trips_first[:-1], nest.trips_first[1:]
+    loops = np.flatnonzero(last - first == 1)
+    single = np.zeros(len(nest), bool)
+    single[loops] = nest.trips[first[loops], 0] == 1
+    if not single.any():
+        return nest
+    before = np.concatenate([[0], np.cumsum(single)])
+    ends = np.arange(len(nest)) + 1 + nest.body_items
+    inside = (before[ends] - before[:-1] - single).astype(np.int32)
+    rows = (last - first)[~single]
+    kept = np.ones(len(nest.trips), bool)
+    kept[first[single]] = False
+    return Nest(
+        (nest.body_items - inside)[~single],
+        nest.symbol[~single],
+        np.concatenate([[0], np.cumsum(rows)]).astype(np.int64),
+        nest.trips[kept],
+    )
 
 
 def deepest(nest: Nest) -> int:

@@ -1,0 +1,82 @@
+"""A string is read again while that can help, and the shortest nest counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skelgen.loops import Nest, expand, fold
+from skelgen.loops.readings import deepest, settle, without_single_trips
+
+
+def flat(*leaves: int) -> Nest:
+    """Return one loop around leaves and loops of two leaves."""
+    inner = [(2, -1), (0, leaves[0]), (0, leaves[1])]
+    rest = [(0, leaf) for leaf in leaves[2:]]
+    items = [(len(inner) + len(rest), -1), *inner, *rest]
+    first = np.cumsum([0, *(items[i][0] > 0 for i in range(len(items)))])
+    return Nest(
+        np.array([body for body, _ in items], np.int32),
+        np.array([symbol for _, symbol in items], np.int32),
+        first.astype(np.int64),
+        np.array([[3, 1], [2, 3]], np.int64),
+    )
+
+
+def test_a_nest_in_which_no_symbol_stands_twice_is_not_read_again() -> None:
+    read: list[int] = []
+
+    def reading(_: Nest, depth: int) -> Nest:
+        read.append(depth)
+        return flat(1, 2, 3)
+
+    assert len(settle(reading, 21)) == 5
+    assert read == [0]
+
+
+def test_each_reading_knows_one_more_level_of_the_shortest_nest() -> None:
+    nests = [flat(1, 2, 1, 2, 1), flat(1, 2, 1, 2, 1, 2), flat(1, 2, 1)]
+    asked: list[tuple[int, int]] = []
+
+    def reading(known: Nest, depth: int) -> Nest:
+        asked.append((len(known), depth))
+        return nests[depth]
+
+    assert settle(reading, 21) is nests[2]
+    assert asked == [(0, 0), (7, 1), (7, 2)]
+
+
+@pytest.mark.parametrize(("length", "readings"), [(2400, 1), (3000, 2), (30_000, 3)])
+def test_strings_that_hardly_fold_are_read_less_often(
+    length: int, readings: int
+) -> None:
+    read: list[int] = []
+
+    def reading(_: Nest, depth: int) -> Nest:
+        read.append(depth)
+        return flat(*[1, 2] * 1000)
+
+    settle(reading, length)
+    assert read == list(range(readings))
+
+
+def test_loops_that_always_ran_once_leave_their_bodies() -> None:
+    rows = [[2, 1], [1, 2], [1, 1], [3, 1], [1, 2]]
+    nest = Nest(
+        np.array([5, 2, 0, 0, 1, 0, 0, 1, 0], np.int32),
+        np.array([-1, -1, 4, 5, -1, 6, 7, -1, 8], np.int32),
+        np.array([0, 1, 2, 2, 2, 4, 4, 4, 5, 5]),
+        np.array(rows)[[0, 1, 2, 3, 2]],
+    )
+    short = without_single_trips(nest)
+    assert short.body_items.tolist() == [4, 0, 0, 1, 0, 0, 0]
+    assert short.symbol.tolist() == [-1, 4, 5, -1, 6, 7, 8]
+    assert short.trips_first.tolist() == [0, 1, 1, 1, 3, 3, 3, 3]
+    assert short.trips.tolist() == [[2, 1], [1, 1], [3, 1]]
+    assert np.array_equal(expand(short), expand(nest))
+
+
+def test_depth_counts_loops_of_several_items_inside_each_other() -> None:
+    assert deepest(flat(1, 2, 3)) == 2
+    assert deepest(fold(np.array([1, 1, 1, 2], np.int32))) == 0
+    assert deepest(fold(np.zeros(0, np.int32))) == 0

@@ -25,6 +25,8 @@ from skelgen.skeleton.strings import INSERTED, Draft
 _HEAVY_SHARE = 0.005
 #: So do leaves whose standard deviation is below this share of their mean.
 _STEADY = 0.02
+#: Calls to look ahead for one that is executed once.
+_NEAR = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +138,18 @@ def _homeless(
     steps = np.flatnonzero(call != INSERTED)
     position = call[steps] - calls_first[rank]
     own = expansion.leaf[expansion.first[number] : expansion.first[number + 1]]
-    leaves = len(signature.groups[number].count)
-    first = np.full(leaves, len(own))
+    first = np.full(len(signature.groups[number].count), len(own))
     first[own[::-1]] = np.arange(len(own) - 1, -1, -1)
     following = np.searchsorted(position, first)
     operations = len(draft.step[program])
-    heir = np.append(draft.local[program][steps], operations)[following]
+    string = np.append(draft.local[program][steps], operations)
+    heir = string[following]
+    often = np.append(np.bincount(draft.local[program], minlength=operations), 1)
+    for leaf in np.flatnonzero(signature.groups[number].count == 1).tolist():
+        # What happened once shall not become a part of every iteration.
+        near = string[following[leaf] : following[leaf] + _NEAR]
+        single = near[often[near] == 1]
+        heir[leaf] = single[0] if len(single) else heir[leaf]
     taken = draft.column("leaf", program)
     heir[taken[taken != INSERTED]] = -1
     return heir.astype(np.int64)

@@ -92,6 +92,29 @@ def test_computation_before_calls_left_out_goes_to_the_next_kept_call() -> None:
     assert made.programs[0].tail_ns[0] == pytest.approx(1_000_000 * fraction, rel=0.01)
 
 
+def test_computation_that_happened_once_is_not_spread_over_iterations() -> None:
+    known = signature(
+        """
+        ranks 2
+        rank *
+          9000000 Alltoall bytes=400000 site=1
+          repeat 5 {
+            1000 Barrier site=2
+          }
+          Bcast root=0 bytes=4 site=3
+          Bcast root=0 bytes=4 site=4
+          repeat 100 {
+            1000 Barrier site=5
+          }
+        """
+    )
+    operations = plan(known, 3).programs[0].operations
+    assert [operation.occurrences for operation in operations] == [2, 1, 33]
+    compute = [operation.compute_ns.values[0, 0] for operation in operations]
+    assert compute[1] > 2_900_000
+    assert max(compute[0], compute[2]) < 3000
+
+
 def test_uneven_computation_stays_uneven_and_coupled_between_ranks() -> None:
     # In each iteration one rank, in turn, computes ten times longer.
     lines = [

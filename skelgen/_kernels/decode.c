@@ -2,6 +2,8 @@
 #include "decode.h"
 #include <stdbool.h>
 #include <string.h>
+#include "cursor.h"
+#include "places.h"
 #include "../../pmpi_shim/skelgen_record.h"
 
 _Static_assert(SKELGEN_PREDICTIONS == 4096, "struct skelgen_stream has the table");
@@ -11,13 +13,6 @@ _Static_assert(SKELGEN_PREDICTIONS == 4096, "struct skelgen_stream has the table
 #define LARGEST_SIZE ((int64_t)1 << 44)
 #define LATEST_UNITS ((int64_t)1 << 61)
 #define LARGEST_NUMBER ((int64_t)1 << 61)
-
-/* Where a record is being read; the first failure sticks and everything reads as 0. */
-struct cursor {
-	const uint8_t *at;
-	const uint8_t *end;
-	int stop;
-};
 
 /* An event while it is read: nothing of it counts before all of it is there. */
 struct event {
@@ -42,93 +37,6 @@ struct event {
 	bool counts_given;
 };
 
-static uint64_t failed(struct cursor *cursor, int why)
-{
-	if (!cursor->stop)
-		cursor->stop = why;
-	cursor->at = cursor->end;
-	return 0;
-}
-
-static uint64_t long_varint(struct cursor *cursor)
-{
-	uint64_t value = 0;
-
-	for (int shift = 0; shift < 70; shift += 7) {
-		uint8_t byte;
-
-		if (cursor->at == cursor->end)
-			return failed(cursor, SKELGEN_STOP_SHORT);
-		byte = *cursor->at++;
-		if (shift == 63 && byte > 1)
-			break;
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-	return failed(cursor, SKELGEN_STOP_VARINT);
-}
-
-static inline uint64_t varint(struct cursor *cursor)
-{
-	if (cursor->at != cursor->end && !(*cursor->at & 0x80))
-		return *cursor->at++;
-	return long_varint(cursor);
-}
-
-static inline int64_t zigzag(struct cursor *cursor)
-{
-	uint64_t value = varint(cursor);
-
-	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-}
-
-/* Read a varint that is at most `limit`. */
-static uint64_t at_most(struct cursor *cursor, uint64_t limit)
-{
-	uint64_t value = varint(cursor);
-
-	return value <= limit ? value : failed(cursor, SKELGEN_STOP_RANGE);
-}
-
-static uint32_t small(struct cursor *cursor)
-{
-	return (uint32_t)at_most(cursor, UINT32_MAX);
-}
-
-/* Add a zigzag to a value, within [-limit, limit]. */
-static int64_t changed(struct cursor *cursor, int64_t value, int64_t limit)
-{
-	int64_t change = zigzag(cursor);
-
-	if (change > 2 * limit || change < -2 * limit || value + change > limit ||
-	    value + change < -limit)
-		return (int64_t)failed(cursor, SKELGEN_STOP_RANGE);
-	return value + change;
-}
-
-static int32_t changed_small(struct cursor *cursor, int32_t value)
-{
-	return (int32_t)changed(cursor, value, INT32_MAX);
-}
-
-static inline int64_t fixed(struct cursor *cursor, int bytes)
-{
-	static const uint32_t masks[] = {0xff, 0xffff, 0xffffff, 0xffffffff};
-	uint32_t value = 0;
-
-	if (cursor->end - cursor->at >= 4) {
-		memcpy(&value, cursor->at, 4);
-	} else {
-		if (cursor->end - cursor->at < bytes)
-			return (int64_t)failed(cursor, SKELGEN_STOP_SHORT);
-		for (int i = 0; i < bytes; i++)
-			value |= (uint32_t)cursor->at[i] << (8 * i);
-	}
-	cursor->at += bytes;
-	return value & masks[bytes - 1];
-}
-
 /* A reference must fit the column, and its list must be defined. */
 static uint32_t checked_reference(const struct skelgen_stream *stream, struct cursor *cursor)
 {
@@ -148,55 +56,21 @@ static uint32_t checked_vector(const struct skelgen_stream *stream, struct curso
 	return vector;
 }
 
-/*
- * Where a variant may stand: in one of 16 neighbouring slots, chosen by its tag, of up to
- * PROBES groups, then behind the last of these. Tags often count, and so one cache line
- * serves 16 of them.
- */
-struct places {
-	uint32_t slot;
-	uint32_t step;
-	uint32_t mask;
-	int probe;
-};
-
-#define PROBES 8
-#define GROUP 16
-
-static struct places places_of(const struct skelgen_variant *variant, int64_t bits)
-{
-	uint64_t code = variant->shape;
-	uint32_t lane;
-
-	code = (code ^ (uint32_t)variant->peer) * 0x9e3779b97f4a7c15u;
-	code = (code ^ (code >> 29) ^ (uint32_t)variant->peer2) * 0x9e3779b97f4a7c15u;
-	code = (code ^ (code >> 29) ^ (uint32_t)variant->tag2) * 0x9e3779b97f4a7c15u;
-	lane = ((uint32_t)(code >> 32) + (uint32_t)variant->tag) % GROUP;
-	code = (code ^ (code >> 29) ^ (uint32_t)variant->tag / GROUP) * 0x9e3779b97f4a7c15u;
-	return (struct places){
-		.slot = (uint32_t)(code >> (64 - bits)) / GROUP * GROUP + lane,
-		.step = ((uint32_t)code | 1) * GROUP,
-		.mask = (uint32_t)(((uint64_t)1 << bits) - 1),
-	};
-}
-
-static void next_place(struct places *places)
-{
-	places->slot += ++places->probe < PROBES ? places->step : 1;
-	places->slot &= places->mask;
-}
-
 /* Find the slot of a variant: its own, or a free one. There is always a free one. */
 static uint32_t *slot_of(const struct skelgen_stream *stream, const struct skelgen_variant *wanted)
 {
-	struct places places = places_of(wanted, stream->slot_bits);
+	uint64_t code = places_mix(wanted->shape, (uint32_t)wanted->peer);
+	struct places places;
 
+	code = places_mix(code, (uint32_t)wanted->peer2);
+	code = places_mix(code, (uint32_t)wanted->tag2);
+	places = places_begin(code, (uint32_t)wanted->tag, stream->slot_bits);
 	while (stream->slots[places.slot]) {
 		uint32_t row = stream->slots[places.slot] - 1;
 
 		if (!memcmp(&stream->variants[row], wanted, sizeof(*wanted)))
 			break;
-		next_place(&places);
+		places_next(&places);
 	}
 	return &stream->slots[places.slot];
 }

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rows.h"
 #include <string.h>
-
-/*
- * A row may stand in one of GROUP neighbouring slots, chosen by the column that counts, of up to
- * PROBES groups, then behind the last of these: so one cache line serves several rows in turn.
- */
-#define PROBES 8
-#define GROUP 16
-
-static uint64_t mixed(uint64_t code, uint32_t word)
-{
-	return (code ^ (code >> 29) ^ word) * 0x9e3779b97f4a7c15u;
-}
+#include "places.h"
 
 static uint32_t word_at(const uint8_t *row, int64_t offset)
 {
@@ -25,25 +14,20 @@ static uint32_t word_at(const uint8_t *row, int64_t offset)
 /* The slot of a row: its own, or a free one. There is always a free one. */
 static uint32_t *slot_of(const struct skelgen_rows *rows, const uint8_t *row)
 {
-	uint32_t mask = (uint32_t)(((uint64_t)1 << rows->slot_bits) - 1);
-	uint32_t counter = word_at(row, rows->counter);
+	struct places places;
 	uint64_t code = 0;
-	uint32_t lane, slot;
 
 	for (int64_t i = 0; i < rows->width; i += 4)
-		code = i == rows->counter ? code : mixed(code, word_at(row, i));
-	lane = ((uint32_t)(code >> 32) + counter) % GROUP;
-	code = mixed(code, counter / GROUP);
-	slot = (uint32_t)(code >> (64 - rows->slot_bits)) / GROUP * GROUP + lane;
-	for (int probe = 1; rows->slots[slot]; probe++) {
-		const uint8_t *known = rows->table + (rows->slots[slot] - 1) * rows->width;
+		code = i == rows->counter ? code : places_mix(code, word_at(row, i));
+	places = places_begin(code, word_at(row, rows->counter), rows->slot_bits);
+	while (rows->slots[places.slot]) {
+		const uint8_t *known = rows->table + (rows->slots[places.slot] - 1) * rows->width;
 
 		if (!memcmp(known, row, (size_t)rows->width))
 			break;
-		slot += probe < PROBES ? ((uint32_t)code | 1) * GROUP : 1;
-		slot &= mask;
+		places_next(&places);
 	}
-	return &rows->slots[slot];
+	return &rows->slots[places.slot];
 }
 
 /*

@@ -1,0 +1,178 @@
+"""The wrappers of messages, probes, completions and communicators."""
+
+from __future__ import annotations
+
+from wrapper_collectives import collective
+from wrapper_parts import Wrapper, block, creates, handle, plain_fields, wildcards
+from wrapper_table import Function
+
+#: Communicator-making functions and what they make.
+MAKES = {
+    "comm_dup": "DUP",
+    "comm_dup_with_info": "DUP",
+    "comm_split": "SPLIT",
+    "comm_split_type": "SPLIT_TYPE",
+    "comm_create": "CREATE",
+    "comm_create_group": "CREATE_GROUP",
+    "cart_create": "CART",
+    "cart_sub": "CART_SUB",
+    "graph_create": "GRAPH",
+    "dist_graph_create": "DIST_GRAPH",
+    "dist_graph_create_adjacent": "DIST_GRAPH",
+    "intercomm_create": "INTER",
+    "intercomm_merge": "MERGE",
+}
+
+
+def message(w: Wrapper) -> None:
+    """Record a send or receive, blocking, nonblocking or persistent."""
+    f = w.function
+    plain_fields(w)
+    watched = "0"
+    if f.kind in ("receive", "sendrecv") and f.get("tag"):
+        wildcards(w, returns_message=True)
+    if f.kind in ("ireceive", "receive_init", "other") and f.get("tag"):
+        wildcards(w, returns_message=False)
+        watched = "any_source || any_tag ? SKELGEN_REQUEST_WATCHED : 0"
+    if a := f.get("message"):
+        w.before.append(f"MPI_Message matched = *{a.name};")
+        w.after.append("skelgen_message_taken(matched, &call);")
+        w.general = True
+    if f.get("request"):
+        creates(w, watched)
+
+
+def probe(w: Wrapper) -> None:
+    """Record a probe, Iprobe or one of their matched forms."""
+    f = w.function
+    plain_fields(w)
+    flag, found, status = f.get("flag"), f.get("message"), f["status"].name
+    wildcards(w, returns_message=True, condition=f" && *{flag.name}" if flag else "")
+    if flag:
+        not_ready = "call.flags |= SKELGEN_SHAPE_NOT_READY;"
+        w.success.append(f"if (!*{flag.name})\n\t\t\t{not_ready}")
+    if found:
+        condition = f"if (*{flag.name})\n\t\t\t" if flag else ""
+        w.success.append(
+            f"{condition}skelgen_message_made(*{found.name}, "
+            f"(MPI_Comm){f['comm'].name}, {status}->MPI_SOURCE, {status}->MPI_TAG);"
+        )
+        w.before.append(
+            f"if ({status} == MPI_STATUS_IGNORE)\n\t\t{status} = &own_status;"
+        )
+
+
+def completed(f: Function) -> str:
+    """Return the statement that finds out what a completion completed."""
+    form = f.short[4:]
+    if form == "":
+        what = f"skelgen_completed_one(s, held, {f['status'].name});"
+        return f"call.reference = {what}"
+    if form == "all":
+        arguments = f"(size_t){f['count_a'].name}, NULL, {f['statuses'].name}"
+        return f"call.reference = skelgen_completed(s, {arguments});"
+    if form == "any":
+        some = f["index"].name
+        arguments = f"1, {some}, {f['status'].name}"
+    else:
+        some = f["outcount"].name
+        arguments = f"(size_t)*{some}, {f['indices'].name}, {f['statuses'].name}"
+    return (
+        f"if (*{some} != MPI_UNDEFINED)\n\t\t\t"
+        f"call.reference = skelgen_completed(s, {arguments});"
+    )
+
+
+def completion(w: Wrapper) -> None:
+    """Record Wait, Test or one of their forms for several requests."""
+    f = w.function
+    w.flag("COMPLETES", "HAS_A")
+    w.field("reference", "0", "REFERENCE")
+    count = a.name if (a := f.get("count_a")) else "1"
+    w.field("count_a", count, "COUNT_A")
+    if a := f.get("requests"):
+        w.before.append(f"skelgen_hold(s, (size_t){count}, {a.name});")
+    else:
+        w.before.append(f"uint64_t held = skelgen_handle_at({f['request'].name});")
+    many = f.get("statuses")
+    own = many or f["status"]
+    ignore = "MPI_STATUSES_IGNORE" if many else "MPI_STATUS_IGNORE"
+    w.before.append(
+        f"if (skelgen_watched && {own.name} == {ignore})\n\t\t"
+        f"{own.name} = skelgen_own_statuses(s, {f'(size_t){count}' if many else '1'});"
+    )
+    done = "code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS"
+    if ready := is_ready(f):
+        not_ready = [
+            "call.flags &= ~(uint32_t)SKELGEN_SHAPE_COMPLETES;",
+            "call.flags |= SKELGEN_SHAPE_NOT_READY;",
+        ]
+        w.after.append(block(f"!({ready}) && code == MPI_SUCCESS", not_ready))
+        done = f"({done}) && {ready}"
+    w.after.append(block(done, [completed(f)]))
+
+
+def is_ready(f: Function) -> str:
+    """Return the condition under which a Test completed something."""
+    if not f.short.startswith("test"):
+        return ""
+    flag = f.get("flag")
+    return f"*{flag.name}" if flag else f"*{f['outcount'].name} != 0"
+
+
+def start(w: Wrapper) -> None:
+    """Record Start or Startall."""
+    f = w.function
+    w.flag("STARTS", "HAS_A")
+    count = a.name if (a := f.get("count_a")) else "1"
+    array = f.get("requests") or f["request"]
+    w.field("count_a", count, "COUNT_A")
+    w.field("reference", "0", "REFERENCE")
+    w.before.append(f"skelgen_hold(s, (size_t){count}, {array.name});")
+    w.success.append(f"call.reference = skelgen_started(s, (size_t){count});")
+
+
+def release(w: Wrapper) -> None:
+    """Record Request_free or Cancel."""
+    w.field("reference", "0", "REFERENCE")
+    held = f"skelgen_handle_at({w.function['request'].name})"
+    w.before.append(f"uint64_t held = {held};")
+    frees = w.function.short == "request_free"
+    if frees:
+        w.flag("RELEASES")
+    what = "released" if frees else "cancelled"
+    w.success.append(f"call.reference = skelgen_{what}(s, held);")
+
+
+def communicator(w: Wrapper) -> None:
+    """Record a call that makes or frees a communicator."""
+    f = w.function
+    comm, new = f["comm"], f.get("newcomm")
+    w.general = True
+    if not new:
+        w.before.append(f"MPI_Comm freed = {comm.name} ? *{comm.name} : mpi.comm_null;")
+        w.before.append("skelgen_view(freed);")
+        w.field("comm", "(uint64_t)(uintptr_t)freed", "COMM")
+        w.last.append("if (code == MPI_SUCCESS)\n\t\tskelgen_comm_freed(freed);")
+        return
+    w.field("comm", handle(comm), "COMM")
+    parent = f"(MPI_Comm){comm.name}"
+    if f.get("request"):
+        w.success.append(f"skelgen_comm_promise(s, {parent}, {new.name});")
+        creates(w, "SKELGEN_REQUEST_PROMISE")
+        return
+    kind = f"SKELGEN_COMM_{MAKES[f.short]}"
+    w.success.append(f"skelgen_comm_created(s, {kind}, {parent}, *{new.name});")
+
+
+#: Who fills in the wrapper of a call, by its kind; others are messages.
+KIND_PARTS = {
+    "probe": probe,
+    "complete": completion,
+    "start": start,
+    "release": release,
+    "collective": collective,
+    "icollective": collective,
+    "collective_init": collective,
+    "communicator": communicator,
+}

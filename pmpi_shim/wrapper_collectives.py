@@ -1,0 +1,83 @@
+"""The wrappers of collectives: two sides, roots, MPI_IN_PLACE, count vectors."""
+
+from __future__ import annotations
+
+from wrapper_parts import Wrapper, block, creates, handle, plain_fields
+from wrapper_table import Argument
+
+_IN_PLACE = "call.flags |= SKELGEN_SHAPE_IN_PLACE;"
+
+
+def collective(w: Wrapper) -> None:
+    """Record a collective; what counts depends on the root and on MPI_IN_PLACE."""
+    f = w.function
+    name = f.collective
+    if f.get("request"):
+        creates(w)
+    rooted = name in ("gather", "gatherv", "scatter", "scatterv")
+    two_sided = f.get("type_b") is not None or f.get("types_b") is not None
+    vectors = f.get("vector_a") is not None or f.get("vector_b") is not None
+    if not (rooted or two_sided or vectors):
+        plain_fields(w)
+        if sendbuf := f.get("sendbuf"):
+            w.after.append(_in_place(sendbuf))
+        return
+    w.general = rooted or vectors
+    w.field("comm", handle(f["comm"]), "COMM")
+    if op := f.get("op"):
+        w.field("op", handle(op), "OP")
+    if w.general:
+        view = f"skelgen_view((MPI_Comm){f['comm'].name});"
+        w.after.append(f"struct skelgen_view view = {view}")
+    else:
+        w.uses += ["SKELGEN_USES_A", "SKELGEN_USES_B", "SKELGEN_USES_COUNT_A"]
+    if rooted:
+        _rooted_sides(w)
+    elif two_sided:
+        _two_sides(w)
+    else:
+        w.after += [_in_place(f["sendbuf"]), *_side(w, "a", "(size_t)view.size")]
+
+
+def _in_place(buffer: Argument) -> str:
+    return f"if ({buffer.name} == MPI_IN_PLACE)\n\t\t{_IN_PLACE}"
+
+
+def _side(w: Wrapper, letter: str, n: str = "(size_t)view.peers") -> list[str]:
+    """Return statements that take over one side, with n counts where it has many."""
+    f = w.function
+    lines = []
+    if counts := f.get(f"vector_{letter}"):
+        number = f"skelgen_counts(s, {counts.name}, {n})"
+        if types := f.get(f"types_{letter}"):
+            number = f"skelgen_counted_bytes(s, {counts.name}, {types.name}, {n})"
+        lines.append(f"call.vector_{letter} = {number};")
+        lines.append(f"call.flags |= SKELGEN_SHAPE_VECTOR_{letter.upper()};")
+    if a := f.get(f"count_{letter}"):
+        lines.append(f"call.count_{letter} = {a.name};")
+        lines.append(f"call.flags |= SKELGEN_SHAPE_HAS_{letter.upper()};")
+    if a := f.get(f"type_{letter}"):
+        lines.append(f"call.type_{letter} = {handle(a)};")
+    return lines
+
+
+def _two_sides(w: Wrapper) -> None:
+    """Allgather, Alltoall: in place, the send side does not count."""
+    buffer = w.function["sendbuf"]
+    w.after.append(_in_place(buffer))
+    w.after.append(block(f"{buffer.name} != MPI_IN_PLACE", _side(w, "a")))
+    w.after += _side(w, "b")
+
+
+def _rooted_sides(w: Wrapper) -> None:
+    """Gather, Scatter: one side counts at the root only, the other not in place there."""
+    f = w.function
+    gather = f.collective.startswith("gather")
+    at_root, elsewhere = ("b", "a") if gather else ("a", "b")
+    buffer = f["sendbuf" if gather else "recvbuf"].name
+    root = f["peer"].name
+    w.field("peer", f"skelgen_peer({root})", "PEER")
+    noted = f"if ({buffer} == MPI_IN_PLACE)\n\t\t\t{_IN_PLACE}"
+    w.after.append(block(f"skelgen_is_root(view, {root})", [*_side(w, at_root), noted]))
+    counts = f"{root} >= 0 && {buffer} != MPI_IN_PLACE"
+    w.after.append(block(counts, _side(w, elsewhere)))

@@ -1,0 +1,96 @@
+"""What wrappers of several kinds have in common: fields, wildcards, requests."""
+
+from __future__ import annotations
+
+from wrapper_table import Argument, Function
+
+
+class Wrapper:
+    """Collects the statements of one wrapper, by place."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.before: list[str] = []  # before the time is taken
+        self.after: list[str] = []  # after the call, in order
+        self.success: list[str] = []  # only where the call returned MPI_SUCCESS
+        self.last: list[str] = []  # after the event
+        self.flags: list[str] = []
+        self.uses: list[str] = []
+        self.fields: dict[str, str] = {}
+        self.general = False  # vectors and the like: not for the fast path
+
+    def field(self, name: str, value: str, *uses: str) -> None:
+        """Set a field of the call and note that this function has it."""
+        self.fields[name] = value
+        self.uses += [f"SKELGEN_USES_{u}" for u in uses]
+
+    def flag(self, *flags: str) -> None:
+        """Set flags of the shape."""
+        self.flags += [f"SKELGEN_SHAPE_{f}" for f in flags]
+
+
+def handle(argument: Argument) -> str:
+    """Return the argument's handle as a number."""
+    base = argument.type.replace("const", "").strip(" *")
+    return f"(uint64_t)(uintptr_t)({base}){argument.name}"
+
+
+def block(condition: str, statements: list[str]) -> str:
+    """Return statements in braces behind an if."""
+    return f"if ({condition}) {{\n\t\t" + "\n\t\t".join(statements) + "\n\t}"
+
+
+def plain_fields(w: Wrapper) -> None:
+    """Take over counts, types, communicator, peer, tag, operation."""
+    f = w.function
+    if (a := f.get("comm")) and a.by_value:
+        w.field("comm", handle(a), "COMM")
+    for side in "ab":
+        if a := f.get(f"count_{side}"):
+            w.field(f"count_{side}", a.name, "COUNT_A" if side == "a" else "B")
+            w.flag(f"HAS_{side.upper()}")
+        if a := f.get(f"type_{side}"):
+            w.field(f"type_{side}", handle(a), side.upper())
+    for digit, uses in (("", "PEER"), ("2", "PEER2")):
+        if a := f.get(f"peer{digit}"):
+            w.field(f"peer{digit}", f"skelgen_peer({a.name})", uses)
+        if a := f.get(f"tag{digit}"):
+            w.field(f"tag{digit}", f"skelgen_tag({a.name})", uses)
+    if a := f.get("op"):
+        w.field("op", handle(a), "OP")
+
+
+def wildcards(w: Wrapper, *, returns_message: bool, condition: str = "") -> None:
+    """Note wildcards; a call that returns the message states what it really was."""
+    f = w.function
+    digit = "2" if f.get("peer2") else ""
+    source, tag = f[f"peer{digit}"].name, f[f"tag{digit}"].name
+    w.before.append(f"bool any_source = {source} == MPI_ANY_SOURCE;")
+    w.before.append(f"bool any_tag = {tag} == MPI_ANY_TAG;")
+    w.after.append("if (any_source)\n\t\tcall.flags |= SKELGEN_SHAPE_WILD_SOURCE;")
+    w.after.append("if (any_tag)\n\t\tcall.flags |= SKELGEN_SHAPE_WILD_TAG;")
+    if not returns_message:
+        return
+    status = f["status"].name
+    w.before.append("MPI_Status own_status;")
+    w.before.append(
+        f"if ((any_source || any_tag) && {status} == MPI_STATUS_IGNORE)\n"
+        f"\t\t{status} = &own_status;"
+    )
+    lines = [
+        f"call.peer{digit} = skelgen_peer({status}->MPI_SOURCE);",
+        f"call.tag{digit} = skelgen_tag({status}->MPI_TAG);",
+    ]
+    w.success.append(block(f"(any_source || any_tag){condition}", lines))
+
+
+def creates(w: Wrapper, flags: str = "0") -> None:
+    """Have the request numbered that the call makes."""
+    request = w.function["request"].name
+    persistent = w.function.name.removesuffix("_c").endswith("_init")
+    if persistent:
+        flags = f"SKELGEN_REQUEST_PERSISTENT | ({flags})"
+    number = f"(uint64_t)(uintptr_t)*{request}"
+    w.success.append(f"skelgen_request_created(s, {number}, {flags});")
+    flag = "PERSISTENT" if persistent else "CREATES"
+    w.success.append(f"call.flags |= SKELGEN_SHAPE_{flag};")

@@ -118,7 +118,7 @@ def signature_of_run(
     events = collect(run)
     progress.advance(1)
     matching = match(events.calls)
-    for problem in matching.problems:
+    for problem in (*events.warnings, *matching.problems):
         logger.warning("%s", problem)
     progress.advance(1)
     threshold = wanted.find(events, matching)

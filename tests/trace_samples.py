@@ -45,9 +45,12 @@ def save_ring(folder: Path, ranks: int = 2, rounds: int = 20) -> Path:
     return folder
 
 
-def anything(rng: random.Random, rank: int, ranks: int, calls: int) -> RankWriter:
+def anything(
+    rng: random.Random, rank: int, ranks: int, calls: int, thread: int = 0
+) -> RankWriter:
     """A rank file with every kind of record and extra, in random order."""
-    writer = RankWriter(rank, ranks, unit_shift=rng.choice((0, 0, 3)), cost_ps=17_000)
+    shift = rng.choice((0, 0, 3))
+    writer = RankWriter(rank, ranks, thread, unit_shift=shift, cost_ps=17_000)
     writer.event("MPI_Init", 0, 5000)
     row = [r for r in range(ranks) if r % 2 == rank % 2]
     writer.comm(2, row, dims=(len(row),), periods=(1,))

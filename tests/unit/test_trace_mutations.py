@@ -48,6 +48,7 @@ def check(trace, events):
 def test_damaged_files_give_one_line_or_what_is_complete(tmp_path, batch):
     rng = random.Random(batch)
     sound = [anything(random.Random(batch), rank, 2, 120) for rank in range(2)]
+    sound.append(anything(random.Random(batch), 1, 2, 60, thread=1))
     header = FORMAT.header.itemsize
     outcomes = set()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -51,7 +51,9 @@ def settle(read: Reading, length: int) -> Nest:
         nest = without_single_trips(again)
         gain = len(best) - len(nest)
         if gain >= 0:
-            best, found = nest, again
+            found = again
+        if gain > 0:
+            best = nest
         if len(best) > small and gain < len(best) // 8:
             break
     return best

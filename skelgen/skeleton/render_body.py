@@ -15,7 +15,9 @@ from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_surroundings import Surroundings
 
 #: Loops with at least this share of a routine's time are sections of their own.
-_LEAST_SHARE = 0.01
+_LEAST_SHARE = 0.1
+#: Inner loops with at least this share have a comment that says so.
+_LEAST_SAID = 0.05
 _COUNTERS = "ijklmn"
 _MOST_INT = 2**31 - 1
 
@@ -217,8 +219,9 @@ class _Body:
             inner = [begin for begin in begins if within is None or begin[0] < within]
             if inner:
                 number, at = inner[0]
-                found.append(self.shared_call(number, at, depth))
-                i += len(self.repeats[number].places[at])
+                count, length = self.in_a_row(items[i:], number, at)
+                found += self.shared_calls(number, at, count, depth)
+                i += length
                 continue
             count = self.guarded(items[i:], guard)
             if count:
@@ -276,11 +279,37 @@ class _Body:
         )
         return [begin, *inside, end]
 
-    def shared_call(self, number: int, at: int, depth: int) -> Statement:
-        """Write the call of a stretch."""
+    def in_a_row(self, items: Sequence[_Same], number: int, at: int) -> tuple[int, int]:
+        """Return how many places of a repeat follow each other, and their items."""
+        places = self.repeats[number].places
+        count = length = 0
+        while (
+            at + count < len(places)
+            and length < len(items)
+            and items[length][0] == places[at + count][0]
+        ):
+            length += len(places[at + count])
+            count += 1
+        return count, length
+
+    def shared_calls(
+        self, number: int, at: int, count: int, depth: int
+    ) -> list[Statement]:
+        """Write calls of a stretch for places in a row."""
         function = self.written(number)
-        arguments = [str(at)] if function.parameter != "void" else []
-        return call(depth, function.name, arguments)
+        if function.parameter == "void":
+            return [call(depth, function.name, [])] * count
+        if count < 3:
+            return [
+                call(depth, function.name, [str(place)])
+                for place in range(at, at + count)
+            ]
+        counter, indent = _counter(depth), "\t" * depth
+        head = f"for (int {counter} = {at}; {counter} < {at + count}; {counter}++)"
+        return [
+            Statement((indent + head,)),
+            call(depth + 1, function.name, [counter]),
+        ]
 
     def written(self, number: int) -> Stretch:
         """Return the function of a repeat, written at its first use."""
@@ -308,7 +337,9 @@ class _Body:
             kind = "long" if trips.isdecimal() and int(trips) > _MOST_INT else "int"
             head = f"for ({kind} {counter} = 0; {counter} < {trips}; {counter}++) {{"
         written = [Statement((indent + head,)), *body, Statement((indent + "}",))]
-        if depth > 1 and self.time_us(same) >= _LEAST_SHARE * self.whole > 0:
+        if len(body) == 1 and len(body[0].lines) == 1 and not body[0].comment:
+            written = [Statement((indent + head.removesuffix(" {"),)), *body]
+        if depth > 1 and self.time_us(same) >= _LEAST_SAID * self.whole > 0:
             return [Statement((f"{indent}/* {self.share(same)} */",)), *written]
         return written
 

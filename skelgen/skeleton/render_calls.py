@@ -24,8 +24,8 @@ from skelgen.skeleton.render_surroundings import (
 
 #: Computation that is not worth a call: the loop around it takes as long [us].
 LEAST_US = 0.02
-#: Computation with a smaller share of the time is the same on all ranks [1].
-LEAST_SHARE = 2e-4
+#: Computation with a smaller share of the time is the same at all places [1].
+LEAST_SHARE = 5e-4
 
 _MODES = {"standard": "", "ready": "", "synchronous": "S", "buffered": "B"}
 

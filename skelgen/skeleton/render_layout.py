@@ -121,14 +121,18 @@ def number(value: float, digits: int = 5) -> str:
 
 
 def wrap(words: Sequence[str], depth: int) -> list[str]:
-    """Fill comma-separated words into lines of a table."""
+    """Fill comma-separated words into lines of a table.
+
+    A word that is too long for a line is divided at its commas.
+    """
     lines: list[str] = []
     line = ""
     room = COLUMNS - depth * TAB
     for word in words:
-        text = f"{line} {word}," if line else f"{word},"
-        if len(text) > room:
-            lines.append("\t" * depth + line)
-            text = f"{word},"
-        line = text
+        for part in [word] if len(word) < room else word.split(", "):
+            text = f"{line} {part}," if line else f"{part},"
+            if len(text) > room:
+                lines.append("\t" * depth + line)
+                text = f"{part},"
+            line = text
     return [*lines, "\t" * depth + line] if line else lines

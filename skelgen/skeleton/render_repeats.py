@@ -35,7 +35,11 @@ class Repeat:
 
 
 def repeats(
-    nest: Nest, keys: Sequence[Hashable], outer: Sequence[Repeat] = ()
+    nest: Nest,
+    keys: Sequence[Hashable],
+    *,
+    outer: Sequence[Repeat] = (),
+    least: int = 1,
 ) -> tuple[Repeat, ...]:
     """Find stretches that are worth a function, those that save most lines first.
 
@@ -46,12 +50,14 @@ def repeats(
         For each item what must be equal at all places.
     outer : sequence of Repeat
         Stretches that are functions already; only their first places are searched.
+    least : int
+        Lines that a function must save.
     """
     if len(nest) > _MOST_ITEMS:
         return ()
     search = _Search(nest, keys, outer)
     found: list[Repeat] = []
-    while len(found) < _MOST_REPEATS and (best := search.best()) is not None:
+    while len(found) < _MOST_REPEATS and (best := search.best(least)) is not None:
         found.append(best)
     return tuple(found)
 
@@ -108,9 +114,9 @@ class _Search:
         self.mark -= 1
         return self.mark
 
-    def best(self) -> Repeat | None:
+    def best(self, least: int) -> Repeat | None:
         """Return the stretch that saves most, and take it out of the text."""
-        most, chosen, long = 0, [], 0
+        most, chosen, long = least - 1, [], 0
         for begin, length in self.candidates():
             weight = self.weight(begin, length)
             count = self.upper(length)

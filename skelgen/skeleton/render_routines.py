@@ -23,6 +23,12 @@ from skelgen.skeleton.render_steps import Step, info_of, join_step
 from skelgen.skeleton.types import Operation, Plan, Program
 from skelgen.symbols import VARYING
 
+#: Computation with a smaller share of the time is the same on all ranks [1].
+_LEAST_SHARE = 5e-4
+#: Lines that a function for equal stretches must save; alike ones, which come later,
+#: save lines inside it, too.
+_LEAST_EQUAL = 20
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Routine:
@@ -149,9 +155,11 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
     tail_us = np.concatenate([program.tail_ns for program in programs])[order] / 1e3
     nests = [program.nest for program in programs]
     item_us = _item_us(nests[0], steps)
-    equal = repeats(nests[0], _keys(nests))
+    least_us = _LEAST_SHARE * float(item_us.sum() + tail_us.mean())
+    steps = [step.plain(least_us) for step in steps]
+    equal = repeats(nests[0], _keys(nests), least=_LEAST_EQUAL)
     nests, steps = _apart(nests, steps, equal)
-    alike = repeats(nests[0], _keys(nests, steps), equal)
+    alike = repeats(nests[0], _keys(nests, steps, equal), outer=equal)
     nests, steps = _shared(nests, steps, alike)
     lives = Lifetimes()
     for number, nest in enumerate(nests):
@@ -221,14 +229,20 @@ def _first_places(nest: Nest, equal: Sequence[Repeat]) -> dict[int, int]:
     return first
 
 
-def _keys(nests: Sequence[Nest], steps: Sequence[Step] | None = None) -> list[Hashable]:
+def _keys(
+    nests: Sequence[Nest],
+    steps: Sequence[Step] | None = None,
+    equal: Sequence[Repeat] = (),
+) -> list[Hashable]:
     """Return for each item what must be equal where it shares a text.
 
     Without steps calls must be the same, not only alike.
     """
-    places = Counter(nests[0].symbol.tolist())
+    further = _first_places(nests[0], equal)
+    symbols = nests[0].symbol.tolist()
+    places = Counter(s for item, s in enumerate(symbols) if item not in further)
     keys: list[Hashable] = []
-    for item, symbol in enumerate(nests[0].symbol.tolist()):
+    for item, symbol in enumerate(symbols):
         if symbol < 0:
             rows = [_trip_rows(nest, item) for nest in nests]
             constant = all(len(found) == 1 for found in rows)
@@ -253,7 +267,6 @@ def _shared(
 ) -> tuple[list[Nest], list[Step]]:
     """Let the calls at the places of a repeat be one call with variants."""
     symbol = nests[0].symbol.tolist()
-    places = Counter(symbol)
     stands_for = list(range(len(steps)))
     variants: dict[int, tuple[Step, ...]] = {}
     for repeat in found:

@@ -16,7 +16,7 @@ from skelgen.events.functions import Kind, function_info
 from skelgen.skeleton.types import Operation, Plan, Program, Series
 
 #: Largest difference of sizes that become one, relative to their mean.
-TOLERANCE = 0.1
+TOLERANCE = 0.12
 #: How much larger a message can become, for it can be evened twice: for the ranks of
 #: a program, then for the programs of a function.
 ROOM = 1 / (1 - TOLERANCE) ** 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,19 @@ class Step:
     def everywhere(self) -> tuple[Step, ...]:
         """Return the call at each place of its text."""
         return self.variants or (self,)
+
+    def plain(self, least_us: float) -> Step:
+        """Return the call with one duration of computation, if it takes little.
+
+        Parameters
+        ----------
+        least_us : float
+            Time of all occurrences from which on differences matter [us].
+        """
+        mean_us = float(self.compute_us.mean())
+        if mean_us * self.occurrences >= least_us:
+            return self
+        return replace(self, compute_us=np.full((len(self.in_place), 1), mean_us))
 
     @property
     def counts(self) -> bool:

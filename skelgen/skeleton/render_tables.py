@@ -17,8 +17,6 @@ from skelgen.skeleton.render_layout import COLUMNS, number, width, wrap
 
 #: Longest list of values whose period is looked for.
 _LONGEST_PERIOD_SEARCH = 1 << 16
-#: Rows up to this length stand beside each other [characters].
-_SHORT_ROW = 30
 
 
 @dataclass(slots=True)
@@ -59,10 +57,7 @@ class Tables:
         if width(line) <= COLUMNS:
             self.lines.append(line)
             return
-        inside: list[str] = []
-        for row in rows if len(rows[0]) > _SHORT_ROW else [", ".join(rows)]:
-            inside += wrap(row.split(", "), 1)
-        self.lines += [f"{head}{{", *inside, f"}}{tail}"]
+        self.lines += [f"{head}{{", *wrap(rows, 1), f"}}{tail}"]
 
     def quantity(
         self,
@@ -126,15 +121,24 @@ class Tables:
         occurrences: Sequence[int],
     ) -> None:
         """Define series: columns, by row or not, occurrences, now, values."""
+        entries = []
+        for array, often in zip(values, occurrences, strict=True):
+            rows = array[:1] if (array == array[:1]).all() else array
+            words = ", ".join(word for row in rows for word in _words(row))
+            if rows.size == 1:
+                entries.append(f"ONE({words})")
+                continue
+            numbers = f"{rows.shape[1]}, {int(len(rows) > 1)}, {often}, 0"
+            entries.append(f"{{{numbers}, (const double[]){{{words}}}}}")
         size = f"[{len(values)}]" if len(values) > 1 else ""
         head = f"static struct series {self._name(key, stem)}{size} = "
-        ends = [*["}, "] * (len(values) - 1), "}};" if size else "};"]
-        for place, (array, often) in enumerate(zip(values, occurrences, strict=True)):
-            rows = array[:1] if (array == array[:1]).all() else array
-            start = "\t" if place else head + ("{" if size else "")
-            start += f"{{{rows.shape[1]}, {int(len(rows) > 1)}, {often}, 0, "
-            words = [", ".join(_words(row)) for row in rows]
-            self._define(f"{start}(const double[])", words, ends[place].rstrip())
+        if size:
+            self._define(head, entries, ";")
+        elif width(f"{head}{entries[0]};") <= COLUMNS:
+            self.lines.append(f"{head}{entries[0]};")
+        else:
+            self.lines += [head.rstrip(), *wrap(entries, 1)]
+            self.lines[-1] = self.lines[-1].rstrip(",") + ";"
 
     def in_turn(
         self, stem: str, values: NDArray[np.int64], *, owner: Hashable = None

@@ -38,6 +38,7 @@ class Uses:
     aged_list: bool
     created: bool
     series: bool
+    one: bool
     runs: bool
     row: bool
     left: bool
@@ -64,6 +65,7 @@ class Uses:
             aged_list=re.search(r"aged_all\(", text) is not None,
             created="created(" in text,
             series="next(&" in text,
+            one=any("ONE(" in line for line in tables.lines),
             runs="next_run(&" in text,
             row=tables.by_row,
             left=left,

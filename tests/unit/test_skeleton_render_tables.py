@@ -112,6 +112,6 @@ def test_series_at_several_places_count_apart() -> None:
     one, two = np.array([[3.0, 4.0]]), np.array([[5.0]])
     assert tables.quantity("gap", [one, two], [8, 9], whole=False) == "next(&gap_0[at])"
     assert tables.lines == [
-        "static struct series gap_0[2] = {{2, 0, 8, 0, (const double[]){3, 4}},",
-        "\t{1, 0, 9, 0, (const double[]){5}}};",
+        "static struct series gap_0[2] = "
+        "{{2, 0, 8, 0, (const double[]){3, 4}}, ONE(5)};",
     ]

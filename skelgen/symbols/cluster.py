@@ -11,7 +11,7 @@ from skelgen.events import Events
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.symbols.outside import Fate, fates_and_ages
-from skelgen.symbols.pairs import distinct_pairs, rank_slices
+from skelgen.symbols.pairs import distinct_pairs, parts_of
 from skelgen.symbols.requests import any_in_order
 from skelgen.symbols.sizes import message_bytes
 from skelgen.symbols.strings import Decided, Strings, decide, strings_of
@@ -119,14 +119,14 @@ def _prepare(
     events: Events, matching: Matching
 ) -> tuple[Decided, Times, NDArray[np.int64]]:
     calls = events.calls
-    pairs, slices = distinct_pairs(calls), rank_slices(calls.first)
+    pairs = distinct_pairs(calls)
     fate, ages = fates_and_ages(calls, matching, pairs)
     inside = fate == Fate.INSIDE
     sites = candidate_sites(pairs, inside)
     tags = canonical_tags(matching, pairs, inside, sites)
     size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
     ages = any_in_order(calls, pairs, inside, ages)
-    decided = decide(pairs, slices, inside, ages, tags, size_bytes)
+    decided = decide(pairs, parts_of(calls.first), inside, ages, tags, size_bytes)
     return decided, share_out(events, pairs, fate), sites
 
 

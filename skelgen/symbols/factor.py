@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,6 +51,42 @@ def factorise(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.in
         if used >= 0:
             return code, first[:used].copy()
         capacity = min(capacity * _GROWTH, len(keys))
+
+
+def factorise_parts(
+    parts: list[slice], key_of: Callable[[slice], NDArray[np.int64]]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Do what `factorise` does, with the keys of one part of the array at a time.
+
+    Each part is numbered, then the few different keys of all parts.
+
+    Parameters
+    ----------
+    parts : list of slice
+        One after the other they are the whole array.
+    key_of : callable
+        Returns the keys of a part.
+
+    Examples
+    --------
+    >>> keys = np.array([7, 7, 3, 7, 5])
+    >>> code, first = factorise_parts([slice(0, 2), slice(2, 5)], keys.__getitem__)
+    >>> code.tolist(), first.tolist()
+    ([0, 0, 1, 0, 2], [0, 2, 4])
+    """
+    code = np.empty(parts[-1].stop if parts else 0, np.int32)
+    keys, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for part in parts:
+        key = key_of(part)
+        code[part], first = factorise(key)
+        keys.append(key[first])
+        places.append(first + part.start)
+    number, first = factorise(np.concatenate(keys))
+    done = 0
+    for part, known in zip(parts, keys[1:], strict=True):
+        code[part] = number[done : done + len(known)][code[part]]
+        done += len(known)
+    return code, np.concatenate(places)[first]
 
 
 def factorise_plainly(

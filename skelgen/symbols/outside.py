@@ -79,7 +79,7 @@ def fates_and_ages(
     ranks[pairs.rank[pairs.of_call[np.flatnonzero(creating)]]] = True
     uses = uses_of(calls, pairs, ranks)
     ages = rebased_ages(calls, pairs, fate == Fate.INSIDE, uses)
-    _mark_emptied(pairs, fate, ages, uses)
+    _mark_emptied(fate, ages, uses)
     fate[polls] = Fate.WAITING
     return fate, ages
 
@@ -160,17 +160,13 @@ def _leave_out_started(pairs: Pairs, fate: NDArray[np.uint8], uses: Uses) -> Non
     fate[lost_start[fate[lost_start] == Fate.INSIDE]] = Fate.PARTNER
 
 
-def _mark_emptied(
-    pairs: Pairs, fate: NDArray[np.uint8], ages: Ages, uses: Uses
-) -> None:
+def _mark_emptied(fate: NDArray[np.uint8], ages: Ages, uses: Uses) -> None:
     """Leave out completions of which no request is left.
 
     Their time is computation when the requests were null, else it is dropped.
     """
     empty_row = np.array([not row for row in ages.rows], bool)
-    emptied = pairs.is_kind(*ON_REQUESTS)[pairs.of_call]
-    emptied &= empty_row[ages.of_call] & (fate == Fate.INSIDE)
-    fate[emptied] = Fate.COMPUTATION
+    emptied = empty_row[ages.of_call[uses.call]] & (fate[uses.call] == Fate.INSIDE)
+    fate[uses.call[emptied]] = Fate.COMPUTATION
     dropped = (uses.creator >= 0) & (fate[uses.creator] >= Fate.UNSUPPORTED)
-    waits = uses.call[dropped & emptied[uses.call]]
-    fate[waits] = Fate.PARTNER
+    fate[uses.call[dropped & emptied]] = Fate.PARTNER

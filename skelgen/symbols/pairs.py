@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind, function_info
 from skelgen.events.types import NO_PEER, NO_TAG
-from skelgen.symbols.factor import factorise
+from skelgen.symbols.factor import factorise_parts
 
 #: Functions whose effect is that of another one.
 _STANDS_FOR = {
@@ -37,6 +38,8 @@ SENDING = (Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.SEND_INIT)
 RECEIVING = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT)
 #: Kinds that are about requests and nothing else.
 ON_REQUESTS = (Kind.START, Kind.COMPLETE, Kind.RELEASE)
+#: Calls of a part.
+_PART = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,17 @@ class Pairs:
 
     def is_kind(self, *kinds: Kind) -> NDArray[np.bool_]:
         """Return for each pair whether it is of one of these kinds."""
-        return np.isin(self.kind, kinds)
+        wanted = np.zeros(256, bool)
+        wanted[list(kinds)] = True
+        chosen: NDArray[np.bool_] = wanted[self.kind]
+        return chosen
+
+    def having(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return for each pair whether any of its calls is among the chosen."""
+        found = chosen[self.first_call]
+        others = chosen & ~found[self.of_call]
+        found[self.of_call[np.flatnonzero(others)]] = True
+        return found
 
 
 def stands_for(function: str) -> str:
@@ -111,6 +124,15 @@ def rank_slices(first: NDArray[np.int64]) -> list[slice]:
     return [slice(*pair) for pair in pairwise(bounds)]
 
 
+def parts_of(first: NDArray[np.int64]) -> list[slice]:
+    """Return the calls of each rank in parts whose columns fit into the cache."""
+    return [
+        slice(begin, min(begin + _PART, own.stop))
+        for own in rank_slices(first)
+        for begin in range(own.start, own.stop, _PART)
+    ]
+
+
 def distinct_pairs(calls: Calls) -> Pairs:
     """Find the distinct combinations of rank and call shape.
 
@@ -122,15 +144,7 @@ def distinct_pairs(calls: Calls) -> Pairs:
     -------
     Pairs
     """
-    of_call = np.empty(len(calls), np.int32)
-    first_calls = [np.empty(0, np.int64)]
-    known = 0
-    for own in rank_slices(calls.first):
-        code, first = factorise(calls.shape[own].astype(np.int64))
-        np.add(code, known, out=of_call[own])
-        first_calls.append(first + own.start)
-        known += len(first)
-    first_call = np.concatenate(first_calls)
+    of_call, first_call = factorise_parts(parts_of(calls.first), _keys(calls))
     shape = calls.shapes[calls.shape[first_call]]
     rank_of = np.searchsorted(calls.first, first_call, side="right") - 1
     infos = [function_info(name) for name in calls.functions]
@@ -162,6 +176,16 @@ def distinct_pairs(calls: Calls) -> Pairs:
         peer2=peers[1],
         functions=functions,
     )
+
+
+def _keys(calls: Calls) -> Callable[[slice], NDArray[np.int64]]:
+    """Return a function for the keys of pairs in a part of one rank's calls."""
+
+    def keys(part: slice) -> NDArray[np.int64]:
+        rank = int(np.searchsorted(calls.first, part.start, side="right")) - 1
+        return calls.shape[part] + np.int64(rank * len(calls.shapes))
+
+    return keys
 
 
 def _canonical(functions: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:

@@ -54,6 +54,8 @@ def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> Uses:
     ranks : (ranks,) bool array
         Ranks to look at.
     """
+    if not ranks.any():
+        return Uses(np.empty(0, np.int64), np.empty(0, np.int64))
     length = np.diff(calls.age_first)
     wanted = pairs.is_kind(*ON_REQUESTS) & ranks[pairs.rank]
     call = np.flatnonzero(wanted[pairs.of_call] & (length > 0)[calls.ages])
@@ -91,7 +93,9 @@ def rebased_ages(
     Ages
         A completion of nothing but requests from outside has an empty row.
     """
-    counted = np.flatnonzero(pairs.creates[pairs.of_call] & inside)
+    counted = np.empty(0, np.int64)
+    if len(uses.call):
+        counted = np.flatnonzero(pairs.creates[pairs.of_call] & inside)
     kept = uses.creator >= 0
     kept[kept] = inside[uses.creator[kept]]
     using, creator = uses.call[kept], uses.creator[kept]
@@ -108,6 +112,8 @@ def rebased_ages(
         span = slice(first[row], first[row] + lengths[row])
         rows[number[row]] = tuple(everything[span].tolist())
     known = len(calls.age_first) - 1
+    if not len(affected) and np.array_equal(number, np.arange(known)):
+        return Ages(calls.ages.view(np.int32), rows)  # nothing changes: no copy
     of_call = number[:known][calls.ages]
     of_call[affected] = number[known:]
     return Ages(of_call, rows)

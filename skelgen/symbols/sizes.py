@@ -44,13 +44,19 @@ def message_bytes(
     Returns
     -------
     (n,) int64 array
-        Sizes [bytes]; a Start has those of the messages that it starts.
+        Sizes [bytes], not to be changed; a Start has those of the messages that it
+        starts.
     """
-    size = calls.size_bytes.copy()
+    size = calls.size_bytes
     receiver = kind[matching.receive_call]
     arrived = (receiver == Kind.RECEIVE) | (receiver == Kind.IRECEIVE)
+    arrived &= size[matching.receive_call] != matching.message_bytes
+    started_any = Kind.START in kind
+    if not arrived.any() and not started_any:
+        return size  # nothing changes: no copy
+    size = size.copy()
     size[matching.receive_call[arrived]] = matching.message_bytes[arrived]
-    for call in (matching.send_call, matching.receive_call):
+    for call in (matching.send_call, matching.receive_call) if started_any else ():
         started = np.flatnonzero(kind[call] == Kind.START)
         np.add.at(size, call[started], matching.message_bytes[started])
     return size
@@ -60,7 +66,7 @@ def distinct_sizes(
     row_of_call: NDArray[np.int32],
     key: NDArray[np.int64],
     size_bytes: NDArray[np.int64],
-    slices: list[slice],
+    parts: list[slice],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Find the distinct combinations of a key and a size.
 
@@ -72,8 +78,8 @@ def distinct_sizes(
         Sizes are clustered among calls with the same key; -1: no size.
     size_bytes : (n,) int64 array
         [bytes].
-    slices : list of slice
-        Calls of each rank.
+    parts : list of slice
+        All calls, one part after the other.
 
     Returns
     -------
@@ -85,15 +91,17 @@ def distinct_sizes(
     usual[row_of_call] = size_bytes  # whatever call comes last
     code = row_of_call.copy()
     keys, sizes, known = [key], [np.where(key < 0, 0, usual)], len(key)
-    for own in slices:
-        rows, size = row_of_call[own], size_bytes[own]
+    for part in parts:
+        rows, size = row_of_call[part], size_bytes[part]
         other = np.flatnonzero(size != usual[rows])
         other = other[key[rows[other]] >= 0]
+        if not len(other):
+            continue
         of_other, size = key[rows[other]], size[other]
         number = combine(of_other, size)
         first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
         first[number[::-1]] = np.arange(len(number))[::-1]
-        code[own][other] = known + number
+        code[part][other] = known + number
         keys.append(of_other[first])
         sizes.append(size[first])
         known += len(first)
@@ -101,7 +109,9 @@ def distinct_sizes(
     number = combine(all_keys, all_sizes)
     first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
-    return number.astype(np.int32)[code], all_keys[first], all_sizes[first]
+    for part in parts:
+        code[part] = number[code[part]]
+    return code, all_keys[first], all_sizes[first]
 
 
 def size_classes(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.symbols.factor import combine, factorise
+from skelgen.symbols.factor import combine, factorise, factorise_parts
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.requests import Ages
 from skelgen.symbols.sizes import SIZED, distinct_sizes, size_classes
@@ -22,8 +22,8 @@ class Decided:
     Attributes
     ----------
     pairs : Pairs
-    slices : list of slice
-        Calls of each rank.
+    parts : list of slice
+        All calls, one part after the other.
     inside : (n,) bool array
         Which calls have a symbol.
     ages : Ages
@@ -36,7 +36,7 @@ class Decided:
     """
 
     pairs: Pairs
-    slices: list[slice]
+    parts: list[slice]
     inside: NDArray[np.bool_]
     ages: Ages
     size_bytes: NDArray[np.int64]
@@ -59,7 +59,7 @@ class Strings:
 
 def decide(
     pairs: Pairs,
-    slices: list[slice],
+    parts: list[slice],
     inside: NDArray[np.bool_],
     ages: Ages,
     tags: Tags,
@@ -70,7 +70,7 @@ def decide(
         pair = np.arange(len(pairs))
         row = pairs.of_call
         return Decided(
-            pairs, slices, inside, ages, size_bytes, row, pair, tags.tag, tags.tag2
+            pairs, parts, inside, ages, size_bytes, row, pair, tags.tag, tags.tag2
         )
     of_pair = pairs.of_call[tags.call].astype(np.int64)
     number, first = factorise(combine(of_pair, tags.call_tag, tags.call_tag2))
@@ -78,7 +78,7 @@ def decide(
     row[tags.call] = len(pairs) + number
     return Decided(
         pairs,
-        slices,
+        parts,
         inside,
         ages,
         size_bytes,
@@ -115,7 +115,7 @@ def strings_of(
         row,
         np.where(sized, structure.size_key, -1),
         decided.size_bytes,
-        decided.slices,
+        decided.parts,
     )
     classes = size_classes(keys, sizes, similarity_threshold)
     symbol, first = _numbered(decided, structure.key, classes, combination)
@@ -138,30 +138,28 @@ def _numbered(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Give calls with equal structure, ages and size a number; return its first call.
 
-    Rank by rank at first, then the few different ones of all ranks.
+    Calls outside have one key in common and are taken out at the end.
     """
-    symbol = np.empty(len(decided.inside), np.int32)
-    keys, first_calls = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for own in decided.slices:
-        key = structure[decided.row_of_call[own]]
-        key *= len(decided.ages.rows) + 1
-        key += decided.ages.of_call[own]
-        key *= int(classes.max(initial=0)) + 2
-        key += classes[combination[own]] + 1
-        key[~decided.inside[own]] = -1
-        symbol[own], first = factorise(key)
-        keys.append(key[first])
-        first_calls.append(first + own.start)
-    number, first = factorise(np.concatenate(keys))
-    first_call = np.concatenate(first_calls)
-    kept = decided.inside[first_call[first]]
-    symbol_of = np.where(kept, np.cumsum(kept) - 1, OUTSIDE).astype(np.int32)
-    done = 0
-    for own, of_rank in zip(decided.slices, keys[1:], strict=True):
-        in_rank = symbol_of[number[done : done + len(of_rank)]]
-        symbol[own] = in_rank[symbol[own]]
-        done += len(of_rank)
-    return symbol, first_call[first][kept]
+    age_rows = len(decided.ages.rows) + 1
+    most_classes = int(classes.max(initial=0)) + 2
+
+    def keys(part: slice) -> NDArray[np.int64]:
+        key = structure[decided.row_of_call[part]]
+        key *= age_rows
+        key += decided.ages.of_call[part]
+        key *= most_classes
+        key += classes[combination[part]]
+        key += 1
+        key[~decided.inside[part]] = -1
+        return key
+
+    symbol, first_call = factorise_parts(decided.parts, keys)
+    kept = decided.inside[first_call]
+    if not kept.all():
+        symbol_of = np.where(kept, np.cumsum(kept) - 1, OUTSIDE).astype(np.int32)
+        for part in decided.parts:
+            symbol[part] = symbol_of[symbol[part]]
+    return symbol, first_call[kept]
 
 
 @dataclass(frozen=True, slots=True)

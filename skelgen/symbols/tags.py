@@ -88,8 +88,7 @@ def canonical_tags(
     Tags
         With them the messages match in the pairs that the run had.
     """
-    used = np.zeros(len(pairs), bool)
-    used[pairs.of_call[np.flatnonzero(inside)]] = True
+    used = pairs.having(inside)
     ends, of_send = _ends(pairs, used, joined)
     known = factorise(combine(ends.channels, ends.tag))[1]
     different = np.bincount(ends.channels[known], minlength=1)
@@ -165,18 +164,23 @@ def _messages(
         none = np.empty(0, np.int64)
         return _Messages(none, none, none)
     send, receive = matching.send_call, matching.receive_call
-    rows = np.flatnonzero(chosen[pairs.of_call[send]] & inside[send])
-    send, receive = send[rows], receive[rows]
-    if (np.diff(send) < 0).any():
+    taken = chosen[pairs.of_call[send]] & inside[send]
+    if not taken.all():
+        send, receive = send[taken], receive[taken]
+    if (send[1:] < send[:-1]).any():
         order = np.argsort(send, kind="stable")
         send, receive = send[order], receive[order]
-    sender, receiver = pairs.of_call[send], pairs.of_call[receive]
+    # Few pairs of calls talk to each other: find those, then their channels.
+    both = pairs.of_call[send] * np.int64(len(pairs))
+    both += pairs.of_call[receive]
+    number, first = factorise(both)
+    sender, receiver = pairs.of_call[send[first]], pairs.of_call[receive[first]]
     channel = combine(
         pairs.shape["communicator"][sender].astype(np.int64),
         pairs.rank[sender],
         pairs.rank[receiver],
     )
-    return _Messages(send, receive, channel)
+    return _Messages(send, receive, channel[number])
 
 
 def _overtaken(messages: _Messages) -> NDArray[np.int64]:

@@ -50,21 +50,20 @@ def share_out(events: Events, pairs: Pairs, fate: NDArray[np.uint8]) -> Times:
         Computation, waiting and dropped time together are the ranks' times.
     """
     dropped = _dropped(events, pairs, fate)
-    compute_ns = np.zeros(len(fate), np.int64)
+    compute_ns = events.compute_ns.copy()
     tail_ns = events.tail_ns.copy()
     calls: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     waits: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     late: list[int] = []
     for rank, own in enumerate(rank_slices(events.calls.first)):
-        spent, waiting = _spent(events, pairs, fate, own)
-        inside = np.flatnonzero(fate[own] == Fate.INSIDE)
-        compute_ns[own][inside], last = _between(spent, inside)
-        tail_ns[rank] += last
+        outside = np.flatnonzero(fate[own] != Fate.INSIDE)
+        waiting = _spend(compute_ns[own], events, pairs, fate, own)
+        tail_ns[rank] += _move_on(compute_ns[own], outside)
         if waiting is not None:
-            waited, last = _between(waiting, inside)
-            some = np.flatnonzero(waited)
-            calls.append(inside[some] + own.start)
-            waits.append(waited[some])
+            last = _move_on(waiting, outside)
+            some = np.flatnonzero(waiting)
+            calls.append(some + own.start)
+            waits.append(waiting[some])
             late += [last] if last else []
     if late:
         reason = "polling after the last communication"
@@ -74,11 +73,14 @@ def share_out(events: Events, pairs: Pairs, fate: NDArray[np.uint8]) -> Times:
     )
 
 
-def _spent(
-    events: Events, pairs: Pairs, fate: NDArray[np.uint8], own: slice
-) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return computation at each call of a rank, and waiting if there is any."""
-    spent = events.compute_ns[own].copy()
+def _spend(
+    spent: NDArray[np.int64],
+    events: Events,
+    pairs: Pairs,
+    fate: NDArray[np.uint8],
+    own: slice,
+) -> NDArray[np.int64] | None:
+    """Turn the gaps before a rank's calls into computation; return waiting if any."""
     folded = fate[own] == Fate.COMPUTATION
     waiting = None
     polls = np.flatnonzero(fate[own] == Fate.WAITING)
@@ -93,20 +95,22 @@ def _spent(
     rows = np.flatnonzero(folded)
     calls = rows + own.start
     spent[rows] += events.leave_ns[calls] - events.enter_ns[calls]
-    return spent, waiting
+    return waiting
 
 
-def _between(
-    amount_ns: NDArray[np.int64], inside: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], int]:
-    """Sum up to each symbol from the one before, and what is left at the end."""
-    if not len(inside):
-        return inside, int(amount_ns.sum())
-    np.cumsum(amount_ns, out=amount_ns)
-    until = amount_ns[inside]
-    left = int(amount_ns[-1] - until[-1])
-    until[1:] -= until[:-1].copy()
-    return until, left
+def _move_on(amount_ns: NDArray[np.int64], outside: NDArray[np.int64]) -> int:
+    """Move what calls outside have to the next symbol; return what none follows."""
+    if not len(outside):
+        return 0
+    begins = np.flatnonzero(np.diff(outside, prepend=outside[0] - 2) != 1)
+    sums = np.add.reduceat(amount_ns[outside], begins)
+    following = outside[np.append(begins[1:], len(outside)) - 1] + 1
+    amount_ns[outside] = 0
+    if following[-1] < len(amount_ns):
+        amount_ns[following] += sums
+        return 0
+    amount_ns[following[:-1]] += sums[:-1]
+    return int(sums[-1])
 
 
 def _polling(

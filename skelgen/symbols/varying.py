@@ -42,8 +42,7 @@ def candidate_sites(pairs: Pairs, inside: NDArray[np.bool_]) -> NDArray[np.int64
         Number of each pair's site (function, call site and family), -1 for sites
         and ranks that have fewer partners.
     """
-    used = np.zeros(len(pairs), bool)
-    used[pairs.of_call[np.flatnonzero(inside)]] = True
+    used = pairs.having(inside)
     rows = np.flatnonzero(used & pairs.is_kind(*_KINDS) & (pairs.peer >= 0))
     site = combine(
         pairs.function[rows], pairs.shape["site"][rows].astype(np.int64),

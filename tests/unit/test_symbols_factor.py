@@ -1,5 +1,7 @@
 """Equal keys and equal rows get equal numbers."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from hypothesis.extra import numpy as npst
 from skelgen.symbols.factor import (
     combine,
     factorise,
+    factorise_parts,
     factorise_plainly,
     factorise_rows,
 )
@@ -22,6 +25,16 @@ keys = npst.arrays(
 @given(keys)
 def test_kernel_and_python_number_keys_alike(array):
     code, first = factorise(array)
+    plain_code, plain_first = factorise_plainly(array)
+    np.testing.assert_array_equal(code, plain_code)
+    np.testing.assert_array_equal(first, plain_first)
+
+
+@given(keys, st.lists(st.integers(0, 200), max_size=5))
+def test_keys_have_the_same_numbers_when_they_are_read_in_parts(array, cuts):
+    bounds = sorted({0, len(array), *(cut for cut in cuts if cut < len(array))})
+    parts = [slice(*pair) for pair in pairwise(bounds)]
+    code, first = factorise_parts(parts, array.__getitem__)
     plain_code, plain_first = factorise_plainly(array)
     np.testing.assert_array_equal(code, plain_code)
     np.testing.assert_array_equal(first, plain_first)

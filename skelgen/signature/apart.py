@@ -8,7 +8,7 @@ loop is written out, or its first trip is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ _SHARE, _FACTOR = 0.005, 2.0
 
 
 def told_apart(
-    nest: Nest, leaf: NDArray[np.int32], compute_ns: Sequence[NDArray[np.int64]]
+    nest: Nest, leaf: NDArray[np.int32], compute_ns: Iterable[NDArray[np.int64]]
 ) -> Nest:
     """Write out the loops whose trips differ in computation.
 
@@ -34,7 +34,7 @@ def told_apart(
     nest : Nest
     leaf : (n,) int32 array
         Leaf of each element of the expanded string.
-    compute_ns : sequence of (n,) int64 arrays
+    compute_ns : iterable of (n,) int64 arrays
         Computation before each element, on each rank [ns].
 
     Returns

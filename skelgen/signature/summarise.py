@@ -14,7 +14,12 @@ from skelgen.matching import Matching
 from skelgen.signature.apart import told_apart
 from skelgen.signature.families import families_of
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.signature.spread import sampled_positions, samples_of_each, spread_of
+from skelgen.signature.spread import (
+    sampled_positions,
+    samples_of_each,
+    spread_of,
+    statistics,
+)
 from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
 from skelgen.symbols import VARYING, Symbols
 from skelgen.symbols.sizes import message_bytes
@@ -99,22 +104,22 @@ def _used(
 def _groups(calls: Calls, symbols: Symbols) -> list[tuple[int, ...]]:
     """Group the ranks whose strings and varying partners are the same."""
     groups: dict[bytes, list[int]] = {}
+    varying = bool((symbols.table["peer"] == VARYING).any())
     for rank in range(calls.ranks):
         own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
         string = symbols.symbol[own]
         inside = string >= 0
-        key = hashlib.blake2b(string[inside].tobytes(), digest_size=32)
-        key.update(symbols.varying_peer[own][inside].tobytes())
+        key = hashlib.blake2b(string[inside].data, digest_size=32)
+        if varying:
+            key.update(symbols.varying_peer[own][inside].data)
         groups.setdefault(key.digest(), []).append(rank)
     return [tuple(ranks) for ranks in groups.values()]
 
 
 def _apart(calls: Calls, symbols: Symbols, nest: Nest, ranks: tuple[int, ...]) -> Nest:
     """Write out the loops of a group whose trips compute differently."""
-    compute_ns = []
-    for rank in ranks:
-        own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
-        compute_ns.append(symbols.compute_ns[own][symbols.symbol[own] >= 0])
+    own = [slice(int(calls.first[r]), int(calls.first[r + 1])) for r in ranks]
+    compute_ns = (symbols.compute_ns[o][symbols.symbol[o] >= 0] for o in own)
     return told_apart(nest, positions(nest), compute_ns)
 
 
@@ -141,16 +146,14 @@ class _Work:
         leaf: NDArray[np.int32],
         count: NDArray[np.int64],
     ) -> RankGroup:
-        rows = [self._inside(rank) for rank in ranks]
         leaves = len(count)
         sampled = sampled_positions(leaf, count, self.wanted)
 
         def spread(values: NDArray[np.int64]) -> Spread:
-            return spread_of(leaf, leaves, (values[row] for row in rows), sampled)
+            of_ranks = (self._inside(values, rank) for rank in ranks)
+            return spread_of(leaf, leaves, of_ranks, sampled)
 
-        mpi_ns = [
-            np.bincount(leaf, self._inner_ns(row), minlength=leaves) for row in rows
-        ]
+        mpi_ns = [statistics(leaf, leaves, self._inner_ns(rank))[0] for rank in ranks]
         return RankGroup(
             ranks=ranks,
             nest=nest,
@@ -158,57 +161,71 @@ class _Work:
             compute_ns=spread(self.symbols.compute_ns),
             mpi_ns=np.stack(mpi_ns, axis=1).astype(np.float64),
             size_bytes=spread(self.size_bytes),
-            peers=self._peers(nest, leaf, rows[0]),
-            vectors=self._vectors(nest, leaf, rows),
+            peers=self._peers(nest, leaf, ranks[0]),
+            vectors=self._vectors(nest, leaf, ranks),
             tail_ns=self.symbols.tail_ns[list(ranks)].astype(np.float64),
         )
 
-    def _inside(self, rank: int) -> NDArray[np.int64]:
-        first = self.events.calls.first
-        begin, end = int(first[rank]), int(first[rank + 1])
-        return begin + np.flatnonzero(self.symbols.symbol[begin:end] >= 0)
+    def _own(self, rank: int) -> slice:
+        return slice(*self.events.calls.first[rank : rank + 2].tolist())
 
-    def _inner_ns(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        inner = self.events.leave_ns[rows] - self.events.enter_ns[rows]
+    def _rows(self, rank: int) -> NDArray[np.int64]:
+        """Return the calls of a rank that have a symbol."""
+        own = self._own(rank)
+        rows: NDArray[np.int64] = np.flatnonzero(self.symbols.symbol[own] >= 0)
+        return rows + own.start
+
+    def _inside(self, values: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
+        """Return the values of the calls of a rank that have a symbol."""
+        own = self._own(rank)
+        return self._chosen(values[own], own)
+
+    def _chosen(self, values: NDArray[np.int64], own: slice) -> NDArray[np.int64]:
+        inside: NDArray[np.bool_] = self.symbols.symbol[own] >= 0
+        return values if inside.all() else values[inside]
+
+    def _inner_ns(self, rank: int) -> NDArray[np.int64]:
+        own = self._own(rank)
+        inner = self.events.leave_ns[own] - self.events.enter_ns[own]
         waiting = self.symbols.waiting_call
-        if len(waiting) and len(rows):
-            own = slice(*np.searchsorted(waiting, (rows[0], rows[-1] + 1)).tolist())
-            at = np.searchsorted(rows, waiting[own])
-            inner[at] += self.symbols.waiting_ns[own]
-        return inner
+        waits = slice(*np.searchsorted(waiting, (own.start, own.stop)).tolist())
+        inner[waiting[waits] - own.start] += self.symbols.waiting_ns[waits]
+        return self._chosen(inner, own)
 
     def _peers(
-        self, nest: Nest, leaf: NDArray[np.int32], rows: NDArray[np.int64]
+        self, nest: Nest, leaf: NDArray[np.int32], rank: int
     ) -> tuple[NDArray[np.int32], ...]:
         none = np.empty((0, 2), np.int32)
         leaf_symbol = leaf_symbols(nest)
         peers = [none] * len(leaf_symbol)
         for at in np.flatnonzero(self.varying[leaf_symbol]).tolist():
-            partner = self.symbols.varying_peer[rows[leaf == at]]
+            partner = self.symbols.varying_peer[self._rows(rank)[leaf == at]]
             begins = np.flatnonzero(np.diff(partner, prepend=partner[0] - 1))
             repeats = np.diff(begins, append=len(partner))
             peers[at] = np.stack([partner[begins], repeats], axis=1).astype(np.int32)
         return tuple(peers)
 
     def _vectors(
-        self, nest: Nest, leaf: NDArray[np.int32], rows: list[NDArray[np.int64]]
+        self, nest: Nest, leaf: NDArray[np.int32], ranks: tuple[int, ...]
     ) -> tuple[NDArray[np.float64], ...]:
         calls = self.events.calls
         sums: dict[int, dict[int, _VectorMean]] = {}
-        for at_rank, row in enumerate(rows):
-            if not len(row):
-                continue
-            bounds = np.searchsorted(calls.vector_call, (row[0], row[-1] + 1))
-            for entry in range(*bounds.tolist()):
-                position = int(np.searchsorted(row, calls.vector_call[entry]))
-                if row[position] != calls.vector_call[entry]:
+        for at_rank, rank in enumerate(ranks):
+            own = self._own(rank)
+            bounds = np.searchsorted(calls.vector_call, (own.start, own.stop))
+            entries = range(*bounds.tolist())
+            row = self._rows(rank) if entries else calls.vector_call[:0]
+            for entry in entries:
+                call = int(calls.vector_call[entry])
+                if self.symbols.symbol[call] < 0:
                     continue
+                position = int(np.searchsorted(row, call))
                 of_leaf = sums.setdefault(int(leaf[position]), {})
                 mean = of_leaf.setdefault(at_rank, _VectorMean())
                 mean.add(calls.vectors[entry])
-        none = np.empty((len(rows), 2, 0))
+        none = np.empty((len(ranks), 2, 0))
         return tuple(
-            _vector_means(sums[at], len(rows)) if at in sums else none
+            _vector_means(sums[at], len(ranks)) if at in sums else none
             for at in range(len(leaf_symbols(nest)))
         )
 

@@ -70,7 +70,7 @@ def _two_sides(w: Wrapper) -> None:
 
 
 def _rooted_sides(w: Wrapper) -> None:
-    """Gather, Scatter: one side counts at the root only, the other not in place there."""
+    """Gather, Scatter: one side counts at the root only, in place just that one."""
     f = w.function
     gather = f.collective.startswith("gather")
     at_root, elsewhere = ("b", "a") if gather else ("a", "b")

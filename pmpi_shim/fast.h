@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every recorded call runs through. Included by recorder.h, whose types it needs. */
+#ifndef SKELGEN_FAST_H
+#define SKELGEN_FAST_H
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+/* Encoding */
+SKELGEN_INLINE uint8_t *skelgen_put_varint(uint8_t *p, uint64_t value)
+{
+	while (value >= 0x80) {
+		*p++ = (uint8_t)(value | 0x80);
+		value >>= 7;
+	}
+	*p++ = (uint8_t)value;
+	return p;
+}
+
+SKELGEN_INLINE uint64_t skelgen_zigzag(int64_t value)
+{
+	return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+}
+
+SKELGEN_INLINE uint8_t *skelgen_put_zigzag(uint8_t *p, int64_t value)
+{
+	return skelgen_put_varint(p, skelgen_zigzag(value));
+}
+
+SKELGEN_INLINE uint8_t *skelgen_put_string(uint8_t *p, const char *text, size_t bytes)
+{
+	p = skelgen_put_varint(p, bytes);
+	memcpy(p, text, bytes);
+	return p + bytes;
+}
+
+/* The first byte of a record is stored last: what precedes a zero tag is complete. */
+SKELGEN_INLINE void skelgen_commit(uint8_t *record, uint8_t tag)
+{
+	__atomic_store_n(record, tag, __ATOMIC_RELEASE);
+}
+
+/* Time */
+SKELGEN_INLINE uint64_t skelgen_ticks(void)
+{
+#if defined(__x86_64__)
+	if (likely(skelgen.use_tsc))
+		return __rdtsc();
+#endif
+	return skelgen_monotonic_ns();
+}
+
+SKELGEN_INLINE uint64_t skelgen_now(void)
+{
+	return skelgen_ticks() >> skelgen.shift;
+}
+
+SKELGEN_INLINE uint64_t skelgen_clock_begin(struct skelgen_stream *s)
+{
+	uint64_t now = skelgen_now();
+
+	if (unlikely(now - s->last_end > skelgen.long_gap))
+		return skelgen_sample_begin(s, now);
+	return now;
+}
+
+/*
+ * While a wrapper runs there is no current stream, so the MPI calls that the library makes
+ * itself (Fortran over C, I/O over messages) are passed on unseen.
+ */
+SKELGEN_INLINE struct skelgen_stream *skelgen_begin(void)
+{
+	struct skelgen_stream *s = skelgen_current;
+
+	if (unlikely(!s))
+		return skelgen_begin_slow();
+	skelgen_current = NULL;
+	return s;
+}
+
+SKELGEN_INLINE void skelgen_end(struct skelgen_stream *s)
+{
+	if (likely(!s->stopped))
+		skelgen_current = s;
+}
+
+/* The handle that a pointer leads to; a wrong program may pass NULL. */
+#define skelgen_handle_at(pointer) ((pointer) ? (uint64_t)(uintptr_t)*(pointer) : 0)
+
+#define SKELGEN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
+SKELGEN_INLINE int32_t skelgen_peer(int rank)
+{
+	if (likely(rank >= 0))
+		return rank;
+	if (rank == MPI_PROC_NULL)
+		return SKELGEN_PROC_NULL;
+	if (rank == MPI_ANY_SOURCE)
+		return SKELGEN_ANY_SOURCE;
+	return rank == MPI_ROOT ? SKELGEN_ROOT : SKELGEN_NO_PEER;
+}
+
+SKELGEN_INLINE int32_t skelgen_tag(int tag)
+{
+	if (likely(tag >= 0))
+		return tag;
+	return tag == MPI_ANY_TAG ? SKELGEN_ANY_TAG : SKELGEN_NO_TAG;
+}
+
+/* Two neighbouring 32-bit fields as one number, from memory and from values. */
+SKELGEN_INLINE uint64_t skelgen_eight(const void *fields)
+{
+	uint64_t value;
+
+	memcpy(&value, fields, sizeof(value));
+	return value;
+}
+
+SKELGEN_INLINE uint64_t skelgen_pair(uint32_t first, uint32_t second)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint64_t)second << 32 | first;
+#else
+	return (uint64_t)first << 32 | second;
+#endif
+}
+
+SKELGEN_INLINE bool skelgen_matches(const struct skelgen_shape *shape, struct skelgen_call call,
+				    unsigned uses)
+{
+	uint64_t differs = shape->site ^ call.site;
+
+	differs |= skelgen_eight(&shape->function) ^ skelgen_pair(call.function, call.flags);
+	if (uses & SKELGEN_USES_COMM)
+		differs |= shape->comm ^ call.comm;
+	if (uses & SKELGEN_USES_A)
+		differs |= shape->type_a ^ call.type_a;
+	if (uses & SKELGEN_USES_B)
+		differs |= shape->type_b ^ call.type_b;
+	if (uses & SKELGEN_USES_PEER)
+		differs |= skelgen_eight(&shape->peer) ^
+			   skelgen_pair((uint32_t)call.peer, (uint32_t)call.tag);
+	if (uses & SKELGEN_USES_PEER2)
+		differs |= skelgen_eight(&shape->peer2) ^
+			   skelgen_pair((uint32_t)call.peer2, (uint32_t)call.tag2);
+	if (uses & SKELGEN_USES_OP)
+		differs |= shape->op ^ call.op;
+	if (uses & SKELGEN_USES_REFERENCE)
+		differs |= shape->reference ^ call.reference;
+	return !differs;
+}
+
+/* Remember the shape of the event just written and look up what should follow. */
+SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_shape *shape)
+{
+	struct skelgen_prediction *next;
+	uint32_t index = (31 * s->last + shape->id) % SKELGEN_PREDICTIONS;
+
+	*s->slot = shape;
+	s->long_slot->context = s->context;
+	s->long_slot->shape = shape;
+	s->context =
+		s->context << SKELGEN_CONTEXT_SHIFT ^ shape->id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
+	s->last = shape->id;
+	s->slot = &s->predictions[index];
+	next = &s->long_predictions[s->context >> 20];
+	s->long_slot = next;
+	s->predicted = next->context == s->context ? next->shape : s->predictions[index];
+}
+
+/* Take an event's counts into the shape's history and predict the next ones. */
+SKELGEN_INLINE void skelgen_turn(struct skelgen_shape *shape, int64_t a, int64_t b)
+{
+	const struct skelgen_counts *next;
+
+	shape->newest = (shape->newest + 1) % SKELGEN_COUNT_HISTORY;
+	shape->history[shape->newest] = (struct skelgen_counts){a, b};
+	next = &shape->history[(shape->newest + 1 - shape->lag) % SKELGEN_COUNT_HISTORY];
+	shape->count_a = next->a;
+	shape->count_b = next->b;
+	shape->turning -= shape->lag == 1;
+}
+
+/* Write gap and duration (below 2^32) and return the bits that tell their lengths. */
+SKELGEN_INLINE uint8_t *skelgen_put_times(uint8_t *p, uint32_t gap, uint32_t duration,
+					  unsigned *tag)
+{
+	unsigned gap_bytes = (unsigned)(31 - __builtin_clz(gap | 1)) >> 3;
+	unsigned duration_bytes = (unsigned)(31 - __builtin_clz(duration | 1)) >> 3;
+
+	memcpy(p, &gap, sizeof(gap));
+	p += gap_bytes + 1;
+	memcpy(p, &duration, sizeof(duration));
+	p += duration_bytes + 1;
+	*tag |= gap_bytes << 2 | duration_bytes;
+	return p;
+}
+
+/*
+ * Append an event. The predicted shape without extras takes the short way; `uses` is a constant,
+ * so that only the fields which the function has are compared.
+ */
+SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call call, unsigned uses,
+				  uint64_t begin, uint64_t end)
+{
+	struct skelgen_shape *shape = s->predicted;
+	uint64_t gap = begin - s->last_end;
+	uint64_t duration = end - begin;
+	unsigned tag = SKELGEN_REC_EVENT;
+	uint8_t *record = s->write;
+	uint8_t *p;
+
+	if (unlikely(!skelgen_matches(shape, call, uses) || (s->special | skelgen.paused) ||
+		     duration > skelgen.long_gap || gap >> 32)) {
+		struct skelgen_call copy = call;
+
+		skelgen_event_general(s, &copy, begin, end);
+		return;
+	}
+	p = skelgen_put_times(record + 1, (uint32_t)gap, (uint32_t)duration, &tag);
+	if (uses & (SKELGEN_USES_A | SKELGEN_USES_B | SKELGEN_USES_COUNT_A)) {
+		int64_t delta_a = call.count_a - shape->count_a;
+		int64_t delta_b = uses & SKELGEN_USES_B ? call.count_b - shape->count_b : 0;
+
+		/* The sides that a function lacks have counts of 0 in shapes and calls. */
+
+		if (delta_a | delta_b) {
+			tag |= SKELGEN_EVENT_COUNT;
+			if (call.flags & SKELGEN_SHAPE_HAS_A)
+				p = skelgen_put_zigzag(p, delta_a);
+			if (call.flags & SKELGEN_SHAPE_HAS_B)
+				p = skelgen_put_zigzag(p, delta_b);
+			skelgen_count_miss(shape, call.count_a, call.count_b);
+		} else if (shape->turning) {
+			skelgen_turn(shape, call.count_a, call.count_b);
+		}
+	}
+	skelgen_commit(record, (uint8_t)tag);
+	s->write = p;
+	s->last_end = end;
+	s->events++;
+	skelgen_predict(s, shape);
+	if (unlikely(p > s->limit))
+		skelgen_grow(s);
+}
+
+#endif

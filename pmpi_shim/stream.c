@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The streams of a process: one for each thread, with its header and its end. */
+#include "recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef MPI_ABI
+#define FOR_ABI true
+#else
+#define FOR_ABI false
+#endif
+
+static struct skelgen_header header; /* of all streams but for thread and start */
+
+/* Name this boot of this machine; fall back to the host's name. */
+static void read_boot_id(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	memcpy(header.boot_id, header.host, sizeof(header.boot_id));
+	if (!file)
+		return;
+	if (fgets((char *)header.boot_id, sizeof(header.boot_id), file))
+		header.boot_id[strcspn((char *)header.boot_id, "\n")] = 0;
+	fclose(file);
+}
+
+/* Read what tells this machine from others; return a number that stands for it. */
+uint64_t skelgen_host(void)
+{
+	uint64_t hash = 1;
+
+	gethostname((char *)header.host, sizeof(header.host) - 1);
+	read_boot_id();
+	for (size_t i = 0; i < sizeof(header.boot_id); i++)
+		hash = skelgen_mix(hash, header.boot_id[i]);
+	return hash;
+}
+
+/* The library's description of itself; the buffer is large enough for every library. */
+static void read_library(void)
+{
+	static char version[8192];
+	int length = 0;
+
+	pmpi.Get_library_version(version, &length);
+	version[strcspn(version, "\n")] = 0;
+	memcpy(header.mpi_library, version, sizeof(header.mpi_library) - 1);
+}
+
+/* Whether this shim was compiled for the MPI library that the program uses; if not, say so. */
+bool skelgen_right_library(void)
+{
+	const char *text = (const char *)header.mpi_library;
+	bool abi = strstr(skelgen_library_path(), "mpi_abi") != NULL;
+	uint32_t family = SKELGEN_MPI_OTHER;
+
+	read_library();
+	if (strncmp(text, "Open MPI", 8) == 0)
+		family = SKELGEN_MPI_OPENMPI;
+	else if (strstr(text, "MPICH") || strstr(text, "MVAPICH") || strstr(text, "Intel(R) MPI"))
+		family = SKELGEN_MPI_MPICH;
+	if (family == SKELGEN_FAMILY && abi == FOR_ABI)
+		return true;
+	skelgen_say("this shim is for another MPI than the program's (%s); nothing is recorded",
+		    text);
+	return false;
+}
+
+/* What is equal in the headers of all streams of this process. */
+void skelgen_header_fill(uint64_t start_ticks, int64_t start_realtime_ns)
+{
+	ssize_t n = readlink("/proc/self/exe", (char *)header.program, sizeof(header.program) - 1);
+	int major = 0;
+	int minor = 0;
+
+	memcpy(header.magic, SKELGEN_MAGIC, sizeof(header.magic));
+	pmpi.Get_version(&major, &minor);
+	header.version = SKELGEN_FORMAT_VERSION;
+	header.endian = SKELGEN_ENDIAN_CHECK;
+	header.header_bytes = sizeof(header);
+	header.clock_kind = skelgen.use_tsc ? SKELGEN_CLOCK_TSC : SKELGEN_CLOCK_MONOTONIC;
+	header.unit_shift = skelgen.shift;
+	header.mpi_family = SKELGEN_FAMILY;
+	header.run_id = skelgen.run_id;
+	header.world_rank = skelgen.rank;
+	header.world_size = skelgen.size;
+	header.thread_level = skelgen.level;
+	header.ticks_per_s = skelgen.ticks_per_s;
+	header.start_ticks = start_ticks;
+	header.start_realtime_ns = start_realtime_ns;
+	header.pid = (uint32_t)skelgen.pid;
+	header.mpi_standard = (uint32_t)(100 * major + minor);
+	if (n <= 0)
+		header.program[0] = 0;
+}
+
+/* A stream without its file; NULL when memory is short. */
+struct skelgen_stream *skelgen_stream_new(int thread)
+{
+	struct skelgen_stream *s = aligned_alloc(64, (sizeof(*s) + 63) / 64 * 64);
+	struct skelgen_shape *none = (struct skelgen_shape *)&skelgen_no_shape;
+
+	if (!s)
+		return NULL;
+	memset(s, 0, sizeof(*s));
+	s->thread = thread;
+	s->predictions = malloc(SKELGEN_PREDICTIONS * sizeof(*s->predictions));
+	s->long_predictions = calloc(SKELGEN_PREDICTIONS, sizeof(*s->long_predictions));
+	if (!s->predictions || !s->long_predictions || !skelgen_interned_open(&s->interned)) {
+		free(s->predictions);
+		free(s->long_predictions);
+		free(s);
+		return NULL;
+	}
+	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
+		s->predictions[i] = none;
+	s->long_predictions[0].context = UINT32_MAX; /* no entry holds for its own index */
+	s->slot = s->predictions;
+	s->long_slot = s->long_predictions;
+	s->predicted = none;
+	if (thread)
+		snprintf(s->path, sizeof(s->path), "%s/rank-%06d.t%03d.skt", skelgen.directory,
+			 skelgen.rank, thread);
+	else
+		snprintf(s->path, sizeof(s->path), "%s/rank-%06d.skt", skelgen.directory,
+			 skelgen.rank);
+	return s;
+}
+
+/* The file stays; what remains in memory goes. */
+void skelgen_stream_free(struct skelgen_stream *s)
+{
+	skelgen_interned_close(&s->interned);
+	free(s->predictions);
+	free(s->long_predictions);
+	free(s->statuses);
+	free(s->foreign);
+	free(s->held);
+	free(s->own_statuses);
+	free(s->ages);
+	free(s);
+}
+
+/* How many calls of each function were passed on. */
+static void write_counts(struct skelgen_stream *s)
+{
+	uint8_t *payload = malloc(20 * (skelgen_function_count + 1));
+	uint8_t *p = payload;
+	size_t n = 0;
+
+	for (size_t i = 0; i < skelgen_function_count; i++) {
+		if (!skelgen_passed[i])
+			continue;
+		skelgen_define_function(s, skelgen_functions[i].id);
+		n++;
+	}
+	if (!payload)
+		return;
+	p = skelgen_put_varint(p, n);
+	for (size_t i = 0; i < skelgen_function_count; i++) {
+		if (!skelgen_passed[i])
+			continue;
+		p = skelgen_put_varint(p, skelgen_functions[i].id);
+		p = skelgen_put_varint(p, skelgen_passed[i]);
+	}
+	skelgen_define(s, SKELGEN_REC_COUNT, payload, (size_t)(p - payload));
+	free(payload);
+}
+
+/* Write what comes last into a stream's file. */
+void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
+{
+	if (s->stopped)
+		return;
+	skelgen_flush_poll(s);
+	if (!s->thread)
+		write_counts(s);
+	skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
+	skelgen_file_end(s, reason, code);
+}
+
+/* Begin the file of a stream whose time starts at these ticks and this CPU time. */
+void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu_ns)
+{
+	struct skelgen_header mine = header;
+
+	mine.thread = s->thread;
+	mine.start_ticks = ticks;
+	skelgen_file_begin(s, &mine);
+	s->last_end = ticks >> skelgen.shift;
+	s->sample_cpu_ns = cpu_ns;
+	s->sample_ticks = ticks;
+	skelgen_clock_record(s, SKELGEN_AT_INIT);
+}
+
+/* The stream of a thread that makes its first call. */
+struct skelgen_stream *skelgen_stream_of_thread(void)
+{
+	struct skelgen_stream *s;
+
+	pthread_mutex_lock(&skelgen.lock);
+	s = skelgen_stream_new(skelgen.streams ? skelgen.streams->thread + 1 : 1);
+	if (s && !skelgen_file_create(s)) {
+		skelgen_stream_free(s);
+		s = NULL;
+	}
+	if (s) {
+		skelgen_stream_begin(s, skelgen_ticks(), skelgen_thread_cpu_ns());
+		s->next = skelgen.streams;
+		skelgen.streams = s;
+	}
+	pthread_mutex_unlock(&skelgen.lock);
+	if (!s)
+		skelgen_say("cannot record a further thread: %s", strerror(errno));
+	return s;
+}
+
+/*
+ * What recording one event costs outside the event's own duration, measured on a stream that
+ * goes nowhere.
+ */
+void skelgen_measure_cost(void)
+{
+	enum { EVENTS = 64, ROUNDS = 20 };
+	uint8_t memory[EVENTS * 16];
+	struct skelgen_stream *s = skelgen_stream_new(0);
+	struct skelgen_shape shape = skelgen_no_shape;
+	struct skelgen_call call = {.site = 1, .peer = 1, .tag = 1, .count_a = 1};
+	uint64_t best = UINT64_MAX;
+	unsigned shift = skelgen.shift;
+
+	if (!s)
+		return;
+	shape.site = 1;
+	shape.function = 0;
+	shape.peer = 1;
+	shape.tag = 1;
+	shape.count_a = 1;
+	shape.id = 1;
+	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
+		s->predictions[i] = &shape;
+	s->predicted = &shape;
+	s->limit = memory + sizeof(memory);
+	s->stopped = true; /* for all slow paths: there is no file */
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t begin = skelgen_ticks();
+		uint64_t inside = 0;
+
+		s->write = memory;
+		s->last_end = begin >> shift;
+		for (int i = 0; i < EVENTS; i++) {
+			uint64_t from = skelgen_clock_begin(s);
+			uint64_t to = skelgen_now();
+
+			s->special = 0;
+			skelgen_event(s, call,
+				      SKELGEN_USES_COMM | SKELGEN_USES_A | SKELGEN_USES_PEER, from,
+				      to);
+			inside += to - from;
+		}
+		begin = skelgen_ticks() - begin - (inside << shift);
+		if (begin < best)
+			best = begin;
+	}
+	skelgen.cost_ps = (uint64_t)((double)best * 1e12 / (double)skelgen.ticks_per_s / EVENTS);
+	skelgen_stream_free(s);
+}

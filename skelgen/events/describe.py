@@ -10,6 +10,7 @@ from skelgen.events.summary import RunSummary
 from skelgen.units import format_bytes, format_seconds
 
 _MOST_FUNCTIONS = 20
+_MOST_PASSED = 6
 _MOST_MATRIX = 16
 
 
@@ -40,7 +41,8 @@ def _head(run: RunSummary) -> str:
         ("ranks", f"{run.ranks}{threads} on {hosts}"),
         ("application", format_seconds(run.application_s)),
         ("time in MPI", f"{run.mpi_share:.1%}"),
-        ("events", f"{run.events}, and {run.local} local calls"),
+        ("events", str(run.events)),
+        ("not recorded", _passed(run)),
         (
             "trace",
             f"{format_bytes(run.trace_bytes)}, "
@@ -49,6 +51,14 @@ def _head(run: RunSummary) -> str:
         ("recording cost", format_seconds(run.recorder_s)),
     ]
     return _table(rows, "<<")
+
+
+def _passed(run: RunSummary) -> str:
+    """Name the calls that became no event."""
+    calls = (*run.passed, *run.local)
+    named = ", ".join(f"{count} {name}" for name, count in calls[:_MOST_PASSED])
+    more = sum(count for _, count in calls[_MOST_PASSED:])
+    return (named or "nothing") + (f" and {more} calls of others" if more else "")
 
 
 def _functions(run: RunSummary) -> str:

@@ -23,6 +23,8 @@ LOADED = 0.03
 #: Recorder kinds of functions that communicate although they become no event.
 _COMMUNICATES = "other"
 
+_Calls = tuple[tuple[str, int], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionSummary:
@@ -94,8 +96,8 @@ class RunSummary:
         Bytes in messages from each rank to each other [bytes].
     passed : tuple of (str, int)
         Functions that communicate but were passed on unrecorded, and their calls.
-    local : int
-        Calls of functions that do not communicate and become no event.
+    local : tuple of (str, int)
+        Functions that do not communicate and become no event, and their calls.
     lost_share : float
         Share of the computation in which the ranks did not have their core [0 to 1].
     recorder_s : float
@@ -120,7 +122,7 @@ class RunSummary:
     communicators: tuple[CommunicatorSummary, ...]
     matrix: NDArray[np.float64]
     passed: tuple[tuple[str, int], ...]
-    local: int
+    local: tuple[tuple[str, int], ...]
     lost_share: float
     recorder_s: float
     clean: bool
@@ -144,7 +146,7 @@ class RunSummary:
             "communicators": [_fields(one) for one in self.communicators],
             "matrix_bytes": self.matrix.astype(np.int64).tolist(),
             "passed": dict(self.passed),
-            "local_calls": self.local,
+            "local": dict(self.local),
             "lost_share": self.lost_share,
             "recorder_s": self.recorder_s,
             "clean": self.clean,
@@ -271,18 +273,17 @@ def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
     )
 
 
-def _passed(files: Sequence[RankFile]) -> tuple[tuple[tuple[str, int], ...], int]:
-    """Return the communicating functions that were passed on, and all other calls."""
+def _passed(files: Sequence[RankFile]) -> tuple[_Calls, _Calls]:
+    """Return functions that were passed on: those that communicate, and the others."""
     communicating: Counter[str] = Counter()
-    local = 0
+    local: Counter[str] = Counter()
     for file in files:
         for number, calls in file.definitions.passed.items():
             function = file.definitions.functions.get(number)
-            if function is not None and function.kind == _COMMUNICATES:
-                communicating[function.name] += calls
-            else:
-                local += calls
-    return tuple(communicating.most_common()), local
+            if function is not None:
+                counts = communicating if function.kind == _COMMUNICATES else local
+                counts[function.name] += calls
+    return tuple(communicating.most_common()), tuple(local.most_common())
 
 
 def _unit_ns(file: RankFile) -> float:

@@ -145,7 +145,8 @@ def test_calls_that_were_passed_on_are_named(tmp_path):
 
     run = recorded(tmp_path, body)
     assert run.passed == (("MPI_Put", 4),)
-    assert run.local == 6
+    assert run.local == (("MPI_Comm_rank", 6),)
+    assert "not recorded    4 MPI_Put, 6 MPI_Comm_rank" in describe(run).splitlines()
     assert run.warnings == (
         "4 calls of MPI_Put communicate but are not recorded; a skeleton does not "
         "have them",

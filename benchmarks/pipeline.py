@@ -71,7 +71,7 @@ def compile_trace(folder: Path) -> dict[str, float]:
 
     events = collect(open_trace(folder))
     lap("read")
-    matching = match(events.calls)
+    matching = match(events.calls, completions=False)
     lap("match")
     symbols = cluster(events, matching)
     lap("symbols")

@@ -190,6 +190,13 @@ static int channel_of(struct work *w, uint32_t shape, int receives, uint32_t *fo
 	return 0;
 }
 
+/* Note which call completes something, where that is asked for. */
+static void note_done(int64_t *done, int64_t at, int64_t call)
+{
+	if (done)
+		done[at] = call;
+}
+
 /* Post the receive of a call; its entry, INACTIVE when there is none, or -2 without memory. */
 static int64_t post_receive(struct work *w, int64_t call, uint32_t shape)
 {
@@ -203,7 +210,7 @@ static int64_t post_receive(struct work *w, int64_t call, uint32_t shape)
 		return INACTIVE;
 	w->entries++;
 	w->entry_call[entry] = call;
-	w->entry_done[entry] = -1;
+	note_done(w->entry_done, entry, -1);
 	w->entry_next[entry] = NO_ENTRY;
 	if (at == LOST)
 		return entry;
@@ -270,8 +277,10 @@ static int64_t post_send(struct work *w, int64_t call, uint32_t shape, int64_t b
 	message = out->messages++;
 	out->send_call[message] = call;
 	out->receive_call[message] = w->entry_call[entry];
-	out->send_done[message] = -1;
-	out->receive_done[message] = w->entry_done[entry];
+	if (out->receive_done) {
+		out->send_done[message] = -1;
+		out->receive_done[message] = w->entry_done[entry];
+	}
 	out->message_bytes[message] = w->in->size_bytes[bytes_call];
 	join(out->group, call, w->entry_call[entry]);
 	w->entry_call[entry] = -1;
@@ -308,7 +317,8 @@ static void arrive(struct work *w, int64_t call, uint32_t shape)
 	const struct skelgen_match_input *in = w->in;
 	struct instance *instance;
 
-	w->out->collective_done[call] = in->role[shape] & SKELGEN_MATCH_CREATES ? -1 : call;
+	if (!(in->role[shape] & SKELGEN_MATCH_CREATES))
+		note_done(w->out->collective_done, call, call);
 	if (side_of(w, in->communicator[shape]) == STRANGER)
 		return;
 	instance = instance_of(w, shape);
@@ -329,9 +339,9 @@ static void end_receive(struct work *w, int64_t call, int64_t number, int cancel
 	if (cancelled)
 		w->entry_call[activity] = -1;
 	else if (activity >= 0)
-		w->entry_done[activity] = call;
+		note_done(w->entry_done, activity, call);
 	else if (activity <= -2)
-		w->out->collective_done[-2 - activity] = call;
+		note_done(w->out->collective_done, -2 - activity, call);
 }
 
 static int receive_of_request(struct work *w, int64_t call, uint16_t role, int64_t number)
@@ -362,7 +372,7 @@ static int read_receives(struct work *w, int64_t call)
 		if (activity == -2)
 			return -1;
 		if (activity >= 0 && !(role & SKELGEN_MATCH_CREATES))
-			w->entry_done[activity] = call;
+			note_done(w->entry_done, activity, call);
 	}
 	if (role & SKELGEN_MATCH_COLLECTIVE) {
 		arrive(w, call, shape);
@@ -404,7 +414,7 @@ static int send_of_request(struct work *w, int64_t call, uint16_t role, int64_t 
 
 	if (role & SKELGEN_MATCH_COMPLETES) {
 		if (w->active[number] >= 0)
-			w->out->send_done[w->active[number]] = call;
+			note_done(w->out->send_done, w->active[number], call);
 		w->active[number] = INACTIVE;
 		return 0;
 	}
@@ -427,7 +437,7 @@ static int read_sends(struct work *w, int64_t call)
 		if (message == -2)
 			return -1;
 		if (message >= 0 && !(role & SKELGEN_MATCH_CREATES))
-			w->out->send_done[message] = call;
+			note_done(w->out->send_done, message, call);
 	}
 	if (role & SKELGEN_MATCH_COLLECTIVE)
 		join_collective(w, call, shape);
@@ -435,6 +445,8 @@ static int read_sends(struct work *w, int64_t call)
 		w->request_call[++w->created] = call;
 		w->active[w->created] = message;
 	}
+	if (!w->out->send_done)
+		role &= (uint16_t)~SKELGEN_MATCH_COMPLETES;
 	if (!(role & (SKELGEN_MATCH_STARTS | SKELGEN_MATCH_COMPLETES)))
 		return 0;
 	for (int64_t k = in->age_first[in->ages[call]]; k < in->age_first[in->ages[call] + 1];
@@ -537,7 +549,8 @@ static int allocate(struct work *w, const struct skelgen_match_counts *counts)
 	if (counts->receives >= LOST)
 		return -1;
 	w->entry_call = malloc(receives * sizeof(*w->entry_call));
-	w->entry_done = malloc(receives * sizeof(*w->entry_done));
+	if (w->out->receive_done)
+		w->entry_done = malloc(receives * sizeof(*w->entry_done));
 	w->entry_next = malloc(receives * sizeof(*w->entry_next));
 	w->slots = calloc((size_t)in->shapes + 1, sizeof(*w->slots));
 	w->instances = calloc((size_t)counts->collectives + 1, sizeof(*w->instances));
@@ -546,9 +559,10 @@ static int allocate(struct work *w, const struct skelgen_match_counts *counts)
 	w->request_call = malloc(requests * sizeof(*w->request_call));
 	w->active = malloc(requests * sizeof(*w->active));
 	w->side = malloc((size_t)in->communicators + 1);
-	return w->entry_call && w->entry_done && w->entry_next && w->slots && w->instances &&
-			       w->stream_first && w->stream_next && w->request_call && w->active &&
-			       w->side
+	if (w->out->receive_done && !w->entry_done)
+		return -1;
+	return w->entry_call && w->entry_next && w->slots && w->instances && w->stream_first &&
+			       w->stream_next && w->request_call && w->active && w->side
 		       ? 0
 		       : -1;
 }
@@ -600,7 +614,8 @@ int skelgen_match(const struct skelgen_match_input *in, const struct skelgen_mat
 
 	out->messages = 0;
 	memset(out->group, -1, (size_t)calls * sizeof(*out->group));
-	memset(out->collective_done, -1, (size_t)calls * sizeof(*out->collective_done));
+	if (out->collective_done)
+		memset(out->collective_done, -1, (size_t)calls * sizeof(*out->collective_done));
 	memset(out->lonely, 0, (size_t)calls);
 	if (!status) {
 		lay_out_streams(&w);

@@ -49,7 +49,10 @@ struct skelgen_match_counts {
 	int64_t sends, receives, collectives, requests;
 };
 
-/* Arrays of the caller; groups and messages are results. */
+/*
+ * Arrays of the caller; groups and messages are results. The three of what completes what are
+ * NULL when nobody asks for it.
+ */
 struct skelgen_match_output {
 	int64_t groups, messages;
 	int64_t *group;

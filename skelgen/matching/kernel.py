@@ -13,8 +13,11 @@ from skelgen.matching.joined import Joined
 from skelgen.matching.roles import ShapeTable
 
 
-def join(calls: Calls, table: ShapeTable) -> Joined:
-    """Join the calls of all ranks; see `skelgen.matching.plain.join`."""
+def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> Joined:
+    """Join the calls of all ranks; see `skelgen.matching.plain.join`.
+
+    Without `completions` what completes what stays empty.
+    """
     given, keep = _input(calls, table)
     counts = ffi.new("struct skelgen_match_counts *")
     if lib.skelgen_match_count(given, counts):
@@ -22,29 +25,29 @@ def join(calls: Calls, table: ShapeTable) -> Joined:
     messages = min(counts.sends, counts.receives)
     out = ffi.new("struct skelgen_match_output *")
     lonely = np.empty(len(calls), np.uint8)
-    per_call = {name: np.empty(len(calls), np.int64) for name in _PER_CALL}
-    per_message = {name: np.empty(messages, np.int64) for name in _PER_MESSAGE}
-    for name, array in {**per_call, **per_message, "lonely": lonely}.items():
-        setattr(out, name, _pointer(array))
+    wanted = [name for name in _COLUMNS if completions or name not in _COMPLETIONS]
+    columns = {name: np.empty(0, np.int64) for name in _COLUMNS}
+    for name in wanted:
+        size = len(calls) if name in _PER_CALL else messages
+        columns[name] = np.empty(size, np.int64)
+        setattr(out, name, _pointer(columns[name]))
+    out.lonely = _pointer(lonely)
     if lib.skelgen_match(given, counts, out):
         raise MemoryError(f"no memory for matching {len(calls)} calls")
     del keep
     return Joined(
         groups=out.groups,
         lonely=lonely.view(np.bool_),
-        **per_call,
-        **{name: array[: out.messages] for name, array in per_message.items()},
+        **{
+            name: array if name in _PER_CALL else array[: out.messages]
+            for name, array in columns.items()
+        },
     )
 
 
 _PER_CALL = ("group", "collective_done")
-_PER_MESSAGE = (
-    "send_call",
-    "receive_call",
-    "send_done",
-    "receive_done",
-    "message_bytes",
-)
+_COMPLETIONS = ("collective_done", "send_done", "receive_done")
+_COLUMNS = (*_PER_CALL, "send_call", "receive_call", *_COMPLETIONS[1:], "message_bytes")
 _CTYPES = {
     np.dtype(np.int64): "int64_t *",
     np.dtype(np.int32): "int32_t *",

@@ -40,6 +40,8 @@ class Matching:
     collective_done : (n,) int64 array
         For a call of a nonblocking collective the call that completes it, for a
         blocking one the call itself, else -1.
+        This one, `send_done` and `receive_done` are empty when `match` was called
+        without `completions`.
     problems : tuple of str
         One line for each kind of call that found no partner, with its count.
     unmatched : (u,) int64 array

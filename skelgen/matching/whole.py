@@ -13,7 +13,7 @@ from skelgen.matching.roles import ShapeTable, shape_table
 from skelgen.matching.types import Matching
 
 
-def match(calls: Calls) -> Matching:
+def match(calls: Calls, *, completions: bool = True) -> Matching:
     """Find the whole matched events of a run.
 
     Messages match by (communicator, source, destination, tag) in posting order;
@@ -31,6 +31,9 @@ def match(calls: Calls) -> Matching:
     ----------
     calls : Calls
         Of all ranks.
+    completions : bool
+        Find out which call completes what. Where nobody asks for it, its columns
+        need not take a quarter of the memory: they are empty.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def match(calls: Calls) -> Matching:
     Sodhi and Subhlok 2005, section III-B; MPI 4.1, sections 3.5 and 6.14.
     """
     table = shape_table(calls)
-    return finish(calls, table, kernel.join(calls, table))
+    return finish(calls, table, kernel.join(calls, table, completions=completions))
 
 
 def finish(calls: Calls, table: ShapeTable, joined: Joined) -> Matching:
@@ -76,7 +79,10 @@ def _matching(
     }
     if len(unmatched):
         kept = group[joined.send_call] >= 0
-        messages = {name: array[kept] for name, array in messages.items()}
+        messages = {
+            name: array[kept] if len(array) else array
+            for name, array in messages.items()
+        }
     return Matching(
         group=group,
         groups=groups,

@@ -117,7 +117,7 @@ def signature_of_run(
     progress.start("finding the structure", 5)
     events = collect(run)
     progress.advance(1)
-    matching = match(events.calls)
+    matching = match(events.calls, completions=False)
     for problem in (*events.warnings, *matching.problems):
         logger.warning("%s", problem)
     progress.advance(1)

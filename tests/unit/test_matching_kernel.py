@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.matching import kernel, plain
+from skelgen.matching import kernel, match, plain
 from skelgen.matching.roles import shape_table
 from tests.damage import cut_somewhere, scramble
 from tests.random_programs import random_program
@@ -41,6 +41,20 @@ def test_kernel_and_twin_agree_on_runs_that_were_cut_short(seed):
 def test_kernel_and_twin_agree_on_damaged_calls(seed):
     rng = random.Random(seed)
     assert_twins_agree(scramble(random_program(rng, calls=100).calls, rng))
+
+
+@given(seeds)
+@settings(max_examples=150, deadline=None)
+def test_events_are_the_same_when_nobody_asks_what_completes_them(seed):
+    generator = random.Random(seed)
+    calls = cut_somewhere(random_program(generator).calls, generator)
+    everything, less = match(calls), match(calls, completions=False)
+    for name in everything.__slots__:
+        mine, known = getattr(less, name), getattr(everything, name)
+        if name.endswith("_done"):
+            assert len(mine) == 0
+        else:
+            assert np.array_equal(mine, known), name
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 8])

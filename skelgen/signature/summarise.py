@@ -172,8 +172,9 @@ class _Work:
     def _rows(self, rank: int) -> NDArray[np.int64]:
         """Return the calls of a rank that have a symbol."""
         own = self._own(rank)
-        rows: NDArray[np.int64] = np.flatnonzero(self.symbols.symbol[own] >= 0)
-        return rows + own.start
+        rows = np.flatnonzero(self.symbols.symbol[own] >= 0)
+        rows += own.start
+        return rows
 
     def _inside(self, values: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
         """Return the values of the calls of a rank that have a symbol."""

@@ -112,7 +112,10 @@ def _together(
     donors = [
         next(op for op in same if op is not None) for same in zip(*parts, strict=True)
     ]
-    if max(op.size_bytes.values.shape[1] for op in donors) > _LONGEST_SIZES:
+    if (
+        max((op.size_bytes.values.shape[1] for op in donors), default=0)
+        > _LONGEST_SIZES
+    ):
         return [Aligned(program) for program, _ in own]
     found = []
     for (program, _), operations in zip(own, parts, strict=True):

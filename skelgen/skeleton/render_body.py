@@ -331,7 +331,7 @@ class _Body:
             return body
         indent = "\t" * depth
         counter = _counter(depth)
-        if "next" in trips:
+        if "(" in trips:
             head = f"for (int {counter} = {trips}; {counter} > 0; {counter}--) {{"
         else:
             kind = "long" if trips.isdecimal() and int(trips) > _MOST_INT else "int"

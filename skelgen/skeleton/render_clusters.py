@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: Sequences are merged when they have at least this part in common.
 _LEAST_COMMON = 0.8
-#: Longest sequence that is compared with others call by call.
-_LONGEST = 3000
+#: Longest sequence that is compared with others call by call, and most differences.
+_LONGEST, _MOST_DIFFERENCES = 50_000, 250
 #: Most different sequences that are compared with each other.
 _MOST_SEQUENCES = 16
 
@@ -69,21 +68,10 @@ def _merged(one: Cluster, other: Cluster) -> Cluster | None:
     shortest = min(len(one.sequence), len(other.sequence))
     if longest > _LONGEST or shortest < _LEAST_COMMON * longest:
         return None
-    a, b = one.sequence.tolist(), other.sequence.tolist()
-    matcher = SequenceMatcher(None, a, b, autojunk=False)
-    if matcher.quick_ratio() < _LEAST_COMMON:
+    most = min(_MOST_DIFFERENCES, int(2 * (1 - _LEAST_COMMON) * longest))
+    pairs = _matched(one.sequence, other.sequence, most)
+    if pairs is None:
         return None
-    if sum(block.size for block in matcher.get_matching_blocks()) < (
-        _LEAST_COMMON * longest
-    ):
-        return None
-    pairs: list[tuple[int, int]] = []
-    for kind, i, j, k, m in matcher.get_opcodes():
-        if kind == "equal":
-            pairs += zip(range(i, j), range(k, m), strict=True)
-        else:
-            pairs += [(place, -1) for place in range(i, j)]
-            pairs += [(-1, place) for place in range(k, m)]
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     return Cluster(
         np.where(first < 0, other.sequence[second], one.sequence[first]),
@@ -95,3 +83,65 @@ def _merged(one: Cluster, other: Cluster) -> Cluster | None:
 
 def _moved(place: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(at < 0, -1, place[at])
+
+
+def _matched(
+    a: NDArray[np.int64], b: NDArray[np.int64], most: int
+) -> list[tuple[int, int]] | None:
+    """Return a shortest way to turn one sequence into another, as pairs of places.
+
+    A place of one that has none in the other is paired with -1. None when it needs
+    more than `most` insertions and deletions.
+
+    References
+    ----------
+    Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
+    """
+    reach = {1: 0}  # by diagonal k = x - y: the furthest x
+    history: list[dict[int, int]] = []
+    for differences in range(most + 1):
+        history.append(dict(reach))
+        for k in range(-differences, differences + 1, 2):
+            down = k == -differences or (
+                k != differences and reach[k - 1] < reach[k + 1]
+            )
+            x = reach[k + 1] if down else reach[k - 1] + 1
+            x += _common(a, b, x, x - k)
+            reach[k] = x
+            if x >= len(a) and x - k >= len(b):
+                return _way_back(history, len(a), len(b))
+    return None
+
+
+def _common(a: NDArray[np.int64], b: NDArray[np.int64], x: int, y: int) -> int:
+    """Return how long both are equal from some places on."""
+    count, chunk = 0, 16
+    while True:
+        one, other = a[x + count : x + count + chunk], b[y + count : y + count + chunk]
+        length = min(len(one), len(other))
+        unequal = np.flatnonzero(one[:length] != other[:length])
+        if len(unequal):
+            return count + int(unequal[0])
+        count += length
+        if length < chunk:
+            return count
+        chunk *= 4
+
+
+def _way_back(history: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+    pairs: list[tuple[int, int]] = []
+    for differences in range(len(history) - 1, -1, -1):
+        reach, k = history[differences], x - y
+        down = k == -differences or (k != differences and reach[k - 1] < reach[k + 1])
+        before = k + 1 if down else k - 1
+        from_x = reach[before] if differences else 0
+        from_y = from_x - before if differences else 0
+        while x > from_x + (not down) * (differences > 0) and y > from_y + down * (
+            differences > 0
+        ):
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        if differences:
+            pairs.append((-1, y - 1) if down else (x - 1, -1))
+            x, y = from_x, from_y
+    return pairs[::-1]

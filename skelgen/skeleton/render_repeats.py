@@ -15,6 +15,8 @@ from skelgen.loops import Nest
 
 #: Lines of text of a call, of a loop around its body, and of a function.
 _CALL, _LOOP, _FUNCTION = 3, 2, 6
+#: Lines of tables for each line of a function.
+_TABLES = 0.25
 #: Repeats are looked for in programs of up to so many items.
 _MOST_ITEMS = 2500
 _MOST_REPEATS = 30
@@ -120,10 +122,11 @@ class _Search:
         for begin, length in self.candidates():
             weight = self.weight(begin, length)
             count = self.upper(length)
-            if (count - 1) * weight <= most + _FUNCTION:
+            cost = _FUNCTION + weight * _TABLES
+            if (count - 1) * weight <= most + cost:
                 continue
             places = self.places(self.text[begin : begin + length])
-            saved = (len(places) - 1) * weight - _FUNCTION - len(places)
+            saved = int((len(places) - 1) * weight - cost - len(places))
             if saved > most:
                 most, chosen, long = saved, places, length
         if not chosen:

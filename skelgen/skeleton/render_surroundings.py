@@ -12,10 +12,7 @@ from skelgen.skeleton.render_groups import Group
 from skelgen.skeleton.render_memory import Extent, Memory
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_steps import Step
-from skelgen.skeleton.render_tables import Tables
-
-#: Relative partner of a call to nobody in tables; no real one is that large.
-NOBODY = 1 << 30
+from skelgen.skeleton.render_tables import NOBODY, Tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,13 +105,23 @@ def peer(around: Surroundings, step: Step, *, source: bool = False) -> str:
     words = {_plain_peer(around, group, shifts) for shifts in places}
     if len(words) == 1 and (word := words.pop()):
         return word
-    values = [np.where(shifts == PROC_NULL, NOBODY, shifts) for shifts in places]
-    if values[0].shape[1] > 1:
-        shift = around.tables.in_turn("peer", values[0], owner=step)
-    else:
-        columns = [array.astype(float) for array in values]
-        shift = around.tables.quantity("peer", columns, [1] * len(columns))
-    return _shifted(group, shift)
+    if places[0].shape[1] > 1:
+        values = np.where(places[0] == PROC_NULL, NOBODY, places[0])
+        shift = around.tables.in_turn("peer", values, owner=step)
+        if (places[0] == PROC_NULL).any():
+            return f"peer_or_nobody(&{group.name}, {shift})"
+        return _shifted(group, shift)
+    partners = [_partners(around, group, shifts[:, 0]) for shifts in places]
+    return around.tables.quantity("peer", partners, [1] * len(partners))
+
+
+def _partners(
+    around: Surroundings, group: Group, shifts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the rank of each rank's partner, (ranks, 1)."""
+    own = np.array([group.place(rank) for rank in around.routine.ranks])
+    found = np.where(shifts == PROC_NULL, NOBODY, (own[:, 0] + shifts) % own[:, 1])
+    return found[:, None].astype(float)
 
 
 def _plain_peer(around: Surroundings, group: Group, shifts: NDArray[np.int64]) -> str:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from skelgen.skeleton.render_layout import COLUMNS, number, width, wrap
 
+#: Partner of a call to nobody; no real one is that large.
+NOBODY = 1 << 30
 #: Longest list of values whose period is looked for.
 _LONGEST_PERIOD_SEARCH = 1 << 16
 
@@ -96,8 +98,7 @@ class Tables:
         if owner is None or key not in self._known:
             self._series(key, stem, found, occurrences)
         place = "[at]" if len(found) > 1 else ""
-        name = f"next(&{self._known[key]}{place})"
-        return f"(int){name}" if whole else name
+        return f"{'count' if whole else 'next'}(&{self._known[key]}{place})"
 
     def _single(
         self, stem: str, values: NDArray[np.float64], by_row: bool, whole: bool
@@ -204,4 +205,7 @@ def _rows(values: NDArray[np.float64]) -> list[str]:
 
 def _words(values: NDArray[np.float64]) -> list[str]:
     whole = bool((values == np.rint(values)).all())
-    return [number(value, 17 if whole else 4) for value in values]
+    return [
+        "MPI_PROC_NULL" if value == NOBODY else number(value, 17 if whole else 4)
+        for value in values
+    ]

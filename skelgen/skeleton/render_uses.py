@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_surroundings import NOBODY
 from skelgen.skeleton.render_tables import Tables
 
 
@@ -30,7 +29,6 @@ class Uses:
     peer: bool
     peer_in: bool
     nobody: bool
-    nobody_code: int
     status: bool
     wait_all: bool
     start_all: bool
@@ -38,6 +36,7 @@ class Uses:
     aged_list: bool
     created: bool
     series: bool
+    count: bool
     one: bool
     runs: bool
     row: bool
@@ -50,21 +49,20 @@ class Uses:
     def of(cls, text: str, joined: Sequence[Routine], tables: Tables) -> Uses:
         """Find the helpers that a text calls."""
         steps = [step for routine in joined for step in routine.steps]
-        nobody = f"{NOBODY}"
         left = any(routine.lifetimes.left for routine in joined)
         return cls(
             compute="compute(" in text,
             peer="peer(" in text,
-            peer_in="peer_in(" in text,
-            nobody=any(nobody in line for line in tables.lines),
-            nobody_code=NOBODY,
+            peer_in="peer_in(" in text or "peer_or_nobody(" in text,
+            nobody="peer_or_nobody(" in text,
             status=left or re.search(r"wait_all\(|, status\)", text) is not None,
             wait_all="wait_all(" in text,
             start_all="start_all(" in text,
             aged=re.search(r"aged\(\d+\)", text) is not None,
             aged_list=re.search(r"aged_all\(", text) is not None,
             created="created(" in text,
-            series="next(&" in text,
+            series="next(&" in text or "count(&" in text,
+            count="count(&" in text,
             one=any("ONE(" in line for line in tables.lines),
             runs="next_run(&" in text,
             row=tables.by_row,

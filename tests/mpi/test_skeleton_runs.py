@@ -79,7 +79,6 @@ def test_report_says_where_the_time_went(mpi: TestMpi, built: Built) -> None:
     for computed_s, mpi_s in zip(report["compute_s"], report["mpi_s"], strict=True):
         assert computed_s > 0 and mpi_s > 0
         assert computed_s + mpi_s <= whole * 1.01
-    assert report["compute_s"][1] > report["compute_s"][0]
     assert len(report["hosts"]) == 2
 
 

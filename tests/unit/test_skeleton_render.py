@@ -69,18 +69,25 @@ def test_ranks_with_other_partners_share_a_table() -> None:
     for rank, shift in enumerate((1, 2, 3, 1)):
         build.program([rank], Do("MPI_Send", size=8, peer=shift, tag=1))
     text = source(build)
-    assert "static const int peer_0[4] = {1, 2, 3, 1};" in text
-    assert "peer(peer_0[row])" in functions(text)
+    assert "static const int peer_0[4] = {1, 3, 1, 0};" in text
+    assert "peer_0[row]" in functions(text)
 
 
 def test_nobody_can_stand_in_a_table_of_partners() -> None:
     build = Builder(3)
     for rank, shift in enumerate((1, 1, -2)):
         build.program([rank], Do("MPI_Send", size=8, peer=shift, tag=1))
+    assert "{1, 2, MPI_PROC_NULL}" in source(build)
+
+
+def test_nobody_can_have_a_turn() -> None:
+    varying = np.array([1, -2, 1, 1, -2])
+    sends = Loop(5, [Do("MPI_Send", size=8, peer=varying, tag=1)])
+    build = Builder(2).program([0], sends, Do("MPI_Recv", size=8, peer=1, tag=2))
+    build.program([1], Loop(3, [Do("MPI_Recv", size=8, peer=1, tag=1)]))
     text = source(build)
-    code = str(1 << 30)
-    assert f"{{1, 1, {code}}}" in text
-    assert f"if (shift == {code})" in text
+    assert "peer_or_nobody(&world, count(&peer_0))" in functions(text)
+    assert "{1, MPI_PROC_NULL, 1}" in text
 
 
 def test_ranks_with_other_trip_counts_share_one_function() -> None:
@@ -191,3 +198,38 @@ def test_gaps_too_short_for_a_call_are_left_out() -> None:
     body = [Do("MPI_Barrier", us=0.01), Do("MPI_Barrier", us=np.array([[0.5]]))]
     text = functions(source(Builder(1).program([0], *body)))
     assert text.count("compute(") == 1
+
+
+def test_calls_of_some_ranks_stand_in_the_text_of_all() -> None:
+    body = [Do("MPI_Bcast", size=8, peer=0), Do("MPI_Barrier"), Do("MPI_Scan", size=8)]
+    build = Builder(4)
+    build.program([0, 2, 3], *body * 3)
+    build.program([1], *body * 2, Do("MPI_Send", size=8, peer=0, tag=1), *body)
+    text = functions(source(build))
+    assert text.count("MPI_Send(") == 1
+    assert "\tif (world.rank == 1) {\n\t\tMPI_Send(" in text
+
+
+def test_a_stretch_at_several_places_is_written_once() -> None:
+    sites = [
+        Do("MPI_Bcast", size=8, peer=0, site=0, us=100),
+        Do("MPI_Allreduce", size=8, datatype=8, op=3, site=0),
+        Do("MPI_Scan", size=8, datatype=8, op=3, site=0),
+        Do("MPI_Allgather", size=8, site=0),
+    ]
+    other = [replace(do, us=300) if do.us else do for do in sites]
+    items = [Loop(5, sites), Do("MPI_Barrier"), Loop(7, other)]
+    text = functions(source(Builder(1).program([0], *items)))
+    assert text.count("MPI_Allgather(") == 1
+    assert re.search(r"compute\(gap_\d+\[at\]\);", text)
+    assert text.count("steps_0(0);") == text.count("steps_0(1);") == 1
+
+
+def test_sizes_that_hardly_differ_become_one() -> None:
+    build = Builder(2)
+    send = Do("MPI_Send", size=[[960, 1000], [1000, 1040]], peer=1, tag=1)
+    receive = Do("MPI_Recv", size=1040, peer=1, tag=1)
+    text = functions(source(build.program([0, 1], Loop(4, [send, receive]))))
+    assert "MPI_Send(out, 1000, MPI_BYTE" in text
+    (room,) = re.findall(r"MPI_Recv\(in, (\d+),", text)
+    assert 1040 <= int(room) <= 1400

@@ -1,10 +1,10 @@
-/* Collectives on three ranks; prints a checksum of what they delivered. */
+/* Collectives on up to eight ranks; prints a checksum of what they delivered. */
 #include <mpi.h>
 #include <stdio.h>
 
-#define N 3
+#define MOST 8
 
-static int rank;
+static int rank, size;
 static long sum;
 
 static void add(const int numbers[], int n)
@@ -15,9 +15,9 @@ static void add(const int numbers[], int n)
 
 static void in_place(void)
 {
-	int a[2 * N], b[N];
+	int a[2 * MOST], b[MOST];
 
-	for (int i = 0; i < 2 * N; i++)
+	for (int i = 0; i < 2 * size; i++)
 		a[i] = 10 * rank + i;
 	MPI_Allreduce(MPI_IN_PLACE, a, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Reduce(rank ? a : MPI_IN_PLACE, a, 2, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -25,17 +25,17 @@ static void in_place(void)
 	MPI_Scatter(a, 2, MPI_INT, rank ? b : MPI_IN_PLACE, 2, MPI_INT, 0, MPI_COMM_WORLD);
 	MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, a, 2, MPI_INT, MPI_COMM_WORLD);
 	MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, a, 2, MPI_INT, MPI_COMM_WORLD);
-	add(a, 2 * N);
+	add(a, 2 * size);
 }
 
 static void vectors(void)
 {
-	int counts[N], displacements[N], recv_counts[N], recv_displacements[N];
-	int a[16] = {0}, b[16] = {0};
-	MPI_Datatype types[N];
-	int bytes[N], byte_displacements[N];
+	int counts[MOST], displacements[MOST], recv_counts[MOST], recv_displacements[MOST];
+	int a[128] = {0}, b[128] = {0};
+	MPI_Datatype types[MOST];
+	int bytes[MOST], byte_displacements[MOST];
 
-	for (int i = 0; i < N; i++) {
+	for (int i = 0; i < size; i++) {
 		counts[i] = rank + i;
 		recv_counts[i] = rank + i;
 		displacements[i] = i ? displacements[i - 1] + counts[i - 1] : 0;
@@ -44,14 +44,14 @@ static void vectors(void)
 		byte_displacements[i] = bytes[i];
 		types[i] = MPI_INT;
 	}
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 128; i++)
 		a[i] = 100 * rank + i;
 	MPI_Alltoallv(a, counts, displacements, MPI_INT, b, recv_counts, recv_displacements,
 		      MPI_INT, MPI_COMM_WORLD);
 	add(b, 6);
 	MPI_Alltoallw(a, counts, bytes, types, b, recv_counts, byte_displacements, types,
 		      MPI_COMM_WORLD);
-	for (int i = 0; i < N; i++)
+	for (int i = 0; i < size; i++)
 		recv_counts[i] = i + 1, recv_displacements[i] = i * (i + 1) / 2;
 	MPI_Gatherv(a, rank + 1, MPI_INT, b, recv_counts, recv_displacements, MPI_INT, 1,
 		    MPI_COMM_WORLD);
@@ -65,11 +65,11 @@ static void vectors(void)
 
 static void rooted(void)
 {
-	double a[N] = {1, 2, 3}, b[N];
-	int one = rank, all[N];
+	double a[MOST] = {1, 2, 3}, b[MOST];
+	int one = rank, all[MOST];
 
-	MPI_Bcast(a, N, MPI_DOUBLE, 2, MPI_COMM_WORLD);
-	MPI_Reduce(a, b, N, MPI_DOUBLE, MPI_PROD, 1, MPI_COMM_WORLD);
+	MPI_Bcast(a, 3, MPI_DOUBLE, 2, MPI_COMM_WORLD);
+	MPI_Reduce(a, b, 3, MPI_DOUBLE, MPI_PROD, 1, MPI_COMM_WORLD);
 	MPI_Gather(&one, 1, MPI_INT, all, rank ? -7 : 1, MPI_INT, 0, MPI_COMM_WORLD);
 	MPI_Scatter(all, rank ? -7 : 1, MPI_INT, &one, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	MPI_Scan(&one, all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -82,14 +82,14 @@ static void rooted(void)
 static void nonblocking(void)
 {
 	MPI_Request request[3];
-	int a = rank, b = 0, c[N];
+	int a = rank, b = 0, c[MOST];
 
 	MPI_Ibarrier(MPI_COMM_WORLD, &request[0]);
 	MPI_Iallreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request[1]);
 	MPI_Iallgather(&a, 1, MPI_INT, c, 1, MPI_INT, MPI_COMM_WORLD, &request[2]);
 	MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
 	add(&b, 1);
-	add(c, N);
+	add(c, size);
 }
 
 int main(int argc, char **argv)
@@ -98,6 +98,7 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	in_place();
 	vectors();
 	rooted();

@@ -1,9 +1,13 @@
-"""Compile the shim and tiny programs with every MPI found; run them, read traces."""
+"""Compile the shim and tiny programs with every MPI found; run them, read traces.
+
+With ``SKELGEN_TEST_SANITIZE=1`` the shim is one with sanitizers.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,6 +21,9 @@ from tests.mpis import MPIS, TestMpi
 from tests.shim.reader import Trace, read_run
 
 HERE = Path(__file__).parent
+SOURCES = HERE.parents[1] / "pmpi_shim"
+#: Whether the shim is built with the address and undefined-behaviour sanitizers.
+SANITIZE = bool(os.environ.get("SKELGEN_TEST_SANITIZE"))
 FLAGS = ["-std=c11", "-D_GNU_SOURCE"]
 
 
@@ -66,7 +73,7 @@ class Lab:
         folder.mkdir(exist_ok=True)
         environment = {k: v for k, v in os.environ.items() if "SKELGEN" not in k}
         if preload is not None:
-            environment |= {"LD_PRELOAD": preload, "SKELGEN_DIR": str(folder / "run")}
+            preloaded(environment, preload, folder / "run")
         environment |= settings
         done = subprocess.run(
             [*self.mpi.launcher, "-n", str(ranks), *command],
@@ -97,8 +104,25 @@ class Lab:
 @cache
 def shim_of(mpi: TestMpi) -> Path:
     """Build the shim for an MPI, unless the cache has it."""
+    if SANITIZE:
+        folder = Path(tempfile.mkdtemp(prefix="skelgen-sanitize-"))
+        command = ["make", "-s", "-C", str(SOURCES), f"MPICC={mpi.compiler}"]
+        subprocess.run([*command, f"BUILD={folder}", "sanitize"], check=True)
+        return folder / "sanitize/libskelgen_pmpi.so"
     kind = identify_compiler(mpi.compiler)
     return shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
+
+
+def preloaded(environment: dict[str, str], preload: str, folder: Path) -> None:
+    """Set the variables that load the shim and say where it records."""
+    if SANITIZE:
+        names = ("libasan.so", "libubsan.so")
+        command = ["cc", *(f"-print-file-name={name}" for name in names)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        preload = ":".join([*run.stdout.split(), preload])
+        environment["ASAN_OPTIONS"] = "detect_leaks=0:verify_asan_link_order=0"
+        environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
+    environment |= {"LD_PRELOAD": preload, "SKELGEN_DIR": str(folder)}
 
 
 def _name(mpi: TestMpi) -> str:

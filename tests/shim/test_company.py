@@ -11,7 +11,7 @@ import pytest
 
 from skelgen.launch.mpi import identify_compiler
 from tests.mpis import MPIS
-from tests.shim.conftest import HERE, Lab, Record, shim_of
+from tests.shim.conftest import HERE, Lab, Record, preloaded, shim_of
 from tests.shim.reader import Trace
 
 pytestmark = pytest.mark.mpi
@@ -56,9 +56,11 @@ def test_a_tool_behind_the_shim_sees_every_call(lab: Lab, tmp_path: Path) -> Non
 
 def test_a_program_without_mpi_is_left_alone(lab: Lab, tmp_path: Path) -> None:
     script = "import os, subprocess; subprocess.run(['true']); print(os.listdir('.'))"
+    environment = dict(os.environ)
+    preloaded(environment, str(lab.shim), tmp_path / "run")
     done = subprocess.run(
         [sys.executable, "-c", script],
-        env={**os.environ, "LD_PRELOAD": str(lab.shim)},
+        env=environment,
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -113,6 +115,23 @@ def test_each_thread_has_a_file_of_its_own(lab: Lab, tmp_path: Path) -> None:
     assert all(t.clean for t in traces)
     waits = [e for t in traces for e in t.of("Wait")]
     assert [e.foreign for e in waits] == [[(0, 1)]]
+
+
+def test_clock_offsets_between_hosts_are_bounded(lab: Lab, tmp_path: Path) -> None:
+    other = tmp_path / "libotherhost.so"
+    compiler = ["cc", "-shared", "-fPIC", str(HERE / "otherhost.c")]
+    subprocess.run([*compiler, "-o", str(other), "-ldl"], check=True)
+    run = lab.launch(
+        4, [str(lab.compile("communicators"))], tmp_path, preload=f"{lab.shim}:{other}"
+    )
+    assert (run.exit_code, run.output) == (0, "done\n"), run.errors
+    offsets = [list(t.tables.get("offsets", {}).values()) for t in run.traces]
+    # Ranks 0 and 1 are on one machine, 2 and 3 on the other, whose leader is 2.
+    assert [len(rows) for rows in offsets] == [0, 0, 2, 0]
+    assert len({t.header["boot_id"] for t in run.traces}) == 2
+    for row, place in zip(offsets[2], (0, 1), strict=True):
+        assert (row["place"], row["reference"]) == (place, 0)
+        assert abs(row["offset_ns"] + 6_000_000_000) <= row["error_ns"]
 
 
 def test_unrecorded_calls_are_counted_by_name(record: Record) -> None:

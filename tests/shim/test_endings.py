@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shim.conftest import Lab, Record
+from tests.shim.conftest import Lab, Record, preloaded
 from tests.shim.reader import FAILED, read_run
 
 pytestmark = pytest.mark.mpi
@@ -26,8 +26,8 @@ def end(trace: object) -> dict:
 
 def singleton(lab: Lab, folder: Path, *arguments: str, **options) -> subprocess.Popen:
     """Start one rank without a launcher."""
-    environment = {**os.environ, "LD_PRELOAD": str(lab.shim)}
-    environment["SKELGEN_DIR"] = str(folder / "run")
+    environment = dict(os.environ)
+    preloaded(environment, str(lab.shim), folder / "run")
     return subprocess.Popen(
         [str(lab.compile("endings")), *arguments],
         env=environment,

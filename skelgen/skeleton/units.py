@@ -133,13 +133,18 @@ def _by_anchor(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Give units numbers in the order of their first calls."""
     size = int(unit.max(initial=-1)) + 1
+    # Where they already have these, each unit begins where the largest number grows.
+    highest = np.maximum.accumulate(unit)
+    begins = highest >= 0
+    begins[1:] &= highest[1:] > highest[:-1]
+    if np.count_nonzero(begins) == size:
+        return unit, np.flatnonzero(begins)
+    del highest, begins
     first = np.full(size + 1, -1, np.int64)
     first[unit[::-1]] = np.arange(len(unit) - 1, -1, -1)
     first[size] = -1
     used = np.flatnonzero(first[:size] >= 0)
     order = used[np.argsort(first[used], kind="stable")]
-    if len(order) == size and np.array_equal(order, np.arange(size)):
-        return unit, first[:size]
     number = np.full(size + 1, -1, np.int64)
     number[order] = np.arange(len(order))
     return number[unit], first[order]

@@ -189,8 +189,9 @@ def _overtaken(messages: _Messages) -> NDArray[np.int64]:
     if int(narrow.max(initial=0)) < 1 << 16:
         narrow = narrow.astype(np.uint16)  # NumPy sorts these in linear time
     order = np.argsort(narrow, kind="stable")
-    channel, receive = messages.channel[order], messages.receive[order]
-    wrong = (channel[1:] == channel[:-1]) & (receive[1:] <= receive[:-1])
+    channel, receive = narrow[order], messages.receive[order]
+    wrong = receive[1:] <= receive[:-1]
+    wrong &= channel[1:] == channel[:-1]
     overtaken: NDArray[np.int64] = order[1:][wrong]
     return overtaken
 

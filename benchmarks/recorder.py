@@ -40,7 +40,7 @@ CASES = {
     "pingpong": "ping-pong of 8 bytes",
 }
 LIMIT_NS, LIMIT_BYTES = 60, 8
-LAMMPS_STEPS, LAMMPS_TURNS = 100, 3
+LAMMPS_STEPS, LAMMPS_TURNS = 300, 3
 
 
 def shim_for(mpi: TestMpi) -> Path:

@@ -22,39 +22,21 @@ struct group {
 };
 static struct group world;
 
-static double now(void)
-{
-	return MPI_Wtime();
-}
-
-static void fail(const char *message)
-{
-	fprintf(stderr, "skeleton: %s\n", message);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 /* ---- Computation ---- */
 
 /*
- * Computation: compute(t) does the work that took t us on the reference machine. The work
- * is the same on every machine, and so is the text of this file: the rates are never
- * measured again, for a slower machine shall take longer.
+ * compute(t) does the work that took t us on the reference machine, the same work on every
+ * machine. Its rates are never measured again, for a slower machine shall take longer.
  * Reference: a core of one step per ns, 4 processes.
  */
-
-/* Steps of arithmetic for 1 us. */
 #define ARITHMETIC_PER_US 1000.0
-
-/* What a call of compute() itself takes, without and with readings of the clock. */
+/* What a call takes, without and with the clock; shorter work is counted, not timed. */
 #define CALL_US 0.0200
 #define CLOCK_US 0.0800
-
-/* Shorter work is counted, not timed. */
 #define TIMED_US 5.0
 
 static double computed_us;
 static int checking;
-
 /* Keeps the arithmetic from being optimised away. */
 static volatile double sink;
 
@@ -96,11 +78,17 @@ static void compute(double us)
 		computed_us += us;
 		return;
 	}
-	begin = now();
+	begin = MPI_Wtime();
 	us -= CLOCK_US;
 	work(us);
-	computed_us += (now() - begin) * 1e6;
+	computed_us += (MPI_Wtime() - begin) * 1e6;
 }
+
+/* ---- Tables: what differs between ranks, or changes during the run ---- */
+
+/* clang-format off */
+static const char *const section_names[] = {"loop 1"};
+/* clang-format on */
 
 /* ---- Messages and requests ---- */
 
@@ -110,10 +98,10 @@ static char *in;
 static MPI_Request request[4];
 static MPI_Status status[4];
 
-/* The rank that stands `shift` places behind this one. */
-static int peer(const struct group *group, int shift)
+/* The rank of MPI_COMM_WORLD that stands `shift` places behind this one. */
+static int peer(int shift)
 {
-	return (group->rank + shift + group->size) % group->size;
+	return (world.rank + shift + RANKS) % RANKS;
 }
 
 /* ---- The skeleton ---- */
@@ -125,16 +113,13 @@ static void loop_1(void)
 		/* 99.7 % of the time */
 		for (int j = 0; j < 5; j++) {
 			compute(0.69732);
-			MPI_Irecv(in + 64, 4000, MPI_BYTE, peer(&world, -1), 0, world.comm,
-				  &request[0]);
+			MPI_Irecv(in + 64, 4000, MPI_BYTE, peer(-1), 0, world.comm, &request[0]);
 			compute(0.099617);
-			MPI_Irecv(in + 4096, 4000, MPI_BYTE, peer(&world, 1), 0, world.comm,
-				  &request[1]);
+			MPI_Irecv(in + 4096, 4000, MPI_BYTE, peer(1), 0, world.comm, &request[1]);
 			compute(0.29885);
-			MPI_Isend(out, 4000, MPI_BYTE, peer(&world, 1), 0, world.comm, &request[2]);
+			MPI_Isend(out, 4000, MPI_BYTE, peer(1), 0, world.comm, &request[2]);
 			compute(0.099617);
-			MPI_Isend(out + 4032, 4000, MPI_BYTE, peer(&world, -1), 0, world.comm,
-				  &request[3]);
+			MPI_Isend(out + 4032, 4000, MPI_BYTE, peer(-1), 0, world.comm, &request[3]);
 			compute(249.04);
 			MPI_Waitall(4, &request[0], status); /* app+0x6 */
 			compute(119.54);
@@ -150,10 +135,10 @@ static double section_s[SECTIONS];
 
 static void section(int number, void (*body)(void))
 {
-	double begin = now();
+	double begin = MPI_Wtime();
 
 	body();
-	section_s[number] += now() - begin;
+	section_s[number] += MPI_Wtime() - begin;
 }
 
 static void part_0(void)
@@ -168,8 +153,10 @@ static char *touched(size_t bytes)
 {
 	volatile char *memory = calloc(bytes, 1);
 
-	if (memory == NULL)
-		fail("no memory for messages");
+	if (memory == NULL) {
+		fprintf(stderr, "skeleton: no memory for %zu bytes of messages\n", bytes);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
 	for (size_t i = 0; i < bytes; i += PAGE)
 		memory[i] = 0;
 	return (char *)memory;
@@ -183,43 +170,38 @@ static void prepare(void)
 		request[i] = MPI_REQUEST_NULL;
 }
 
-static void print_list(const char *name, const double *values)
+static void print_times(const char *name, double (*times)[4], int column)
 {
-	printf("\"%s\": [", name);
+	printf("], \"%s\": [", name);
 	for (int i = 0; i < RANKS; i++)
-		printf("%s%.6f", i ? ", " : "", values[i]);
-	printf("], ");
+		printf("%s%.6f", i ? ", " : "", times[i][column]);
 }
 
 static void report(double setup_s, double own_s, double computed_s)
 {
-	static const char *const names[] = {
-		"loop 1",
-	};
-	static double compute_s[RANKS], mpi_s[RANKS], longest[SECTIONS];
+	static double times[RANKS][4], longest_s[SECTIONS];
 	static char hosts[RANKS][MPI_MAX_PROCESSOR_NAME];
 	char host[MPI_MAX_PROCESSOR_NAME] = "";
-	double mine[2] = {setup_s, own_s}, most[2], waited_s = own_s - computed_s;
+	double mine[4] = {own_s, setup_s, computed_s, own_s - computed_s}, most[2];
 	int length;
 
 	MPI_Get_processor_name(host, &length);
 	MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, world.comm);
-	MPI_Reduce(section_s, longest, SECTIONS, MPI_DOUBLE, MPI_MAX, 0, world.comm);
-	MPI_Gather(&computed_s, 1, MPI_DOUBLE, compute_s, 1, MPI_DOUBLE, 0, world.comm);
-	MPI_Gather(&waited_s, 1, MPI_DOUBLE, mpi_s, 1, MPI_DOUBLE, 0, world.comm);
+	MPI_Reduce(section_s, longest_s, SECTIONS, MPI_DOUBLE, MPI_MAX, 0, world.comm);
+	MPI_Gather(mine, 4, MPI_DOUBLE, times, 4, MPI_DOUBLE, 0, world.comm);
 	MPI_Gather(host, sizeof(host), MPI_CHAR, hosts, sizeof(host), MPI_CHAR, 0, world.comm);
 	if (world.rank)
 		return;
 	printf("{\"skeleton\": \"halo\", \"format\": 1, \"scale\": 4, ");
-	printf("\"ranks\": %d, \"seconds\": %.6f, \"setup_s\": %.6f, ", RANKS, most[1], most[0]);
+	printf("\"ranks\": %d, \"seconds\": %.6f, \"setup_s\": %.6f, ", RANKS, most[0], most[1]);
 	printf("\"sections\": [");
-	for (int i = 0; i < SECTIONS; i++)
-		printf("%s{\"name\": \"%s\", \"seconds\": %.6f}", i ? ", " : "", names[i],
-		       longest[i]);
-	printf("], ");
-	print_list("compute_s", compute_s);
-	print_list("mpi_s", mpi_s);
-	printf("\"hosts\": [");
+	for (int i = 0; i < SECTIONS; i++) {
+		printf("%s{\"name\": \"%s\", ", i ? ", " : "", section_names[i]);
+		printf("\"seconds\": %.6f}", longest_s[i]);
+	}
+	print_times("compute_s", times, 2);
+	print_times("mpi_s", times, 3);
+	printf("], \"hosts\": [");
 	for (int i = 0; i < RANKS; i++)
 		printf("%s\"%s\"", i ? ", " : "", hosts[i]);
 	printf("]}\n");
@@ -230,7 +212,7 @@ int main(int argc, char **argv)
 	double started, begin, own_s;
 
 	MPI_Init(&argc, &argv);
-	started = now();
+	started = MPI_Wtime();
 	world.comm = MPI_COMM_WORLD;
 	MPI_Comm_rank(world.comm, &world.rank);
 	MPI_Comm_size(world.comm, &world.size);
@@ -244,9 +226,9 @@ int main(int argc, char **argv)
 	checking = argc > 1 && strcmp(argv[1], "--check") == 0;
 	prepare();
 	MPI_Barrier(world.comm);
-	begin = now();
+	begin = MPI_Wtime();
 	part_0();
-	own_s = now() - begin;
+	own_s = MPI_Wtime() - begin;
 	report(begin - started, own_s, computed_us * 1e-6);
 	MPI_Finalize();
 	return 0;

@@ -22,39 +22,21 @@ struct group {
 };
 static struct group world;
 
-static double now(void)
-{
-	return MPI_Wtime();
-}
-
-static void fail(const char *message)
-{
-	fprintf(stderr, "skeleton: %s\n", message);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 /* ---- Computation ---- */
 
 /*
- * Computation: compute(t) does the work that took t us on the reference machine. The work
- * is the same on every machine, and so is the text of this file: the rates are never
- * measured again, for a slower machine shall take longer.
+ * compute(t) does the work that took t us on the reference machine, the same work on every
+ * machine. Its rates are never measured again, for a slower machine shall take longer.
  * Reference: a core of one step per ns, 4 processes.
  */
-
-/* Steps of arithmetic for 1 us. */
 #define ARITHMETIC_PER_US 1000.0
-
-/* What a call of compute() itself takes, without and with readings of the clock. */
+/* What a call takes, without and with the clock; shorter work is counted, not timed. */
 #define CALL_US 0.0200
 #define CLOCK_US 0.0800
-
-/* Shorter work is counted, not timed. */
 #define TIMED_US 5.0
 
 static double computed_us;
 static int checking;
-
 /* Keeps the arithmetic from being optimised away. */
 static volatile double sink;
 
@@ -96,11 +78,17 @@ static void compute(double us)
 		computed_us += us;
 		return;
 	}
-	begin = now();
+	begin = MPI_Wtime();
 	us -= CLOCK_US;
 	work(us);
-	computed_us += (now() - begin) * 1e6;
+	computed_us += (MPI_Wtime() - begin) * 1e6;
 }
+
+/* ---- Tables: what differs between ranks, or changes during the run ---- */
+
+/* clang-format off */
+static const char *const section_names[] = {"loop 1"};
+/* clang-format on */
 
 /* ---- Messages and requests ---- */
 
@@ -108,10 +96,10 @@ static void compute(double us)
 static char *out;
 static char *in;
 
-/* The rank that stands `shift` places behind this one. */
-static int peer(const struct group *group, int shift)
+/* The rank of MPI_COMM_WORLD that stands `shift` places behind this one. */
+static int peer(int shift)
 {
-	return (group->rank + shift + group->size) % group->size;
+	return (world.rank + shift + RANKS) % RANKS;
 }
 
 /* ---- The skeleton ---- */
@@ -123,7 +111,7 @@ static void part_0_loop_1(void)
 {
 	for (int i = 0; i < 6; i++) {
 		compute(395.06);
-		MPI_Send(out, 80000, MPI_BYTE, peer(&world, 1), 0, world.comm); /* app+0x1 */
+		MPI_Send(out, 80000, MPI_BYTE, peer(1), 0, world.comm); /* app+0x1 */
 	}
 	compute(0.2963);
 }
@@ -135,9 +123,9 @@ static void part_1_loop_1(void)
 {
 	for (int i = 0; i < 6; i++) {
 		compute(0.098765);
-		MPI_Recv(in, 80000, MPI_BYTE, peer(&world, -1), 0, world.comm, MPI_STATUS_IGNORE);
+		MPI_Recv(in, 80000, MPI_BYTE, peer(-1), 0, world.comm, MPI_STATUS_IGNORE);
 		compute(493.83);
-		MPI_Send(out, 80000, MPI_BYTE, peer(&world, 1), 0, world.comm); /* app+0x1 */
+		MPI_Send(out, 80000, MPI_BYTE, peer(1), 0, world.comm); /* app+0x1 */
 	}
 	compute(0.2963);
 }
@@ -149,7 +137,7 @@ static void part_2_loop_1(void)
 {
 	for (int i = 0; i < 6; i++) {
 		compute(0.098765);
-		MPI_Recv(in, 80000, MPI_BYTE, peer(&world, -1), 0, world.comm, MPI_STATUS_IGNORE);
+		MPI_Recv(in, 80000, MPI_BYTE, peer(-1), 0, world.comm, MPI_STATUS_IGNORE);
 	}
 	compute(0.2963);
 }
@@ -158,10 +146,10 @@ static double section_s[SECTIONS];
 
 static void section(int number, void (*body)(void))
 {
-	double begin = now();
+	double begin = MPI_Wtime();
 
 	body();
-	section_s[number] += now() - begin;
+	section_s[number] += MPI_Wtime() - begin;
 }
 
 /* Rank 0. */
@@ -189,8 +177,10 @@ static char *touched(size_t bytes)
 {
 	volatile char *memory = calloc(bytes, 1);
 
-	if (memory == NULL)
-		fail("no memory for messages");
+	if (memory == NULL) {
+		fprintf(stderr, "skeleton: no memory for %zu bytes of messages\n", bytes);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
 	for (size_t i = 0; i < bytes; i += PAGE)
 		memory[i] = 0;
 	return (char *)memory;
@@ -202,43 +192,38 @@ static void prepare(void)
 	in = touched(80000);
 }
 
-static void print_list(const char *name, const double *values)
+static void print_times(const char *name, double (*times)[4], int column)
 {
-	printf("\"%s\": [", name);
+	printf("], \"%s\": [", name);
 	for (int i = 0; i < RANKS; i++)
-		printf("%s%.6f", i ? ", " : "", values[i]);
-	printf("], ");
+		printf("%s%.6f", i ? ", " : "", times[i][column]);
 }
 
 static void report(double setup_s, double own_s, double computed_s)
 {
-	static const char *const names[] = {
-		"loop 1",
-	};
-	static double compute_s[RANKS], mpi_s[RANKS], longest[SECTIONS];
+	static double times[RANKS][4], longest_s[SECTIONS];
 	static char hosts[RANKS][MPI_MAX_PROCESSOR_NAME];
 	char host[MPI_MAX_PROCESSOR_NAME] = "";
-	double mine[2] = {setup_s, own_s}, most[2], waited_s = own_s - computed_s;
+	double mine[4] = {own_s, setup_s, computed_s, own_s - computed_s}, most[2];
 	int length;
 
 	MPI_Get_processor_name(host, &length);
 	MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, world.comm);
-	MPI_Reduce(section_s, longest, SECTIONS, MPI_DOUBLE, MPI_MAX, 0, world.comm);
-	MPI_Gather(&computed_s, 1, MPI_DOUBLE, compute_s, 1, MPI_DOUBLE, 0, world.comm);
-	MPI_Gather(&waited_s, 1, MPI_DOUBLE, mpi_s, 1, MPI_DOUBLE, 0, world.comm);
+	MPI_Reduce(section_s, longest_s, SECTIONS, MPI_DOUBLE, MPI_MAX, 0, world.comm);
+	MPI_Gather(mine, 4, MPI_DOUBLE, times, 4, MPI_DOUBLE, 0, world.comm);
 	MPI_Gather(host, sizeof(host), MPI_CHAR, hosts, sizeof(host), MPI_CHAR, 0, world.comm);
 	if (world.rank)
 		return;
 	printf("{\"skeleton\": \"pipeline\", \"format\": 1, \"scale\": 10, ");
-	printf("\"ranks\": %d, \"seconds\": %.6f, \"setup_s\": %.6f, ", RANKS, most[1], most[0]);
+	printf("\"ranks\": %d, \"seconds\": %.6f, \"setup_s\": %.6f, ", RANKS, most[0], most[1]);
 	printf("\"sections\": [");
-	for (int i = 0; i < SECTIONS; i++)
-		printf("%s{\"name\": \"%s\", \"seconds\": %.6f}", i ? ", " : "", names[i],
-		       longest[i]);
-	printf("], ");
-	print_list("compute_s", compute_s);
-	print_list("mpi_s", mpi_s);
-	printf("\"hosts\": [");
+	for (int i = 0; i < SECTIONS; i++) {
+		printf("%s{\"name\": \"%s\", ", i ? ", " : "", section_names[i]);
+		printf("\"seconds\": %.6f}", longest_s[i]);
+	}
+	print_times("compute_s", times, 2);
+	print_times("mpi_s", times, 3);
+	printf("], \"hosts\": [");
 	for (int i = 0; i < RANKS; i++)
 		printf("%s\"%s\"", i ? ", " : "", hosts[i]);
 	printf("]}\n");
@@ -249,7 +234,7 @@ int main(int argc, char **argv)
 	double started, begin, own_s;
 
 	MPI_Init(&argc, &argv);
-	started = now();
+	started = MPI_Wtime();
 	world.comm = MPI_COMM_WORLD;
 	MPI_Comm_rank(world.comm, &world.rank);
 	MPI_Comm_size(world.comm, &world.size);
@@ -263,14 +248,14 @@ int main(int argc, char **argv)
 	checking = argc > 1 && strcmp(argv[1], "--check") == 0;
 	prepare();
 	MPI_Barrier(world.comm);
-	begin = now();
+	begin = MPI_Wtime();
 	if (world.rank == 0)
 		part_0();
 	else if (world.rank == 1)
 		part_1();
 	else
 		part_2();
-	own_s = now() - begin;
+	own_s = MPI_Wtime() - begin;
 	report(begin - started, own_s, computed_us * 1e-6);
 	MPI_Finalize();
 	return 0;

@@ -27,10 +27,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from skelgen.launch.mpi import Mpi, identify_compiler
-from skelgen.launch.shim import shim
-from skelgen.trace import open_trace
-from tests.mpis import MPIS, TestMpi
+from skelgen.launch.mpi import Mpi, identify_compiler  # noqa: E402
+from skelgen.launch.shim import shim  # noqa: E402
+from skelgen.trace import open_trace  # noqa: E402
+from tests.mpis import MPIS, TestMpi  # noqa: E402
 
 BIN = Path(sysconfig.get_path("scripts"))
 CASES = {

@@ -120,8 +120,7 @@ def table(largest: int, ranks: int) -> None:
         result = json.loads(done.stdout)
         cpu = sum(result["taken"].values())
         shares = ", ".join(
-            f"{name} {100 * part / cpu:.0f} %"
-            for name, part in result["taken"].items()
+            f"{name} {100 * part / cpu:.0f} %" for name, part in result["taken"].items()
         )
         print(
             f"{events:>11,}{result['seconds']:>10.2f}{cpu:>8.2f}"

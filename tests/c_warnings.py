@@ -36,9 +36,7 @@ def main() -> int:
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for command, name in jobs:
-            result = subprocess.run(
-                [*command, "-o", f"{folder}/{name}.o"], check=False
-            )
+            result = subprocess.run([*command, "-o", f"{folder}/{name}.o"], check=False)
             failed += result.returncode != 0
         for mpicc in compilers():
             build = Path(folder) / f"shim-{mpicc.parent.parent.name}-{mpicc.name}"

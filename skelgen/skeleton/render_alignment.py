@@ -50,20 +50,20 @@ def aligned(plan: Plan, programs: Sequence[Program]) -> list[Aligned]:
     """Return programs of a plan, with common loops where their calls are the same."""
     strings = [expand(program.nest) for program in programs]
     calls: dict[Hashable, int] = {}
-    sequences = []
+    sequences: list[NDArray[np.int64]] = []
     for program, string in zip(programs, strings, strict=True):
         kinds = [
             calls.setdefault(_call(plan, operation), len(calls))
             for operation in program.operations
         ]
-        sequences.append(np.array(kinds, np.int64)[string] if kinds else string)
+        sequences.append(np.array(kinds, np.int64)[string])
     found = [Aligned(program) for program in programs]
     for cluster in clusters(sequences):
         if len(cluster.members) > 1:
             own = [(programs[i], strings[i]) for i in cluster.members]
             together = _together(own, cluster.places)
-            for i, program in zip(cluster.members, together, strict=True):
-                found[i] = program
+            for i, one in zip(cluster.members, together, strict=True):
+                found[i] = one
     return found
 
 

@@ -224,8 +224,8 @@ class _Body:
                 i += length
                 continue
             count = self.guarded(items[i:], guard)
-            if count:
-                some = self.present(same[0])
+            some = self.present(same[0])
+            if count and some is not None:
                 found += self.block(items[i : i + count], depth, within, some)
                 i += count
                 continue

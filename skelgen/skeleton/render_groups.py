@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.signature import Signature
@@ -118,11 +119,11 @@ def _split(group: Group, ranks: int, tables: Tables) -> Split:
     )
 
 
-def _by_rank(tables: Tables, stem: str, values: np.ndarray) -> str:  # type: ignore[type-arg]
+def _by_rank(tables: Tables, stem: str, values: NDArray[np.int64]) -> str:
     return f"{tables.constant('int', stem, values.astype(float))}[world.rank]"
 
 
-def _formula(color: np.ndarray) -> str:  # type: ignore[type-arg]
+def _formula(color: NDArray[np.int64]) -> str:
     """Return a formula for colours that follow one; "" for others.
 
     Examples

@@ -178,7 +178,7 @@ def _shortened(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _period(values: NDArray[np.int64]) -> int:
     """Return after how many values they repeat, for as long as they last."""
-    n = values.shape[1]
+    n = int(values.shape[1])
     if n > _LONGEST_PERIOD_SEARCH:
         return n
     # Candidates are distances from the start to a copy of the first column.

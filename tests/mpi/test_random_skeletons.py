@@ -1,0 +1,51 @@
+"""Skeletons of random programs, compiled and run for real under each MPI found.
+
+``SKELGEN_RANDOM_SKELETONS`` says how many; 50 is the full measure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.skeleton.plan import plan
+from skelgen.skeleton.render import render
+from tests.c_warnings import WARNINGS
+from tests.mpis import MPIS, TestMpi
+from tests.plans import CALIBRATION
+from tests.random_programs import random_program
+from tests.summaries import build
+
+PROGRAMS = int(os.environ.get("SKELGEN_RANDOM_SKELETONS", "6"))
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(not MPIS, reason="no mpicc with its mpirun was found"),
+]
+
+
+@pytest.mark.parametrize("seed", range(PROGRAMS))
+@pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
+def test_a_skeleton_of_a_random_program_runs_to_its_end(
+    mpi: TestMpi, seed: int, tmp_path: Path
+) -> None:
+    rng = random.Random(1000 + seed)
+    signature = build(random_program(rng, calls=300)).signature
+    made = plan(signature, rng.choice((1.2, 2, 5)))
+    source, program = tmp_path / "skeleton.c", tmp_path / "skeleton"
+    source.write_text(render(made, calibration=CALIBRATION)["skeleton.c"])
+    line = [str(mpi.compiler), *WARNINGS, *COMPILER_FLAGS, "-o", str(program)]
+    done = subprocess.run(
+        [*line, str(source)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    ran = mpi.run(signature.ranks, str(program), "--check", timeout_s=60)
+    assert ran.returncode == 0, ran.stderr
+    lines = [text for text in ran.stdout.splitlines() if text.startswith("{")]
+    assert json.loads(lines[-1])["ranks"] == signature.ranks

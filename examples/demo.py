@@ -7,6 +7,7 @@ leaves everything below ``demo/``; a second run reuses what is there.
 from __future__ import annotations
 
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -128,6 +129,7 @@ def show(rows: list[Comparison], ratio: float) -> None:
 
 
 def main() -> None:
+    os.environ["PATH"] = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     DEMO.mkdir(exist_ok=True)
     say(f"LAMMPS, its Lennard-Jones benchmark, about {TARGET_S:.0f} s on 2 ranks")
     write_input()

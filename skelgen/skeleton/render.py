@@ -110,25 +110,30 @@ def _program(plan: Plan, calibration: Calibration) -> str:
     made = splits(families, signature.ranks, tables)
     lines = [line for part in parts for f in part.stretches for line in f.lines]
     lines += [line for part in parts for f in part.functions for line in f.lines]
-    return fill(
-        "skeleton.c.j2",
-        application=_one_line(signature.provenance.application),
-        application_json=_c_string(json.dumps(signature.provenance.application)),
-        version=skelgen.__version__,
-        scale=f"{plan.scaling_factor:.6g}",
-        ranks=signature.ranks,
-        work=Work.of(calibration),
-        groups=[group.name for group in families if group is not None],
-        self_group=len(families) > 1 and families[1] is not None,
-        splits=made,
-        tables=tables,
-        turns=_turns(joined),
-        memory=_sizes([surroundings.memory for surroundings in around]),
-        uses=Uses.of("\n".join(lines), joined, tables),
-        sections=len(names),
-        section_names=_strings(names),
-        parts=parts,
-    )
+    values = {
+        "application": _one_line(signature.provenance.application),
+        "application_json": _c_string(json.dumps(signature.provenance.application)),
+        "version": skelgen.__version__,
+        "scale": f"{plan.scaling_factor:.6g}",
+        "ranks": signature.ranks,
+        "work": Work.of(calibration),
+        "groups": [group.name for group in families if group is not None],
+        "self_group": len(families) > 1 and families[1] is not None,
+        "splits": made,
+        "tables": tables,
+        "turns": _turns(joined),
+        "memory": _sizes([surroundings.memory for surroundings in around]),
+        "sections": len(names),
+        "section_names": _strings(names),
+        "parts": parts,
+    }
+
+    def filled() -> str:
+        uses = Uses.of("\n".join(lines), joined, tables)
+        return fill("skeleton.c.j2", uses=uses, **values)
+
+    text = filled()
+    return filled() if tables.drop_unused(text) else text
 
 
 def _surroundings(

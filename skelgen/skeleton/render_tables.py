@@ -7,6 +7,8 @@ differs between ranks is indexed by ``row``; one that changes during the run is 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
@@ -27,16 +29,33 @@ class Tables:
 
     Attributes
     ----------
-    lines : list of str
-        Their definitions.
+    definitions : dict of str to list of str
+        Lines of each table's definition.
     by_row : bool
         Whether any of them is indexed by ``row``.
     """
 
-    lines: list[str] = field(default_factory=list)
+    definitions: dict[str, list[str]] = field(default_factory=dict)
     by_row: bool = False
     _count: int = 0
     _known: dict[Hashable, str] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the definitions of all tables."""
+        return [line for lines in self.definitions.values() for line in lines]
+
+    def drop_unused(self, text: str) -> bool:
+        """Drop the tables that a text only defines; return whether there were any.
+
+        A call may ask for a quantity that its text does not need in the end, and C
+        compilers warn about what nobody uses.
+        """
+        words = Counter(re.findall(r"\w+", text))
+        unused = [name for name in self.definitions if words[name] == 1]
+        for name in unused:
+            del self.definitions[name]
+        return bool(unused)
 
     def constant(self, kind: str, stem: str, values: NDArray[np.float64]) -> str:
         """Return the name of a constant array with these values."""
@@ -45,7 +64,7 @@ class Tables:
             size = "".join(f"[{size}]" for size in values.shape)
             name = self._name(key, stem)
             head = f"static const {kind} {name}{size} = "
-            self._define(head, _rows(values), ";")
+            self._define(name, head, _rows(values), ";")
         return self._known[key]
 
     def _name(self, key: Hashable, stem: str) -> str:
@@ -53,13 +72,11 @@ class Tables:
         self._count += 1
         return name
 
-    def _define(self, head: str, rows: Sequence[str], tail: str) -> None:
+    def _define(self, name: str, head: str, rows: Sequence[str], tail: str) -> None:
         """Write a definition, in one line when it fits."""
         line = f"{head}{{{', '.join(rows)}}}{tail}"
-        if width(line) <= COLUMNS:
-            self.lines.append(line)
-            return
-        self.lines += [f"{head}{{", *wrap(rows, 1), f"}}{tail}"]
+        lines = [f"{head}{{", *wrap(rows, 1), f"}}{tail}"]
+        self.definitions[name] = [line] if width(line) <= COLUMNS else lines
 
     def quantity(
         self,
@@ -132,14 +149,15 @@ class Tables:
             numbers = f"{rows.shape[1]}, {int(len(rows) > 1)}, {often}, 0"
             entries.append(f"{{{numbers}, (const double[]){{{words}}}}}")
         size = f"[{len(values)}]" if len(values) > 1 else ""
-        head = f"static struct series {self._name(key, stem)}{size} = "
+        name = self._name(key, stem)
+        head = f"static struct series {name}{size} = "
         if size:
-            self._define(head, entries, ";")
+            self._define(name, head, entries, ";")
         elif width(f"{head}{entries[0]};") <= COLUMNS:
-            self.lines.append(f"{head}{entries[0]};")
+            self.definitions[name] = [f"{head}{entries[0]};"]
         else:
-            self.lines += [head.rstrip(), *wrap(entries, 1)]
-            self.lines[-1] = self.lines[-1].rstrip(",") + ";"
+            *first, last = wrap(entries, 1)
+            self.definitions[name] = [head.rstrip(), *first, last.rstrip(",") + ";"]
 
     def in_turn(
         self, stem: str, values: NDArray[np.int64], *, owner: Hashable = None
@@ -163,9 +181,10 @@ class Tables:
             return self.quantity(stem, [first], [period], owner=owner)
         key = (owner, stem, values.tobytes())
         if owner is None or key not in self._known:
-            head = f"static struct runs {self._name(key, stem)} = "
+            name = self._name(key, stem)
+            head = f"static struct runs {name} = "
             head += f"{{{len(runs)}, 0, 0, (const double[][2])"
-            self._define(head, _rows(np.array(runs, float)), "};")
+            self._define(name, head, _rows(np.array(runs, float)), "};")
         return f"(int)next_run(&{self._known[key]})"
 
 

@@ -90,7 +90,7 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
     scale = str(example.scale)
     built = skelgen(tmp_path, "build", "run", "--scale", scale, "-o", "skel")
     kept = built["skeleton_events"] * example.scale / info["events"]
-    assert 0.5 < kept < 1.5
+    assert 0.3 < kept < 1.5  # half of the calls of heat2d go to MPI_PROC_NULL
     assert built["signature_items"] < info["events"] / 2
     assert built["dropped_share"] < 0.5
 

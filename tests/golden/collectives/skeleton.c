@@ -92,7 +92,6 @@ static int row;
 /* clang-format off */
 static const char *const section_names[] = {"loop 1"};
 static const double gap_0[4] = {59.34, 59.34, 89.01, 89.01};
-static const int size_1[4] = {400, 400, 1200, 1200};
 static const int to_2[4][2] = {{100, 300}, {100, 300}, {500, 700}, {500, 700}};
 static const int to_at_3[4][2] = {{0, 100}, {0, 100}, {0, 500}, {0, 500}};
 static const int of_4[4][2] = {{100, 500}, {100, 500}, {300, 700}, {300, 700}};

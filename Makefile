@@ -6,7 +6,7 @@ BIN := .venv/bin
 .PHONY: help demo test lint golden bench sanitize clean
 
 help:
-	@echo "make demo      record LAMMPS, build a skeleton, predict, compare (about 5 minutes)"
+	@echo "make demo      record LAMMPS, build a skeleton, predict, compare (about 4 minutes)"
 	@echo "make test      lint and all tests; skips what this machine lacks and says so"
 	@echo "make lint      ruff, mypy, lint-imports, clang-format, C warnings"
 	@echo "make golden    rewrite the expected files below tests/golden; review the diff"

@@ -71,7 +71,11 @@ def replace_file(target: Path, text: str) -> None:
     """
     try:
         with tempfile.NamedTemporaryFile(
-            "w", dir=target.parent, prefix=f".{target.name}.", delete=False
+            "w",
+            dir=target.parent,
+            prefix=f".{target.name}.",
+            delete=False,
+            encoding="utf-8",
         ) as file:
             file.write(text)
         Path(file.name).chmod(0o666 & ~_umask())

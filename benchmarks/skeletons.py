@@ -34,7 +34,7 @@ RUNS = 3
 
 #: Arguments that make a run of 20 s and more on 2 ranks of a 2.6 GHz core.
 EXAMPLES = {
-    "heat2d": ("1024", "12000"),
+    "heat2d": ("1024", "16000"),
     "conjugate_gradient": ("60000", "700", "25"),
     "bucket_sort": ("1000000", "1100"),
     "wavefront": ("128", "2000", "8"),

@@ -36,7 +36,7 @@ RUNS = 3
 EXAMPLES = {
     "heat2d": ("1024", "16000"),
     "conjugate_gradient": ("60000", "700", "25"),
-    "bucket_sort": ("1000000", "1100"),
+    "bucket_sort": ("1000000", "1700"),
     "wavefront": ("128", "2000", "8"),
 }
 LAMMPS_STEPS = 2900

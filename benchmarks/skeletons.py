@@ -37,7 +37,7 @@ EXAMPLES = {
     "heat2d": ("1024", "16000"),
     "conjugate_gradient": ("60000", "700", "25"),
     "bucket_sort": ("1000000", "1700"),
-    "wavefront": ("128", "2000", "8"),
+    "wavefront": ("128", "2900", "8"),
 }
 LAMMPS_STEPS = 2900
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -142,11 +142,12 @@ def dtype(name: str) -> np.dtype[np.void]:
     return struct_dtype(kernel().ffi, f"skelgen_{name}")
 
 
-def _pointer(array: NDArray[Any], kind: str) -> Any:
+def pointer(array: NDArray[Any], kind: str) -> Any:
+    """Return the address of an array as a C pointer."""
     return kernel().ffi.cast(f"{kind} *", array.ctypes.data)
 
 
-class _Tables:
+class Tables:
     """Arrays that the kernel fills and that grow when it asks for it."""
 
     def __init__(self, stream: Any) -> None:
@@ -160,13 +161,13 @@ class _Tables:
     def attach(self) -> None:
         """Tell the kernel where the tables are."""
         stream = self.stream
-        stream.definitions = _pointer(self.definitions, "struct skelgen_definition")
+        stream.definitions = pointer(self.definitions, "struct skelgen_definition")
         stream.definition_capacity = len(self.definitions)
-        stream.shapes = _pointer(self.shapes, "struct skelgen_call_shape")
+        stream.shapes = pointer(self.shapes, "struct skelgen_call_shape")
         stream.shape_capacity = len(self.shapes)
-        stream.variants = _pointer(self.variants, "struct skelgen_variant")
+        stream.variants = pointer(self.variants, "struct skelgen_variant")
         stream.variant_capacity = len(self.variants)
-        stream.slots = _pointer(self.slots, "uint32_t")
+        stream.slots = pointer(self.slots, "uint32_t")
         stream.slot_bits = max(len(self.slots).bit_length() - 1, 0)
 
     def grow(self, stop: int) -> bool:
@@ -194,7 +195,8 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @contextmanager
-def _stream(data: Any, begin: int, end: int) -> Iterator[Any]:
+def opened(data: Any, begin: int, end: int) -> Iterator[Any]:
+    """Give a kernel stream over some bytes, to be read from `begin` on."""
     ffi = kernel().ffi
     stream = ffi.new("struct skelgen_stream *")
     with ffi.from_buffer(data) as view:
@@ -204,7 +206,8 @@ def _stream(data: Any, begin: int, end: int) -> Iterator[Any]:
         yield stream
 
 
-def _run(stream: Any, tables: _Tables) -> int:
+def run(stream: Any, tables: Tables) -> int:
+    """Decode until the kernel stops for another reason than a full table."""
     while True:
         stop = int(kernel().lib.skelgen_decode(stream))
         if not tables.grow(stop):
@@ -239,9 +242,9 @@ def scan(data: Any, header: Header, end: int) -> Scan:
     end : int
         Nothing from here on is read [bytes].
     """
-    with _stream(data, header.header_bytes, end) as stream:
-        tables = _Tables(stream)
-        stop = _run(stream, tables)
+    with opened(data, header.header_bytes, end) as stream:
+        tables = Tables(stream)
+        stop = run(stream, tables)
         return Scan(
             stop=stop,
             position=stream.position,
@@ -249,6 +252,39 @@ def scan(data: Any, header: Header, end: int) -> Scan:
             shapes=tables.shapes[: stream.shape_count],
             facts=_facts(stream),
         )
+
+
+def attach(
+    stream: Any,
+    columns: Columns,
+    rows: Sequence[NDArray[np.void]],
+    scale: TimeScale,
+) -> None:
+    """Tell the kernel where events go, their tables, and what time is.
+
+    Parameters
+    ----------
+    stream : struct skelgen_stream
+    columns : Columns
+    rows : three structured arrays
+        Room for statuses, foreign requests and vectors.
+    scale : TimeScale
+    """
+    stream.event_capacity = len(columns.variant)
+    for name in ("variant", "reference"):
+        setattr(stream, name, pointer(getattr(columns, name), "uint32_t"))
+    for name in ("size_bytes", "enter_ns", "leave_ns", "compute_ns"):
+        setattr(stream, name, pointer(getattr(columns, name), "int64_t"))
+    statuses, foreign, vectors = rows
+    stream.statuses = pointer(statuses, "struct skelgen_status")
+    stream.status_capacity = len(statuses)
+    stream.foreign = pointer(foreign, "struct skelgen_foreign")
+    stream.foreign_capacity = len(foreign)
+    stream.vectors = pointer(vectors, "struct skelgen_vectors")
+    stream.vector_capacity = len(vectors)
+    stream.ns_per_unit = scale.ns_per_unit
+    stream.origin_ns = scale.origin_ns
+    stream.cost_ns = scale.cost_ns
 
 
 def decode(  # the inputs of one pass
@@ -277,25 +313,12 @@ def decode(  # the inputs of one pass
     statuses = np.zeros(facts.statuses, dtype("status"))
     foreign = np.zeros(facts.foreign, dtype("foreign"))
     vectors = np.zeros(facts.vectors, dtype("vectors"))
-    with _stream(data, header.header_bytes, end) as stream:
-        tables = _Tables(stream)
+    with opened(data, header.header_bytes, end) as stream:
+        tables = Tables(stream)
         tables.shapes = shapes.copy()
         tables.attach()
-        stream.event_capacity = len(columns.variant)
-        for name in ("variant", "reference"):
-            setattr(stream, name, _pointer(getattr(columns, name), "uint32_t"))
-        for name in ("size_bytes", "enter_ns", "leave_ns", "compute_ns"):
-            setattr(stream, name, _pointer(getattr(columns, name), "int64_t"))
-        stream.statuses = _pointer(statuses, "struct skelgen_status")
-        stream.status_capacity = len(statuses)
-        stream.foreign = _pointer(foreign, "struct skelgen_foreign")
-        stream.foreign_capacity = len(foreign)
-        stream.vectors = _pointer(vectors, "struct skelgen_vectors")
-        stream.vector_capacity = len(vectors)
-        stream.ns_per_unit = scale.ns_per_unit
-        stream.origin_ns = scale.origin_ns
-        stream.cost_ns = scale.cost_ns
-        _run(stream, tables)
+        attach(stream, columns, (statuses, foreign, vectors), scale)
+        run(stream, tables)
         return Decoded(
             events=stream.event_count,
             variants=tables.variants[: stream.variant_count].copy(),

@@ -1,0 +1,148 @@
+"""The events of one file in blocks: a run of any length in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import InputError
+from skelgen.trace.rank_file import mapped, read_header
+from skelgen.trace.stream import (
+    Columns,
+    Tables,
+    TimeScale,
+    attach,
+    dtype,
+    kernel,
+    opened,
+    run,
+)
+from skelgen.trace.types import RankFile
+
+#: Events of a block when the caller does not care.
+BLOCK_EVENTS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Some events of a file in a row; all of it is overwritten by the next block.
+
+    Attributes
+    ----------
+    columns : Columns
+    variants : structured array
+        ``struct skelgen_variant``, those that occur in this block.
+    statuses, foreign, vectors : structured arrays
+        As in `Decoded`; events count from the first of the block.
+    """
+
+    columns: Columns
+    variants: NDArray[np.void]
+    statuses: NDArray[np.void]
+    foreign: NDArray[np.void]
+    vectors: NDArray[np.void]
+
+
+def blocks(
+    file: RankFile,
+    shapes: NDArray[np.void],
+    scale: TimeScale,
+    events: int = BLOCK_EVENTS,
+) -> Iterator[Block]:
+    """Decode the events of a file block by block.
+
+    Parameters
+    ----------
+    file : RankFile
+    shapes : structured array
+        As for `decode`.
+    scale : TimeScale
+    events : int
+        Most events of a block; one that is larger on its own makes its tables grow.
+
+    Raises
+    ------
+    InputError
+        When the file is not the one any more that was opened.
+    """
+    total = 0
+    with mapped(file.path, file.used_bytes) as data:
+        if read_header(file.path) != file.header:
+            raise _changed(file)
+        with opened(data, file.header.header_bytes, file.used_bytes) as stream:
+            reader = _Reader(stream, shapes, scale, events)
+            while (block := reader.next()) is not None:
+                total += len(block.columns.variant)
+                yield block
+    if total != file.facts.events:
+        raise _changed(file)
+
+
+def _changed(file: RankFile) -> InputError:
+    return InputError(f"{file.path} changed while it was read; try again")
+
+
+class _Reader:
+    """Runs the kernel until the block is full, and again."""
+
+    def __init__(
+        self, stream: Any, shapes: NDArray[np.void], scale: TimeScale, events: int
+    ) -> None:
+        self.stream, self.scale = stream, scale
+        self.tables = Tables(stream)
+        self.tables.shapes = shapes.copy()
+        self.tables.attach()
+        self.columns = Columns.of(events)
+        self._make_room(max(64, events // 4))
+        self.ended = False
+
+    def _make_room(self, rows: int) -> None:
+        """Give statuses, foreign requests and vectors of a block so many rows."""
+        names = ("status", "foreign", "vectors")
+        self.rows = [np.zeros(rows, dtype(name)) for name in names]
+        attach(self.stream, self.columns, self.rows, self.scale)
+
+    def next(self) -> Block | None:
+        """Decode the next block; None behind the last."""
+        if self.ended:
+            return None
+        self._forget()
+        while run(self.stream, self.tables) == _full():
+            if self.stream.event_count:
+                return self._block()
+            self._make_room(2 * len(self.rows[0]))
+        self.ended = True
+        return self._block() if self.stream.event_count else None
+
+    def _forget(self) -> None:
+        """Empty all that holds the previous block, the table of variants too.
+
+        There may be as many variants as events, in a program whose tags count.
+        """
+        stream, tables = self.stream, self.tables
+        stream.event_count = stream.definition_count = stream.variant_count = 0
+        stream.status_count = stream.foreign_count = stream.vector_count = 0
+        tables.slots[:] = 0
+        tables.shapes["variant"] = 0
+
+    def _block(self) -> Block:
+        stream = self.stream
+        counts = (stream.status_count, stream.foreign_count, stream.vector_count)
+        statuses, foreign, vectors = (
+            rows[:count] for rows, count in zip(self.rows, counts, strict=True)
+        )
+        return Block(
+            columns=self.columns.part(0, stream.event_count),
+            variants=self.tables.variants[: stream.variant_count],
+            statuses=statuses,
+            foreign=foreign,
+            vectors=vectors,
+        )
+
+
+def _full() -> int:
+    return int(kernel().lib.SKELGEN_STOP_FULL)

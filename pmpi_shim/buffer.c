@@ -15,7 +15,7 @@
 #define FIRST_WINDOW ((size_t)1 << 18)
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define SMALLEST_WINDOW ((size_t)1 << 16)
-#define PAGE ((uint64_t)4096)
+#define BLOCK ((uint64_t)4096)
 /* Behind `limit` there is room for the longest ordinary event, or for the END record. */
 #define MARGIN 256
 
@@ -24,42 +24,71 @@ static uint64_t position(const struct skelgen_stream *s)
 	return s->window_offset + (uint64_t)(s->write - s->window);
 }
 
-/* Allocate file space, also where the file system cannot do it in one call. */
-static int allocate(int file, uint64_t offset, size_t bytes)
+/* Whether a file may be so long; a write beyond would end the program with SIGXFSZ. */
+bool skelgen_size_allowed(uint64_t bytes)
 {
-	static const uint8_t zeros[PAGE];
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	    offset + bytes > limit.rlim_cur)
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       bytes <= limit.rlim_cur;
+}
+
+/* Allocate file space, also where the file system cannot do it in one call. */
+static int allocate(const struct skelgen_stream *s, uint64_t offset, size_t bytes)
+{
+	static const uint8_t zeros[BLOCK];
+
+	if (!skelgen_size_allowed(offset + bytes))
 		return EFBIG;
-	if (fallocate(file, 0, (off_t)offset, (off_t)bytes) == 0)
+	if (fallocate(s->file, 0, (off_t)offset, (off_t)bytes) == 0)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINTR)
 		return errno;
-	for (uint64_t at = offset; at < offset + bytes; at += PAGE)
-		if (pwrite(file, zeros, PAGE, (off_t)at) != (ssize_t)PAGE)
-			return errno ? errno : ENOSPC;
+	/* Not from `offset` on: the first block of a window may hold records. */
+	for (uint64_t at = s->file_bytes; at < offset + bytes; at += BLOCK) {
+		errno = ENOSPC;
+		if (pwrite(s->file, zeros, BLOCK, (off_t)at) != (ssize_t)BLOCK)
+			return errno;
+	}
 	return 0;
+}
+
+/* Take note of a file's new length. */
+static void set_length(struct skelgen_stream *s, uint64_t bytes)
+{
+	__atomic_fetch_add(&skelgen.used_bytes, bytes - s->file_bytes, __ATOMIC_RELAXED);
+	s->file_bytes = bytes;
+}
+
+/* How long this file may become beside those of the rank's other threads. */
+static uint64_t longest(const struct skelgen_stream *s)
+{
+	uint64_t others = __atomic_load_n(&skelgen.used_bytes, __ATOMIC_RELAXED) - s->file_bytes;
+
+	if (!skelgen.max_bytes)
+		return UINT64_MAX;
+	return skelgen.max_bytes > others ? skelgen.max_bytes - others : 0;
 }
 
 /* Map the file from the current position on, with room for `bytes` and the margin. */
 static int move_window(struct skelgen_stream *s, size_t bytes)
 {
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t at = s->window ? position(s) : 0;
-	uint64_t offset = at & ~(PAGE - 1);
-	size_t least = (bytes + MARGIN + 2 * PAGE) & ~(size_t)(PAGE - 1);
+	uint64_t offset = at & ~(page - 1);
+	uint64_t most = longest(s);
+	size_t least = (bytes + MARGIN + 2 * page) & ~(page - 1);
 	size_t usual = s->window ? WINDOW_BYTES : FIRST_WINDOW;
 	size_t size = least > usual ? least : usual;
 	uint8_t *window;
 	int error;
 
-	if (skelgen.max_bytes && offset + size > skelgen.max_bytes) {
-		if (offset + least > skelgen.max_bytes)
+	if (offset + size > most) {
+		if (offset + least > most)
 			return EOVERFLOW;
-		size = (size_t)(skelgen.max_bytes - offset) & ~(size_t)(PAGE - 1);
+		size = (size_t)(most - offset) & ~(page - 1);
 	}
-	while ((error = allocate(s->file, offset, size)) != 0) {
+	while ((error = allocate(s, offset, size)) != 0) {
 		if (error == EINTR)
 			continue;
 		if (size / 2 < least || size / 2 < SMALLEST_WINDOW)
@@ -76,16 +105,18 @@ static int move_window(struct skelgen_stream *s, size_t bytes)
 	s->window_offset = offset;
 	s->write = window + (at - offset);
 	s->limit = window + size - MARGIN;
+	set_length(s, offset + size);
 	return 0;
 }
 
-/* Create the file; on failure errno says why. */
+/* Create the file, or open the empty one that took the folder; on failure errno says why. */
 bool skelgen_file_create(struct skelgen_stream *s)
 {
 	int error;
 
-	unlink(s->path); /* a reader may have mapped the file of an earlier run */
-	s->file = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (skelgen.local[0] || skelgen.rank != 0 || s->thread)
+		unlink(s->path); /* what another run left, where one was incomplete */
+	s->file = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (s->file < 0)
 		return false;
 	error = move_window(s, sizeof(struct skelgen_header));
@@ -115,8 +146,7 @@ static void stop(struct skelgen_stream *s, int error)
 
 	skelgen_file_end(s, limit ? SKELGEN_END_LIMIT : SKELGEN_END_FULL, error);
 	if (limit)
-		skelgen_say("%s reached SKELGEN_MAX_BYTES; the program runs on unrecorded",
-			    s->path);
+		skelgen_say("the trace reached SKELGEN_MAX_BYTES; the program runs on unrecorded");
 	else
 		skelgen_say("cannot extend %s: %s; the program runs on unrecorded", s->path,
 			    strerror(error));
@@ -187,8 +217,8 @@ void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int cod
 	s->write = record + 2 + (p - payload);
 	skelgen_commit(record, SKELGEN_REC_END);
 	/* When this fails the file keeps zeros at its end, which readers accept. */
-	if (ftruncate(s->file, (off_t)position(s)) != 0)
-		errno = 0;
+	if (ftruncate(s->file, (off_t)position(s)) == 0)
+		set_length(s, position(s));
 	munmap(s->window, s->window_bytes);
 	close(s->file);
 	s->stopped = true;

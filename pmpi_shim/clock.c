@@ -9,7 +9,9 @@
 #endif
 
 #define LONG_GAP_NS 50000
+/* Exchanges go on until so many have brought nothing better. */
 #define PING_PONGS 20
+#define MOST_PING_PONGS 200
 #define PING_TAG 1
 
 uint64_t skelgen_monotonic_ns(void)
@@ -59,7 +61,7 @@ static bool tsc_is_trusted(void)
 /* Choose the clock; until it is calibrated times are in ticks. */
 void skelgen_clock_choose(void)
 {
-	skelgen.use_tsc = tsc_is_trusted();
+	skelgen.use_tsc = !skelgen.prefer_monotonic && tsc_is_trusted();
 	skelgen.shift = 0;
 	skelgen.long_gap = UINT64_MAX;
 }
@@ -148,13 +150,16 @@ void skelgen_clock_compare(bool several_hosts, uint64_t host)
 	hosts = NULL;
 }
 
+/* Answer one rank until it says that it knows enough. */
 static void answer(int from)
 {
-	for (int i = 0; i < PING_PONGS; i++) {
+	for (;;) {
 		uint64_t now;
 
 		pmpi.Recv(&now, sizeof(now), MPI_BYTE, from, PING_TAG, private_comm,
 			  MPI_STATUS_IGNORE);
+		if (!now)
+			return;
 		now = skelgen_monotonic_ns();
 		pmpi.Send(&now, sizeof(now), MPI_BYTE, from, PING_TAG, private_comm);
 	}
@@ -165,22 +170,27 @@ static void ask(struct skelgen_stream *s, enum skelgen_clock_place place)
 	uint8_t payload[64];
 	uint8_t *p = payload;
 	uint64_t best = UINT64_MAX;
+	uint64_t theirs;
 	int64_t offset = 0;
 
-	for (int i = 0; i < PING_PONGS; i++) {
+	for (int i = 0, in_vain = 0; i < MOST_PING_PONGS && in_vain < PING_PONGS; i++) {
 		uint64_t before = skelgen_monotonic_ns();
-		uint64_t theirs = before;
 		uint64_t after;
 
+		theirs = before;
 		pmpi.Send(&theirs, sizeof(theirs), MPI_BYTE, 0, PING_TAG, private_comm);
 		pmpi.Recv(&theirs, sizeof(theirs), MPI_BYTE, 0, PING_TAG, private_comm,
 			  MPI_STATUS_IGNORE);
 		after = skelgen_monotonic_ns();
+		in_vain++;
 		if (after - before >= best)
 			continue;
+		in_vain = 0;
 		best = after - before;
 		offset = (int64_t)(theirs - (before + best / 2));
 	}
+	theirs = 0;
+	pmpi.Send(&theirs, sizeof(theirs), MPI_BYTE, 0, PING_TAG, private_comm);
 	if (!s || s->stopped)
 		return;
 	p = skelgen_put_varint(p, place);
@@ -200,9 +210,14 @@ void skelgen_clock_offsets(struct skelgen_stream *s, enum skelgen_clock_place pl
 		else if (skelgen.rank == leaders[i])
 			ask(s, place);
 	}
-	if (place == SKELGEN_AT_FINALIZE && leader_count) {
+}
+
+/* Let go of what the exchange needed. */
+void skelgen_clock_release(void)
+{
+	if (leader_count)
 		pmpi.Comm_free(&private_comm);
-		free(leaders);
-		leader_count = 0;
-	}
+	free(leaders);
+	leaders = NULL;
+	leader_count = 0;
 }

@@ -310,12 +310,23 @@ static void add_poll(struct skelgen_stream *s, const struct skelgen_call *call, 
 	clear_extras(s);
 }
 
+/* Let the call site tell what called it; return how long that took [units]. */
+static uint64_t deepen(struct skelgen_stream *s, struct skelgen_call *call)
+{
+	uint64_t begin = skelgen_now();
+
+	call->site = skelgen_site_deepen(s, call->site);
+	return skelgen_now() - begin;
+}
+
 /* Append an event that the fast path does not write. */
 SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call,
 					uint64_t begin, uint64_t end)
 {
 	struct skelgen_shape *shape;
+	struct skelgen_call deep;
 	struct extras x;
+	uint64_t walk = 0;
 
 	if (s->stopped)
 		return;
@@ -324,6 +335,11 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 		clear_extras(s);
 		return;
 	}
+	if (skelgen.callstack > 1) {
+		deep = *call;
+		walk = deepen(s, &deep);
+		call = &deep;
+	}
 	if (call->flags & SKELGEN_SHAPE_NOT_READY) {
 		add_poll(s, call, begin, end);
 		return;
@@ -331,9 +347,14 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 	if (end - begin > skelgen.long_gap) {
 		sample(s);
 		end = skelgen_now();
+		walk = 0; /* the call's duration has it */
 	}
 	x = collect(s, begin, end);
 	skelgen_flush_poll(s);
+	if (walk) {
+		s->overhead += walk;
+		s->special |= SKELGEN_SPECIAL_OVERHEAD;
+	}
 	shape = shape_of(s, call);
 	if (shape)
 		emit(s, shape, call, &x);

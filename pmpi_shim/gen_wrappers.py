@@ -133,8 +133,43 @@ def lifecycle(f: Function) -> str:
     return head(f) + "\n".join(body) + "\n}\n"
 
 
+def session(f: Function, index: int) -> str:
+    """Return the wrappers of what opens and closes MPI without Init and Finalize."""
+    _, _, arguments = signature(f)
+    before, after = [], []
+    if f.name == "MPI_Session_init":
+        before = ["\tbool first = !s && skelgen_init_begin();"]
+        called = f"code, first, session, {f.id}, SKELGEN_SITE"
+        after = [f"\tskelgen_session_opened({called});"]
+    elif f.name == "MPI_Session_finalize":
+        after = [f"\tskelgen_finalize_end(state, code, {f.id}, SKELGEN_SITE);"]
+    else:
+        after = ["\tif (!s)\n\t\tskelgen_session_joined(code, newcomm);"]
+    closing = "\tstruct skelgen_finalize state = skelgen_session_closing();"
+    body = [
+        *([closing] if f.kind == "finalize" else []),
+        f"\tstruct skelgen_stream *s = skelgen_count({index});",
+        *before,
+        f"\tint code = (real.{f.name})({arguments});\n",
+        *after,
+        "\tif (s)\n\t\tskelgen_current = s;",
+        "\treturn code;",
+    ]
+    return head(f) + "\n".join(body) + "\n}\n"
+
+
+#: What opens and closes MPI in programs without Init.
+SESSIONS = (
+    "MPI_Session_init",
+    "MPI_Comm_create_from_group",
+    "MPI_Session_finalize",
+)
+
+
 def wrapper(f: Function, index: int) -> str:
     """Return the text of one wrapper."""
+    if f.name in SESSIONS:
+        return session(f, index)
     if f.kind in ("local", "passed"):
         return counted(f, index)
     if f.kind in ("init", "finalize", "control"):

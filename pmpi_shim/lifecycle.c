@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From MPI_Init to the end of the process: settings, agreement of the ranks, what ends it all. */
+/* From MPI_Init to the end of the process: agreement of the ranks, what ends it all. */
 #include "wrap.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct skelgen_process skelgen;
 __thread struct skelgen_stream *skelgen_current __attribute__((tls_model("initial-exec")));
-/* A thread that has or had a stream, or shall have none. */
-static __thread bool seen __attribute__((tls_model("initial-exec")));
+/* The run for which a thread has or had a stream, or shall have none. */
+static __thread unsigned seen __attribute__((tls_model("initial-exec")));
+static unsigned runs; /* a program without MPI_Init may start MPI again and again */
 
 static pthread_key_t thread_key;
 
@@ -34,73 +32,23 @@ static struct {
 	uint64_t cpu_ns;
 } init;
 
-/* Report a problem, once for the whole run: on rank 0. */
-void skelgen_say(const char *format, ...)
-{
-	char text[1024];
-	va_list arguments;
-	int n = snprintf(text, sizeof(text), "skelgen: ");
-
-	if (skelgen.rank != 0)
-		return;
-	va_start(arguments, format);
-	n += vsnprintf(text + n, sizeof(text) - (size_t)n - 1, format, arguments);
-	va_end(arguments);
-	if (n > (int)sizeof(text) - 2)
-		n = (int)sizeof(text) - 2;
-	text[n++] = '\n';
-	if (write(STDERR_FILENO, text, (size_t)n) < 0)
-		errno = 0;
-}
-
-/* The only place that reads the environment. */
-static void read_settings(void)
-{
-	const char *directory = getenv("SKELGEN_DIR");
-	const char *most = getenv("SKELGEN_MAX_BYTES");
-	const char *rank = getenv("PMI_RANK");
-
-	if (!rank)
-		rank = getenv("OMPI_COMM_WORLD_RANK");
-	if (!rank)
-		rank = getenv("PMIX_RANK");
-	if (!rank)
-		rank = getenv("SLURM_PROCID");
-	skelgen.rank = rank ? atoi(rank) : 0; /* for messages until MPI says it */
-	snprintf(skelgen.directory, sizeof(skelgen.directory), "%s",
-		 directory && *directory ? directory : "skelgen-run");
-	skelgen.max_bytes = most ? strtoull(most, NULL, 10) : 0;
-}
-
-/* mkdir -p */
-static void make_directory(const char *path)
-{
-	char part[sizeof(skelgen.directory)];
-
-	snprintf(part, sizeof(part), "%s", path);
-	for (char *p = part + 1; *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = 0;
-		mkdir(part, 0777);
-		*p = '/';
-	}
-	mkdir(part, 0777);
-}
-
 /* A process that a rank forks is no rank: it must not write into the rank's file. */
 static void after_fork(void)
 {
 	skelgen.recording = false;
 	skelgen.taking_part = false;
 	skelgen_current = NULL;
-	seen = true;
 }
 
 static void thread_ends(void *stream)
 {
-	if (skelgen.recording)
-		skelgen_stream_end(stream, SKELGEN_END_THREAD, 0);
+	if (!skelgen.recording)
+		return;
+	pthread_mutex_lock(&skelgen.lock);
+	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
+		if (s == stream) /* else it is one of an earlier run */
+			skelgen_stream_end(s, SKELGEN_END_THREAD, 0);
+	pthread_mutex_unlock(&skelgen.lock);
 }
 
 /* The program ended without MPI_Finalize. */
@@ -133,7 +81,7 @@ bool skelgen_init_begin(void)
 	if (init.running || skelgen.taking_part)
 		return false;
 	init.running = true;
-	read_settings();
+	skelgen_read_settings();
 	skelgen_clock_choose();
 	clock_gettime(CLOCK_REALTIME, &wall);
 	init.wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
@@ -149,7 +97,7 @@ struct agreement {
 	uint64_t host;
 	uint64_t no_host; /* ~host: equal minima mean equal hosts */
 	uint64_t able;
-	uint64_t failure; /* rank << 32 | errno, or all ones */
+	uint64_t world; /* which folder rank 0 took; 0: none */
 };
 
 static struct agreement agree(struct agreement mine)
@@ -195,43 +143,86 @@ static void write_init(struct skelgen_stream *s, uint32_t function, uint64_t sit
 /* Ask MPI who we are; false: this rank cannot take part. */
 static bool prepare(void)
 {
+	uint64_t most = skelgen.max_run_bytes;
+
 	pmpi.Comm_rank(mpi.comm_world, &skelgen.rank);
 	pmpi.Comm_size(mpi.comm_world, &skelgen.size);
-	pmpi.Query_thread(&skelgen.level);
+	skelgen.level = MPI_THREAD_MULTIPLE; /* of sessions: it cannot be asked */
+	if (skelgen.world_model)
+		pmpi.Query_thread(&skelgen.level);
 	skelgen.pid = getpid();
 	skelgen.multiple = skelgen.level == MPI_THREAD_MULTIPLE;
 	skelgen.paused = 0;
-	make_directory(skelgen.directory);
+	skelgen.used_bytes = 0;
+	skelgen.max_bytes = most ? most / (uint64_t)skelgen.size + 1 : 0;
+	skelgen_site_prepare();
 	return skelgen_objects_open() && skelgen_requests_open() &&
 	       skelgen_clock_prepare(skelgen.size);
 }
 
-static void start(uint32_t function, uint64_t site, uint64_t end)
+static bool spawned(void)
+{
+	MPI_Comm parent = mpi.comm_null;
+
+	if (skelgen.world_model)
+		pmpi.Comm_get_parent(&parent);
+	return parent != mpi.comm_null;
+}
+
+/* Open this rank's file in the folder that rank 0 took; rank 0 tells of the first failure. */
+static struct skelgen_stream *open_in_folder(uint64_t world)
+{
+	int error = 0;
+	struct skelgen_stream *s;
+	uint64_t mine;
+	uint64_t first = UINT64_MAX;
+
+	skelgen_folder_use(world);
+	s = open_main_stream(&error);
+	mine = s ? UINT64_MAX : (uint64_t)skelgen.rank << 32 | (uint32_t)error;
+	pmpi.Reduce(&mine, &first, 1, MPI_UINT64_T, MPI_MIN, 0, mpi.comm_world);
+	if (first != UINT64_MAX)
+		skelgen_say("cannot record into %s on rank %d: %s; the program runs on",
+			    skelgen_folder(), (int)(first >> 32),
+			    skelgen_reason((int)(uint32_t)first));
+	else if (world > 1 && !spawned())
+		skelgen_say("%s holds another run; this one is in %s", skelgen.directory,
+			    skelgen_folder());
+	return s;
+}
+
+/*
+ * Begin to record. `end` is when the call returned that opened MPI [ticks]; what happened after
+ * `since` [units] was done by the recorder.
+ */
+void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t since)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int once_done = pthread_once(&once, once_for_the_process);
 	bool able = prepare() && once_done == 0;
 	uint64_t host = skelgen_host();
 	int error = 0;
-	struct skelgen_stream *s = open_main_stream(&error);
+	struct skelgen_stream *s;
 	struct agreement all = agree((struct agreement){
 		.run_id = skelgen.rank ? UINT64_MAX : new_run_id(),
 		.host = host,
 		.no_host = ~host,
 		.able = able,
-		.failure = s ? UINT64_MAX : (uint64_t)skelgen.rank << 32 | (uint32_t)error,
+		.world = skelgen.rank ? UINT64_MAX : skelgen_folder_take(&error),
 	});
 
-	if (all.failure != UINT64_MAX)
-		skelgen_say("cannot record into %s on rank %d: %s; the program runs on",
-			    skelgen.directory, (int)(all.failure >> 32),
-			    strerror((int)(uint32_t)all.failure));
-	if (!all.able)
+	if (error)
+		skelgen_say("cannot record into %s: %s; the program runs on", skelgen_folder(),
+			    strerror(error));
+	else if (!all.able && skelgen.rank == 0)
+		skelgen_folder_leave();
+	if (!all.able || !all.world)
 		return;
 	skelgen.run_id = all.run_id;
 	skelgen.taking_part = true;
-	seen = true;
+	seen = ++runs;
 	skelgen_header_fill(init.ticks, init.wall_ns);
+	s = open_in_folder(all.world);
 	skelgen_measure_cost();
 	if (s)
 		write_init(s, function, site, end);
@@ -239,22 +230,31 @@ static void start(uint32_t function, uint64_t site, uint64_t end)
 	skelgen_clock_offsets(s, SKELGEN_AT_INIT);
 	if (!s)
 		return;
-	s->overhead += skelgen_now() - s->last_end;
+	s->overhead += skelgen_now() - since;
 	s->special |= SKELGEN_SPECIAL_OVERHEAD;
 	skelgen_current = s;
+}
+
+/* The call that opened MPI returned at these ticks; false: nothing can be recorded. */
+bool skelgen_init_done(int code, uint64_t ticks)
+{
+	init.running = false;
+	if (code != MPI_SUCCESS)
+		return false;
+	skelgen_clock_calibrate(init.ticks, init.ns, ticks, skelgen_monotonic_ns());
+	return skelgen_right_library();
 }
 
 void skelgen_init_end(int code, uint32_t function, uint64_t site)
 {
 	uint64_t ticks = skelgen_ticks();
-	uint64_t ns = skelgen_monotonic_ns();
 
-	init.running = false;
-	if (code != MPI_SUCCESS)
+	if (!skelgen_init_done(code, ticks))
 		return;
-	skelgen_clock_calibrate(init.ticks, init.ns, ticks, ns);
-	if (skelgen_right_library())
-		start(function, site, ticks);
+	mpi.comm_world = MPI_COMM_WORLD;
+	mpi.comm_self = MPI_COMM_SELF;
+	skelgen.world_model = true;
+	skelgen_start(function, site, ticks, ticks >> skelgen.shift);
 }
 
 /* A wrapper without a current stream: nested in another, not recording, or a new thread. */
@@ -264,40 +264,52 @@ SKELGEN_COLD struct skelgen_stream *skelgen_begin_slow(void)
 
 	if (unlikely(!skelgen_resolved))
 		skelgen_resolve();
-	if (seen || !skelgen.recording)
+	if (!skelgen.recording || seen == runs)
 		return NULL;
-	seen = true;
+	seen = runs;
 	s = skelgen_stream_of_thread();
 	if (s)
 		pthread_setspecific(thread_key, s);
 	return s;
 }
 
-/* Rank 0 tells how many ranks' files ended early. */
+/* Rank 0 tells how many ranks' files ended early, unless it said so of its own. */
 static void report_stopped(const struct skelgen_stream *s)
 {
-	int mine = s && s->stopped;
+	int mine;
 	int all = 0;
 
+	while (s && s->thread)
+		s = s->next;
+	mine = s && s->stopped;
 	pmpi.Reduce(&mine, &all, 1, MPI_INT, MPI_SUM, 0, mpi.comm_world);
-	if (all > mine)
+	if (all && !mine)
 		skelgen_say("the files of %d ranks end before the program did", all);
+}
+
+/* MPI is about to be closed: let go of what it must not find in use. */
+struct skelgen_finalize skelgen_ending(void)
+{
+	struct skelgen_finalize state = {skelgen_current, 0, true};
+
+	if (state.stream)
+		state.begin = skelgen_clock_begin(state.stream);
+	skelgen_current = NULL;
+	if (skelgen.world_model) {
+		report_stopped(skelgen.streams);
+		skelgen_clock_offsets(state.stream, SKELGEN_AT_FINALIZE);
+	}
+	skelgen_clock_release();
+	skelgen_objects_finalize();
+	return state;
 }
 
 struct skelgen_finalize skelgen_finalize_begin(void)
 {
-	struct skelgen_finalize state = {skelgen_current, 0};
-
 	skelgen_resolve();
-	if (!skelgen.taking_part)
-		return state;
-	if (state.stream)
-		state.begin = skelgen_clock_begin(state.stream);
-	skelgen_current = NULL;
-	report_stopped(skelgen.streams);
-	skelgen_clock_offsets(state.stream, SKELGEN_AT_FINALIZE);
-	skelgen_objects_finalize();
-	return state;
+	if (skelgen.taking_part && skelgen.world_model)
+		return skelgen_ending();
+	return (struct skelgen_finalize){NULL, 0, false};
 }
 
 void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t function, uint64_t site)
@@ -305,12 +317,13 @@ void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t func
 	struct skelgen_call call = SKELGEN_CALL_ONLY(function, site, SKELGEN_NO_PEER);
 
 	(void)code;
-	if (!skelgen.taking_part)
+	if (!state.ends)
 		return;
 	skelgen.recording = false;
 	skelgen.taking_part = false;
 	if (state.stream)
 		skelgen_event_general(state.stream, &call, state.begin, skelgen_now());
+	pthread_mutex_lock(&skelgen.lock);
 	while (skelgen.streams) {
 		struct skelgen_stream *s = skelgen.streams;
 
@@ -318,6 +331,7 @@ void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t func
 		skelgen_stream_end(s, SKELGEN_END_FINALIZE, 0);
 		skelgen_stream_free(s);
 	}
+	pthread_mutex_unlock(&skelgen.lock);
 	skelgen_objects_close();
 	skelgen_requests_close();
 }

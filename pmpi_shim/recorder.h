@@ -5,13 +5,17 @@
  * and writes the record when the call is the predicted one (fast.h). The rest is slow paths:
  *
  *   event.c     events out of the ordinary, failed polls, CPU time samples
- *   shape.c     shapes, lists of requests, vectors of counts, call sites
+ *   shape.c     shapes, lists of requests, vectors of counts
+ *   site.c      call sites and what called them
  *   object.c    communicators, datatypes, operations, matched messages
  *   request.c   from request handles to request numbers
  *   buffer.c    the file and its mapped window
+ *   folder.c    where files stand, and how they get there
  *   clock.c     clocks and the offsets between hosts
  *   stream.c    the streams of threads, their headers and ends
- *   lifecycle.c Init, Finalize, Abort, Pcontrol, fork, settings
+ *   lifecycle.c Init, Finalize, Abort, Pcontrol, fork
+ *   session.c   programs without MPI_Init
+ *   settings.c  what the user set and what the user is told
  *   real.c      the functions of the MPI library
  */
 #ifndef SKELGEN_RECORDER_H
@@ -141,6 +145,7 @@ enum skelgen_special {
 	SKELGEN_SPECIAL_ERROR = 0x40,
 	SKELGEN_SPECIAL_FOREIGN = 0x80,
 	SKELGEN_SPECIAL_STOPPED = 0x100,
+	SKELGEN_SPECIAL_STACK = 0x200, /* for good: the call site is more than an address */
 };
 
 struct skelgen_status_entry {
@@ -189,6 +194,9 @@ struct skelgen_interned {
 	uint32_t next_site;
 	uint32_t next_module;
 };
+
+/* Room for rank-000000.t000.skt, whatever the numbers. */
+#define SKELGEN_NAME_BYTES 64
 
 /* One file: what one thread of this rank does. */
 struct skelgen_stream {
@@ -242,7 +250,9 @@ struct skelgen_stream {
 	uint64_t unrecorded;
 	struct skelgen_interned interned;
 	struct skelgen_stream *next;
-	char path[4096];
+	uint64_t file_bytes; /* length of the file */
+	char name[SKELGEN_NAME_BYTES];
+	char path[4096]; /* where it is being written; empty once it is delivered */
 };
 
 /* The state of the process; written at Init, read everywhere. */
@@ -251,6 +261,7 @@ struct skelgen_process {
 	bool multiple;    /* MPI_THREAD_MULTIPLE was granted: shared tables need the lock */
 	bool recording;   /* between Init and Finalize, and nothing went wrong */
 	bool taking_part; /* between Init and Finalize: also in what all ranks do together */
+	bool world_model; /* MPI_Init, not sessions: all ranks may communicate at the end */
 	unsigned shift;
 	uint64_t paused;      /* by MPI_Pcontrol(0) */
 	uint64_t long_gap;    /* CPU time is sampled beyond this [units] */
@@ -258,7 +269,11 @@ struct skelgen_process {
 	uint64_t ticks_per_s;
 	uint64_t run_id;
 	uint64_t cost_ps;
-	uint64_t max_bytes;
+	uint64_t max_run_bytes; /* for all ranks; 0: no limit */
+	uint64_t max_bytes;     /* for this rank */
+	uint64_t used_bytes;    /* length of all files of this rank */
+	unsigned callstack;     /* frames that tell a call site */
+	bool prefer_monotonic;
 	int rank;
 	int size;
 	int level;
@@ -266,6 +281,7 @@ struct skelgen_process {
 	pthread_mutex_t lock;
 	struct skelgen_stream *streams;
 	char directory[2048];
+	char local[2048]; /* folder on the node where files are written first; or empty */
 };
 
 extern struct skelgen_process skelgen;
@@ -287,8 +303,8 @@ extern const size_t skelgen_function_count;
 /* clang-format off */
 #define SKELGEN_PMPI(X) \
 	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cartdim_get) X(Comm_dup) \
-	X(Comm_free) X(Comm_group) X(Comm_rank) X(Comm_remote_group) X(Comm_size) \
-	X(Comm_test_inter) X(Error_class) X(Get_library_version) X(Get_version) \
+	X(Comm_free) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
+	X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Error_class) X(Get_library_version) X(Get_version) \
 	X(Group_free) X(Group_rank) X(Group_size) X(Group_translate_ranks) \
 	X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
@@ -315,9 +331,23 @@ extern struct skelgen_constants {
 	MPI_Datatype datatype_null;
 } mpi;
 
+/* settings.c */
+#define SKELGEN_MOST_FRAMES 64
+void skelgen_read_settings(void);
+void skelgen_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *skelgen_reason(int error);
+
+/* folder.c */
+void skelgen_folder_use(uint64_t world);
+uint64_t skelgen_folder_take(int *error);
+void skelgen_folder_leave(void);
+const char *skelgen_folder(void);
+void skelgen_folder_name(struct skelgen_stream *s);
+void skelgen_folder_deliver(struct skelgen_stream *s);
+void skelgen_folder_remark(struct skelgen_stream *s);
+
 /* lifecycle.c */
 struct skelgen_stream *skelgen_begin_slow(void);
-void skelgen_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 SKELGEN_INLINE void skelgen_lock(void)
 {
 	if (unlikely(skelgen.multiple))
@@ -341,6 +371,7 @@ struct skelgen_stream *skelgen_stream_of_thread(void);
 void skelgen_measure_cost(void);
 
 /* buffer.c */
+bool skelgen_size_allowed(uint64_t bytes);
 bool skelgen_file_create(struct skelgen_stream *s);
 void skelgen_file_begin(struct skelgen_stream *s, const struct skelgen_header *header);
 bool skelgen_reserve(struct skelgen_stream *s, size_t bytes);
@@ -359,6 +390,7 @@ void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place pla
 bool skelgen_clock_prepare(int size);
 void skelgen_clock_compare(bool several_hosts, uint64_t host);
 void skelgen_clock_offsets(struct skelgen_stream *s, enum skelgen_clock_place place);
+void skelgen_clock_release(void);
 
 /* event.c */
 void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call,
@@ -367,6 +399,11 @@ uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin);
 void skelgen_flush_poll(struct skelgen_stream *s);
 uint32_t skelgen_failed(struct skelgen_stream *s, int code);
 void skelgen_object(struct skelgen_stream *s, uint32_t id);
+
+/* site.c */
+void skelgen_site_prepare(void);
+uint32_t skelgen_site_id(struct skelgen_stream *s, uint64_t site);
+uint64_t skelgen_site_deepen(struct skelgen_stream *s, uint64_t site);
 
 /* shape.c */
 struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call);

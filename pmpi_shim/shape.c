@@ -5,8 +5,6 @@
  */
 #include "recorder.h"
 
-#include <limits.h>
-#include <link.h>
 #include <stdlib.h>
 
 /* Shapes that differ only in peer, tag or requests; beyond this these become values. */
@@ -94,77 +92,6 @@ void skelgen_define_function(struct skelgen_stream *s, uint32_t id)
 		skelgen_define(s, SKELGEN_REC_FUNCTION, payload, (size_t)(p - payload));
 		return;
 	}
-}
-
-/* The executable or shared library in which an address lies. */
-struct module {
-	uint64_t address;
-	uint64_t base; /* what the loader added to the file's own addresses */
-	const char *path;
-};
-
-static int contains(struct dl_phdr_info *info, size_t bytes, void *data)
-{
-	struct module *module = data;
-
-	(void)bytes;
-	for (size_t i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-		if (segment->p_type != PT_LOAD ||
-		    module->address - info->dlpi_addr - segment->p_vaddr >= segment->p_memsz)
-			continue;
-		module->base = info->dlpi_addr;
-		module->path = info->dlpi_name ? info->dlpi_name : "";
-		return 1;
-	}
-	return 0;
-}
-
-static uint32_t module_id(struct skelgen_stream *s, const struct module *module)
-{
-	uint64_t *known = skelgen_map_find(&s->interned.modules, module->base + 1);
-	char resolved[PATH_MAX];
-	const char *path = module->path;
-	uint8_t payload[PATH_MAX + 32];
-	uint8_t *p = payload;
-	uint32_t id = s->interned.next_module;
-
-	if (known)
-		return (uint32_t)*known;
-	if (path[0] != '/' && realpath(path[0] ? path : "/proc/self/exe", resolved))
-		path = resolved;
-	p = skelgen_put_varint(p, id);
-	p = skelgen_put_string(p, path, strnlen(path, PATH_MAX));
-	skelgen_define(s, SKELGEN_REC_MODULE, payload, (size_t)(p - payload));
-	skelgen_map_set(&s->interned.modules, module->base + 1, id);
-	s->interned.next_module++;
-	return id;
-}
-
-/*
- * The id of a call site, 0 when the address lies in no module. Not by dladdr(), which searches
- * all symbols of a library.
- */
-static uint32_t site_id(struct skelgen_stream *s, uint64_t address)
-{
-	uint64_t *known = address ? skelgen_map_find(&s->interned.sites, address) : NULL;
-	uint32_t id = s->interned.next_site;
-	uint8_t payload[32];
-	uint8_t *p = payload;
-	struct module module = {.address = address};
-
-	if (known)
-		return (uint32_t)*known;
-	if (!address || !dl_iterate_phdr(contains, &module))
-		return 0;
-	p = skelgen_put_varint(p, id);
-	p = skelgen_put_varint(p, module_id(s, &module));
-	p = skelgen_put_varint(p, address - module.base);
-	skelgen_define(s, SKELGEN_REC_SITE, payload, (size_t)(p - payload));
-	skelgen_map_set(&s->interned.sites, address, id);
-	s->interned.next_site++;
-	return id;
 }
 
 static uint64_t base_hash(const struct skelgen_call *call)
@@ -288,7 +215,7 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 	for (size_t i = 0; i < SKELGEN_COUNT_HISTORY; i++)
 		shape.history[i] = (struct skelgen_counts){call->count_a, call->count_b};
 	skelgen_define_function(s, call->function);
-	*site = site_id(s, call->site);
+	*site = skelgen_site_id(s, call->site);
 	if (call->comm) {
 		comm = skelgen_comm_find((MPI_Comm)(uintptr_t)call->comm);
 		if (comm) {

@@ -122,12 +122,8 @@ struct skelgen_stream *skelgen_stream_new(int thread)
 	s->slot = s->predictions;
 	s->long_slot = s->long_predictions;
 	s->predicted = none;
-	if (thread)
-		snprintf(s->path, sizeof(s->path), "%s/rank-%06d.t%03d.skt", skelgen.directory,
-			 skelgen.rank, thread);
-	else
-		snprintf(s->path, sizeof(s->path), "%s/rank-%06d.skt", skelgen.directory,
-			 skelgen.rank);
+	skelgen_folder_name(s);
+	s->special = skelgen.callstack > 1 ? SKELGEN_SPECIAL_STACK : 0;
 	return s;
 }
 
@@ -171,16 +167,17 @@ static void write_counts(struct skelgen_stream *s)
 	free(payload);
 }
 
-/* Write what comes last into a stream's file. */
+/* Write what comes last into a stream's file and bring it to its place. */
 void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
 {
-	if (s->stopped)
-		return;
-	skelgen_flush_poll(s);
-	if (!s->thread)
-		write_counts(s);
-	skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
-	skelgen_file_end(s, reason, code);
+	if (!s->stopped) {
+		skelgen_flush_poll(s);
+		if (!s->thread)
+			write_counts(s);
+		skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
+		skelgen_file_end(s, reason, code);
+	}
+	skelgen_folder_deliver(s);
 }
 
 /* Begin the file of a stream whose time starts at these ticks and this CPU time. */
@@ -195,6 +192,7 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	s->sample_cpu_ns = cpu_ns;
 	s->sample_ticks = ticks;
 	skelgen_clock_record(s, SKELGEN_AT_INIT);
+	skelgen_folder_remark(s);
 }
 
 /* The stream of a thread that makes its first call. */
@@ -215,7 +213,7 @@ struct skelgen_stream *skelgen_stream_of_thread(void)
 	}
 	pthread_mutex_unlock(&skelgen.lock);
 	if (!s)
-		skelgen_say("cannot record a further thread: %s", strerror(errno));
+		skelgen_say("cannot record a further thread: %s", skelgen_reason(errno));
 	return s;
 }
 

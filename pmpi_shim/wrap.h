@@ -16,6 +16,7 @@ struct skelgen_view {
 struct skelgen_finalize {
 	struct skelgen_stream *stream;
 	uint64_t begin;
+	bool ends; /* whether the recording ends here */
 };
 
 struct skelgen_view skelgen_view(MPI_Comm comm);
@@ -33,10 +34,17 @@ uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
 		s, counts, types, n)
 
 bool skelgen_init_begin(void);
+bool skelgen_init_done(int code, uint64_t ticks);
 void skelgen_init_end(int code, uint32_t function, uint64_t site);
+void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t since);
+struct skelgen_finalize skelgen_ending(void);
 struct skelgen_finalize skelgen_finalize_begin(void);
 void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t function,
 			  uint64_t site);
+void skelgen_session_opened(int code, bool first, const void *handle, uint32_t function,
+			    uint64_t site);
+void skelgen_session_joined(int code, const MPI_Comm *created);
+struct skelgen_finalize skelgen_session_closing(void);
 void skelgen_aborting(uint32_t function, uint64_t site, int errorcode);
 void skelgen_control(uint32_t function, uint64_t site, int level);
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from skelgen.events import Kind, function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
+from skelgen.skeleton.good import DOMINANT_SHARE
 from skelgen.symbols import VARYING
 from skelgen.units import format_seconds
 from skelgen.web.tree import leaf_numbers, leaf_times_ns
@@ -68,7 +69,7 @@ def dominant_loop(group: RankGroup) -> int | None:
     """Find the loop whose iterations matter most.
 
     From the loop with most time inward, as long as one loop of the body still holds
-    three fifths of it.
+    the share of it that makes a sequence of calls dominant.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def dominant_loop(group: RankGroup) -> int | None:
     while True:
         inside = (loops > loops[best]) & (ends <= ends[best])
         inner = np.flatnonzero(inside)
-        if not inner.size or times[inner].max() < 0.6 * times[best]:
+        if not inner.size or times[inner].max() < DOMINANT_SHARE * times[best]:
             return int(loops[best])
         best = int(inner[np.argmax(times[inner])])
 

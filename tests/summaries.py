@@ -37,12 +37,16 @@ class Built:
     signature: Signature
 
 
-def build(events: Events, threshold: float | None = None) -> Built:
+def build(
+    events: Events,
+    threshold: float | None = None,
+    provenance: Provenance = PROVENANCE,
+) -> Built:
     """Take a trace through all stages."""
     matching = match(events.calls)
     symbols = cluster(events, matching, similarity_threshold=threshold)
     nests = [fold(string(symbols, events, rank)) for rank in range(events.calls.ranks)]
-    signature = summarise(events, matching, symbols, nests, PROVENANCE)
+    signature = summarise(events, matching, symbols, nests, provenance)
     return Built(events, matching, symbols, signature)
 
 

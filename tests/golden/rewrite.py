@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import re
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from skelgen.loops import fold  # noqa: E402
-from skelgen.matching import match  # noqa: E402
 from skelgen.signature import Provenance, Signature  # noqa: E402
-from skelgen.signature.summarise import summarise  # noqa: E402
 from skelgen.signature.write import signature_text  # noqa: E402
 from skelgen.skeleton.compute import Calibration, Mix  # noqa: E402
 from skelgen.skeleton.plan import plan  # noqa: E402
 from skelgen.skeleton.render import render  # noqa: E402
-from skelgen.symbols import cluster  # noqa: E402
 from tests import builders  # noqa: E402
+from tests.summaries import build  # noqa: E402
 
 CASES = sorted(path.parent for path in HERE.glob("*/trace.txt"))
 REFERENCE = Calibration(
@@ -40,10 +36,6 @@ REFERENCE = Calibration(
 def signature_of(text: str, name: str) -> Signature:
     """Take a trace that is written as text through all stages to its signature."""
     events = builders.events(text)
-    matching = match(events.calls)
-    symbols = cluster(events, matching)
-    strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
-    nests = [fold(string[string >= 0]) for string in strings]
     provenance = Provenance(
         application=name,
         command=("mpirun", "-n", str(events.calls.ranks), f"./{name}"),
@@ -54,7 +46,7 @@ def signature_of(text: str, name: str) -> Signature:
         parameters=(),
         ranks_per_host=(events.calls.ranks,),
     )
-    return summarise(events, matching, symbols, nests, provenance)
+    return build(events, provenance=provenance).signature
 
 
 def produce(case: Path) -> dict[str, str]:

@@ -26,8 +26,12 @@ from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
 
 UNKNOWN_SITE = "unknown"
+#: Stands between a call site and the one that called it.
+CALLED_BY = " < "
 _FAILED = " (failed)"
 _LARGEST = 2**31 - 1
+_BEGINS = ("init", "init_thread", "session_init")
+_ENDS = ("finalize", "session_finalize")
 _WITH_PEER = (
     Kind.SEND,
     Kind.RECEIVE,
@@ -60,10 +64,10 @@ class Names:
         """Return the number of a function."""
         return self.functions.setdefault(name, len(self.functions))
 
-    def site(self, module: str, offset: int) -> int:
+    def site(self, frames: tuple[tuple[str, int], ...]) -> int:
         """Return the number of a call site; hosts may have the module elsewhere."""
-        name = f"{PurePosixPath(module).name}+{offset:#x}"
-        return self.sites.setdefault(name, len(self.sites))
+        names = (f"{PurePosixPath(module).name}+{at:#x}" for module, at in frames)
+        return self.sites.setdefault(CALLED_BY.join(names), len(self.sites))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +139,7 @@ def interpret(
     rows["op"] = np.minimum(raw["op"], _LARGEST)
     element = np.where(raw["type_a"] != 0, raw["bytes_a"], raw["bytes_b"])
     rows["datatype_bytes"] = np.where(element > _LARGEST, 1, element)
-    sites = {n: names.site(*site) for n, site in file.definitions.sites.items()}
+    sites = {n: names.site(site) for n, site in file.definitions.sites.items()}
     rows["site"] = _mapped(raw["site"], sites, 0)
     return FileShapes(
         raw=raw,
@@ -143,8 +147,8 @@ def interpret(
         action=_actions(raw, infos),
         names=plain,
         peers=_peer_counts(rows["communicator"], communicators, infos),
-        begins=np.array([name in ("init", "init_thread") for name in plain], bool),
-        ends=np.array([name == "finalize" for name in plain], bool),
+        begins=np.array([name in _BEGINS for name in plain], bool),
+        ends=np.array([name in _ENDS for name in plain], bool),
     )
 
 

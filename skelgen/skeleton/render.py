@@ -155,7 +155,8 @@ def _surroundings(
 
 
 def _short_site(site: str) -> str:
-    short = re.sub(r"[^\w.+\-]", "", site.rpartition("/")[2])
+    here = site.partition(" < ")[0]  # without its callers
+    short = re.sub(r"[^\w.+\-]", "", here.rpartition("/")[2])
     return short if len(short) <= _LONGEST_SITE else ""
 
 

@@ -25,6 +25,7 @@ from skelgen.trace.types import (
 _T = TypeVar("_T")
 _LARGEST_SIZE = 2**44
 _MOST_DIMENSIONS = 64
+_MOST_FRAMES = 1024
 
 
 class Collector:
@@ -40,7 +41,7 @@ class Collector:
         self.world_size = world_size
         self.functions: dict[int, FunctionDefinition] = {}
         self.modules: dict[int, str] = {}
-        self.sites: dict[int, tuple[str, int]] = {}
+        self.sites: dict[int, tuple[tuple[str, int], ...]] = {}
         self.communicators: dict[int, CommunicatorDefinition] = {}
         self.types: dict[int, TypeDefinition] = {}
         self.lists: list[NDArray[np.int64]] = []
@@ -106,10 +107,18 @@ class Collector:
         _once(self.modules, number, payload.string())
 
     def _site(self, payload: Payload) -> None:
-        number, module, offset = payload.varint(), payload.varint(), payload.varint()
+        number = payload.varint()
+        frames = [self._frame(payload)]
+        if payload.more:
+            callers = payload.varint(_MOST_FRAMES)
+            frames += [self._frame(payload) for _ in range(callers)]
+        _once(self.sites, number, tuple(frames))
+
+    def _frame(self, payload: Payload) -> tuple[str, int]:
+        module, offset = payload.varint(), payload.varint()
         if module not in self.modules:
             raise PayloadError(f"a call site in the undefined module {module}")
-        _once(self.sites, number, (self.modules[module], offset))
+        return self.modules[module], offset
 
     def _communicator(self, payload: Payload) -> None:
         number = payload.varint(2**31)

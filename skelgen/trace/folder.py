@@ -17,6 +17,8 @@ from skelgen.units import NS_PER_S
 logger = logging.getLogger(__name__)
 
 PATTERN = "rank-*.skt"
+#: Folders of further runs inside that of a run.
+WORLDS = "world-*"
 _NAMED = 8
 
 
@@ -46,7 +48,7 @@ def open_trace(folder: Path, progress: Progress = NO_PROGRESS) -> Trace:
     progress.start("reading the trace", sum(sizes.values()))
     for path, header in headers:
         if header is None:
-            warnings.append(f"{path.name} ends before its header does: not used")
+            warnings.append(_without_header(path))
             continue
         files.append(read_rank_file(path, header))
         progress.advance(sizes[path])
@@ -56,9 +58,35 @@ def open_trace(folder: Path, progress: Progress = NO_PROGRESS) -> Trace:
     present = {file.header.world_rank for file in files}
     missing = tuple(rank for rank in range(world_size) if rank not in present)
     warnings += _warnings(files, missing, world_size)
+    warnings += _other_worlds(folder)
     for warning in warnings:
         logger.warning("%s", warning)
     return Trace(folder, tuple(files), world_size, missing, tuple(warnings))
+
+
+def _without_header(path: Path) -> str:
+    if path.stat().st_size:
+        return f"{path.name} ends before its header does: not used"
+    return (
+        f"{path.name} is empty: the rank was killed, and where SKELGEN_TMPDIR was set "
+        "its file is in that folder of its node"
+    )
+
+
+def _other_worlds(folder: Path) -> list[str]:
+    """Name the runs in folders of their own inside this one."""
+    found = []
+    for path in sorted(folder.glob(WORLDS)):
+        headers = [read_header(file) for file in sorted(path.glob(PATTERN))]
+        known = [header for header in headers if header is not None]
+        if known:
+            name = Path(known[0].program).name or "unknown program"
+            found.append(
+                f"{path.name} holds another run ({name} on {known[0].world_size} "
+                "ranks): spawned by this one or started beside it; it is left out "
+                f"here, see skelgen info {path}"
+            )
+    return found
 
 
 def _headers(folder: Path) -> list[tuple[Path, Header | None]]:
@@ -153,12 +181,13 @@ def _warnings(
             f"ranks {_some(ranks)} were killed: their files end without an END record "
             "and are used up to the last complete record"
         )
+    said: dict[str, list[str]] = defaultdict(list)
     for file in files:
         end = file.definitions.end
         if end is not None and file.damage is None:
-            warnings += [
-                f"{file.path.name}: {line}" for line in _end_warnings(end, file)
-            ]
+            for line in _end_warnings(end, file):
+                said[line].append(file.path.name)
+    warnings += [f"{_some(names)}: {line}" for line, names in said.items()]
     notes = {note for file in files for note in file.definitions.notes}
     return warnings + [f"the recorder says: {note}" for note in sorted(notes)]
 

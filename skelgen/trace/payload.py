@@ -23,6 +23,11 @@ class Payload:
         self._data = data
         self._at = 0
 
+    @property
+    def more(self) -> bool:
+        """Return whether fields are left: those of later versions come last."""
+        return self._at < len(self._data)
+
     def varint(self, limit: int = 2**64 - 1) -> int:
         """Read an unsigned number of at most `limit`."""
         data, at = self._data, self._at

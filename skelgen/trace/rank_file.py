@@ -24,18 +24,37 @@ _MOST_HEADER_BYTES = 1 << 16
 _LARGEST_SHIFT = 32
 
 
-@contextmanager
-def mapped(path: Path) -> Iterator[mmap.mmap | bytes]:
-    """Map a file into memory while it is read."""
+def contents(path: Path) -> bytes:
+    """Read a file that may still be written.
+
+    Not mapped: the recorder cuts a file to its length when it ends, and to touch a
+    page that is gone would end us.
+    """
     try:
-        with path.open("rb") as file:
-            if path.stat().st_size == 0:
-                yield b""
-                return
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                yield data
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def mapped(path: Path, size: int) -> Iterator[mmap.mmap]:
+    """Map the beginning of a file, of which the recorder takes nothing away.
+
+    Parameters
+    ----------
+    path : Path
+    size : int
+        Up to the end of a complete record [bytes].
+    """
+    try:
+        with path.open("rb") as file:
+            data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # it is shorter now
+        raise InputError(f"{path} changed while it was read; try again") from error
+    with data:
+        yield data
 
 
 def read_header(path: Path) -> Header | None:
@@ -136,19 +155,21 @@ def _check_header(path: Path, header: Header, size: int) -> None:
 
 def read_rank_file(path: Path, header: Header) -> RankFile:
     """Read everything of a file except its events, which are only checked."""
-    with mapped(path) as data:
-        size = end = len(data)
-        while True:
-            scan = stream.scan(data, header, end)
-            collector = Collector(header.world_size)
-            bad = _collect(collector, data, scan)
-            definitions = collector.result()
-            if bad is None:
-                bad = _undefined(scan, definitions)
-            if bad is None:
-                break
-            end, last_bad = bad[0], bad
-        behind = bool(data[scan.position : size].strip(b"\0"))
+    data = contents(path)
+    size = end = len(data)
+    if size < header.header_bytes:
+        raise InputError(f"{path} changed while it was read; try again")
+    while True:
+        scan = stream.scan(data, header, end)
+        collector = Collector(header.world_size)
+        bad = _collect(collector, data, scan)
+        definitions = collector.result()
+        if bad is None:
+            bad = _undefined(scan, definitions)
+        if bad is None:
+            break
+        end, last_bad = bad[0], bad
+    behind = bool(data[scan.position :].strip(b"\0"))
     damage = None
     if end < size:
         damage = _damage(path, header, *last_bad)
@@ -177,7 +198,7 @@ def _damage(
 
 
 def _collect(
-    collector: Collector, data: mmap.mmap | bytes, scan: Scan
+    collector: Collector, data: bytes, scan: Scan
 ) -> tuple[int, str, str] | None:
     """Read all definitions; return where the first bad one lies and what it is."""
     for offset, begin, length, tag in scan.definitions.tolist():
@@ -232,8 +253,8 @@ def decode(
     InputError
         When the file is not the one any more that was opened.
     """
-    with mapped(file.path) as data:
-        if len(data) < file.used_bytes or read_header(file.path) != file.header:
+    with mapped(file.path, file.used_bytes) as data:
+        if read_header(file.path) != file.header:
             raise InputError(f"{file.path} changed while it was read; try again")
         decoded = stream.decode(
             data, file.header, file.used_bytes, file.facts, shapes, columns, scale

@@ -203,8 +203,9 @@ class Definitions:
     Attributes
     ----------
     functions : dict of int to FunctionDefinition
-    sites : dict of int to (str, int)
-        Path of the module and offset in it [bytes].
+    sites : dict of int to tuple of (str, int)
+        Path of the module and offset in it [bytes], the call's own first, then
+        those of its callers where they were recorded.
     communicators : dict of int to CommunicatorDefinition
     types : dict of int to TypeDefinition
     lists, vectors : Ragged
@@ -219,7 +220,7 @@ class Definitions:
     """
 
     functions: dict[int, FunctionDefinition]
-    sites: dict[int, tuple[str, int]]
+    sites: dict[int, tuple[tuple[str, int], ...]]
     communicators: dict[int, CommunicatorDefinition]
     types: dict[int, TypeDefinition]
     lists: Ragged

@@ -91,11 +91,14 @@ bool skelgen_init_begin(void)
 	return true;
 }
 
+/* What no rank exceeds. MPICH 4.0 compares unsigned numbers as if they were signed. */
+#define LARGEST (UINT64_MAX >> 1)
+
 /* What the ranks tell each other at the start, all by one minimum. */
 struct agreement {
 	uint64_t run_id;
 	uint64_t host;
-	uint64_t no_host; /* ~host: equal minima mean equal hosts */
+	uint64_t no_host; /* LARGEST - host: equal minima mean equal hosts */
 	uint64_t able;
 	uint64_t world; /* which folder rank 0 took; 0: none */
 };
@@ -175,13 +178,13 @@ static struct skelgen_stream *open_in_folder(uint64_t world)
 	int error = 0;
 	struct skelgen_stream *s;
 	uint64_t mine;
-	uint64_t first = UINT64_MAX;
+	uint64_t first = LARGEST;
 
 	skelgen_folder_use(world);
 	s = open_main_stream(&error);
-	mine = s ? UINT64_MAX : (uint64_t)skelgen.rank << 32 | (uint32_t)error;
+	mine = s ? LARGEST : (uint64_t)skelgen.rank << 32 | (uint32_t)error;
 	pmpi.Reduce(&mine, &first, 1, MPI_UINT64_T, MPI_MIN, 0, mpi.comm_world);
-	if (first != UINT64_MAX)
+	if (first != LARGEST)
 		skelgen_say("cannot record into %s on rank %d: %s; the program runs on",
 			    skelgen_folder(), (int)(first >> 32),
 			    skelgen_reason((int)(uint32_t)first));
@@ -200,15 +203,15 @@ void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t sinc
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int once_done = pthread_once(&once, once_for_the_process);
 	bool able = prepare() && once_done == 0;
-	uint64_t host = skelgen_host();
+	uint64_t host = skelgen_host() >> 1;
 	int error = 0;
 	struct skelgen_stream *s;
 	struct agreement all = agree((struct agreement){
-		.run_id = skelgen.rank ? UINT64_MAX : new_run_id(),
+		.run_id = skelgen.rank ? LARGEST : new_run_id(),
 		.host = host,
-		.no_host = ~host,
+		.no_host = LARGEST - host,
 		.able = able,
-		.world = skelgen.rank ? UINT64_MAX : skelgen_folder_take(&error),
+		.world = skelgen.rank ? LARGEST : skelgen_folder_take(&error),
 	});
 
 	if (error)
@@ -226,7 +229,7 @@ void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t sinc
 	skelgen_measure_cost();
 	if (s)
 		write_init(s, function, site, end);
-	skelgen_clock_compare(all.host != ~all.no_host, host);
+	skelgen_clock_compare(all.host != LARGEST - all.no_host, host);
 	skelgen_clock_offsets(s, SKELGEN_AT_INIT);
 	if (!s)
 		return;

@@ -20,7 +20,7 @@ static struct {
 static int count_processes(const void *handle)
 {
 	int size = 0;
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 	__typeof__(&PMPI_Group_from_session_pset) group_of;
 	MPI_Group group;
 

@@ -111,8 +111,21 @@ def peer(around: Surroundings, step: Step, *, source: bool = False) -> str:
         if (places[0] == PROC_NULL).any():
             return f"peer_or_nobody(&{group.name}, {shift})"
         return _shifted(group, shift)
-    partners = [_partners(around, group, shifts[:, 0]) for shifts in places]
+    columns = [shifts[:, 0] for shifts in places]
+    if one := _each(around, "mirror", [_mirror(around, group, c) for c in columns]):
+        return f"{group.name}.rank ^ {one}"
+    if one := _each(around, "shift", [_shift(group, c) for c in columns]):
+        return _shifted(group, one)
+    partners = [_partners(around, group, column) for column in columns]
     return around.tables.quantity("peer", partners, [1] * len(partners))
+
+
+def _each(around: Surroundings, stem: str, values: list[int | None]) -> str:
+    """Write a number for each place of a text; "" when a place has none."""
+    known = [np.array([[value]], float) for value in values if value is not None]
+    if len(known) < len(values):
+        return ""
+    return around.tables.quantity(stem, known, [1] * len(known))
 
 
 def _partners(
@@ -131,8 +144,8 @@ def _plain_peer(around: Surroundings, group: Group, shifts: NDArray[np.int64]) -
     if shifts.shape[1] > 1:
         return ""
     column = shifts[:, 0]
-    if (column == column[0]).all():
-        return _shifted(group, _signed(int(column[0]), group))
+    if (shift := _shift(group, column)) is not None:
+        return _shifted(group, str(shift))
     mirror = _mirror(around, group, column)
     return f"{group.name}.rank ^ {mirror}" if mirror else ""
 
@@ -144,11 +157,14 @@ def _shifted(group: Group, shift: str) -> str:
     return f"peer_in(&{group.name}, {shift})"
 
 
-def _signed(shift: int, group: Group) -> str:
-    """Write a relative partner with the sign that makes it smallest."""
+def _shift(group: Group, shifts: NDArray[np.int64]) -> int | None:
+    """Return the relative partner of all ranks with the sign that makes it smallest."""
+    shift = int(shifts[0])
+    if shift == PROC_NULL or (shifts != shift).any():
+        return None
     if group.one_size and shift > group.size // 2:
-        return str(shift - group.size)
-    return str(shift)
+        return shift - group.size
+    return shift
 
 
 def _mirror(

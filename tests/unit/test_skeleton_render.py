@@ -225,6 +225,28 @@ def test_a_stretch_at_several_places_is_written_once() -> None:
     assert text.count("steps_0(0);") == text.count("steps_0(1);") == 1
 
 
+@pytest.mark.parametrize(
+    ("shifts", "expected"),
+    [
+        (((1, 1, 1, 1), (3, 3, 3, 3)), "peer(shift_0[at])"),
+        (((1, 3, 1, 3), (2, 2, 2, 2)), "world.rank ^ mirror_0[at]"),
+        (((1, 3, 1, 3), (1, 1, 1, 1)), "peer_0[at][row]"),
+    ],
+)
+def test_partners_of_a_stretch_at_several_places_are_short(shifts, expected) -> None:
+    build = Builder(4)
+    rest = [Do("MPI_Bcast", size=8, peer=0), Do("MPI_Barrier"), Do("MPI_Allgather")]
+    for rank in range(4):
+        stretch = [
+            [Do("MPI_Send", size=8, peer=places[rank], tag=1), *rest]
+            for places in shifts
+        ]
+        build.program([rank], *stretch[0], Do("MPI_Scan", size=8), *stretch[1])
+    text = functions(source(build))
+    assert text.count("MPI_Send(") == 1
+    assert expected in text
+
+
 def test_sizes_that_hardly_differ_become_one() -> None:
     build = Builder(2)
     send = Do("MPI_Send", size=[[960, 1000], [1000, 1040]], peer=1, tag=1)

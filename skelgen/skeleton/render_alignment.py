@@ -21,10 +21,9 @@ from skelgen.events.functions import function_info
 from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold
 from skelgen.skeleton.render_clusters import clusters
+from skelgen.skeleton.series import COLUMNS, summed, taken
 from skelgen.skeleton.types import Operation, Plan, Program, Series
 
-#: Columns of a duration that is split between several calls.
-_COLUMNS = 16
 #: Longest list of message sizes that a split may need.
 _LONGEST_SIZES = 64
 
@@ -162,32 +161,12 @@ def _part(whole: Operation, turns: NDArray[np.int64]) -> Operation:
     """Return some of an operation's occurrences as an operation of its own."""
     if len(turns) == whole.occurrences:
         return whole
-    size = _taken(whole.size_bytes.values, turns, whole.occurrences)
-    compute = _taken(whole.compute_ns.values, turns, whole.occurrences)
-    if compute.shape[1] > _COLUMNS:
-        strata = np.arange(_COLUMNS) * len(turns) // _COLUMNS
-        sums = np.add.reduceat(compute, strata, axis=1)
-        compute = sums / np.diff(strata, append=len(turns))
+    size = taken(whole.size_bytes.values, turns, whole.occurrences)
+    compute = taken(whole.compute_ns.values, turns, whole.occurrences)
     return replace(
         whole,
         occurrences=len(turns),
-        compute_ns=Series(compute),
+        compute_ns=Series(summed(compute, COLUMNS)),
         size_bytes=Series(size),
         peers=whole.peers[turns] if len(whole.peers) else whole.peers,
     )
-
-
-def _taken(
-    values: NDArray[np.float64], turns: NDArray[np.int64], often: int
-) -> NDArray[np.float64]:
-    """Return the values at some occurrences, in few columns where that is exact."""
-    columns = values.shape[1]
-    taken = values[:, turns * columns // often]
-    for fewer in (1, columns):
-        if fewer >= len(turns):
-            break
-        spread = np.arange(len(turns)) * fewer // len(turns)
-        sample = taken[:, np.searchsorted(spread, np.arange(fewer))]
-        if (sample[:, spread] == taken).all():
-            return sample
-    return taken

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
 from skelgen.skeleton.render_alignment import Aligned, aligned
+from skelgen.skeleton.render_apart import apart, first_places, leaves
 from skelgen.skeleton.render_repeats import Repeat, repeats
 from skelgen.skeleton.render_requests import Lifetimes, Role, lifetimes
 from skelgen.skeleton.render_sizes import evened
@@ -158,7 +159,7 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
     least_us = _LEAST_SHARE * float(item_us.sum() + tail_us.mean())
     steps = [step.plain(least_us) for step in steps]
     equal = repeats(nests[0], _keys(nests), least=_LEAST_EQUAL)
-    nests, steps = _apart(nests, steps, equal)
+    nests, steps = apart(nests, steps, equal)
     alike = repeats(nests[0], _keys(nests, steps, equal), outer=equal)
     nests, steps = _shared(nests, steps, alike)
     lives = Lifetimes()
@@ -190,45 +191,6 @@ def _item_us(nest: Nest, steps: Sequence[Step]) -> NDArray[np.float64]:
     return np.array(times, np.float64)
 
 
-def _apart(
-    nests: Sequence[Nest], steps: Sequence[Step], equal: Sequence[Repeat]
-) -> tuple[list[Nest], list[Step]]:
-    """Make calls at several places different calls, unless they count together.
-
-    Those in places of equal stretches remain the same call.
-    """
-    symbol = nests[0].symbol
-    places = Counter(symbol.tolist())
-    found = list(steps)
-    seen: set[int] = set()
-    renumbered = symbol.copy()
-    first = _first_places(nests[0], equal)
-    for item, number in enumerate(symbol.tolist()):
-        if item in first:
-            renumbered[item] = renumbered[first[item]]
-        elif number in seen and not steps[number].counts:
-            renumbered[item] = len(found)
-            found.append(found[number])
-        elif number >= 0 and not steps[number].counts:
-            often = max(1, steps[number].occurrences // places[number])
-            found[number] = replace(steps[number], occurrences=often)
-            seen.add(number)
-    return [
-        Nest(nest.body_items, renumbered, nest.trips_first, nest.trips)
-        for nest in nests
-    ], found
-
-
-def _first_places(nest: Nest, equal: Sequence[Repeat]) -> dict[int, int]:
-    """Return for each call in further places of a stretch the one in the first."""
-    first: dict[int, int] = {}
-    for repeat in equal:
-        leaves = [_leaves(nest, place) for place in repeat.places]
-        for others in leaves[1:]:
-            first.update(zip(others, leaves[0], strict=True))
-    return first
-
-
 def _keys(
     nests: Sequence[Nest],
     steps: Sequence[Step] | None = None,
@@ -238,7 +200,7 @@ def _keys(
 
     Without steps calls must be the same, not only alike.
     """
-    further = _first_places(nests[0], equal)
+    further = first_places(nests[0], equal)
     symbols = nests[0].symbol.tolist()
     places = Counter(s for item, s in enumerate(symbols) if item not in further)
     keys: list[Hashable] = []
@@ -270,8 +232,8 @@ def _shared(
     stands_for = list(range(len(steps)))
     variants: dict[int, tuple[Step, ...]] = {}
     for repeat in found:
-        leaves = [_leaves(nests[0], place) for place in repeat.places]
-        for same in zip(*leaves, strict=True):
+        places = [leaves(nests[0], place) for place in repeat.places]
+        for same in zip(*places, strict=True):
             own = [symbol[item] for item in same]
             if len(set(own)) == 1:
                 continue  # it counts its occurrences at all places together
@@ -285,13 +247,3 @@ def _shared(
         Nest(n.body_items, number[n.symbol], n.trips_first, n.trips) for n in nests
     ]
     return renumbered, [replace(steps[i], variants=variants.get(i, ())) for i in kept]
-
-
-def _leaves(nest: Nest, place: Sequence[int]) -> list[int]:
-    """Return the calls of a place, those in its loops too."""
-    return [
-        item
-        for root in place
-        for item in range(root, root + 1 + int(nest.body_items[root]))
-        if nest.symbol[item] >= 0
-    ]

@@ -63,3 +63,49 @@ def series_sums(values: NDArray[np.float64], occurrences: int) -> NDArray[np.flo
     """
     weight = occurrences_of_columns(values.shape[1], occurrences)
     return np.asarray(values @ weight.astype(np.float64))
+
+
+def taken(
+    values: NDArray[np.float64], turns: NDArray[np.int64], often: int
+) -> NDArray[np.float64]:
+    """Return the values at some occurrences, in few columns where that is exact.
+
+    Parameters
+    ----------
+    values : (ranks, s) float64 array
+        Occurrence k of n takes column ``k * s // n``.
+    turns : (m,) int64 array
+        The occurrences, ascending.
+    often : int
+        n.
+
+    Examples
+    --------
+    >>> taken(np.array([[1.0, 2.0]]), np.array([0, 1, 2]), 8).tolist()
+    [[1.0]]
+    """
+    columns = values.shape[1]
+    taken = values[:, turns * columns // often]
+    for fewer in (1, columns):
+        if fewer >= len(turns):
+            break
+        spread = np.arange(len(turns)) * fewer // len(turns)
+        sample = taken[:, np.searchsorted(spread, np.arange(fewer))]
+        if (sample[:, spread] == taken).all():
+            return sample
+    return taken
+
+
+def summed(values: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+    """Return averages of neighbours where there are more columns; sums remain.
+
+    Examples
+    --------
+    >>> summed(np.array([[1.0, 2.0, 3.0, 5.0]]), 2).tolist()
+    [[1.5, 4.0]]
+    """
+    if values.shape[1] <= columns:
+        return values
+    count = occurrences_of_columns(columns, values.shape[1])
+    sums = np.add.reduceat(values, np.cumsum(count) - count, axis=1)
+    return np.asarray(sums / count)

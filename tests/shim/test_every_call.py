@@ -13,7 +13,7 @@ from skelgen.launch.mpi import identify_launcher
 from tests.shim.conftest import FLAGS, HERE, Lab, Run
 from tests.shim.every_call import FRAME, calls, names, program
 from tests.shim.reader import FAILED, Event, Trace
-from tests.shim.table import COUNTED, Function, read_table
+from tests.shim.table import Function, is_counted, read_table
 from tests.shim.test_table import exported, library_of
 
 pytestmark = pytest.mark.mpi
@@ -85,7 +85,7 @@ def test_each_call_leaves_one_record(lab: Lab) -> None:
 
 def test_events_and_counts_are_what_the_table_says(lab: Lab) -> None:
     result = outcome(lab)
-    counted = {f.name for f in result.functions if f.kind in COUNTED}
+    counted = {f.name for f in result.functions if is_counted(f)}
     for trace in result.run.traces:
         assert set(trace.counts) <= counted
         assert not {e.function for e in trace.events} & counted

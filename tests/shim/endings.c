@@ -23,33 +23,80 @@ static void control(void)
 	}
 }
 
-/* Count the calls that are done where the parent can read it after a kill. */
+/*
+ * Count the calls that are done where the parent can read it after a kill: calls of many kinds
+ * and shapes, so that definitions are written all the time.
+ */
 static void counted(const char *path, int delay)
 {
-	int file = open(path, O_RDWR | O_CREAT, 0600);
+	int file = open(path, O_RDWR);
+	int flag, got, random = 1;
 	volatile long *done;
+	MPI_Request request;
 
-	if (file < 0 || ftruncate(file, sizeof(*done)))
-		exit(9);
 	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (file < 0 || done == MAP_FAILED)
+		exit(9);
 	for (long i = 0;; i++) {
-		MPI_Send(&delay, 1, MPI_INT, MPI_PROC_NULL, (int)(i % 1000), MPI_COMM_WORLD);
-		*done = i + 1;
-		if (i % 100 == 99)
+		int tag = (random = random * 1103515245 + 12345) >> 4 & 0x3fff;
+
+		MPI_Send(&delay, 1, MPI_INT, MPI_PROC_NULL, tag, MPI_COMM_WORLD);
+		++*done;
+		MPI_Irecv(&got, 1, MPI_INT, 0, tag, MPI_COMM_SELF, &request);
+		++*done;
+		MPI_Send(&delay, 1, MPI_INT, 0, tag, MPI_COMM_SELF);
+		++*done;
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		++*done;
+		MPI_Test(&request, &flag, MPI_STATUS_IGNORE); /* of a null request: true */
+		++*done;
+		MPI_Bcast(&got, tag % 3, MPI_INT, 0, MPI_COMM_SELF);
+		++*done;
+		if (delay && i % 16 == 15)
 			usleep((useconds_t)delay);
 	}
 }
 
-static void child(void)
+/* What a rank may start: shells, pipes, a child that ends by itself. */
+static void children(void)
 {
+	char line[80] = "";
 	pid_t pid = fork();
+	FILE *pipe;
 
+	if (!pid)
+		exit(0); /* nothing with MPI, but its exit handlers run */
+	waitpid(pid, NULL, 0);
+	MPI_Barrier(MPI_COMM_WORLD);
+	fflush(stdout);
+	if (system("echo a shell"))
+		exit(8);
+	MPI_Barrier(MPI_COMM_WORLD);
+	pipe = popen("cat; echo a pipe", "r");
+	while (fgets(line, sizeof(line), pipe))
+		printf("%s", line);
+	pclose(pipe);
+	pid = fork();
 	if (!pid) {
-		/* What a child may do: nothing with MPI, but its exit handlers run. */
-		exit(0);
+		execlp("true", "true", NULL);
+		_exit(1);
 	}
 	waitpid(pid, NULL, 0);
 	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The calls that MPI allows while it is closed. */
+static void outside(int version)
+{
+	char text[MPI_MAX_LIBRARY_VERSION_STRING];
+	int flag, major, minor, length;
+
+	MPI_Get_version(&major, &minor);
+	MPI_Get_library_version(text, &length);
+	MPI_Initialized(&flag);
+	printf("%d %d", flag, length > 0 && major >= version);
+	MPI_Finalized(&flag);
+	printf(" %d\n", flag);
 }
 
 static void errors(void)
@@ -78,6 +125,8 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "";
 	int rank;
 
+	if (!strcmp(how, "outside"))
+		outside(3);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (!strcmp(how, "control"))
@@ -88,8 +137,8 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 6);
 	if (!strcmp(how, "exit"))
 		exit(7);
-	if (!strcmp(how, "fork"))
-		child();
+	if (!strcmp(how, "children"))
+		children();
 	if (!strcmp(how, "errors"))
 		errors();
 	if (!strcmp(how, "many"))
@@ -97,5 +146,7 @@ int main(int argc, char **argv)
 	if (!rank)
 		printf("the end\n");
 	MPI_Finalize();
+	if (!strcmp(how, "outside"))
+		outside(3);
 	return 0;
 }

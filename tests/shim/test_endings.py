@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skelgen.trace.rank_file import read_header, read_rank_file
 from tests.shim.conftest import Lab, Record, preloaded
 from tests.shim.reader import FAILED, read_run
 
@@ -24,10 +25,13 @@ def end(trace: object) -> dict:
     return row
 
 
-def singleton(lab: Lab, folder: Path, *arguments: str, **options) -> subprocess.Popen:
+def singleton(
+    lab: Lab, folder: Path, *arguments: str, settings: dict | None = None, **options
+) -> subprocess.Popen:
     """Start one rank without a launcher."""
     environment = dict(os.environ)
     preloaded(environment, str(lab.shim), folder / "run")
+    environment |= settings or {}
     return subprocess.Popen(
         [str(lab.compile("endings")), *arguments],
         env=environment,
@@ -37,27 +41,52 @@ def singleton(lab: Lab, folder: Path, *arguments: str, **options) -> subprocess.
     )
 
 
-@pytest.mark.parametrize("delay", ["1", "50"])
-def test_after_a_kill_every_completed_call_is_there(
-    lab: Lab, tmp_path: Path, delay: str
-) -> None:
-    for trial in range(3):
+#: The calls of a round of ``endings counted``.
+ROUND = ["Send", "Irecv", "Send", "Wait", "Test", "Bcast"]
+
+
+def killed(lab: Lab, folder: Path, trial: int, **settings: str) -> int:
+    """Kill a rank at a random time; return how many calls it had completed."""
+    chance = random.Random(trial)
+    counter = folder / "counter"
+    counter.write_bytes(bytes(8))
+    delay = str((0, 20, 1000)[trial % 3])
+    program = singleton(lab, folder, "counted", str(counter), delay, settings=settings)
+    if trial % 5 == 0:
+        time.sleep(chance.uniform(0, 0.4))  # perhaps before the first call
+    else:
+        while not any(counter.read_bytes()):
+            assert program.poll() is None
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0, 0.1))
+    program.send_signal(signal.SIGKILL)
+    assert program.wait() == -signal.SIGKILL
+    return int.from_bytes(counter.read_bytes(), "little")
+
+
+def test_after_a_kill_every_completed_call_is_there(lab: Lab, tmp_path: Path) -> None:
+    recorded = 0
+    for trial in range(int(os.environ.get("SKELGEN_TRIALS", "10"))):
         folder = tmp_path / f"trial{trial}"
         folder.mkdir()
-        counter = folder / "counter"
-        program = singleton(lab, folder, "counted", str(counter), delay)
-        while not counter.exists() or not any(counter.read_bytes()):
-            assert program.poll() is None
-            time.sleep(0.01)
-        time.sleep(random.Random(trial).uniform(0, 0.05))
-        program.send_signal(signal.SIGKILL)
-        assert program.wait() == -signal.SIGKILL
-        done = int.from_bytes(counter.read_bytes()[:8], "little")
-        (trace,) = read_run(folder / "run")
-        sends = trace.of("Send")
-        assert not trace.clean
-        assert done - 1 <= len(sends) <= done + 1
-        assert [e.tag for e in sends] == [i % 1000 for i in range(len(sends))]
+        done = killed(lab, folder, trial)
+        path = folder / "run/rank-000000.skt"
+        header = read_header(path) if path.exists() else None
+        if header is None:
+            assert not done  # it was killed before MPI_Init returned
+            continue
+        file = read_rank_file(path, header)
+        assert file.damage is None
+        assert file.definitions.end is None
+        # The process may die between the end of a call and its counter.
+        calls = max(file.facts.events - 1, 0)
+        assert done <= calls <= done + 1
+        recorded += calls > 0
+        if calls < 10_000:
+            (trace,) = read_run(folder / "run")
+            names = [event.function[4:] for event in trace.events[1:]]
+            assert names == [ROUND[i % 6] for i in range(calls)]
+    assert recorded
 
 
 def test_pcontrol_pauses_and_resumes_and_marks(record: Record) -> None:
@@ -92,11 +121,23 @@ def test_exit_without_finalize_ends_the_file(lab: Lab, tmp_path: Path) -> None:
     assert end(trace)["reason"] == EXITED
 
 
-def test_a_forked_child_leaves_the_parents_file_alone(record: Record) -> None:
-    (trace,) = record("endings", 1, "fork").traces
+def test_what_a_rank_starts_leaves_its_file_alone(record: Record) -> None:
+    run = record("endings", 1, "children")
+    assert (run.exit_code, run.errors) == (0, "")
+    assert run.output == "a shell\na pipe\nthe end\n"
+    assert [path.name for path in run.folder.iterdir()] == ["rank-000000.skt"]
+    (trace,) = run.traces
     assert trace.clean
     assert end(trace)["reason"] == FINALIZED
-    assert len(trace.of("Barrier")) == 1
+    assert len(trace.of("Barrier")) == 3
+
+
+def test_mpi_may_be_asked_before_init_and_after_finalize(record: Record) -> None:
+    run = record("endings", 1, "outside")
+    assert (run.exit_code, run.output) == (0, "0 1 0\nthe end\n1 1 1\n")
+    (trace,) = run.traces
+    assert trace.clean
+    assert [e.function for e in trace.events] == ["MPI_Init", "MPI_Finalize"]
 
 
 def test_a_call_that_fails_is_recorded_with_its_error(record: Record) -> None:

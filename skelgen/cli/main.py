@@ -11,6 +11,7 @@ import typer
 
 from skelgen import __version__
 from skelgen.cli.building import build
+from skelgen.cli.exporting import export
 from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain
 from skelgen.cli.predicting import calibrate, predict
@@ -42,6 +43,7 @@ app.command(
     "[/b]"
 )(shim)
 app.command(epilog="Example: [b]skelgen info run/[/b]")(info)
+app.command(epilog="Example: [b]skelgen export run/ --format perfetto[/b]")(export)
 app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
 app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)
 app.command(epilog="Example: [b]skelgen predict skel/ --hosts n1,n2 --hosts n3:2[/b]")(

@@ -61,6 +61,41 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def new_file(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a path to write a file to, and rename it to its place afterwards.
+
+    When the caller fails nothing remains, and what stood there before stays.
+
+    Parameters
+    ----------
+    target : Path
+    force : bool
+        Replace a file that exists.
+    """
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder; choose a file with -o")
+    if target.exists() and not force:
+        raise UsageError(
+            f"{target} exists; choose another file with -o, or replace it with --force"
+        )
+    try:
+        target.absolute().parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            target.suffix, f".{target.stem}.", target.absolute().parent
+        )
+        os.close(handle)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be created: {error.strerror}") from error
+    beside = Path(name)
+    try:
+        yield beside
+        beside.chmod(0o666 & ~_umask())
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 def replace_file(target: Path, text: str) -> None:
     """Write a file beside its place and rename it, so that none is ever half written.
 

@@ -5,14 +5,18 @@ Other stages than launch and prediction are imported where they are used, so tha
 """
 
 from skelgen.pipeline.building import BuildOptions, build
+from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
 
 __all__ = [
+    "EXPORT_FORMATS",
     "BuildOptions",
+    "Exported",
     "build",
     "calibrate",
+    "export",
     "info",
     "predict",
     "record",

@@ -1,0 +1,226 @@
+"""SimGrid's time-independent traces: what each rank did, without when."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+from skelgen.events.functions import Kind
+from skelgen.events.types import FAILED_POLL
+from skelgen.export import tit_spread
+from skelgen.export.messages import Messages
+from skelgen.export.run import Run
+from skelgen.export.types import Call, Event, Half, Role, Sides, Written
+
+#: Computation is written in floating-point operations, this many for a nanosecond:
+#: a platform whose hosts do 1 Gflop/s computes as long as the recorded machine did.
+FLOPS_PER_NS = 1
+#: Messages have tags below this; messages that stand for collectives have others.
+_TAGS = 1 << 30
+_IGNORED = ("init", "init_thread", "finalize")
+#: Kinds of which the replay needs nothing, beside those that it has.
+_SILENT = (
+    Kind.LOCAL,
+    Kind.PROBE,
+    Kind.COMMUNICATOR,
+    Kind.RELEASE,
+    Kind.COMPLETE,
+    Kind.START,
+    Kind.SEND_INIT,
+    Kind.RECEIVE_INIT,
+)
+
+
+def write(run: Run, target: Path) -> Written:
+    """Write a file for each rank, and one that lists them."""
+    stem = run.trace.folder.resolve().name or "run"
+    messages = Messages(run)
+    names = [f"{stem}.{rank}.tit" for rank in range(run.trace.world_size)]
+    actions: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    for rank, name in enumerate(names):
+        with (target / name).open("w", encoding="utf-8") as out:
+            writer = _Writer(run, rank, messages, out)
+            writer.write(run.events_of(rank) if rank in run.ranks else ())
+        actions += writer.actions
+        left += writer.left
+    listing = target / f"{stem}.tit"
+    listing.write_text("".join(f"{name}\n" for name in names), "utf-8")
+    lines = [f"{count} {what}" for what, count in sorted(left.items())]
+    if any(stream.thread for stream in run.streams):
+        lines.append("threads: the calls of a rank are written in order of time")
+    if not run.trace.clean:
+        lines.append("the end of ranks that did not end cleanly: the replay may stop")
+    paths = (listing, *(target / name for name in names))
+    return Written(paths, dict(sorted(actions.items())), tuple(lines))
+
+
+class _Writer:
+    """Writes one rank."""
+
+    def __init__(self, run: Run, rank: int, messages: Messages, out: TextIO) -> None:
+        self.run, self.rank, self.messages, self.out = run, rank, messages, out
+        self.actions: Counter[str] = Counter()
+        self.left: Counter[str] = Counter()
+        self._compute_ns = self._busy_ns = 0
+        self._threads = max((s.thread for s in run.streams), default=0) + 1
+        #: Messages that were begun and not waited for, as the words of `wait`.
+        self._open: set[str] = set()
+        self._everyone = set(range(run.trace.world_size))
+
+    def write(self, events: Iterable[Event]) -> None:
+        """Write all events."""
+        self._action("init")
+        for event in events:
+            self._compute(event)
+            self._event(event)
+        self._action("finalize")
+
+    def _action(self, *words: object) -> None:
+        if self._compute_ns and words[0] != "init":
+            flops = self._compute_ns * FLOPS_PER_NS
+            self._compute_ns = 0
+            self._action("compute", flops)
+        self.actions[str(words[0])] += 1
+        self.out.write(f"{self.rank} {' '.join(map(str, words))}\n")
+
+    def _compute(self, event: Event) -> None:
+        """Add the computation before an event, and in one that only computes."""
+        idle = max(event.enter_ns - self._busy_ns, 0)
+        self._compute_ns += min(event.compute_ns, idle)
+        call = event.call
+        computes = call.kind is Kind.LOCAL and not call.flags & FAILED_POLL
+        if computes and call.name not in _IGNORED:
+            self._compute_ns += max(
+                event.leave_ns - max(event.enter_ns, self._busy_ns), 0
+            )
+        self._busy_ns = max(self._busy_ns, event.leave_ns)
+
+    def _event(self, event: Event) -> None:
+        call = event.call
+        if call.kind in (Kind.SEND, Kind.RECEIVE):
+            for half in event.posts:
+                self._begin(half, "")
+            return
+        if call.kind is Kind.COLLECTIVE:
+            self._collective(call, event.size_bytes, event.sides)
+        elif not event.posts and not call.parts and call.kind not in _SILENT:
+            self.left[f"calls of {call.function}"] += 1
+        for half in event.posts:
+            if half.role == Role.OTHER:
+                self.left[f"calls of {half.call.function}"] += 1
+            elif half.role != Role.COLLECTIVE:
+                self._begin(half, "i")
+        self._finish(event.ends)
+
+    def _begin(self, half: Half, letter: str) -> None:
+        """Write the begin of a message whose other half is there."""
+        words = self._words(half)
+        if words is None:
+            self.left["halves of messages: the other half is not there"] += 1
+            return
+        # A receive of nothing would have SMPI wait for its message at once.
+        other = self.messages.other(half)
+        sent = half.size_bytes if half.role == Role.SEND or not other else other[2]
+        verb = "send" if half.role == Role.SEND else "recv"
+        size = sent if half.role == Role.SEND else max(sent, 1)
+        self._action(f"{letter}{verb}", half.partner, words.split()[2], size)
+        if letter:
+            self._open.add(words)
+
+    def _words(self, half: Half) -> str | None:
+        """Return sender, receiver and tag of a message; None: it has one half only.
+
+        The tag is the number of the message and not the program's, for SMPI finds
+        the request of a `wait` by these three.
+        """
+        other = self.messages.other(half)
+        if other is None:
+            return None
+        sends = half.role == Role.SEND
+        stream, ordinal = (half.stream, half.ordinal) if sends else other[:2]
+        thread = self.run.streams[stream].thread
+        tag = (ordinal * self._threads + thread) % _TAGS
+        ends = (self.rank, half.partner) if sends else (half.partner, self.rank)
+        return f"{ends[0]} {ends[1]} {tag}"
+
+    def _finish(self, ends: tuple[Half, ...]) -> None:
+        done = []
+        for half in ends:
+            if half.role == Role.COLLECTIVE:
+                self._collective(half.call, half.size_bytes, half.sides)
+            elif half.role != Role.OTHER and (words := self._words(half)):
+                done.append(words)
+        waited = [words for words in done if words in self._open]
+        if len(waited) > 1 and len(waited) == len(self._open):
+            self._action("waitall", len(waited))
+        else:
+            for words in waited:
+                self._action("wait", words)
+        self._open.difference_update(waited)
+
+    def _collective(self, call: Call, size_bytes: int, sides: Sides | None) -> None:
+        one = self.run.communicators[call.communicator]
+        if call.communicator < 0 or one.remote or not tit_spread.known(call.name):
+            self.left[f"calls of {call.function}"] += 1
+            return
+        members = one.members
+        if len(members) == 1:
+            return
+        own = members.index(self.rank)
+        native = members == tuple(range(len(self._everyone)))
+        words = _native(call, size_bytes, sides, len(members)) if native else None
+        if words is not None:
+            self._action(*words)
+            return
+        group = tit_spread.Group(len(members), own, call.root, size_bytes, sides)
+        tag = _TAGS + self.run.canonical[call.communicator]
+        self.left[f"calls of {call.function} as messages"] += 1
+        for step in tit_spread.spread(call.name, group):
+            self._step(step, members, tag)
+
+    def _step(self, step: tit_spread.Step, members: tuple[int, ...], tag: int) -> None:
+        to, source = members[step.to], members[step.source]
+        if step.to >= 0:
+            both = step.source >= 0
+            self._action("isend" if both else "send", to, tag, step.sent)
+        if step.source >= 0:
+            self._action("recv", source, tag, max(step.received, 1))
+        if step.to >= 0 and step.source >= 0:
+            self._action("wait", self.rank, to, tag)
+
+
+def _native(
+    call: Call, size: int, sides: Sides | None, ranks: int
+) -> tuple[object, ...] | None:
+    """Return SMPI's action for a collective of all ranks; None: it has none.
+
+    Sizes are in bytes, which is SMPI's type where none is named.
+    """
+    name, root = call.name, call.root
+    plain: dict[str, tuple[object, ...]] = {
+        "barrier": (),
+        "bcast": (size, root),
+        "reduce": (size, 0, root),
+        "allreduce": (size, 0),
+        "gather": (size, size, root),
+        "scatter": (size, size, root),
+        "allgather": (size, size),
+        "alltoall": (size, size),
+    }
+    if name in plain:
+        return (name, *plain[name])
+    sends, receives = sides if sides is not None else (None, None)
+    if name == "reduce_scatter_block":
+        return ("reducescatter", *([size] * ranks), 0)
+    if name == "reduce_scatter" and receives is not None:
+        return ("reducescatter", *receives.tolist(), 0)
+    if name == "allgatherv" and receives is not None:
+        return (name, size, *receives.tolist())
+    if sends is not None and receives is not None:  # Alltoallv and Alltoallw
+        send_words = (int(sends.sum()), *sends.tolist())
+        receive_words = (int(receives.sum()), *receives.tolist())
+        return ("alltoallv", *send_words, *receive_words)
+    return None

@@ -1,0 +1,170 @@
+"""Collectives of some ranks as messages, for a replay that knows only all ranks.
+
+SMPI replays every collective on MPI_COMM_WORLD. One on a smaller communicator is
+written as the messages of a usual algorithm, with the same waiting and the same bytes:
+dissemination, a binomial tree, one message for each rank at the root, or pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from skelgen.export.types import Sides
+
+
+class Step(NamedTuple):
+    """A message in a collective.
+
+    Attributes
+    ----------
+    to, source : int
+        Ranks of the communicator; -1: nothing is sent, or received.
+    sent, received : int
+        Bytes [bytes].
+    """
+
+    to: int
+    source: int
+    sent: int
+    received: int
+
+
+class Group(NamedTuple):
+    """Who takes part.
+
+    Attributes
+    ----------
+    size, rank : int
+        Of the communicator, and the caller's rank in it.
+    root : int
+        Its rank; -1: none.
+    size_bytes : int
+        As in `Event` [bytes].
+    sides : Sides or None
+    """
+
+    size: int
+    rank: int
+    root: int
+    size_bytes: int
+    sides: Sides | None
+
+
+def _dissemination(group: Group) -> Iterator[Step]:
+    """Let every rank hear of every other in log2 rounds."""
+    distance = 1
+    while distance < group.size:
+        to = (group.rank + distance) % group.size
+        source = (group.rank - distance) % group.size
+        yield Step(to, source, group.size_bytes, group.size_bytes)
+        distance *= 2
+
+
+def _gather_all(group: Group) -> Iterator[Step]:
+    """Do the same with what was heard so far, so the messages grow."""
+    each = group.size_bytes
+    if group.sides is not None and group.sides[1] is not None:
+        each = int(group.sides[1].sum()) // group.size
+    distance = 1
+    while distance < group.size:
+        to = (group.rank + distance) % group.size
+        source = (group.rank - distance) % group.size
+        size = each * min(distance, group.size - distance)
+        yield Step(to, source, size, size)
+        distance *= 2
+
+
+def _down(group: Group) -> Iterator[Step]:
+    """Hand something down a binomial tree."""
+    place = (group.rank - group.root) % group.size
+    bit = 1
+    while bit < group.size and not place & bit:
+        bit *= 2
+    if place:
+        source = (place - bit + group.root) % group.size
+        yield Step(-1, source, 0, group.size_bytes)
+    while bit > 1:
+        bit //= 2
+        if place + bit < group.size:
+            to = (place + bit + group.root) % group.size
+            yield Step(to, -1, group.size_bytes, 0)
+
+
+def _up(group: Group) -> Iterator[Step]:
+    """Collect something up a binomial tree: the way down backwards."""
+    for step in reversed(list(_down(group))):
+        yield Step(step.source, step.to, step.received, step.sent)
+
+
+def _to_root(group: Group) -> Iterator[Step]:
+    """Let each rank send its own part to the root."""
+    if group.rank != group.root:
+        yield Step(group.root, -1, group.size_bytes, 0)
+        return
+    parts = group.sides[1] if group.sides is not None else None
+    for source in range(group.size):
+        if source != group.rank:
+            size = group.size_bytes if parts is None else int(parts[source])
+            yield Step(-1, source, 0, size)
+
+
+def _from_root(group: Group) -> Iterator[Step]:
+    """Let the root send each rank its part."""
+    if group.rank != group.root:
+        yield Step(-1, group.root, 0, group.size_bytes)
+        return
+    parts = group.sides[0] if group.sides is not None else None
+    for to in range(group.size):
+        if to != group.rank:
+            size = group.size_bytes if parts is None else int(parts[to])
+            yield Step(to, -1, size, 0)
+
+
+def _pairs(group: Group) -> Iterator[Step]:
+    """Let each rank exchange with each other."""
+    sends, receives = group.sides if group.sides is not None else (None, None)
+    for distance in range(1, group.size):
+        to = (group.rank + distance) % group.size
+        source = (group.rank - distance) % group.size
+        sent = group.size_bytes if sends is None else int(sends[to])
+        received = group.size_bytes if receives is None else int(receives[source])
+        yield Step(to, source, sent, received)
+
+
+_SPREADS: dict[str, Callable[[Group], Iterator[Step]]] = {
+    "barrier": _dissemination,
+    "allreduce": _dissemination,
+    "reduce_scatter": _dissemination,
+    "reduce_scatter_block": _dissemination,
+    "scan": _dissemination,
+    "exscan": _dissemination,
+    "allgather": _gather_all,
+    "allgatherv": _gather_all,
+    "bcast": _down,
+    "reduce": _up,
+    "gather": _to_root,
+    "gatherv": _to_root,
+    "scatter": _from_root,
+    "scatterv": _from_root,
+    "alltoall": _pairs,
+    "alltoallv": _pairs,
+    "alltoallw": _pairs,
+}
+
+
+def spread(name: str, group: Group) -> Iterator[Step]:
+    """Return the caller's messages of a collective, in order.
+
+    Parameters
+    ----------
+    name : str
+        Of the blocking form, in lower case.
+    group : Group
+    """
+    return _SPREADS[name](group)
+
+
+def known(name: str) -> bool:
+    """Say whether a collective can be written as messages."""
+    return name in _SPREADS

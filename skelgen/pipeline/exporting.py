@@ -1,0 +1,139 @@
+"""Write a recorded run in the formats of other tools."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.errors import MachineError, UsageError
+from skelgen.launch.folders import check_free, new_file, new_folder
+from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    from skelgen.export import Format
+
+EXPORT_FORMATS = ("perfetto", "paraver", "tit", "otf2")
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export wrote.
+
+    Attributes
+    ----------
+    output : Path
+        File or folder.
+    opens : Path
+        What a tool opens.
+    events : int
+        Events of the trace that are in it.
+    records : dict of str to int
+        How many of each kind of thing it holds.
+    size_bytes : int
+    left_out : tuple of str
+        One line for each thing that the format or a limit left out.
+    """
+
+    output: Path
+    opens: Path
+    events: int
+    records: dict[str, int]
+    size_bytes: int
+    left_out: tuple[str, ...]
+
+
+def export(
+    folder: Path,
+    name: str,
+    output: Path | None,
+    *,
+    force: bool = False,
+    most_events: int | None = None,
+    progress: Progress = NO_PROGRESS,
+) -> Exported:
+    """Write a recorded run in another format.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Of the format.
+    output : Path or None
+        File or folder; None: beside the run, named like it.
+    force : bool
+        Replace what stands there.
+    most_events : int or None
+        Leave out what exceeds this; 0: nothing, None: what the format's tools take.
+    progress : Progress
+
+    Raises
+    ------
+    UsageError
+        When the format is unknown or the output cannot be written.
+    InputError
+        When the run cannot be read.
+    MachineError
+        When a library for the format is missing.
+    """
+    from skelgen.export import FORMATS, Run
+    from skelgen.trace import open_trace
+
+    if name not in FORMATS:
+        raise UsageError(f"--format {name}: expected one of {', '.join(FORMATS)}")
+    one = FORMATS[name]
+    writer = one.writer()
+    target = output or folder.absolute().with_name(
+        f"{folder.absolute().name}{one.suffix}"
+    )
+    if one.is_folder:
+        check_free(target, force=force)
+    trace = open_trace(folder, progress)
+    with _place(one, target, force) as beside, _told(target):
+        around = beside.parent
+        run = Run(trace, around, progress)
+        most = one.most_events if most_events is None else most_events
+        cut = run.limit(most) if most else 0
+        kept = trace.events - cut
+        progress.start(f"writing {name}", one.passes * kept)
+        written = writer(run, beside)
+        progress.finish()
+    left = list(written.left_out)
+    if cut:
+        left.insert(
+            0,
+            f"the last {cut} of {trace.events} events, from "
+            f"{run.until_ns / 1e9:.6g} s on: more than {most} (--max-events)",
+        )
+    paths = [target / path.relative_to(beside) for path in written.paths]
+    return Exported(
+        output=target,
+        opens=paths[0],
+        events=kept,
+        records=written.records,
+        size_bytes=_size(target),
+        left_out=tuple(left),
+    )
+
+
+def _place(
+    one: Format, target: Path, force: bool
+) -> contextlib.AbstractContextManager[Path]:
+    place = new_folder if one.is_folder else new_file
+    return place(target, force=force)
+
+
+@contextlib.contextmanager
+def _told(target: Path) -> Iterator[None]:
+    """Turn a full disk into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise MachineError(f"{target} cannot be written: {error.strerror}") from error
+
+
+def _size(target: Path) -> int:
+    files = [target] if target.is_file() else target.rglob("*")
+    return sum(path.stat().st_size for path in files if path.is_file())

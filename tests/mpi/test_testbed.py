@@ -1,0 +1,161 @@
+"""The test cluster: hosts of their own, links with limits, load, and nothing left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.mpis import MPIS, TestMpi
+from tests.testbed.cluster import Cluster, lacking
+from tests.testbed.control_groups import Groups, TestbedError, find_groups
+from tests.testbed.network import rate_bits_per_s
+from tests.testbed.scenarios import SCENARIOS
+
+REASON = lacking()
+needs_cluster = [
+    pytest.mark.root,
+    pytest.mark.skipif(bool(REASON), reason=REASON),
+]
+
+#: Sends 1 MiB to and fro, prints where it ran and how fast that was [bit/s].
+PING = Path(__file__).with_name("ping.c")
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    made = Cluster(f"test-{os.getpid()}")
+    made.up(2)
+    yield made
+    made.down()
+    assert not made.state.exists()
+    assert not any(folder.exists() for folder in made.groups.folders())
+
+
+def said(cluster: Cluster, host: str, script: str) -> str:
+    done = cluster.run(host, ["sh", "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return str(done.stdout).strip()
+
+
+class TestHosts:
+    pytestmark = needs_cluster
+
+    def test_each_host_has_name_address_core_and_processes_of_its_own(
+        self, cluster: Cluster
+    ) -> None:
+        assert cluster.hosts == ["h1", "h2"]
+        cores = sorted(os.sched_getaffinity(0))
+        for number, host in enumerate(cluster.hosts, 1):
+            assert said(cluster, host, "hostname") == host
+            assert f"inet 10.77.0.{number}/24" in said(cluster, host, "ip addr")
+            allowed = said(cluster, host, "taskset -pc $$").rpartition(": ")[2]
+            assert allowed == str(cores[(number - 1) % len(cores)])
+            assert said(cluster, host, "ls /proc | grep -c '^[0-9]'") < "9"
+            assert said(cluster, host, "ls /dev/shm") == ""
+
+    def test_down_takes_every_process_with_it(self, cluster: Cluster) -> None:
+        cluster.load("all", 2)
+        busy = [pid for host in cluster.hosts for pid in cluster.competing(host)]
+        assert len(busy) == 4
+        cluster.down()
+        left = [pid for pid in busy if Path(f"/proc/{pid}").exists()]
+        alive = [
+            pid
+            for pid in left
+            if "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
+        ]
+        assert alive == []
+        cluster.down()
+
+    def test_a_scenario_replaces_the_one_before(self, cluster: Cluster) -> None:
+        both = next(s for s in SCENARIOS if s.busy == "h1" and s.slow == "h1")
+        both.apply(cluster, quiet="1gbit", slow="100mbit")
+        assert "rate 100Mbit" in said(cluster, "h1", "tc qdisc show dev eth0")
+        assert "rate 1Gbit" in said(cluster, "h2", "tc qdisc show dev eth0")
+        assert [len(cluster.competing(host)) for host in cluster.hosts] == [1, 0]
+        SCENARIOS[0].apply(cluster, quiet="1gbit", slow="100mbit")
+        assert "rate 1Gbit" in said(cluster, "h1", "tc qdisc show dev eth0")
+        assert cluster.competing("h1") == []
+
+    def test_an_unknown_host_is_named_with_those_there_are(
+        self, cluster: Cluster
+    ) -> None:
+        with pytest.raises(TestbedError, match=r"no host h7; there are: h1, h2"):
+            cluster.link("h7", "1gbit")
+        done = cluster.run("h7", ["true"], capture_output=True, text=True)
+        assert done.returncode == 255
+        assert done.stderr == "ssh: no host h7\n"
+
+    @pytest.mark.mpi
+    @pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
+    def test_messages_of_any_mpi_cross_the_limited_link(
+        self, cluster: Cluster, mpi: TestMpi, tmp_path: Path
+    ) -> None:
+        program = tmp_path / "ping"
+        compile_line = [str(mpi.compiler), str(PING), "-o", str(program)]
+        subprocess.run(compile_line, check=True)
+        SCENARIOS[4].apply(cluster, quiet="1gbit", slow="100mbit")
+        hosts = "-hosts" if len(mpi.launcher) == 1 else "--host"
+        line = [mpi.launcher[0], hosts, "h1,h2", "-n", "2", str(program)]
+        done = cluster.run("head", line, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        *names, speed = done.stdout.split()
+        assert sorted(names) == ["h1", "h2"]
+        assert 0 < float(speed) < 105e6
+
+
+def test_by_hand_an_impossible_wish_is_one_line_with_the_kind_of_failure() -> None:
+    line = [sys.executable, "-m", "tests.testbed", "link", "h1", "fast"]
+    environment = {**os.environ, "TESTBED_NAME": "nowhere"}
+    done = subprocess.run(
+        line, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == (4 if REASON else 5)
+    assert done.stderr.startswith("testbed: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["fast", "10", "mbit", "0mbit", "-1gbit"])
+def test_what_is_no_rate_is_refused(text: str) -> None:
+    with pytest.raises(TestbedError, match="no rate; write one like"):
+        rate_bits_per_s(text)
+
+
+class TestControlGroups:
+    def test_version_1_has_a_tree_for_each_controller(self, tmp_path: Path) -> None:
+        for tree in ("cpu", "cpuset"):
+            (tmp_path / tree).mkdir()
+            (tmp_path / tree / "cgroup.procs").touch()
+        (tmp_path / "cpuset/cpuset.cpus").write_text("0-3")
+        (tmp_path / "cpuset/cpuset.mems").write_text("0")
+        groups = find_groups("x", mounted=tmp_path)
+        groups.make("h1", cpus="2", share=0.5, period_us=20000)
+        assert groups.version == 1
+        assert (tmp_path / "cpuset/x/cpuset.cpus").read_text() == "0-3"
+        assert (tmp_path / "cpuset/x/h1/cpuset.cpus").read_text() == "2"
+        assert (tmp_path / "cpuset/x/h1/cpuset.mems").read_text() == "0"
+        assert (tmp_path / "cpu/x/h1/cpu.cfs_period_us").read_text() == "20000"
+        assert (tmp_path / "cpu/x/h1/cpu.cfs_quota_us").read_text() == "10000"
+
+    def test_version_2_has_one_tree_that_hands_on_controllers(
+        self, tmp_path: Path
+    ) -> None:
+        (tmp_path / "cgroup.procs").touch()
+        (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory")
+        groups = find_groups("x", mounted=tmp_path)
+        groups.make("h1", cpus="2", share=0.5)
+        assert groups == Groups((tmp_path,), 2, "x")
+        for folder in (tmp_path, tmp_path / "x"):
+            assert (folder / "cgroup.subtree_control").read_text() == "+cpu +cpuset"
+        assert (tmp_path / "x/cpu.weight").read_text() == "10000"
+        assert (tmp_path / "x/h1/cpuset.cpus").read_text() == "2"
+        assert (tmp_path / "x/h1/cpu.max").read_text() == "5000 10000"
+
+    def test_a_machine_without_them_is_told_what_to_do(self, tmp_path: Path) -> None:
+        with pytest.raises(TestbedError, match="no control groups with cpu and cpuset"):
+            find_groups("x", mounted=tmp_path)

@@ -1,0 +1,193 @@
+"""Control groups of both versions: which cores a host has, and how much of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Groups of hosts outweigh whatever else runs on the machine.
+_WEIGHT_V1, _WEIGHT_V2 = 262144, 10000
+
+
+class TestbedError(Exception):
+    """The cluster cannot be had or used; one line says why and what to do."""
+
+    __test__ = False
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The control groups of one cluster.
+
+    Attributes
+    ----------
+    roots : tuple of Path
+        The folders the cluster's group is made in: of ``cpu`` and ``cpuset`` in
+        version 1, the one tree of version 2.
+    version : int
+    name : str
+        Of the cluster's group in them.
+    """
+
+    roots: tuple[Path, ...]
+    version: int
+    name: str
+
+    def folders(self, host: str = "") -> list[Path]:
+        """Return the folders of a host, of the cluster when none is named."""
+        return [root / self.name / host for root in self.roots]
+
+    def make(
+        self, host: str, *, cpus: str, share: float = 1.0, period_us: int = 10000
+    ) -> None:
+        """Make the group of a host.
+
+        Parameters
+        ----------
+        host : str
+        cpus : str
+            Cores as the kernel lists them, ``0-1,4``.
+        share : float
+            Part of one core's time that the host's processes get at most [1].
+        period_us : int
+            Time over which the share is kept [us].
+        """
+        if self.version == 2:
+            self._make_v2(host, cpus, share, period_us)
+        else:
+            self._make_v1(host, cpus, share, period_us)
+
+    def _make_v1(self, host: str, cpus: str, share: float, period_us: int) -> None:
+        cpu, cpuset = self.roots
+        mems = (cpuset / "cpuset.mems").read_text()
+        for place, cores in (("", (cpuset / "cpuset.cpus").read_text()), (host, cpus)):
+            folder = cpuset / self.name / place
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "cpuset.cpus").write_text(cores)
+            (folder / "cpuset.mems").write_text(mems)
+        group = cpu / self.name
+        (group / host).mkdir(parents=True, exist_ok=True)
+        (group / "cpu.shares").write_text(str(_WEIGHT_V1))
+        if share < 1:
+            (group / host / "cpu.cfs_period_us").write_text(str(period_us))
+            quota = str(int(share * period_us))
+            (group / host / "cpu.cfs_quota_us").write_text(quota)
+
+    def _make_v2(self, host: str, cpus: str, share: float, period_us: int) -> None:
+        (root,) = self.roots
+        group = root / self.name
+        (group / host).mkdir(parents=True, exist_ok=True)
+        for folder in (root, group):
+            try:
+                (folder / "cgroup.subtree_control").write_text("+cpu +cpuset")
+            except OSError as error:
+                raise TestbedError(
+                    f"{folder}/cgroup.subtree_control: cannot hand on cpu and cpuset "
+                    f"({error.strerror}); in a container move its processes into a "
+                    "group below it first, or run where the tree may be written"
+                ) from error
+        (group / "cpu.weight").write_text(str(_WEIGHT_V2))
+        (group / host / "cpuset.cpus").write_text(cpus)
+        if share < 1:
+            limit = f"{int(share * period_us)} {period_us}"
+            (group / host / "cpu.max").write_text(limit)
+
+    def enter(self, host: str) -> None:
+        """Move this process, and what it starts from now on, into a host's group."""
+        for folder in self.folders(host):
+            (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def leave(self) -> None:
+        """Move this process back to where the cluster's group was made."""
+        for root in self.roots:
+            try:
+                (root / "cgroup.procs").write_text(str(os.getpid()))
+            except OSError:
+                continue
+
+    def processes(self) -> set[int]:
+        """Return all processes in the cluster's groups, this one left out."""
+        found: set[int] = set()
+        for folder in self.folders():
+            for path in folder.rglob("cgroup.procs"):
+                try:
+                    found.update(int(word) for word in path.read_text().split())
+                except OSError:  # gone meanwhile
+                    continue
+        return found - {os.getpid()}
+
+    def remove(self) -> None:
+        """Kill what is left in the groups and remove them; twice does no harm."""
+        self.leave()
+        for _ in _until(5.0):
+            for process in self.processes():
+                _kill(process)
+            if not any(_removed(folder) for folder in self.folders()):
+                return
+        names = ", ".join(str(f) for f in self.folders() if f.exists())
+        raise TestbedError(f"{names} cannot be removed; see which processes it holds")
+
+
+def _removed(folder: Path) -> bool:
+    """Try to remove a tree of groups; say whether something is left."""
+    if not folder.exists():
+        return False
+    for group in sorted(folder.rglob("*"), reverse=True):
+        if group.is_dir():
+            _rmdir(group)
+    _rmdir(folder)
+    return folder.exists()
+
+
+def _rmdir(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return
+
+
+def _kill(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _until(seconds: float) -> Iterator[None]:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        yield
+        time.sleep(0.02)
+
+
+def find_groups(name: str, *, mounted: Path = Path("/sys/fs/cgroup")) -> Groups:
+    """Find out which version of control groups this machine has.
+
+    Raises
+    ------
+    TestbedError
+        When it has none that can be written.
+    """
+    candidates: Sequence[tuple[int, tuple[Path, ...]]] = (
+        (1, (mounted / "cpu", mounted / "cpuset")),
+        (2, (mounted,)),
+    )
+    for version, roots in candidates:
+        if all((root / "cgroup.procs").exists() for root in roots):
+            if version == 2 and not _controls(roots[0]) >= {"cpu", "cpuset"}:
+                continue
+            if not all(os.access(root, os.W_OK) for root in roots):
+                raise TestbedError(f"{mounted}: not writable; root is needed")
+            return Groups(roots, version, name)
+    raise TestbedError(
+        f"{mounted}: no control groups with cpu and cpuset; mount them, or run "
+        "skelgen on real hosts"
+    )
+
+
+def _controls(root: Path) -> set[str]:
+    return set((root / "cgroup.controllers").read_text().split())

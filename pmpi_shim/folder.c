@@ -18,6 +18,7 @@
 #define COPY_BYTES ((size_t)1 << 17)
 
 static char folder[sizeof(skelgen.directory) + 32]; /* of this run */
+static char node[sizeof(skelgen.local) + 32];       /* the same on the node; or empty */
 
 /* mkdir -p */
 static void make_directory(const char *path)
@@ -35,16 +36,21 @@ static void make_directory(const char *path)
 	mkdir(part, 0777);
 }
 
+static void use(char *path, size_t bytes, const char *top, uint64_t world)
+{
+	snprintf(path, bytes, "%s", top);
+	if (!*top)
+		return;
+	if (world > 1)
+		snprintf(path, bytes, "%s/world-%u", top, (unsigned)world);
+	make_directory(path);
+}
+
 /* Use the folder of this world: SKELGEN_DIR for the first one, a folder in it for others. */
 void skelgen_folder_use(uint64_t world)
 {
-	if (world > 1)
-		snprintf(folder, sizeof(folder), "%s/world-%u", skelgen.directory, (unsigned)world);
-	else
-		snprintf(folder, sizeof(folder), "%s", skelgen.directory);
-	make_directory(folder);
-	if (skelgen.local[0])
-		make_directory(skelgen.local);
+	use(folder, sizeof(folder), skelgen.directory, world);
+	use(node, sizeof(node), skelgen.local, world);
 }
 
 const char *skelgen_folder(void)
@@ -93,9 +99,9 @@ void skelgen_folder_name(struct skelgen_stream *s)
 	if (s->thread)
 		snprintf(thread, sizeof(thread), ".t%03d", s->thread);
 	snprintf(s->name, sizeof(s->name), "rank-%06d%s.skt", skelgen.rank, thread);
-	if (skelgen.local[0]) /* several runs may use the node at the same time */
-		snprintf(s->path, sizeof(s->path), "%s/rank-%06d%s.%d.skt", skelgen.local,
-			 skelgen.rank, thread, (int)skelgen.pid);
+	if (node[0]) /* several runs may use the node at the same time */
+		snprintf(s->path, sizeof(s->path), "%s/rank-%06d%s.%d.skt", node, skelgen.rank,
+			 thread, (int)skelgen.pid);
 	else
 		snprintf(s->path, sizeof(s->path), "%s/%s", folder, s->name);
 }
@@ -144,7 +150,7 @@ void skelgen_folder_deliver(struct skelgen_stream *s)
 	char target[sizeof(folder) + SKELGEN_NAME_BYTES];
 	int error;
 
-	if (!skelgen.local[0] || !s->path[0])
+	if (!node[0] || !s->path[0])
 		return;
 	snprintf(part, sizeof(part), "%s/.%s.part", folder, s->name);
 	snprintf(target, sizeof(target), "%s/%s", folder, s->name);
@@ -198,8 +204,7 @@ void skelgen_folder_remark(struct skelgen_stream *s)
 	uint8_t payload[sizeof(text) + 10];
 	uint8_t *p;
 
-	if (skelgen.rank != 0 || s->thread ||
-	    !over_network(skelgen.local[0] ? skelgen.local : folder))
+	if (skelgen.rank != 0 || s->thread || !over_network(node[0] ? node : folder))
 		return;
 	p = skelgen_put_string(payload, text, sizeof(text) - 1);
 	skelgen_define(s, SKELGEN_REC_NOTE, payload, (size_t)(p - payload));

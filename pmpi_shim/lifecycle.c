@@ -186,7 +186,7 @@ static struct skelgen_stream *open_in_folder(uint64_t world)
 	pmpi.Reduce(&mine, &first, 1, MPI_UINT64_T, MPI_MIN, 0, mpi.comm_world);
 	if (first != LARGEST)
 		skelgen_say("cannot record into %s on rank %d: %s; the program runs on",
-			    skelgen_folder(), (int)(first >> 32),
+			    skelgen.local[0] ? skelgen.local : skelgen_folder(), (int)(first >> 32),
 			    skelgen_reason((int)(uint32_t)first));
 	else if (world > 1 && !spawned())
 		skelgen_say("%s holds another run; this one is in %s", skelgen.directory,

@@ -20,6 +20,7 @@ from skelgen.launch.command import (
     parse_command,
 )
 from skelgen.launch.folders import new_folder
+from skelgen.launch.node_files import NodeFolder, recorder_settings
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.shim import mpi_of, shim
 
@@ -200,22 +201,28 @@ def run_recorded(
     load an MPI library too.
     """
     library = shim(mpi_of(launch))
+    node = NodeFolder.of(folder)
     before = os.environ.get("LD_PRELOAD", "")
     everywhere, for_ranks = missing_settings(environment or {})
     variables = {
         **for_ranks,
+        **recorder_settings(node),
         "LD_PRELOAD": f"{library}:{before}" if before else str(library),
         "SKELGEN_DIR": str(folder.absolute()),
     }
     if launch.launcher is None:
         everywhere |= variables
-    return run(
-        launch.running(variables=variables),
-        output=output,
-        timeout_s=timeout_s,
-        environment=everywhere,
-        folder=cwd,
-    )
+    try:
+        return run(
+            launch.running(variables=variables),
+            output=output,
+            timeout_s=timeout_s,
+            environment=everywhere,
+            folder=cwd,
+        )
+    finally:
+        if node is not None:
+            node.bring(folder)
 
 
 def _facts(

@@ -17,7 +17,7 @@ from tests.shim.reader import FAILED, read_run
 
 pytestmark = pytest.mark.mpi
 
-FINALIZED, ABORTED, EXITED, FULL, LIMIT = range(5)
+FINALIZED, ABORTED, EXITED = range(3)
 
 
 def end(trace: object) -> dict:
@@ -146,42 +146,6 @@ def test_a_call_that_fails_is_recorded_with_its_error(record: Record) -> None:
     (event,) = run.traces[0].of("Send")
     assert event.has(FAILED)
     assert event.error
-
-
-def test_an_unwritable_folder_costs_one_line_only(lab: Lab, tmp_path: Path) -> None:
-    (tmp_path / "run").write_text("a file where the folder should be")
-    run = lab.launch(
-        2,
-        [str(lab.compile("endings")), "many", "100"],
-        tmp_path,
-        preload=str(lab.shim),
-    )
-    assert (run.exit_code, run.output) == (0, "the end\n")
-    lines = [x for x in run.errors.splitlines() if x.startswith("skelgen:")]
-    assert len(lines) == 1
-    assert "cannot record into" in lines[0]
-    assert "Not a directory" in lines[0]
-
-
-def test_a_full_disk_costs_one_line_only(record: Record) -> None:
-    run = record("endings", 1, "many", "80000", "400000")
-    assert (run.exit_code, run.output) == (0, "the end\n")
-    assert run.errors.count("skelgen:") == 1
-    assert "File too large" in run.errors
-    (trace,) = run.traces
-    assert trace.clean
-    assert end(trace)["reason"] == FULL
-    assert 300_000 < trace.bytes <= 400_000
-
-
-def test_a_limit_on_the_size_stops_recording_cleanly(record: Record) -> None:
-    run = record("endings", 1, "many", "50000", SKELGEN_MAX_BYTES="100000")
-    assert (run.exit_code, run.output) == (0, "the end\n")
-    assert run.errors.count("skelgen:") == 1
-    (trace,) = run.traces
-    assert trace.clean
-    assert end(trace)["reason"] == LIMIT
-    assert 50_000 < trace.bytes <= 100_000
 
 
 def test_ever_changing_tags_stay_small_and_exact(record: Record) -> None:

@@ -2,6 +2,8 @@
 /* Events out of the ordinary, runs of failed polls, samples of CPU time. */
 #include "recorder.h"
 
+#include <limits.h>
+
 /* An event with everything but lists of statuses and foreign requests fits into this. */
 #define LONGEST_EVENT 200
 
@@ -224,10 +226,14 @@ static void emit(struct skelgen_stream *s, struct skelgen_shape *shape,
 /* Find or define the call's shape; what that costs counts as overhead of the next gap. */
 static struct skelgen_shape *shape_of(struct skelgen_stream *s, const struct skelgen_call *call)
 {
-	uint64_t begin = skelgen_now();
+	struct skelgen_shape *shape = s->predicted;
 	uint32_t known = s->interned.next_shape;
-	struct skelgen_shape *shape = skelgen_shape_of(s, call);
+	uint64_t begin;
 
+	if (likely(skelgen_matches(shape, *call, UINT_MAX)))
+		return shape;
+	begin = skelgen_now();
+	shape = skelgen_shape_of(s, call);
 	if (s->interned.next_shape != known) {
 		s->overhead += skelgen_now() - begin;
 		s->special |= SKELGEN_SPECIAL_OVERHEAD;
@@ -274,38 +280,24 @@ void skelgen_flush_poll(struct skelgen_stream *s)
 		emit(s, shape, &poll->call, &x);
 }
 
-static bool same_poll(const struct skelgen_poll *poll, const struct skelgen_call *call,
-		      uint64_t begin)
-{
-	return poll->count && begin - poll->end < skelgen.polling_gap &&
-	       memcmp(&poll->call, call, sizeof(*call)) == 0;
-}
-
 /* Hold back a failed poll: as long as it repeats, it stays one record. */
-static void add_poll(struct skelgen_stream *s, const struct skelgen_call *call, uint64_t begin,
-		     uint64_t end)
+static void first_poll(struct skelgen_stream *s, const struct skelgen_call *call, uint64_t begin,
+		       uint64_t end)
 {
-	struct skelgen_poll *poll = &s->poll;
+	struct extras x = collect(s, begin, end);
 
-	if (same_poll(poll, call, begin) && !s->overhead) {
-		poll->count++;
-		poll->inside += end - begin;
-	} else {
-		struct extras x = collect(s, begin, end);
-
-		skelgen_flush_poll(s);
-		*poll = (struct skelgen_poll){
-			.call = *call,
-			.previous_end = s->last_end,
-			.begin = begin,
-			.inside = end - begin,
-			.count = 1,
-			.overhead = x.overhead,
-			.lost_us = x.lost_us,
-		};
-		s->special |= SKELGEN_SPECIAL_POLL;
-	}
-	poll->end = end;
+	skelgen_flush_poll(s);
+	s->poll = (struct skelgen_poll){
+		.call = *call,
+		.previous_end = s->last_end,
+		.begin = begin,
+		.end = end,
+		.inside = end - begin,
+		.count = 1,
+		.overhead = x.overhead,
+		.lost_us = x.lost_us,
+	};
+	s->special |= SKELGEN_SPECIAL_POLL;
 	s->last_end = end;
 	clear_extras(s);
 }
@@ -341,7 +333,8 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 		call = &deep;
 	}
 	if (call->flags & SKELGEN_SHAPE_NOT_READY) {
-		add_poll(s, call, begin, end);
+		if (!skelgen_poll_again(s, call, begin, end))
+			first_poll(s, call, begin, end);
 		return;
 	}
 	if (end - begin > skelgen.long_gap) {

@@ -186,8 +186,8 @@ SKELGEN_INLINE void skelgen_turn(struct skelgen_shape *shape, int64_t a, int64_t
 SKELGEN_INLINE uint8_t *skelgen_put_times(uint8_t *p, uint32_t gap, uint32_t duration,
 					  unsigned *tag)
 {
-	unsigned gap_bytes = (unsigned)(31 - __builtin_clz(gap | 1)) >> 3;
-	unsigned duration_bytes = (unsigned)(31 - __builtin_clz(duration | 1)) >> 3;
+	unsigned gap_bytes = (unsigned)(31 ^ __builtin_clz(gap | 1)) >> 3;
+	unsigned duration_bytes = (unsigned)(31 ^ __builtin_clz(duration | 1)) >> 3;
 
 	memcpy(p, &gap, sizeof(gap));
 	p += gap_bytes + 1;
@@ -243,6 +243,23 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 	skelgen_predict(s, shape);
 	if (unlikely(p > s->limit))
 		skelgen_grow(s);
+}
+
+/* A poll that found nothing, as the one before it: only the count and the time grow. */
+SKELGEN_INLINE bool skelgen_poll_again(struct skelgen_stream *s, const struct skelgen_call *call,
+				       uint64_t begin, uint64_t end)
+{
+	struct skelgen_poll *poll = &s->poll;
+
+	if (unlikely(s->special != SKELGEN_SPECIAL_POLL || skelgen.paused ||
+		     begin - poll->end >= skelgen.polling_gap ||
+		     memcmp(&poll->call, call, sizeof(*call)) != 0))
+		return false;
+	poll->count++;
+	poll->inside += end - begin;
+	poll->end = end;
+	s->last_end = end;
+	return true;
 }
 
 #endif

@@ -70,11 +70,17 @@ def recorded(f: Function) -> str:
         *(["\t} else {", *(f"\t\t{x}" for x in w.success)] if w.success else []),
         "\t}",
     ]
+    if w.polls:
+        lines += [
+            "\tif (!(call.flags & SKELGEN_SHAPE_NOT_READY) ||",
+            "\t    !skelgen_poll_again(s, &call, begin, end))",
+        ]
+    indent = "\t\t" if w.polls else "\t"
     if w.general:
-        lines.append("\tskelgen_event_general(s, &call, begin, end);")
+        lines.append(f"{indent}skelgen_event_general(s, &call, begin, end);")
     else:
         uses = " | ".join(dict.fromkeys(w.uses)) or "0"
-        lines.append(f"\tskelgen_event(s, call, {uses}, begin, end);")
+        lines.append(f"{indent}skelgen_event(s, call, {uses}, begin, end);")
     lines += [*(f"\t{x}" for x in w.last), "\tskelgen_end(s);", "\treturn code;", "}"]
     return head(f) + "\n".join(lines) + "\n"
 

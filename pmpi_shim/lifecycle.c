@@ -159,8 +159,7 @@ static bool prepare(void)
 	skelgen.used_bytes = 0;
 	skelgen.max_bytes = most ? most / (uint64_t)skelgen.size + 1 : 0;
 	skelgen_site_prepare();
-	return skelgen_objects_open() && skelgen_requests_open() &&
-	       skelgen_clock_prepare(skelgen.size);
+	return skelgen_objects_open() && skelgen_clock_prepare(skelgen.size);
 }
 
 static bool spawned(void)
@@ -336,7 +335,6 @@ void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t func
 	}
 	pthread_mutex_unlock(&skelgen.lock);
 	skelgen_objects_close();
-	skelgen_requests_close();
 }
 
 /* An event whose peer is a number the program passed. */

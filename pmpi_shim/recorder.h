@@ -159,6 +159,17 @@ struct skelgen_foreign {
 	uint64_t number;
 };
 
+/* The requests that one thread made and that are not complete, by handle (request.c). */
+struct skelgen_requests {
+	struct skelgen_queue *queues;
+	size_t queue_room; /* power of two */
+	size_t queues_used;
+	struct skelgen_request *more; /* further ones with the handle of a queue */
+	uint32_t room;                /* for those */
+	uint32_t free;                /* first of the free ones of them */
+	bool locked;
+};
+
 /* A run of failed polls that is not written yet. */
 struct skelgen_poll {
 	struct skelgen_call call;
@@ -214,6 +225,8 @@ struct skelgen_stream {
 	uint32_t last;
 	struct skelgen_shape **predictions;
 	struct skelgen_prediction *long_predictions;
+	bool stopped;
+	struct skelgen_requests made;
 
 	/* one event's extras */
 	uint64_t overhead; /* spent by the recorder since last_end [units] */
@@ -245,7 +258,6 @@ struct skelgen_stream {
 	uint8_t *window;
 	size_t window_bytes;
 	uint64_t window_offset;
-	bool stopped;
 	uint64_t persistent;
 	uint64_t unrecorded;
 	struct skelgen_interned interned;
@@ -452,8 +464,12 @@ enum skelgen_request_flags {
 	SKELGEN_REQUEST_CANCELLED = 4,
 	SKELGEN_REQUEST_PROMISE = 8, /* its completion makes a communicator */
 };
-bool skelgen_requests_open(void);
-void skelgen_requests_close(void);
+SKELGEN_INLINE bool skelgen_watching(void)
+{
+	return __atomic_load_n(&skelgen_watched, __ATOMIC_RELAXED) != 0;
+}
+bool skelgen_requests_open(struct skelgen_requests *table);
+void skelgen_requests_close(struct skelgen_requests *table);
 void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags);
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[]);
 MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n);

@@ -2,43 +2,56 @@
 /*
  * From request handles to request numbers. MPI libraries return one handle for several requests
  * that completed at once, so a handle leads to a queue: the oldest request completes first.
+ *
+ * Each stream has a table of the requests that its thread made. A thread looks into its own
+ * first and finds nearly always what it looks for, so threads do not wait for each other, and
+ * of equal handles it gets its own.
  */
 #include "recorder.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
-#define NO_NODE UINT32_MAX
+#define NONE UINT32_MAX
+#define LIVE 0x100u /* beside enum skelgen_request_flags: there is a request */
 
-struct node {
+struct skelgen_request {
 	uint64_t number; /* request, or persistent request; 0: made while recording paused */
 	uint64_t active; /* of a persistent one: the request that its last start made, or 0 */
-	uint32_t next;
-	uint16_t flags;   /* enum skelgen_request_flags */
-	uint16_t thread;  /* whose stream numbered it */
-	uint16_t creator; /* of a persistent one: whose stream numbered that */
+	uint64_t ticks;  /* when it was made, where several threads call MPI */
+	uint32_t next;   /* with the same handle, of those that stand in `more` */
+	uint32_t flags;  /* LIVE, enum skelgen_request_flags; 0: no request */
 };
 
-struct slot {
+/* Handles whose requests are all complete keep their place until room is short. */
+struct skelgen_queue {
 	uint64_t handle; /* 0: free; handles are never 0 */
-	uint32_t head;   /* NO_NODE: no request has this handle at the moment */
-	uint32_t tail;
+	struct skelgen_request oldest;
+	uint32_t newest; /* of those in `more` */
 };
 
 /* What a completion learns about a request. */
 struct taken {
 	uint64_t number;
 	unsigned flags;
-	uint32_t thread;
+	int thread; /* whose stream numbered it */
 };
 
-static struct slot *slots;
-static size_t slot_room; /* power of two */
-static size_t slots_used;
-static struct node *nodes;
-static size_t node_room;
-static uint32_t free_node;
-
 uint64_t skelgen_watched;
+
+static void lock(struct skelgen_requests *table)
+{
+	if (likely(!skelgen.multiple))
+		return;
+	while (__atomic_test_and_set(&table->locked, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void unlock(struct skelgen_requests *table)
+{
+	if (unlikely(skelgen.multiple))
+		__atomic_clear(&table->locked, __ATOMIC_RELEASE);
+}
 
 /* Requests whose completion has to look at the status. */
 static bool watched(unsigned flags)
@@ -47,166 +60,244 @@ static bool watched(unsigned flags)
 	       (SKELGEN_REQUEST_WATCHED | SKELGEN_REQUEST_PROMISE | SKELGEN_REQUEST_CANCELLED);
 }
 
-static size_t start_of(uint64_t handle)
+static void watch(int more)
 {
-	return (size_t)((handle * 0x9e3779b97f4a7c15u) >> 24) & (slot_room - 1);
+	if (unlikely(skelgen.multiple))
+		__atomic_fetch_add(&skelgen_watched, (uint64_t)more, __ATOMIC_RELAXED);
+	else
+		skelgen_watched += (uint64_t)more;
 }
 
-static struct slot *find(uint64_t handle)
+/* The queue of a handle, or the free place where it would stand. */
+static struct skelgen_queue *find(const struct skelgen_requests *table, uint64_t handle)
 {
-	for (size_t i = start_of(handle);; i = (i + 1) & (slot_room - 1))
-		if (slots[i].handle == handle || !slots[i].handle)
-			return &slots[i];
+	size_t mask = table->queue_room - 1;
+
+	for (size_t i = handle * 0x9e3779b97f4a7c15u >> 24;; i++) {
+		struct skelgen_queue *queue = &table->queues[i & mask];
+
+		if (queue->handle == handle || !queue->handle)
+			return queue;
+	}
 }
 
-static bool more_nodes(void)
+static bool more_room(struct skelgen_requests *table)
 {
-	size_t room = node_room ? 2 * node_room : 256;
-	struct node *larger = realloc(nodes, room * sizeof(*nodes));
+	uint32_t room = table->room ? 2 * table->room : 64;
+	struct skelgen_request *larger = realloc(table->more, room * sizeof(*larger));
 
 	if (!larger)
 		return false;
-	for (size_t i = node_room; i < room; i++)
-		larger[i].next = i + 1 < room ? (uint32_t)(i + 1) : free_node;
-	free_node = (uint32_t)node_room;
-	nodes = larger;
-	node_room = room;
+	for (uint32_t i = table->room; i < room; i++)
+		larger[i].next = i + 1 < room ? i + 1 : table->free;
+	table->free = table->room;
+	table->more = larger;
+	table->room = room;
 	return true;
 }
 
-/* Make the table larger and leave out handles that no request has any more. */
-static bool more_slots(void)
+/* Make room for more handles and leave out those that no request has any more. */
+static bool more_queues(struct skelgen_requests *table)
 {
-	struct slot *old = slots;
-	size_t old_room = slot_room;
+	struct skelgen_requests old = *table;
 	size_t live = 0;
-	size_t room = 256;
+	size_t room = 128;
 
-	for (size_t i = 0; i < old_room; i++)
-		live += old[i].handle && old[i].head != NO_NODE;
+	for (size_t i = 0; i < old.queue_room; i++)
+		live += old.queues[i].oldest.flags != 0;
 	while (room < 4 * live)
 		room *= 2;
-	slots = calloc(room, sizeof(*slots));
-	if (!slots) {
-		slots = old;
+	table->queues = calloc(room, sizeof(*table->queues));
+	if (!table->queues) {
+		table->queues = old.queues;
 		return false;
 	}
-	slot_room = room;
-	slots_used = 0;
-	for (size_t i = 0; i < old_room; i++) {
-		if (!old[i].handle || old[i].head == NO_NODE)
+	table->queue_room = room;
+	table->queues_used = 0;
+	for (size_t i = 0; i < old.queue_room; i++) {
+		if (!old.queues[i].oldest.flags)
 			continue;
-		*find(old[i].handle) = old[i];
-		slots_used++;
+		*find(table, old.queues[i].handle) = old.queues[i];
+		table->queues_used++;
 	}
-	free(old);
+	free(old.queues);
 	return true;
 }
 
-bool skelgen_requests_open(void)
+bool skelgen_requests_open(struct skelgen_requests *table)
 {
-	free_node = NO_NODE;
-	return more_slots() && more_nodes();
+	*table = (struct skelgen_requests){.free = NONE};
+	return more_queues(table) && more_room(table);
 }
 
-void skelgen_requests_close(void)
+void skelgen_requests_close(struct skelgen_requests *table)
 {
-	free(slots);
-	free(nodes);
-	slots = NULL;
-	nodes = NULL;
-	slot_room = slots_used = node_room = 0;
-	skelgen_watched = 0;
+	free(table->queues);
+	free(table->more);
 }
 
-static void add(uint64_t handle, const struct node *request)
+/* Place for a further request with a handle that has one; NULL when memory is short. */
+static struct skelgen_request *queue_up(struct skelgen_requests *table, struct skelgen_queue *queue)
 {
-	struct slot *slot;
-	uint32_t index;
+	struct skelgen_request *request;
+	uint32_t index = table->free;
 
-	if (free_node == NO_NODE && !more_nodes())
-		return;
-	slot = find(handle);
-	if (!slot->handle) {
-		if (2 * (slots_used + 1) > slot_room) {
-			if (!more_slots())
-				return;
-			slot = find(handle);
-		}
-		slots_used++;
-		slot->handle = handle;
-		slot->head = NO_NODE;
+	if (unlikely(index == NONE)) {
+		if (!more_room(table))
+			return NULL;
+		index = table->free;
 	}
-	index = free_node;
-	free_node = nodes[index].next;
-	nodes[index] = *request;
-	nodes[index].next = NO_NODE;
-	if (slot->head == NO_NODE)
-		slot->head = index;
+	request = &table->more[index];
+	table->free = request->next;
+	if (queue->oldest.next == NONE)
+		queue->oldest.next = index;
 	else
-		nodes[slot->tail].next = index;
-	slot->tail = index;
+		table->more[queue->newest].next = index;
+	queue->newest = index;
+	return request;
+}
+
+/* A new request at the end of its handle's queue; NULL when memory is short. */
+static struct skelgen_request *append(struct skelgen_requests *table, uint64_t handle)
+{
+	struct skelgen_queue *queue = find(table, handle);
+
+	if (queue->oldest.flags)
+		return queue_up(table, queue);
+	if (unlikely(!queue->handle)) {
+		if (2 * (table->queues_used + 1) > table->queue_room) {
+			if (!more_queues(table))
+				return NULL;
+			queue = find(table, handle);
+		}
+		table->queues_used++;
+		queue->handle = handle;
+	}
+	return &queue->oldest;
 }
 
 /* A call made a request: number it. */
 void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags)
 {
-	bool paused = skelgen.paused;
-	struct node request = {
-		.flags = (uint16_t)flags,
-		.thread = (uint16_t)s->thread,
-		.creator = (uint16_t)s->thread,
-	};
+	struct skelgen_request *request;
+	uint64_t number = 0;
 
-	if (!paused)
-		request.number =
-			flags & SKELGEN_REQUEST_PERSISTENT ? ++s->persistent : ++s->requests;
+	if (likely(!skelgen.paused))
+		number = flags & SKELGEN_REQUEST_PERSISTENT ? ++s->persistent : ++s->requests;
 	if (handle == (uint64_t)(uintptr_t)mpi.request_null)
 		return;
-	skelgen_lock();
-	skelgen_watched += watched(flags);
-	add(handle, &request);
-	skelgen_unlock();
+	lock(&s->made);
+	request = append(&s->made, handle);
+	if (likely(request)) {
+		request->number = number;
+		request->active = 0;
+		request->next = NONE;
+		request->flags = flags | LIVE;
+		if (unlikely(skelgen.level >= MPI_THREAD_SERIALIZED))
+			request->ticks = skelgen_ticks();
+		if (watched(flags))
+			watch(1);
+	}
+	unlock(&s->made);
 }
 
-static void remove_head(struct slot *slot)
+/* Which other thread made the oldest request with this handle? The process's lock is held. */
+static struct skelgen_stream *maker(const struct skelgen_stream *s, uint64_t handle)
 {
-	uint32_t index = slot->head;
+	struct skelgen_stream *found = NULL;
+	uint64_t earliest = UINT64_MAX;
 
-	slot->head = nodes[index].next;
-	nodes[index].next = free_node;
-	free_node = index;
+	for (struct skelgen_stream *other = skelgen.streams; other; other = other->next) {
+		const struct skelgen_request *oldest;
+
+		if (other == s)
+			continue;
+		lock(&other->made);
+		oldest = &find(&other->made, handle)->oldest;
+		if (oldest->flags && oldest->ticks < earliest) {
+			earliest = oldest->ticks;
+			found = other;
+		}
+		unlock(&other->made);
+	}
+	return found;
+}
+
+/*
+ * Find the requests with a handle and keep the table in which they stand locked: this thread's
+ * own, or that of the thread that made them. Returns that thread's stream; NULL, and nothing is
+ * locked: none is known.
+ */
+static struct skelgen_stream *lock_queue(struct skelgen_stream *s, uint64_t handle,
+					 struct skelgen_queue **queue)
+{
+	lock(&s->made);
+	*queue = find(&s->made, handle);
+	if (likely((*queue)->oldest.flags))
+		return s;
+	unlock(&s->made);
+	if (handle == (uint64_t)(uintptr_t)mpi.request_null)
+		return NULL;
+	skelgen_lock();
+	s = maker(s, handle);
+	if (s) {
+		lock(&s->made);
+		*queue = find(&s->made, handle);
+		if (!(*queue)->oldest.flags) {
+			unlock(&s->made);
+			s = NULL;
+		}
+	}
+	skelgen_unlock();
+	return s;
+}
+
+static void remove_oldest(struct skelgen_requests *table, struct skelgen_queue *queue)
+{
+	uint32_t index = queue->oldest.next;
+
+	queue->oldest.flags = 0;
+	if (index == NONE)
+		return;
+	queue->oldest = table->more[index];
+	table->more[index].next = table->free;
+	table->free = index;
 }
 
 /* Take the oldest active request with this handle; false: none is known. */
-static bool take(uint64_t handle, struct taken *taken)
+static bool take(struct skelgen_stream *s, uint64_t handle, struct taken *taken)
 {
-	struct slot *slot = find(handle);
-	struct node *node;
+	struct skelgen_queue *queue;
+	struct skelgen_stream *owner = lock_queue(s, handle, &queue);
+	struct skelgen_request *oldest;
 
-	if (!slot->handle || slot->head == NO_NODE)
+	if (!owner)
 		return false;
-	node = &nodes[slot->head];
-	taken->flags = node->flags;
-	taken->thread = node->thread;
-	if (node->flags & SKELGEN_REQUEST_PERSISTENT) {
-		taken->number = node->active;
-		node->active = 0;
-		node->flags &= (uint16_t)~SKELGEN_REQUEST_CANCELLED;
-		skelgen_watched -= watched(taken->flags) && !watched(node->flags);
-		return taken->number != 0;
+	oldest = &queue->oldest;
+	taken->flags = oldest->flags;
+	taken->thread = owner->thread;
+	if (unlikely(oldest->flags & SKELGEN_REQUEST_PERSISTENT)) {
+		taken->number = oldest->active;
+		oldest->active = 0;
+		oldest->flags &= ~(unsigned)SKELGEN_REQUEST_CANCELLED;
+		if (watched(taken->flags) && !watched(oldest->flags))
+			watch(-1);
+	} else {
+		taken->number = oldest->number;
+		remove_oldest(&owner->made, queue);
+		if (unlikely(watched(taken->flags)))
+			watch(-1);
 	}
-	taken->number = node->number;
-	skelgen_watched -= watched(node->flags);
-	remove_head(slot);
-	return true;
+	unlock(&owner->made);
+	return taken->number || !(taken->flags & SKELGEN_REQUEST_PERSISTENT);
 }
 
-static void add_age(struct skelgen_stream *s, int64_t age)
+/* Room for n ages; false when memory is short. */
+static bool begin_ages(struct skelgen_stream *s, size_t n)
 {
-	if (!skelgen_room((void **)&s->ages, &s->ages_room, s->age_count + 1, sizeof(*s->ages)))
-		return;
-	s->ages[s->age_count++] = age;
+	s->age_count = 0;
+	return likely(n <= s->ages_room) ||
+	       skelgen_room((void **)&s->ages, &s->ages_room, n, sizeof(*s->ages));
 }
 
 static void add_foreign(struct skelgen_stream *s, const struct taken *taken)
@@ -214,7 +305,7 @@ static void add_foreign(struct skelgen_stream *s, const struct taken *taken)
 	if (!skelgen_room((void **)&s->foreign, &s->foreign_room, s->foreign_count + 1,
 			  sizeof(*s->foreign)))
 		return;
-	s->foreign[s->foreign_count].thread = taken->thread;
+	s->foreign[s->foreign_count].thread = (uint32_t)taken->thread;
 	s->foreign[s->foreign_count++].number = taken->number;
 	s->special |= SKELGEN_SPECIAL_FOREIGN;
 }
@@ -233,29 +324,40 @@ static void add_status(struct skelgen_stream *s, const MPI_Status *status, bool 
 	s->special |= SKELGEN_SPECIAL_STATUS;
 }
 
-/* One of the requests that a call completed. */
+/* What the status of a request says that was watched. */
+static void look(struct skelgen_stream *s, unsigned flags, const MPI_Status *status)
+{
+	int cancelled = 0;
+
+	if (!status || status == MPI_STATUS_IGNORE)
+		return;
+	if (flags & SKELGEN_REQUEST_CANCELLED)
+		pmpi.Test_cancelled(status, &cancelled);
+	if (cancelled || flags & SKELGEN_REQUEST_WATCHED)
+		add_status(s, status, cancelled);
+}
+
+/* One of the requests that a call completed. There is room for its age. */
 static void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
 {
 	struct taken taken;
-	int cancelled = 0;
 
-	if (!take(handle, &taken))
+	if (!take(s, handle, &taken))
 		return;
-	if (taken.flags & SKELGEN_REQUEST_PROMISE)
+	if (unlikely(taken.flags & SKELGEN_REQUEST_PROMISE)) {
+		skelgen_lock();
 		skelgen_comm_fulfil(((uint64_t)taken.thread + 1) << 48 | taken.number);
+		skelgen_unlock();
+	}
 	if (!taken.number || skelgen.paused)
 		return;
-	if (taken.thread != (uint32_t)s->thread) {
+	if (unlikely(taken.thread != s->thread)) {
 		add_foreign(s, &taken);
 		return;
 	}
-	add_age(s, (int64_t)(s->requests - taken.number + 1));
-	if (!status || status == MPI_STATUS_IGNORE)
-		return;
-	if (taken.flags & SKELGEN_REQUEST_CANCELLED)
-		pmpi.Test_cancelled(status, &cancelled);
-	if (cancelled || taken.flags & SKELGEN_REQUEST_WATCHED)
-		add_status(s, status, cancelled);
+	s->ages[s->age_count++] = (int64_t)(s->requests - taken.number + 1);
+	if (unlikely(watched(taken.flags)))
+		look(s, taken.flags, status);
 }
 
 /* Keep the handles that a completion is given: it overwrites them. */
@@ -285,96 +387,99 @@ uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices
 {
 	const MPI_Status *none = MPI_STATUSES_IGNORE;
 
-	s->age_count = 0;
-	skelgen_lock();
+	if (!begin_ages(s, n))
+		return SKELGEN_REF_NONE;
 	for (size_t i = 0; i < n; i++) {
 		size_t index = indices ? (size_t)indices[i] : i;
 
 		if (index < s->held_room)
 			complete(s, s->held[index], statuses == none ? NULL : statuses + i);
 	}
-	skelgen_unlock();
 	return skelgen_list(s);
 }
 
 uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
 {
-	s->age_count = 0;
-	skelgen_lock();
+	if (!begin_ages(s, 1))
+		return SKELGEN_REF_NONE;
 	complete(s, handle, status);
-	skelgen_unlock();
 	return s->age_count ? (uint64_t)s->ages[0] << 2 | SKELGEN_REF_AGE : SKELGEN_REF_NONE;
 }
 
-/* The held persistent requests were started: each start makes a request. */
+/* A persistent request was started: that makes a request. Only its maker names it. */
+static void start(struct skelgen_stream *s, uint64_t handle)
+{
+	struct skelgen_queue *queue;
+	struct skelgen_stream *owner = lock_queue(s, handle, &queue);
+	struct skelgen_request *oldest;
+
+	if (!owner)
+		return;
+	oldest = &queue->oldest;
+	if (oldest->flags & SKELGEN_REQUEST_PERSISTENT && oldest->number) {
+		oldest->active = 0;
+		if (owner == s && !skelgen.paused) {
+			s->ages[s->age_count++] = -(int64_t)oldest->number;
+			oldest->active = ++s->requests;
+		}
+	}
+	unlock(&owner->made);
+}
+
+/* The held persistent requests were started. */
 uint64_t skelgen_started(struct skelgen_stream *s, size_t n)
 {
-	bool paused = skelgen.paused;
-
-	s->age_count = 0;
-	skelgen_lock();
-	for (size_t i = 0; i < n; i++) {
-		struct slot *slot = find(s->held[i]);
-		struct node *node =
-			slot->handle && slot->head != NO_NODE ? &nodes[slot->head] : NULL;
-
-		if (!node || !(node->flags & SKELGEN_REQUEST_PERSISTENT) || !node->number)
-			continue;
-		node->active = 0;
-		if (paused || node->creator != s->thread)
-			continue;
-		add_age(s, -(int64_t)node->number);
-		node->active = ++s->requests;
-		node->thread = (uint16_t)s->thread;
-	}
-	skelgen_unlock();
+	if (!begin_ages(s, n))
+		return SKELGEN_REF_NONE;
+	for (size_t i = 0; i < n && i < s->held_room; i++)
+		start(s, s->held[i]);
 	return skelgen_list(s);
 }
 
 /* Request_free: the handle will come back for another request. */
 uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle)
 {
-	struct slot *slot;
-	struct node *node;
-	uint64_t number;
-	unsigned flags;
+	struct skelgen_queue *queue;
+	struct skelgen_stream *owner;
+	const struct skelgen_request *oldest;
 
-	s->age_count = 0;
-	skelgen_lock();
-	slot = find(handle);
-	if (slot->handle && slot->head != NO_NODE) {
-		node = &nodes[slot->head];
-		number = node->number;
-		flags = node->flags;
-		skelgen_watched -= watched(flags);
-		if (number && node->creator == s->thread)
-			add_age(s, flags & SKELGEN_REQUEST_PERSISTENT
-					   ? -(int64_t)number
-					   : (int64_t)(s->requests - number + 1));
-		remove_head(slot);
-	}
-	skelgen_unlock();
+	if (!begin_ages(s, 1))
+		return SKELGEN_REF_NONE;
+	owner = lock_queue(s, handle, &queue);
+	if (!owner)
+		return SKELGEN_REF_NONE;
+	oldest = &queue->oldest;
+	if (oldest->number && owner == s)
+		s->ages[s->age_count++] = oldest->flags & SKELGEN_REQUEST_PERSISTENT
+						  ? -(int64_t)oldest->number
+						  : (int64_t)(s->requests - oldest->number + 1);
+	if (watched(oldest->flags))
+		watch(-1);
+	remove_oldest(&owner->made, queue);
+	unlock(&owner->made);
 	return skelgen_list(s);
 }
 
 /* Cancel: from now on its status may say that it was cancelled. */
 uint64_t skelgen_cancelled(struct skelgen_stream *s, uint64_t handle)
 {
-	struct slot *slot;
-	struct node *node;
+	struct skelgen_queue *queue;
+	struct skelgen_stream *owner;
+	struct skelgen_request *oldest;
 	uint64_t number;
 
-	s->age_count = 0;
-	skelgen_lock();
-	slot = find(handle);
-	if (slot->handle && slot->head != NO_NODE) {
-		node = &nodes[slot->head];
-		number = node->flags & SKELGEN_REQUEST_PERSISTENT ? node->active : node->number;
-		skelgen_watched += !watched(node->flags);
-		node->flags |= SKELGEN_REQUEST_CANCELLED;
-		if (number && node->thread == s->thread)
-			add_age(s, (int64_t)(s->requests - number + 1));
-	}
-	skelgen_unlock();
+	if (!begin_ages(s, 1))
+		return SKELGEN_REF_NONE;
+	owner = lock_queue(s, handle, &queue);
+	if (!owner)
+		return SKELGEN_REF_NONE;
+	oldest = &queue->oldest;
+	number = oldest->flags & SKELGEN_REQUEST_PERSISTENT ? oldest->active : oldest->number;
+	if (!watched(oldest->flags))
+		watch(1);
+	oldest->flags |= SKELGEN_REQUEST_CANCELLED;
+	if (number && owner == s)
+		s->ages[s->age_count++] = (int64_t)(s->requests - number + 1);
+	unlock(&owner->made);
 	return skelgen_list(s);
 }

@@ -110,10 +110,9 @@ struct skelgen_stream *skelgen_stream_new(int thread)
 	s->thread = thread;
 	s->predictions = malloc(SKELGEN_PREDICTIONS * sizeof(*s->predictions));
 	s->long_predictions = calloc(SKELGEN_PREDICTIONS, sizeof(*s->long_predictions));
-	if (!s->predictions || !s->long_predictions || !skelgen_interned_open(&s->interned)) {
-		free(s->predictions);
-		free(s->long_predictions);
-		free(s);
+	if (!s->predictions || !s->long_predictions || !skelgen_interned_open(&s->interned) ||
+	    !skelgen_requests_open(&s->made)) {
+		skelgen_stream_free(s);
 		return NULL;
 	}
 	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
@@ -131,6 +130,7 @@ struct skelgen_stream *skelgen_stream_new(int thread)
 void skelgen_stream_free(struct skelgen_stream *s)
 {
 	skelgen_interned_close(&s->interned);
+	skelgen_requests_close(&s->made);
 	free(s->predictions);
 	free(s->long_predictions);
 	free(s->statuses);

@@ -48,6 +48,7 @@ def probe(w: Wrapper) -> None:
     plain_fields(w)
     flag, found, status = f.get("flag"), f.get("message"), f["status"].name
     wildcards(w, returns_message=True, condition=f" && *{flag.name}" if flag else "")
+    w.polls = flag is not None
     if flag:
         not_ready = "call.flags |= SKELGEN_SHAPE_NOT_READY;"
         w.success.append(f"if (!*{flag.name})\n\t\t\t{not_ready}")
@@ -98,11 +99,12 @@ def completion(w: Wrapper) -> None:
     own = many or f["status"]
     ignore = "MPI_STATUSES_IGNORE" if many else "MPI_STATUS_IGNORE"
     w.before.append(
-        f"if (skelgen_watched && {own.name} == {ignore})\n\t\t"
+        f"if (skelgen_watching() && {own.name} == {ignore})\n\t\t"
         f"{own.name} = skelgen_own_statuses(s, {f'(size_t){count}' if many else '1'});"
     )
     done = "code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS"
     if ready := is_ready(f):
+        w.polls = True
         not_ready = [
             "call.flags &= ~(uint32_t)SKELGEN_SHAPE_COMPLETES;",
             "call.flags |= SKELGEN_SHAPE_NOT_READY;",

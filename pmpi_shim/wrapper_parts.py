@@ -18,6 +18,7 @@ class Wrapper:
         self.uses: list[str] = []
         self.fields: dict[str, str] = {}
         self.general = False  # vectors and the like: not for the fast path
+        self.polls = False  # may find nothing, over and over
 
     def field(self, name: str, value: str, *uses: str) -> None:
         """Set a field of the call and note that this function has it."""

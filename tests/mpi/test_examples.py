@@ -7,12 +7,19 @@ import os
 import subprocess
 import sys
 import sysconfig
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from skelgen.events import Kind, collect, function_info
+from skelgen.signature.store import load
+from skelgen.skeleton.plan import plan
+from skelgen.skeleton.types import Plan
+from skelgen.trace import open_trace
 from tests.mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -89,10 +96,12 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
 
     scale = str(example.scale)
     built = skelgen(tmp_path, "build", "run", "--scale", scale, "-o", "skel")
-    kept = built["skeleton_events"] * example.scale / info["events"]
-    assert 0.3 < kept < 1.5  # half of the calls of heat2d go to MPI_PROC_NULL
+    made = plan(load(tmp_path / "skel"), example.scale)
+    assert built["skeleton_events"] == sum(planned(made).values())
     assert built["signature_items"] < info["events"] / 2
-    assert built["dropped_share"] < 0.5
+    assert built["dropped_share"] < 0.01  # calls too rare to keep one
+    assert not [text for text in built["warnings"] if "target" in text]
+    assert not wrongly_kept(made)
 
     again = skelgen(tmp_path, "build", "skel", "--scale", scale, "-o", "again")
     assert again["skeleton_events"] == built["skeleton_events"]
@@ -101,6 +110,55 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
         assert first.read_text() == second.read_text()
 
     measured = skelgen(tmp_path, "calibrate", "skel", "--runs", "1")
+    skelgen(tmp_path, "record", "-o", "own", "--", *launch, "skel/skeleton")
+    assert executed(tmp_path / "own") == planned(made) + Counter(
+        {name: example.ranks * count for name, count in REPORT.items()}
+    )
     assert measured["ratio"] > 0  # no more is certain of short runs on a busy machine
     only = skelgen(tmp_path, "predict", "skel", "--budget", "3s")["sets"][0]
     assert only["p5_s"] <= only["predicted_s"] <= only["p95_s"]
+
+
+#: What each rank of a skeleton does besides, before and after the timed region.
+REPORT = Counter(MPI_Barrier=1, MPI_Reduce=2, MPI_Gather=2)
+
+
+def planned(made: Plan) -> Counter[str]:
+    """Count the calls of a plan by function, all ranks."""
+    found: Counter[str] = Counter()
+    for program in made.programs:
+        for operation in program.operations:
+            name = made.functions[made.symbols[operation.symbol]["function"]]
+            found[name] += operation.occurrences * len(program.ranks)
+    return found
+
+
+def executed(run: Path) -> Counter[str]:
+    """Count the communicating calls of a recorded run by function, all ranks."""
+    calls = collect(open_trace(run)).calls
+    names = np.array(calls.functions)[calls.shapes["function"][calls.shape]]
+    local = (Kind.LOCAL, Kind.COMMUNICATOR)
+    return Counter(n for n in names.tolist() if function_info(n).kind not in local)
+
+
+def wrongly_kept(made: Plan) -> list[tuple[str, int, int, int]]:
+    """Return classes of calls that are far from 1/K: function, rank, calls, kept.
+
+    Classes are symbols on a rank with more than 1 % of its calls; 1 % of the target
+    is near, and so is one event.
+    """
+    found = []
+    for program in made.programs:
+        rank = program.ranks[0]
+        (group,) = (g for g in made.signature.groups if rank in g.ranks)
+        symbols = group.nest.symbol[group.nest.body_items == 0]
+        calls = np.bincount(symbols, group.count)
+        kept = np.zeros(len(calls))
+        for operation in program.operations:
+            kept[symbols[operation.leaf]] += operation.occurrences
+        target = calls / made.scaling_factor
+        far = np.abs(kept - target) > np.maximum(1, 0.01 * target)
+        for symbol in np.flatnonzero(far & (calls > 0.01 * calls.sum())):
+            name = made.functions[made.symbols[symbol]["function"]]
+            found.append((name, rank, int(calls[symbol]), int(kept[symbol])))
+    return found

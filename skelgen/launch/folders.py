@@ -99,24 +99,20 @@ def new_file(target: Path, *, force: bool) -> Iterator[Path]:
 def replace_file(target: Path, text: str) -> None:
     """Write a file beside its place and rename it, so that none is ever half written.
 
+    The folder around it is made when it is missing.
+
     Raises
     ------
     UsageError
-        When the folder cannot be written.
+        When it cannot be written there.
     """
     try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            dir=target.parent,
-            prefix=f".{target.name}.",
-            delete=False,
-            encoding="utf-8",
-        ) as file:
-            file.write(text)
-        Path(file.name).chmod(0o666 & ~_umask())
-        Path(file.name).replace(target)
+        with new_file(target, force=True) as beside:
+            beside.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise UsageError(f"{target} cannot be written: {error.strerror}") from error
+        raise UsageError(
+            f"{target} cannot be written ({error.strerror}); name another place"
+        ) from error
 
 
 def _umask() -> int:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
-from skelgen.errors import UsageError
+from skelgen.launch.folders import replace_file
 from skelgen.signature.read import expect_signature, read_signature
 from skelgen.signature.types import Signature
 from skelgen.signature.write import signature_text
@@ -62,31 +60,9 @@ def save(signature: Signature, path: Path) -> Path:
             path / "README.md": _readme(path.name, signature),
             path / "signature.yaml": files[path],
         }
-    try:
-        for file, text in files.items():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            _replace(file, text)
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be written ({error.strerror}); name another place"
-        ) from error
+    for file, text in files.items():
+        replace_file(file, text)
     return list(files)[-1]
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside and rename, so that nobody reads half a file."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _readme(name: str, signature: Signature) -> str:

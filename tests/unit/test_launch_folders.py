@@ -8,7 +8,7 @@ import pytest
 
 from skelgen.errors import UsageError
 from skelgen.launch import folders
-from skelgen.launch.folders import new_folder
+from skelgen.launch.folders import new_folder, replace_file
 
 
 def test_a_folder_appears_when_it_is_complete(tmp_path: Path):
@@ -64,3 +64,24 @@ def test_an_unwritable_place_is_refused_at_once(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(folders.os, "access", lambda path, mode: False)
     with pytest.raises(UsageError, match="not writable"):
         folders.check_free(tmp_path / "a/b", force=False)
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path):
+    target = tmp_path / "a/b"
+    replace_file(target, "old")
+    replace_file(target, "n\u00e9w\n")
+    assert target.read_bytes() == "n\u00e9w\n".encode()
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch
+):
+    def refuse(path: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    (tmp_path / "a").write_text("old")
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(UsageError, match=r"a cannot be written \(Operation not"):
+        replace_file(tmp_path / "a", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

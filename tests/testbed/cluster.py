@@ -26,7 +26,8 @@ LOADS = {
     "memory": "import numpy as n\na = n.ones(1 << 24)\nwhile True: a *= 1.0000001",
 }
 
-#: The processes of a host: PID 1 of its own, which takes all others with it.
+#: The processes of a host: PID 1 of its own, which takes all others with it. TCP shall
+#: fill the queue of a limited link, as it does at a real one, not guess its speed.
 _HOST = """
 exec >/dev/null 2>&1 </dev/null
 hostname {host}
@@ -37,6 +38,9 @@ mount -t tmpfs -o mode=1777 tmpfs /dev/shm
 mount --bind {hosts} /etc/hosts
 ip link set lo up
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+for control in cubic reno; do
+	sysctl -qw net.ipv4.tcp_congestion_control=$control 2>/dev/null && break
+done
 touch {state}/ready
 trap 'exit 0' TERM
 while :; do sleep 2147483647 & wait $!; done

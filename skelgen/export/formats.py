@@ -31,8 +31,9 @@ class Format:
         Whether the output is a folder, else one file.
     passes : int
         How often the events are read.
-    most_events : int
-        Most events that the tools for it can take, 0: no limit.
+    most_events : int or None
+        Most events that the tools for it can take, 0: no limit; None: the format
+        makes no sense of a part of a run.
     writer : callable
         Returns the writer; its modules are loaded when it is needed.
     """
@@ -41,7 +42,7 @@ class Format:
     suffix: str
     is_folder: bool
     passes: int
-    most_events: int
+    most_events: int | None
     writer: Callable[[], Writer]
 
 
@@ -74,7 +75,7 @@ FORMATS = {
     for one in (
         Format("perfetto", ".perfetto.json", False, 2, 1_000_000, _perfetto),
         Format("paraver", "-paraver", True, 2, 0, _paraver),
-        Format("tit", "-tit", True, 2, 0, _tit),
+        Format("tit", "-tit", True, 2, None, _tit),
         Format("otf2", "-otf2", True, 2, 0, _otf2),
     )
 }

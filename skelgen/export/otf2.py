@@ -37,6 +37,7 @@ def write(run: Run, target: Path) -> Written:
             records += writer.records
             for number, count in writer.close().items():
                 counts[number] = count
+        _leave_empty(run, archive)
         check(library().OTF2_Archive_CloseEvtFiles(archive))
         _local_definitions(run, archive)
         definitions = library().OTF2_Archive_GetGlobalDefWriter(archive)
@@ -83,12 +84,23 @@ def _archive(target: Path) -> Iterator[Any]:
     check(result)
 
 
+def _leave_empty(run: Run, archive: Any) -> None:
+    """Write the empty files of missing ranks that readers expect."""
+    for location in range(len(run.streams), _locations(run)):
+        writer = library().OTF2_Archive_GetEvtWriter(archive, location)
+        check(library().OTF2_Archive_CloseEvtWriter(archive, writer))
+
+
+def _locations(run: Run) -> int:
+    return len(run.streams) + len(run.trace.missing)
+
+
 def _local_definitions(run: Run, archive: Any) -> None:
     """Write the empty files of local definitions that readers expect."""
     lib = library()
     check(lib.OTF2_Archive_OpenDefFiles(archive))
-    for stream in run.streams:
-        writer = lib.OTF2_Archive_GetDefWriter(archive, stream.number)
+    for location in range(_locations(run)):
+        writer = lib.OTF2_Archive_GetDefWriter(archive, location)
         check(lib.OTF2_Archive_CloseDefWriter(archive, writer))
     check(lib.OTF2_Archive_CloseDefFiles(archive))
 

@@ -123,15 +123,20 @@ class Definitions:
                 self._call(
                     "SystemTreeNode", node, self._text(host), self._text("node"), 0
                 )
-        for place, rank in enumerate(self.run.ranks):
+        for rank in range(self.run.trace.world_size):
             streams = self.run.streams_of(rank)
-            node, name = nodes[streams[0].file.header.host], self._text(f"rank {rank}")
-            self._call("LocationGroup", place, name, otf2.PROCESS, node, otf2.UNDEFINED)
-            for stream in streams:
-                thread = self._text(f"thread {stream.thread}")
-                count = self.counts[stream.number]
-                kind = otf2.CPU_THREAD
-                self._call("Location", stream.number, thread, kind, count, place)
+            node = nodes[streams[0].file.header.host] if streams else 0
+            name, nobody = self._text(f"rank {rank}"), otf2.UNDEFINED
+            self._call("LocationGroup", rank, name, otf2.PROCESS, node, nobody)
+        for stream in self.run.streams:
+            self._thread(stream.number, stream.thread, stream.rank)
+        for rank in self.run.trace.missing:
+            self._thread(self._location(rank), 0, rank)
+
+    def _thread(self, location: int, thread: int, rank: int) -> None:
+        count = self.counts[location] if location < len(self.counts) else 0
+        name = self._text(f"thread {thread}")
+        self._call("Location", location, name, otf2.CPU_THREAD, count, rank)
 
     def _region(self, number: int, function: str) -> None:
         name, nothing = self._text(function), self._text("")
@@ -144,7 +149,8 @@ class Definitions:
 
     def _communicators(self) -> None:
         """Write groups and communicators; a group's members are world ranks."""
-        locations = [self._location(r) for r in range(self.run.trace.world_size)]
+        ranks = range(self.run.trace.world_size)
+        locations = [self._location(rank) for rank in ranks]
         self._group(0, "", otf2.GROUP_COMM_LOCATIONS, locations)
         self._group(1, "MPI_COMM_SELF", otf2.GROUP_COMM_SELF, [])
         for number, one in enumerate(self.run.communicators):
@@ -154,7 +160,8 @@ class Definitions:
     def _location(self, rank: int) -> int:
         """Return the location of a rank; those of missing ranks hold nothing."""
         streams = self.run.streams_of(rank)
-        return streams[0].number if streams else len(self.run.streams) + rank
+        missing = self.run.trace.missing
+        return streams[0].number if streams else len(self.counts) + missing.index(rank)
 
     def _communicator(self, number: int, one: Communicator) -> None:
         name = self._text(_name(one, number))

@@ -84,6 +84,8 @@ def export(
     if name not in FORMATS:
         raise UsageError(f"--format {name}: expected one of {', '.join(FORMATS)}")
     one = FORMATS[name]
+    if most_events and one.most_events is None:
+        raise UsageError(f"--max-events: a part of a run cannot be replayed ({name})")
     writer = one.writer()
     target = output or folder.absolute().with_name(
         f"{folder.absolute().name}{one.suffix}"

@@ -14,7 +14,7 @@ from skelgen.cli.main import run
 from skelgen.cli.options import duration_s, share
 from skelgen.errors import UsageError
 
-COMMANDS = ["record", "shim", "info", "build", "calibrate", "predict"]
+COMMANDS = ["record", "shim", "info", "export", "build", "calibrate", "predict"]
 
 
 def failure(

@@ -1,4 +1,4 @@
-"""Events and messages as exports read them, against the stages that read all at once."""
+"""Events and messages as exports read them, against what reads all at once."""
 
 from collections import Counter
 

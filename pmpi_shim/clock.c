@@ -170,10 +170,12 @@ static void ask(struct skelgen_stream *s, enum skelgen_clock_place place)
 	uint8_t payload[64];
 	uint8_t *p = payload;
 	uint64_t best = UINT64_MAX;
+	uint64_t ticks = 0; /* in the middle of the best exchange: clocks may drift */
 	uint64_t theirs;
 	int64_t offset = 0;
 
 	for (int i = 0, in_vain = 0; i < MOST_PING_PONGS && in_vain < PING_PONGS; i++) {
+		uint64_t begin = skelgen_ticks();
 		uint64_t before = skelgen_monotonic_ns();
 		uint64_t after;
 
@@ -187,6 +189,7 @@ static void ask(struct skelgen_stream *s, enum skelgen_clock_place place)
 			continue;
 		in_vain = 0;
 		best = after - before;
+		ticks = begin + (skelgen_ticks() - begin) / 2;
 		offset = (int64_t)(theirs - (before + best / 2));
 	}
 	theirs = 0;
@@ -194,7 +197,7 @@ static void ask(struct skelgen_stream *s, enum skelgen_clock_place place)
 	if (!s || s->stopped)
 		return;
 	p = skelgen_put_varint(p, place);
-	p = skelgen_put_varint(p, skelgen_ticks());
+	p = skelgen_put_varint(p, ticks);
 	p = skelgen_put_varint(p, 0);
 	p = skelgen_put_zigzag(p, offset);
 	p = skelgen_put_varint(p, best / 2 + 1);

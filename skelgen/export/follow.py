@@ -93,6 +93,13 @@ class Follower:
             ends = self._end(raw, others)
         return Event(*raw[:7], posts, ends)
 
+    def count(self, raw: Raw) -> None:
+        """Take the next event when only the numbers of requests matter."""
+        if raw.call.request_flags & _CREATES:
+            self._made += 1
+        elif raw.call.request_flags & _STARTS:
+            self._made += len(self.elements(raw.reference))
+
     def elements(self, reference: int) -> list[int]:
         """Return the ages that a reference names; persistent requests are negative."""
         kind, value = reference & 3, reference >> 2
@@ -211,5 +218,5 @@ def find_sources(stream: Stream, spool: Spool, block_events: int) -> Sources:
             for position, source, tag in raw.statuses:
                 if position < len(elements) and elements[position] > 0:
                     sources.put(follower.number(elements[position]), source, tag)
-        follower.step(raw, {})
+        follower.count(raw)
     return sources

@@ -51,6 +51,8 @@ class Messages:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._spools = [Spool(_LAYOUT, run.folder) for _ in run.streams]
+        # What goes to ranks without a file would wait for ever.
+        self._present = frozenset(run.ranks)
         self._waiting: dict[_Channel, tuple[Role, deque[Half]]] = {}
         self.pairs = self.alone = 0
         for event in run.events():
@@ -71,14 +73,10 @@ class Messages:
         _, _, size, begin, end = self._spools[stream - 1].get(ordinal)
         return Found(stream - 1, ordinal, size, begin, end)
 
-    def end_ns(self, half: Half) -> int:
-        """Return when a half was complete, 0: never [ns]."""
-        return self._spools[half.stream].get(half.ordinal)[4]
-
     def _post(self, half: Half) -> None:
         own = (0, 0, half.size_bytes, half.begin_ns, 0)
         self._spools[half.stream].put(half.ordinal, *own)
-        if half.partner < 0:
+        if half.partner not in self._present:
             self.alone += 1
             return
         channel = self._channel(half)

@@ -66,8 +66,8 @@ class _Writer:
         self.left: Counter[str] = Counter()
         self._compute_ns = self._busy_ns = 0
         self._threads = max((s.thread for s in run.streams), default=0) + 1
-        #: Messages that were begun and not waited for, as the words of `wait`.
-        self._open: set[str] = set()
+        #: Halves that were begun and not waited for, with the words of `wait`.
+        self._open: dict[tuple[int, int], str] = {}
         self._everyone = set(range(run.trace.world_size))
 
     def write(self, events: Iterable[Event]) -> None:
@@ -116,50 +116,40 @@ class _Writer:
         self._finish(event.ends)
 
     def _begin(self, half: Half, letter: str) -> None:
-        """Write the begin of a message whose other half is there."""
-        words = self._words(half)
-        if words is None:
-            self.left["halves of messages: the other half is not there"] += 1
-            return
-        # A receive of nothing would have SMPI wait for its message at once.
-        other = self.messages.other(half)
-        sent = half.size_bytes if half.role == Role.SEND or not other else other[2]
-        verb = "send" if half.role == Role.SEND else "recv"
-        size = sent if half.role == Role.SEND else max(sent, 1)
-        self._action(f"{letter}{verb}", half.partner, words.split()[2], size)
-        if letter:
-            self._open.add(words)
-
-    def _words(self, half: Half) -> str | None:
-        """Return sender, receiver and tag of a message; None: it has one half only.
+        """Write the begin of a message whose other half is there.
 
         The tag is the number of the message and not the program's, for SMPI finds
-        the request of a `wait` by these three.
+        the request of a `wait` by sender, receiver and tag.
         """
         other = self.messages.other(half)
         if other is None:
-            return None
+            self.left["halves of messages: the other half is not there"] += 1
+            return
         sends = half.role == Role.SEND
         stream, ordinal = (half.stream, half.ordinal) if sends else other[:2]
         thread = self.run.streams[stream].thread
         tag = (ordinal * self._threads + thread) % _TAGS
-        ends = (self.rank, half.partner) if sends else (half.partner, self.rank)
-        return f"{ends[0]} {ends[1]} {tag}"
+        if sends:
+            self._action(f"{letter}send", half.partner, tag, half.size_bytes)
+        else:
+            # A receive of nothing would have SMPI wait for its message at once.
+            self._action(f"{letter}recv", half.partner, tag, max(other.size_bytes, 1))
+        if letter:
+            ends = (self.rank, half.partner) if sends else (half.partner, self.rank)
+            self._open[half.stream, half.ordinal] = f"{ends[0]} {ends[1]} {tag}"
 
     def _finish(self, ends: tuple[Half, ...]) -> None:
-        done = []
+        waited = []
         for half in ends:
             if half.role == Role.COLLECTIVE:
                 self._collective(half.call, half.size_bytes, half.sides)
-            elif half.role != Role.OTHER and (words := self._words(half)):
-                done.append(words)
-        waited = [words for words in done if words in self._open]
-        if len(waited) > 1 and len(waited) == len(self._open):
+            elif words := self._open.pop((half.stream, half.ordinal), ""):
+                waited.append(words)
+        if len(waited) > 1 and not self._open:
             self._action("waitall", len(waited))
         else:
             for words in waited:
                 self._action("wait", words)
-        self._open.difference_update(waited)
 
     def _collective(self, call: Call, size_bytes: int, sides: Sides | None) -> None:
         one = self.run.communicators[call.communicator]

@@ -1,0 +1,158 @@
+"""How fast is writing a run for other tools, and how much memory does it take?
+
+``python benchmarks/export.py [--largest 1e6] [--ranks 4] [--formats tit,paraver]``
+
+Traces of 1e5 events and of ten times as many, and so on, are made by repeating the
+bytes of one loop iteration of a halo exchange: nonblocking messages to two neighbours,
+one of them received from anybody, a completion of all and a reduction. Each is
+exported whole in a process of its own. Memory is the most that belongs to the process
+alone (RssAnon, sampled): mapped files are the system's cache. It must not depend on
+the number of events. About five minutes; otf2 is left out where its library is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+WARM_UP = 30  # iterations after which the bytes of the next one stay the same
+CALLS = 8
+FORMATS = ("perfetto", "paraver", "tit", "otf2")
+
+
+def iteration(writer) -> None:
+    """Exchange with two neighbours, then reduce."""
+    rank, ranks = writer.rank, writer.ranks
+    right, left = (rank + 1) % ranks, (rank - 1) % ranks
+    received = {"count_b": 1000, "type_b": 8}
+    flags = "CREATES WILD_SOURCE"
+    writer.event("MPI_Irecv", 40, 60, flags=flags, peer=-3, tag=1, **received)
+    writer.event("MPI_Irecv", 40, 60, flags="CREATES", peer=left, tag=2, **received)
+    for tag, to in ((1, left), (2, right)):
+        sent = {"peer": to, "tag": tag, "count_a": 1000, "type_a": 8}
+        writer.event("MPI_Isend", 40, 300, flags="CREATES", **sent)
+    status = {"statuses": [(3, right, 1)]}
+    ages = {"count_a": 4, "requests": [1, 2, 3, 4], "extras": status}
+    writer.event("MPI_Waitall", 30, 4000, flags="COMPLETES", **ages)
+    for _ in range(2):
+        writer.event("MPI_Allreduce", 90_000, 7000, count_a=1, type_a=8, op=3)
+    writer.event("MPI_Send", 40, 60, peer=-2, tag=1, count_a=1, type_a=8)
+
+
+def write(folder: Path, events: int, ranks: int) -> None:
+    """Write a trace of about so many events."""
+    from tests.trace_writer import RankWriter
+
+    for rank in range(ranks):
+        writer = RankWriter(rank, ranks, unit_shift=3, cost_ps=17_000)
+        writer.event("MPI_Init", 0, 1000)
+        for _ in range(WARM_UP):
+            iteration(writer)
+        before = (len(writer.out), writer.events, writer.now, writer.requests)
+        iteration(writer)
+        chunk = bytes(writer.out[before[0] :])
+        assert writer.events - before[1] == CALLS
+        repeats = max(events // ranks // CALLS - WARM_UP - 1, 0)
+        writer.out += chunk * repeats
+        writer.events += repeats * CALLS
+        writer.now += repeats * (writer.now - before[2])
+        writer.requests += repeats * (writer.requests - before[3])
+        writer.finish()
+        writer.save(folder)
+
+
+def export(folder: Path, name: str, output: Path) -> None:
+    """Export in this process and print what it took."""
+    from skelgen import pipeline
+
+    begin = time.process_time()
+    result = pipeline.export(folder, name, output, force=True, most_events=0)
+    taken = time.process_time() - begin
+    assert not result.left_out, result.left_out
+    facts = {"seconds": taken, "events": result.events, "bytes": result.size_bytes}
+    print(json.dumps(facts))
+
+
+def measured(folder: Path, name: str, output: Path) -> dict[str, float]:
+    """Export in a process of its own and watch its memory."""
+    words = [sys.executable, __file__, "--export", str(folder), name, str(output)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        most = 0
+        while process.poll() is None:
+            most = max(most, private_kib(process.pid))
+            time.sleep(0.02)
+        assert process.stdout is not None
+        text = process.stdout.read()
+    if process.returncode:
+        sys.exit(f"{name} failed")
+    return {**json.loads(text), "mib": most / 1024}
+
+
+def private_kib(pid: int) -> int:
+    """Return the memory that belongs to a process alone [KiB]."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    rows = [line.split() for line in text.splitlines() if "RssAnon" in line]
+    return int(rows[0][1]) if rows else 0
+
+
+def has_otf2() -> bool:
+    from skelgen.errors import MachineError
+    from skelgen.export.otf2_library import library
+
+    try:
+        library()
+    except MachineError as error:
+        print(f"otf2 is left out: {error}")
+        return False
+    return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=float, default=1e6)
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--formats", default=",".join(FORMATS))
+    parser.add_argument("--export", nargs=3)
+    arguments = parser.parse_args()
+    if arguments.export:
+        folder, name, output = arguments.export
+        export(Path(folder), name, Path(output))
+        return
+    names = arguments.formats.split(",")
+    if "otf2" in names and not has_otf2():
+        names.remove("otf2")
+    print("format    events    events/s   bytes/event  memory")
+    with tempfile.TemporaryDirectory(dir=ROOT / "benchmarks") as scratch:
+        folder, output = Path(scratch) / "run", Path(scratch) / "out"
+        events = 100_000
+        while events <= arguments.largest:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            write(folder, events, arguments.ranks)
+            for name in names:
+                shutil.rmtree(output, ignore_errors=True)
+                output.unlink(missing_ok=True)
+                found = measured(folder, name, output)
+                count = found["events"]
+                print(
+                    f"{name:<9} {count:<9.0f} {count / found['seconds']:<10,.0f} "
+                    f"{found['bytes'] / count:<12.0f} {found['mib']:.0f} MiB",
+                    flush=True,
+                )
+            events *= 10
+
+
+if __name__ == "__main__":
+    main()

@@ -55,15 +55,17 @@ static void read_library(void)
 bool skelgen_right_library(void)
 {
 	const char *text = (const char *)header.mpi_library;
-	bool abi = strstr(skelgen_library_path(), "mpi_abi") != NULL;
-	uint32_t family = SKELGEN_MPI_OTHER;
+	const char *file = strrchr(skelgen_library_path(), '/');
+	bool abi = file && strncmp(file, "/libmpi_abi.", 12) == 0;
 
 	read_library();
+	header.mpi_family = SKELGEN_MPI_OTHER;
 	if (strncmp(text, "Open MPI", 8) == 0)
-		family = SKELGEN_MPI_OPENMPI;
+		header.mpi_family = SKELGEN_MPI_OPENMPI;
 	else if (strstr(text, "MPICH") || strstr(text, "MVAPICH") || strstr(text, "Intel(R) MPI"))
-		family = SKELGEN_MPI_MPICH;
-	if (family == SKELGEN_FAMILY && abi == FOR_ABI)
+		header.mpi_family = SKELGEN_MPI_MPICH;
+	/* Any library can be behind the standard's own binary interface. */
+	if (abi == FOR_ABI && (FOR_ABI || header.mpi_family == SKELGEN_FAMILY))
 		return true;
 	skelgen_say("this shim is for another MPI than the program's (%s); nothing is recorded",
 		    text);
@@ -84,7 +86,6 @@ void skelgen_header_fill(uint64_t start_ticks, int64_t start_realtime_ns)
 	header.header_bytes = sizeof(header);
 	header.clock_kind = skelgen.use_tsc ? SKELGEN_CLOCK_TSC : SKELGEN_CLOCK_MONOTONIC;
 	header.unit_shift = skelgen.shift;
-	header.mpi_family = SKELGEN_FAMILY;
 	header.run_id = skelgen.run_id;
 	header.world_rank = skelgen.rank;
 	header.world_size = skelgen.size;

@@ -65,6 +65,14 @@ def record(
 
 
 def shim(
+    program: Annotated[
+        str,
+        typer.Argument(
+            metavar="[PROGRAM]",
+            help="What will be recorded: the recorder is for the MPI it is linked to.",
+            show_default=False,
+        ),
+    ] = "",
     mpi: Annotated[
         str,
         typer.Option(
@@ -79,7 +87,7 @@ def shim(
 
     Preload it by hand: SKELGEN_DIR names the folder for the trace.
     """
-    typer.echo(str(pipeline.shim_path(mpi)))
+    typer.echo(str(pipeline.shim_path(mpi, program)))
 
 
 def info(

@@ -34,12 +34,17 @@ class MpiLibrary:
         Open MPI numbers its library 20 (releases 2 and 3), 40 (since 4) and 0 or 1
         before; 12 is the interface that MPICH and its descendants share.
         """
-        if self.name.startswith("libmpi_abi"):
+        if self.is_abi:
             return MpiKind.UNKNOWN  # any MPI can be behind it
         number = self.name.partition(".so.")[2].partition(".")[0]
         if self.name.startswith("libmpich") or number == "12":
             return MpiKind.MPICH
         return MpiKind.OPEN_MPI if number else MpiKind.UNKNOWN
+
+    @property
+    def is_abi(self) -> bool:
+        """Return whether this is the library of the binary interface of MPI 5."""
+        return self.name.startswith("libmpi_abi")
 
 
 def is_elf(path: Path) -> bool:

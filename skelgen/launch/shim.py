@@ -8,11 +8,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from skelgen import _paths
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.command import LaunchCommand, linked_mpi
+from skelgen.launch.elf import MpiLibrary
 from skelgen.launch.mpi import Mpi, MpiKind, find_mpi, identify_compiler, program
 from skelgen.launch.process import NOTE, run
 
@@ -27,10 +29,14 @@ def mpi_of(command: LaunchCommand) -> Mpi:
 
     The launcher tells it; where that is Slurm's or not known, the library that the
     program is linked to, and then the first MPI on the search path.
+    Programs for the binary interface of MPI 5 need another recorder than those for
+    the library's own.
     """
+    library = linked_mpi(command.program[0])
+    if library is not None and library.is_abi:
+        return _for_abi(command.mpi or find_mpi(), library)
     if command.mpi is not None:
         return command.mpi
-    library = linked_mpi(command.program[0])
     if library is None or library.kind is MpiKind.UNKNOWN:
         return find_mpi()
     if library.path is not None:
@@ -38,6 +44,22 @@ def mpi_of(command: LaunchCommand) -> Mpi:
         if compiler.exists() and identify_compiler(compiler) is library.kind:
             return Mpi(library.kind, "", compiler.parent / "mpirun", compiler)
     return find_mpi(library.kind)
+
+
+def _for_abi(mpi: Mpi, library: MpiLibrary) -> Mpi:
+    """Return an MPI with the compiler that knows the binary interface of MPI 5."""
+    homes = [mpi.launcher.parent]
+    if library.path is not None:
+        homes.insert(0, library.path.parent.parent / "bin")
+    names = [*(str(home / "mpicc_abi") for home in homes), "mpicc_abi"]
+    compiler = next((found for name in names if (found := program(name))), None)
+    if compiler is None:
+        raise MachineError(
+            f"the program is linked to {library.name}, but no mpicc_abi, which the "
+            f"recorder for it is compiled with, is beside {mpi.launcher} or on PATH; "
+            "install one, for instance with: pip install mpich"
+        )
+    return replace(mpi, compiler=compiler)
 
 
 def shim(mpi: Mpi) -> Path:
@@ -82,8 +104,8 @@ def _library_facts(shown: str) -> Iterator[str]:
     """Yield size and date of the library that the compiler would link."""
     for word in shown.split():
         if word.startswith("-L"):
-            for path in sorted(Path(word[2:]).glob("libmp*.so")):
-                facts = path.stat()
+            for path in sorted(Path(word[2:]).glob("libmpi*.so*")):
+                facts = path.lstat()
                 yield f"{path.name} {facts.st_size} {facts.st_mtime_ns}"
 
 

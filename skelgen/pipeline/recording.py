@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from skelgen.errors import MachineError, SkelgenError
 from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
+from skelgen.launch.command import check_library
 from skelgen.launch.mpi import find_mpi, identify_launcher, program
 from skelgen.launch.record import RunFacts, nothing_recorded
-from skelgen.launch.shim import shim
+from skelgen.launch.shim import mpi_of, shim
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -42,8 +43,12 @@ class Recorded:
     trace_bytes: int
 
 
-def shim_path(mpirun: str) -> Path:
-    """Return the recorder for the MPI of a launcher, the first one when empty."""
+def shim_path(mpirun: str, linked: str = "") -> Path:
+    """Return the recorder for a launcher's MPI, a program's, or the first one."""
+    if linked:
+        command = parse_command([mpirun, linked] if mpirun else [linked])
+        check_library(command)
+        return shim(mpi_of(command))
     if not mpirun:
         return shim(find_mpi())
     path = program(mpirun)

@@ -24,6 +24,12 @@ HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "pmpi_shim"
 #: Whether the shim is built with the address and undefined-behaviour sanitizers.
 SANITIZE = bool(os.environ.get("SKELGEN_TEST_SANITIZE"))
+#: Programs for the binary interface of MPI 5, which an MPI may offer beside its own.
+ABIS = [
+    TestMpi(mpi.compiler.with_name("mpicc_abi"), mpi.launcher)
+    for mpi in MPIS
+    if mpi.compiler.with_name("mpicc_abi").exists()
+]
 FLAGS = ["-std=c11", "-D_GNU_SOURCE"]
 
 
@@ -131,7 +137,8 @@ def _name(mpi: TestMpi) -> str:
 
 @pytest.fixture(
     scope="session",
-    params=MPIS or [pytest.param(None, marks=pytest.mark.skip("no mpicc was found"))],
+    params=[*MPIS, *ABIS]
+    or [pytest.param(None, marks=pytest.mark.skip("no mpicc was found"))],
     ids=_name if MPIS else None,
 )
 def lab(

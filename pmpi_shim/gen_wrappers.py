@@ -93,7 +93,10 @@ FREES = {
 
 
 def counted(f: Function, index: int) -> str:
-    """Return the wrapper of a call that is counted and passed on."""
+    """Return the wrapper of a call that is counted and passed on.
+
+    Those that communicate are timed as well.
+    """
     result, _, arguments = signature(f)
     lines = [
         "\tstruct skelgen_stream *s = skelgen_count(" + f"{index});",
@@ -101,9 +104,14 @@ def counted(f: Function, index: int) -> str:
     ]
     if f.name in FREES:
         lines.append(f"\t{FREES[f.name][0]} freed = *{f.arguments[0].name};")
+    timed = f.kind == "passed"
+    if timed:
+        lines.append("\tuint64_t begin = s ? skelgen_now() : 0;")
     lines += [f"\n\tcode = (real.{f.name})({arguments});"]
     if f.name in FREES:
         lines.append(f"\tif (s && code == MPI_SUCCESS)\n\t\t{FREES[f.name][1]};")
+    if timed:
+        lines.append(f"\tif (s)\n\t\tskelgen_spent({index}, skelgen_now() - begin);")
     lines += ["\tif (s)\n\t\tskelgen_current = s;", "\treturn code;", "}"]
     return head(f) + "\n".join(lines) + "\n"
 
@@ -207,7 +215,8 @@ def wrappers(functions: list[Function], library: str) -> str:
         *rows,
         "};",
         f"const size_t skelgen_function_count = {len(functions)};",
-        f"uint64_t skelgen_passed[{len(functions)}];\n",
+        f"uint64_t skelgen_passed[{len(functions)}];",
+        f"uint64_t skelgen_passed_units[{len(functions)}];\n",
     ]
     return "\n".join(parts) + "\n" + "\n".join(texts)
 

@@ -100,31 +100,6 @@ static uint8_t *put_group(uint8_t *p, const int *ranks, int size)
 	return p;
 }
 
-static uint8_t *put_cartesian(uint8_t *p, MPI_Comm comm, bool inter)
-{
-	int topology = MPI_UNDEFINED;
-	int dimensions = 0;
-	int *numbers;
-
-	if (!inter)
-		pmpi.Topo_test(comm, &topology);
-	if (topology == MPI_CART)
-		pmpi.Cartdim_get(comm, &dimensions);
-	numbers = calloc(3 * (size_t)dimensions + 1, sizeof(*numbers));
-	if (!numbers || dimensions > 64)
-		dimensions = 0;
-	if (dimensions)
-		pmpi.Cart_get(comm, dimensions, numbers, numbers + dimensions,
-			      numbers + 2 * dimensions);
-	p = skelgen_put_varint(p, (uint64_t)dimensions);
-	for (int i = 0; i < dimensions; i++) {
-		p = skelgen_put_varint(p, (uint64_t)numbers[i]);
-		p = skelgen_put_varint(p, numbers[dimensions + i] != 0);
-	}
-	free(numbers);
-	return p;
-}
-
 /* How many communicators with these groups (in either order) were seen before. */
 static uint64_t count_twin(const int *own, int size, const int *remote, int remote_size)
 {
@@ -168,8 +143,10 @@ static bool describe(struct skelgen_comm *comm, enum skelgen_comm_kind kind, MPI
 	}
 	comm->inter = inter;
 	comm->peers = inter ? remote_size : comm->size;
-	/* 20 bytes cover three numbers of a run; 64 dimensions of 6 bytes, 9 numbers. */
-	comm->payload = malloc(20 * ((size_t)comm->size + (size_t)remote_size) + 512);
+	skelgen_neighbours_find(like, comm->rank, &comm->around);
+	/* 20 bytes cover three numbers of a run; further 8 numbers. */
+	comm->payload = malloc(20 * ((size_t)comm->size + (size_t)remote_size) + 80 +
+			       skelgen_topology_bytes(&comm->around));
 	if (!own || (inter && !remote) || !comm->payload) {
 		free(own);
 		free(remote);
@@ -183,11 +160,18 @@ static bool describe(struct skelgen_comm *comm, enum skelgen_comm_kind kind, MPI
 	p = skelgen_put_zigzag(p, comm->rank);
 	p = put_group(p, own, comm->size);
 	p = put_group(p, remote, remote_size);
-	p = put_cartesian(p, like, inter);
+	p = skelgen_put_topology(p, like, &comm->around);
 	comm->payload_bytes = (size_t)(p - comm->payload);
 	free(own);
 	free(remote);
 	return true;
+}
+
+static void free_comm(struct skelgen_comm *comm)
+{
+	free(comm->around.ranks);
+	free(comm->payload);
+	free(comm);
 }
 
 /* Give a new communicator an id; NULL when memory is short. */
@@ -202,8 +186,7 @@ static struct skelgen_comm *add_comm(enum skelgen_comm_kind kind, MPI_Comm like,
 	}
 	comm->id = (int32_t)comm_count;
 	if (!describe(comm, kind, like, parent, sequence)) {
-		free(comm->payload);
-		free(comm);
+		free_comm(comm);
 		return NULL;
 	}
 	comms[comm_count++] = comm;
@@ -339,8 +322,7 @@ static void comm_freed(MPI_Comm handle)
 	skelgen_map_remove(&comm_of_handle, KEY(handle));
 	skelgen_handle_freed((uint64_t)(uintptr_t)handle);
 	comms[comm->id] = NULL;
-	free(comm->payload);
-	free(comm);
+	free_comm(comm);
 }
 
 void skelgen_comm_freed(MPI_Comm handle)
@@ -526,11 +508,9 @@ void skelgen_objects_finalize(void)
 
 void skelgen_objects_close(void)
 {
-	for (size_t i = 0; i < comm_count; i++) {
+	for (size_t i = 0; i < comm_count; i++)
 		if (comms[i])
-			free(comms[i]->payload);
-		free(comms[i]);
-	}
+			free_comm(comms[i]);
 	for (size_t i = 0; i < type_count; i++)
 		free(types[i].payload);
 	free(comms);

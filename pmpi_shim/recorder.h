@@ -8,6 +8,7 @@
  *   shape.c     shapes, lists of requests, vectors of counts
  *   site.c      call sites and what called them
  *   object.c    communicators, datatypes, operations, matched messages
+ *   topology.c  grids and neighbours of communicators
  *   request.c   from request handles to request numbers
  *   buffer.c    the file and its mapped window
  *   folder.c    where files stand, and how they get there
@@ -308,17 +309,19 @@ struct skelgen_function {
 	const char *name;
 };
 extern const struct skelgen_function skelgen_functions[];
-extern uint64_t skelgen_passed[]; /* calls passed on, in the order of the table */
+extern uint64_t skelgen_passed[];       /* calls passed on, in the order of the table */
+extern uint64_t skelgen_passed_units[]; /* time inside those that communicate */
 extern const size_t skelgen_function_count;
 
 /* real.c */
 /* clang-format off */
 #define SKELGEN_PMPI(X) \
-	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cartdim_get) X(Comm_dup) \
+	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
 	X(Comm_free) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
-	X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Error_class) X(Get_library_version) X(Get_version) \
-	X(Group_free) X(Group_rank) X(Group_size) X(Group_translate_ranks) \
-	X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
+	X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Dist_graph_neighbors) \
+	X(Dist_graph_neighbors_count) X(Error_class) X(Get_library_version) X(Get_version) \
+	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
+	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
 	X(Type_get_true_extent) X(Type_size_x)
 /* clang-format on */
@@ -428,6 +431,16 @@ void skelgen_define_function(struct skelgen_stream *s, uint32_t id);
 bool skelgen_defined(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id);
 void skelgen_forget(struct skelgen_stream *s, uint64_t handle);
 
+/* topology.c */
+struct skelgen_neighbours {
+	int sources;
+	int destinations;
+	int *ranks; /* sources, then destinations; MPI_PROC_NULL beyond a border */
+};
+void skelgen_neighbours_find(MPI_Comm comm, int rank, struct skelgen_neighbours *around);
+size_t skelgen_topology_bytes(const struct skelgen_neighbours *around);
+uint8_t *skelgen_put_topology(uint8_t *p, MPI_Comm comm, const struct skelgen_neighbours *around);
+
 /* object.c */
 struct skelgen_comm {
 	uint64_t handle;
@@ -436,6 +449,7 @@ struct skelgen_comm {
 	int size;  /* of the local group */
 	int peers; /* size of the group that peers are ranks of */
 	bool inter;
+	struct skelgen_neighbours around;
 	uint32_t sequence; /* collective creating calls so far */
 	uint8_t *payload;  /* its definition */
 	size_t payload_bytes;

@@ -142,10 +142,10 @@ void skelgen_stream_free(struct skelgen_stream *s)
 	free(s);
 }
 
-/* How many calls of each function were passed on. */
+/* How many calls of each function were passed on, then the time inside them. */
 static void write_counts(struct skelgen_stream *s)
 {
-	uint8_t *payload = malloc(20 * (skelgen_function_count + 1));
+	uint8_t *payload = malloc(30 * (skelgen_function_count + 1));
 	uint8_t *p = payload;
 	size_t n = 0;
 
@@ -164,6 +164,9 @@ static void write_counts(struct skelgen_stream *s)
 		p = skelgen_put_varint(p, skelgen_functions[i].id);
 		p = skelgen_put_varint(p, skelgen_passed[i]);
 	}
+	for (size_t i = 0; i < skelgen_function_count; i++)
+		if (skelgen_passed[i])
+			p = skelgen_put_varint(p, skelgen_passed_units[i]);
 	skelgen_define(s, SKELGEN_REC_COUNT, payload, (size_t)(p - payload));
 	free(payload);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The count vectors of collectives such as Alltoallv. */
+/* The count vectors of collectives such as Alltoallv and of neighbourhoods. */
 #include "wrap.h"
 
 struct skelgen_view skelgen_view(MPI_Comm handle)
@@ -10,7 +10,8 @@ struct skelgen_view skelgen_view(MPI_Comm handle)
 	skelgen_lock();
 	comm = skelgen_comm_find(handle);
 	if (comm)
-		view = (struct skelgen_view){comm->rank, comm->size, comm->peers, comm->inter};
+		view = (struct skelgen_view){comm->rank, comm->size, comm->peers, comm->inter,
+					     comm->around};
 	skelgen_unlock();
 	return view;
 }
@@ -23,26 +24,50 @@ static int64_t *scratch(struct skelgen_stream *s, size_t n)
 	return s->ages;
 }
 
-uint32_t skelgen_counts_int(struct skelgen_stream *s, const int counts[], size_t n)
+static bool left_out(const int ranks[], size_t i)
 {
-	int64_t *numbers = scratch(s, n);
-
-	if (!numbers)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		numbers[i] = counts[i];
-	return skelgen_vector(s, numbers, n);
+	return ranks && ranks[i] == MPI_PROC_NULL;
 }
 
-uint32_t skelgen_counts_large(struct skelgen_stream *s, const MPI_Count counts[], size_t n)
+uint32_t skelgen_counts_int(struct skelgen_stream *s, const int counts[], size_t n,
+			    const int ranks[])
 {
 	int64_t *numbers = scratch(s, n);
+	size_t used = 0;
 
 	if (!numbers)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		numbers[i] = counts[i];
-	return skelgen_vector(s, numbers, n);
+		if (!left_out(ranks, i))
+			numbers[used++] = counts[i];
+	return skelgen_vector(s, numbers, used);
+}
+
+uint32_t skelgen_counts_large(struct skelgen_stream *s, const MPI_Count counts[], size_t n,
+			      const int ranks[])
+{
+	int64_t *numbers = scratch(s, n);
+	size_t used = 0;
+
+	if (!numbers)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!left_out(ranks, i))
+			numbers[used++] = counts[i];
+	return skelgen_vector(s, numbers, used);
+}
+
+uint32_t skelgen_equal_counts(struct skelgen_stream *s, int64_t count, size_t n, const int ranks[])
+{
+	int64_t *numbers = scratch(s, n);
+	size_t used = 0;
+
+	if (!numbers)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!left_out(ranks, i))
+			numbers[used++] = count;
+	return skelgen_vector(s, numbers, used);
 }
 
 /* Bytes of `count` elements; runs of equal types are asked for once. */
@@ -58,29 +83,33 @@ static int64_t bytes_of(MPI_Datatype type, int64_t count, MPI_Datatype *last, MP
 }
 
 uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const MPI_Datatype types[],
-			   size_t n)
+			   size_t n, const int ranks[])
 {
 	int64_t *numbers = scratch(s, n);
 	MPI_Datatype last = mpi.datatype_null;
 	MPI_Count size = 0;
+	size_t used = 0;
 
 	if (!numbers)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		numbers[i] = bytes_of(types[i], counts[i], &last, &size);
-	return skelgen_vector(s, numbers, n);
+		if (!left_out(ranks, i))
+			numbers[used++] = bytes_of(types[i], counts[i], &last, &size);
+	return skelgen_vector(s, numbers, used);
 }
 
 uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
-			     const MPI_Datatype types[], size_t n)
+			     const MPI_Datatype types[], size_t n, const int ranks[])
 {
 	int64_t *numbers = scratch(s, n);
 	MPI_Datatype last = mpi.datatype_null;
 	MPI_Count size = 0;
+	size_t used = 0;
 
 	if (!numbers)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		numbers[i] = bytes_of(types[i], counts[i], &last, &size);
-	return skelgen_vector(s, numbers, n);
+		if (!left_out(ranks, i))
+			numbers[used++] = bytes_of(types[i], counts[i], &last, &size);
+	return skelgen_vector(s, numbers, used);
 }

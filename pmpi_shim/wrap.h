@@ -11,6 +11,7 @@ struct skelgen_view {
 	int size;
 	int peers;
 	bool inter;
+	struct skelgen_neighbours around; /* its ranks belong to the communicator */
 };
 
 struct skelgen_finalize {
@@ -20,18 +21,25 @@ struct skelgen_finalize {
 };
 
 struct skelgen_view skelgen_view(MPI_Comm comm);
-uint32_t skelgen_counts_int(struct skelgen_stream *s, const int counts[], size_t n);
-uint32_t skelgen_counts_large(struct skelgen_stream *s, const MPI_Count counts[], size_t n);
+/*
+ * Vectors of n counts, or of bytes. With `ranks` those of MPI_PROC_NULL are left out: nothing is
+ * sent there.
+ */
+uint32_t skelgen_counts_int(struct skelgen_stream *s, const int counts[], size_t n,
+			    const int ranks[]);
+uint32_t skelgen_counts_large(struct skelgen_stream *s, const MPI_Count counts[], size_t n,
+			      const int ranks[]);
 uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const MPI_Datatype types[],
-			   size_t n);
+			   size_t n, const int ranks[]);
 uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
-			     const MPI_Datatype types[], size_t n);
-#define skelgen_counts(s, counts, n)                                                        \
+			     const MPI_Datatype types[], size_t n, const int ranks[]);
+uint32_t skelgen_equal_counts(struct skelgen_stream *s, int64_t count, size_t n, const int ranks[]);
+#define skelgen_counts(s, counts, n, ranks)                                                 \
 	_Generic((counts), const int *: skelgen_counts_int, default: skelgen_counts_large)( \
-		s, counts, n)
-#define skelgen_counted_bytes(s, counts, types, n)                                        \
+		s, counts, n, ranks)
+#define skelgen_counted_bytes(s, counts, types, n, ranks)                                 \
 	_Generic((counts), const int *: skelgen_bytes_int, default: skelgen_bytes_large)( \
-		s, counts, types, n)
+		s, counts, types, n, ranks)
 
 bool skelgen_init_begin(void);
 bool skelgen_init_done(int code, uint64_t ticks);
@@ -69,6 +77,15 @@ SKELGEN_INLINE struct skelgen_stream *skelgen_count(size_t index)
 		skelgen_passed[index]++;
 	skelgen_current = NULL;
 	return s;
+}
+
+/* Add the time inside a call that was passed on. */
+SKELGEN_INLINE void skelgen_spent(size_t index, uint64_t units)
+{
+	if (unlikely(skelgen.multiple))
+		__atomic_fetch_add(&skelgen_passed_units[index], units, __ATOMIC_RELAXED);
+	else
+		skelgen_passed_units[index] += units;
 }
 
 #endif

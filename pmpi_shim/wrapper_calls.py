@@ -43,16 +43,19 @@ def message(w: Wrapper) -> None:
 
 
 def probe(w: Wrapper) -> None:
-    """Record a probe, Iprobe or one of their matched forms."""
+    """Record a probe, Iprobe, one of their matched forms, or Parrived."""
     f = w.function
     plain_fields(w)
-    flag, found, status = f.get("flag"), f.get("message"), f["status"].name
-    wildcards(w, returns_message=True, condition=f" && *{flag.name}" if flag else "")
+    flag, found = f.get("flag"), f.get("message")
+    if f.get("status"):
+        ready = f" && *{flag.name}" if flag else ""
+        wildcards(w, returns_message=True, condition=ready)
     w.polls = flag is not None
     if flag:
         not_ready = "call.flags |= SKELGEN_SHAPE_NOT_READY;"
         w.success.append(f"if (!*{flag.name})\n\t\t\t{not_ready}")
     if found:
+        status = f["status"].name
         condition = f"if (*{flag.name})\n\t\t\t" if flag else ""
         w.success.append(
             f"{condition}skelgen_message_made(*{found.name}, "

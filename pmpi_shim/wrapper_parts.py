@@ -48,7 +48,8 @@ def plain_fields(w: Wrapper) -> None:
         w.field("comm", handle(a), "COMM")
     for side in "ab":
         if a := f.get(f"count_{side}"):
-            w.field(f"count_{side}", a.name, "COUNT_A" if side == "a" else "B")
+            times = f" * {parts.name}" if (parts := f.get("partitions")) else ""
+            w.field(f"count_{side}", a.name + times, "COUNT_A" if side == "a" else "B")
             w.flag(f"HAS_{side.upper()}")
         if a := f.get(f"type_{side}"):
             w.field(f"type_{side}", handle(a), side.upper())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tests.c_warnings import compilers
@@ -21,6 +22,15 @@ class TestMpi:
     @property
     def name(self) -> str:
         return str(self.compiler).strip("/").replace("/", "-")
+
+    @cached_property
+    def standard(self) -> int:
+        """The version of the MPI standard that its header states."""
+        line = [str(self.compiler), "-E", "-x", "c", "-include", "mpi.h", "-"]
+        done = subprocess.run(
+            line, input="MPI_VERSION", capture_output=True, text=True, check=True
+        )
+        return int(done.stdout.split()[-1])
 
     def run(
         self, ranks: int, *program: str, timeout_s: float = 120

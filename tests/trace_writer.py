@@ -72,6 +72,10 @@ def group(ranks: Any) -> bytes:
     return out
 
 
+def ranks_of(ranks: Any) -> bytes:
+    return varint(len(ranks)) + b"".join(map(varint, ranks))
+
+
 @dataclass
 class _Shape:
     """A shape as the reader has it after the events so far."""
@@ -163,17 +167,20 @@ class RankWriter:
         remote: Any = (),
         dims: Any = (),
         periods: Any = (),
+        sources: Any = None,
+        destinations: Any = (),
     ) -> int:
         """Define a communicator; 0 and 1 are defined when they are used."""
         self._known.setdefault("comm", {})[number] = number
         grid = b"".join(
             varint(n) + varint(p) for n, p in zip(dims, periods, strict=True)
         )
+        around = b"" if sources is None else ranks_of(sources) + ranks_of(destinations)
         self.define(
             "COMM",
             varint(number) + varint(FORMAT[f"COMM_{kind}"]) + zigzag(parent),
             varint(sequence) + varint(twin) + zigzag(list(members).index(self.rank)),
-            group(members) + group(remote) + varint(len(dims)) + grid,
+            group(members) + group(remote) + varint(len(dims)) + grid + around,
         )
         return number
 
@@ -212,11 +219,14 @@ class RankWriter:
         head = varint(0) + varint(ticks) + varint(reference)
         self.define("OFFSET", head, zigzag(offset_ns), varint(error_ns))
 
-    def passed(self, **calls: int) -> None:
-        """Append how often functions were passed on (names without MPI_)."""
+    def passed(self, *units: int, **calls: int) -> None:
+        """Append how often functions were passed on (names without MPI_).
+
+        `units` is the time inside each of them; older traces have none.
+        """
         rows = [(self.function(f"MPI_{n}", "LOCAL"), c) for n, c in calls.items()]
         pairs = b"".join(varint(number) + varint(count) for number, count in rows)
-        self.define("COUNT", varint(len(rows)), pairs)
+        self.define("COUNT", varint(len(rows)), pairs, *map(varint, units))
 
     def note(self, text: str) -> None:
         self.define("NOTE", string(text))

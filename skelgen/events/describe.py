@@ -55,9 +55,9 @@ def _head(run: RunSummary) -> str:
 
 def _passed(run: RunSummary) -> str:
     """Name the calls that became no event."""
-    calls = (*run.passed, *run.local)
-    named = ", ".join(f"{count} {name}" for name, count in calls[:_MOST_PASSED])
-    more = sum(count for _, count in calls[_MOST_PASSED:])
+    others = (*run.passed, *run.local)
+    named = ", ".join(f"{one.calls} {one.name}" for one in others[:_MOST_PASSED])
+    more = sum(one.calls for one in others[_MOST_PASSED:])
     return (named or "nothing") + (f" and {more} calls of others" if more else "")
 
 

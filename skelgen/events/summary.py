@@ -13,17 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.clock import cost_ns
+from skelgen.events.passed import PassedOn, passed_on, unit_ns
 from skelgen.events.traffic import traffic
 from skelgen.events.types import FAILED_POLL, Calls, Events
 from skelgen.trace import RankFile, Trace
-from skelgen.units import NS_PER_S, seconds
+from skelgen.units import NS_PER_S, format_seconds, seconds
 
 #: Above this share of lost computation the machine was not quiet [1].
 LOADED = 0.03
-#: Recorder kinds of functions that communicate although they become no event.
-_COMMUNICATES = "other"
-
-_Calls = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +91,10 @@ class RunSummary:
         As created.
     matrix : (ranks, ranks) float64 array
         Bytes in messages from each rank to each other [bytes].
-    passed : tuple of (str, int)
-        Functions that communicate but were passed on unrecorded, and their calls.
-    local : tuple of (str, int)
-        Functions that do not communicate and become no event, and their calls.
+    passed : tuple of PassedOn
+        Functions that communicate but were passed on unrecorded.
+    local : tuple of PassedOn
+        Functions that do not communicate and become no event.
     lost_share : float
         Share of the computation in which the ranks did not have their core [0 to 1].
     recorder_s : float
@@ -121,8 +118,8 @@ class RunSummary:
     functions: tuple[FunctionSummary, ...]
     communicators: tuple[CommunicatorSummary, ...]
     matrix: NDArray[np.float64]
-    passed: tuple[tuple[str, int], ...]
-    local: tuple[tuple[str, int], ...]
+    passed: tuple[PassedOn, ...]
+    local: tuple[PassedOn, ...]
     lost_share: float
     recorder_s: float
     clean: bool
@@ -145,8 +142,9 @@ class RunSummary:
             "functions": [_fields(one) for one in self.functions],
             "communicators": [_fields(one) for one in self.communicators],
             "matrix_bytes": self.matrix.astype(np.int64).tolist(),
-            "passed": dict(self.passed),
-            "local": dict(self.local),
+            "passed": {one.name: one.calls for one in self.passed},
+            "passed_s": {one.name: one.time_s for one in self.passed},
+            "local": {one.name: one.calls for one in self.local},
             "lost_share": self.lost_share,
             "recorder_s": self.recorder_s,
             "clean": self.clean,
@@ -172,7 +170,8 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
     elapsed_ns = float((events.end_ns - events.begin_ns).sum())
     inside_ns = float((events.leave_ns - events.enter_ns).sum())
     sent = traffic(events.calls)
-    passed, local = _passed(trace.files)
+    others = passed_on(trace.files)
+    passed = tuple(one for one in others if one.communicates)
     lost = _lost_share(trace.files)
     loaded: tuple[str, ...] = ()
     if lost > LOADED:
@@ -181,9 +180,9 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
             "the machine was loaded; record again when it is quiet",
         )
     unrecorded = tuple(
-        f"{calls} calls of {name} communicate but are not recorded; a skeleton does "
-        "not have them"
-        for name, calls in passed
+        f"{one.calls} calls of {one.name} ({format_seconds(one.time_s)}) communicate "
+        "but are not recorded; a skeleton does not have them"
+        for one in passed
     )
     return RunSummary(
         program=first.program,
@@ -201,7 +200,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         communicators=_communicators(events.calls),
         matrix=sent.matrix,
         passed=passed,
-        local=local,
+        local=tuple(one for one in others if not one.communicates),
         lost_share=lost,
         recorder_s=_recorder_s(trace.files),
         clean=trace.clean,
@@ -273,32 +272,15 @@ def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
     )
 
 
-def _passed(files: Sequence[RankFile]) -> tuple[_Calls, _Calls]:
-    """Return functions that were passed on: those that communicate, and the others."""
-    communicating: Counter[str] = Counter()
-    local: Counter[str] = Counter()
-    for file in files:
-        for number, calls in file.definitions.passed.items():
-            function = file.definitions.functions.get(number)
-            if function is not None:
-                counts = communicating if function.kind == _COMMUNICATES else local
-                counts[function.name] += calls
-    return tuple(communicating.most_common()), tuple(local.most_common())
-
-
-def _unit_ns(file: RankFile) -> float:
-    return float(2**file.header.unit_shift) * NS_PER_S / file.header.ticks_per_s
-
-
 def _lost_share(files: Sequence[RankFile]) -> float:
     lost_ns = 1000.0 * sum(file.facts.lost_us for file in files)
-    compute_ns = sum(file.facts.compute_units * _unit_ns(file) for file in files)
+    compute_ns = sum(file.facts.compute_units * unit_ns(file) for file in files)
     return min(lost_ns / compute_ns, 1.0) if compute_ns else 0.0
 
 
 def _recorder_s(files: Sequence[RankFile]) -> float:
     total_ns = 0.0
     for file, cost in zip(files, cost_ns(files), strict=True):
-        overhead_ns = file.facts.overhead_units * _unit_ns(file)
+        overhead_ns = file.facts.overhead_units * unit_ns(file)
         total_ns += file.facts.events * cost + overhead_ns
     return seconds(total_ns)

@@ -49,6 +49,7 @@ class Collector:
         self.clocks: list[ClockSample] = []
         self.offsets: list[OffsetSample] = []
         self.passed: dict[int, int] = {}
+        self.passed_units: dict[int, int] = {}
         self.notes: list[str] = []
         self.end: End | None = None
         constants = trace_format()
@@ -91,6 +92,7 @@ class Collector:
             clocks=tuple(self.clocks),
             offsets=tuple(self.offsets),
             passed=self.passed,
+            passed_units=self.passed_units,
             notes=tuple(self.notes),
             end=self.end,
         )
@@ -131,6 +133,8 @@ class Collector:
         grid = [(payload.varint(2**31), payload.varint(1)) for _ in range(dimensions)]
         if not 0 <= rank < len(members):
             raise PayloadError(f"own rank {rank} among {len(members)}")
+        around = [_neighbours(payload, len(members)) for _ in range(2) if payload.more]
+        sources, destinations = around if len(around) == 2 else ((), ())
         known = {0, 1, *self.communicators}
         definition = CommunicatorDefinition(
             kind=kind,
@@ -142,6 +146,8 @@ class Collector:
             remote=remote,
             dims=tuple(size for size, _ in grid),
             periods=tuple(bool(periodic) for _, periodic in grid),
+            sources=sources,
+            destinations=destinations,
         )
         _once(self.communicators, number, definition)
 
@@ -184,10 +190,12 @@ class Collector:
         )
 
     def _count(self, payload: Payload) -> None:
+        functions = []
         for _ in range(payload.varint()):
-            function = payload.varint()
-            calls = payload.varint()
-            self.passed[function] = self.passed.get(function, 0) + calls
+            functions.append(payload.varint())
+            _add(self.passed, functions[-1], payload.varint())
+        for function in functions if payload.more else ():
+            _add(self.passed_units, function, payload.varint(2**63))
 
     def _note(self, payload: Payload) -> None:
         self.notes.append(" ".join(payload.string().split()))
@@ -196,6 +204,18 @@ class Collector:
         reason = trace_format().name("end", payload.varint())
         code = payload.zigzag()
         self.end = End(reason, code, *(payload.varint() for _ in range(6)))
+
+
+def _neighbours(payload: Payload, size: int) -> tuple[int, ...]:
+    """Read the ranks of the neighbours in a communicator of some size."""
+    neighbours = payload.varints(payload.varint())
+    if len(neighbours) and neighbours.max() >= size:
+        raise PayloadError(f"a neighbour {int(neighbours.max())} among {size}")
+    return tuple(neighbours.tolist())
+
+
+def _add(sums: dict[int, int], key: int, value: int) -> None:
+    sums[key] = sums.get(key, 0) + value
 
 
 def _once(known: dict[int, _T], number: int, what: _T) -> None:

@@ -98,6 +98,8 @@ class CommunicatorDefinition:
         World ranks; -1: a process outside MPI_COMM_WORLD.
     dims : tuple of int
     periods : tuple of bool
+    sources, destinations : tuple of int
+        Neighbours in a topology, in the order of neighbourhood collectives.
     """
 
     kind: str
@@ -109,6 +111,8 @@ class CommunicatorDefinition:
     remote: tuple[int, ...]
     dims: tuple[int, ...]
     periods: tuple[bool, ...]
+    sources: tuple[int, ...] = ()
+    destinations: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,8 @@ class Definitions:
     offsets : tuple of OffsetSample
     passed : dict of int to int
         Calls of functions that were passed on without an event, by function.
+    passed_units : dict of int to int
+        Time inside those that communicate [units]; empty in older traces.
     notes : tuple of str
     end : End or None
         None when the process was killed.
@@ -228,6 +234,7 @@ class Definitions:
     clocks: tuple[ClockSample, ...]
     offsets: tuple[OffsetSample, ...]
     passed: dict[int, int]
+    passed_units: dict[int, int]
     notes: tuple[str, ...]
     end: End | None
 

@@ -172,11 +172,15 @@ class Trace:
             for _ in range(c.varint()):
                 name = self.tables["functions"][c.varint()]["name"]
                 self.counts[name] = c.varint()
+            self.units = {name: c.varint() for name in self.counts}
 
     def _comm(self, c: Cursor) -> None:
         row = c.fields("u:id u:kind z:parent u:sequence u:twin z:rank")
         row["members"], row["remote"] = c.group(), c.group()
         row["cart"] = [(c.varint(), c.varint()) for _ in range(c.varint())]
+        row["sources"], row["destinations"] = [
+            [c.varint() for _ in range(c.varint())] for _ in range(2)
+        ]
         self.comms[row["id"]] = row
 
     def _event(self, c: Cursor, tag: int) -> None:

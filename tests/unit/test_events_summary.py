@@ -144,13 +144,24 @@ def test_calls_that_were_passed_on_are_named(tmp_path):
         writer.passed(Comm_rank=3, Put=2)
 
     run = recorded(tmp_path, body)
-    assert run.passed == (("MPI_Put", 4),)
-    assert run.local == (("MPI_Comm_rank", 6),)
+    assert [(one.name, one.calls, one.time_s) for one in run.passed] == [
+        ("MPI_Put", 4, 0.0)
+    ]
+    assert [(one.name, one.calls) for one in run.local] == [("MPI_Comm_rank", 6)]
     assert "not recorded    4 MPI_Put, 6 MPI_Comm_rank" in describe(run).splitlines()
     assert run.warnings == (
-        "4 calls of MPI_Put communicate but are not recorded; a skeleton does not "
-        "have them",
+        "4 calls of MPI_Put (0 us) communicate but are not recorded; a skeleton does "
+        "not have them",
     )
+
+
+def test_the_time_inside_calls_that_were_passed_on_is_told(tmp_path):
+    def body(writer, rank):
+        writer.function("MPI_Put", "OTHER")
+        writer.passed(0, 500_000 + rank, Comm_rank=3, Put=2)
+
+    (put,) = recorded(tmp_path, body).passed
+    assert (put.calls, put.time_s) == (4, pytest.approx(5e-4, rel=1e-4))
 
 
 def test_a_loaded_machine_is_told(tmp_path):

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from skelgen.events import Communicator, Events, Kind, function_info
+from skelgen.events.functions import SENDING, TWO_SIDED
 from skelgen.events.types import (
     IN_PLACE,
     NO_COMMUNICATOR,
@@ -22,7 +23,7 @@ from skelgen.events.types import (
 from tests.random_programs import random_program
 
 _FROM = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.PROBE}
-_TO = {Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV}
+_TO = set(SENDING)
 _BUILT_IN = {"world": "world", "self": "self"}
 
 
@@ -58,6 +59,11 @@ def _communicator(one: Communicator, others: tuple[Communicator, ...]) -> str:
     words += [
         f"{key}={_numbers(getattr(one, key))}"
         for key in ("remote", "dims", "periods")
+        if getattr(one, key)
+    ]
+    words += [
+        f"{key}={';'.join(_numbers(ranks) or '-' for ranks in getattr(one, key))}"
+        for key in ("sources", "destinations")
         if getattr(one, key)
     ]
     if one.parent > 0:
@@ -96,7 +102,7 @@ def _partners(row: Any, kind: Kind) -> list[str]:
     words = []
     wild_source = "*" if row["flags"] & WILDCARD_SOURCE else ""
     wild_tag = "*" if row["flags"] & WILDCARD_TAG else ""
-    second = kind is Kind.SENDRECV
+    second = kind in TWO_SIDED
     receives = "peer2" if second else "peer"
     key = "to" if kind in _TO else "root"
     if kind in _FROM or second:

@@ -23,7 +23,8 @@ message had, ``from=*`` one that was never resolved. Other words: ``root=``,
 ``tag2=`` and ``from=`` of a Sendrecv, ``type=8`` (bytes of an element),
 ``sends=1,2`` and ``receives=3,4`` (bytes for each rank), ``comm=`` (default world;
 ``self``), ``inplace``. ``repeat 3,5 {`` has 3 trips at its first execution and 5 at
-its second, and so on in turn.
+its second, and so on in turn. A communicator with neighbours has, for each of its
+ranks, ``sources=1,2;-;0`` and ``destinations=``.
 
 `EventsBuilder` does the same call by call, for programs that make programs.
 """
@@ -38,6 +39,7 @@ from typing import Any
 import numpy as np
 
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events, Kind, function_info
+from skelgen.events.functions import TWO_SIDED
 from skelgen.events.types import (
     IN_PLACE,
     NO_COMMUNICATOR,
@@ -84,6 +86,8 @@ class EventsBuilder:
         remote: Sequence[int] = (),
         dims: Sequence[int] = (),
         periods: Sequence[bool] = (),
+        sources: Sequence[tuple[int, ...]] = (),
+        destinations: Sequence[tuple[int, ...]] = (),
     ) -> int:
         """Define a communicator; instances of one family share a name."""
         if family is None:
@@ -99,6 +103,8 @@ class EventsBuilder:
                 tuple(remote),
                 tuple(dims),
                 tuple(periods),
+                tuple(sources),
+                tuple(destinations),
             )
         )
         self.names.setdefault(name, []).append(len(self.communicators) - 1)
@@ -290,6 +296,12 @@ class _Reader:
         for key in ("members", "remote", "dims"):
             if key in given:
                 given[key] = tuple(map(int, given[key].split(",")))
+        for key in ("sources", "destinations"):
+            if key in given:
+                given[key] = [
+                    tuple(int(rank) for rank in ranks.split(",") if rank != "-")
+                    for ranks in given[key].split(";")
+                ]
         if "periods" in given:
             given["periods"] = tuple(p == "1" for p in given["periods"].split(","))
         if "family" in given:
@@ -348,7 +360,7 @@ class _Reader:
         self, rank: int, function: str, key: str, value: str, options: dict[str, Any]
     ) -> None:
         plain = {"bytes": "size_bytes", "type": "datatype_bytes", "mpi": "mpi_ns"}
-        receives = key == "from" and function_info(function).kind is Kind.SENDRECV
+        receives = key == "from" and function_info(function).kind in TWO_SIDED
         if key in ("from", "tag", "tag2") and value.startswith("*"):
             wildcard = WILDCARD_SOURCE if key == "from" else WILDCARD_TAG
             options["flags"] |= wildcard

@@ -17,7 +17,11 @@ from tests.random_steps import Step, Steps
 
 
 def random_program(
-    rng: random.Random, *, ranks: int | None = None, calls: int = 300
+    rng: random.Random,
+    *,
+    ranks: int | None = None,
+    calls: int = 300,
+    standard: int = 4,
 ) -> Events:
     """Make a random program that finishes.
 
@@ -29,19 +33,23 @@ def random_program(
         Number of ranks; 2 to 8 when not given.
     calls : int
         About how many calls of all ranks at most.
+    standard : int
+        Version of the MPI standard whose functions may appear.
 
     Returns
     -------
     Events
     """
-    return _Program(rng, ranks or rng.randint(2, 8), calls).events()
+    return _Program(rng, ranks or rng.randint(2, 8), calls, standard).events()
 
 
 class _Program(Steps):
     """Draws steps and acts them out until there are enough calls."""
 
-    def __init__(self, rng: random.Random, ranks: int, calls: int) -> None:
-        super().__init__(rng, ranks)
+    def __init__(
+        self, rng: random.Random, ranks: int, calls: int, standard: int
+    ) -> None:
+        super().__init__(rng, ranks, standard)
         self.limit = calls
 
     def events(self) -> Events:
@@ -77,6 +85,19 @@ class _Program(Steps):
                 kind = "dup" if duplicate else "split"
                 made = self.builder.communicator(name, members, kind=kind)
                 self.comms.append(made)
+        for number in range(self.rng.choice((0, 1, 1, 2))):
+            for rank in world:
+                self.call(rank, "Dist_graph_create_adjacent", comm=WORLD)
+            sources, destinations = self.topology()
+            made = self.builder.communicator(
+                f"graph{number}",
+                world,
+                kind="dist_graph",
+                sources=sources,
+                destinations=destinations,
+            )
+            self.comms.append(made)
+            self.topologies.append(made)
 
     def _body(self, depth: int) -> list[Step]:
         body: list[Step] = []

@@ -9,27 +9,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from skelgen.events.types import (
-    IN_PLACE,
     NO_PEER,
     NO_TAG,
     PROC_NULL,
     WILDCARD_SOURCE,
 )
-from tests.actor import SIZES, Actor, Message
+from tests.actor import SIZES, Message
 from tests.builders import WORLD
+from tests.random_collectives import Collectives
 
 _BLOCKING = ("Send", "Send", "Send", "Ssend", "Bsend")
 _NONBLOCKING = ("Isend", "Isend", "Isend", "Issend", "Ibsend")
-_PLAIN = (
-    "Barrier Bcast Reduce Allreduce Allgather Gather Scatter Alltoall Scan Exscan "
-    "Reduce_scatter_block"
-).split()
-_VECTOR = "Alltoallv Allgatherv Gatherv Scatterv".split()
-_ROOTED = {"Bcast", "Reduce", "Gather", "Scatter", "Gatherv", "Scatterv"}
-_REDUCING = {"Reduce", "Allreduce", "Scan", "Exscan", "Reduce_scatter_block"}
 
 
 @dataclass
@@ -41,7 +33,7 @@ class Step:
     after: Callable[[], None] = field(default=lambda: None)
 
 
-class Steps(Actor):
+class Steps(Collectives):
     """Draws steps; each method returns those that it drew."""
 
     def makers(self) -> list[Callable[[], list[Step]]]:
@@ -54,6 +46,7 @@ class Steps(Actor):
             self._pipeline,
             self._master_worker,
             self._persistent,
+            *([self._persistent_collectives, self._both_ways] * (self.standard > 3)),
             self._prefetch,
             self._nonblocking_collective,
             self._irregular,
@@ -172,63 +165,13 @@ class Steps(Actor):
 
         return [Step(run)]
 
-    def _collective_call(self, function: str, prefix: str = "") -> Callable[[], Any]:
-        """Draw a collective; the result makes its calls and returns their requests."""
-        comm = self.rng.choice(self.comms)
-        members = self.members(comm)
-        given: dict[str, Any] = {"comm": comm, "site": self.site()}
-        if function in _ROOTED:
-            given["peer"] = self.rng.randrange(len(members))
-        if function in _REDUCING:
-            given |= {"op": self.rng.randint(1, 3), "datatype_bytes": 8}
-        if function in ("Allreduce", "Allgather") and self.rng.random() < 0.2:
-            given["flags"] = IN_PLACE
-        if function != "Barrier":
-            given["size_bytes"] = 8 * self.rng.choice((1, 1, 4, 100, 2000))
-        matrix = [[8 * self.rng.randrange(5) for _ in members] for _ in members]
-        name = f"{prefix}{function.lower()}" if prefix else function
-        work = self.work_ns()
-
-        def run() -> list[tuple[int, int]]:
-            together = max(self.builder.clock_ns[rank] for rank in members)
-            together = 0 if prefix else together
-            requests = []
-            for own, rank in enumerate(members):
-                vectors = self._vectors(function, matrix, own, given.get("peer", 0))
-                words = {**given, **vectors, "after": together}
-                requests.append((rank, self.call(rank, name, work, **words)))
-            return requests
-
-        return run
-
-    def _vectors(
-        self, function: str, matrix: list[list[int]], own: int, root: int
-    ) -> dict[str, Any]:
-        """Return the byte counts for each rank of a vector collective."""
-        column = [row[0] for row in matrix]
-        if function == "Alltoallv":
-            return {"sends": matrix[own], "receives": [row[own] for row in matrix]}
-        if function == "Allgatherv":
-            return {"size_bytes": column[own], "receives": column}
-        if function == "Gatherv":
-            return {
-                "size_bytes": column[own],
-                "receives": column if own == root else None,
-            }
-        if function == "Scatterv":
-            if own == root:
-                return {"sends": column}
-            return {"size_bytes": 0, "receives": None}
-        return {}
-
     def _collective(self) -> list[Step]:
-        function = self.rng.choice(_PLAIN if self.rng.random() < 0.8 else _VECTOR)
-        call = self._collective_call(function)
+        call = self.drawn_collective(self.function())
         return [Step(lambda: call() and None)]
 
     def _nonblocking_collective(self) -> list[Step]:
         """A collective that is completed after other steps."""
-        begin = self._collective_call(self.rng.choice(_PLAIN), "I")
+        begin = self.drawn_collective(self.function(), "I")
         between = [] if self.rng.random() < 0.5 else self._pair()
         how, site = self.how(), self.site()
 
@@ -341,6 +284,59 @@ class Steps(Actor):
                     self.call(rank, "Request_free", requests=[request], site=site)
 
         return [Step(run, before, after)]
+
+    def _persistent_collectives(self) -> list[Step]:
+        """Collectives that are made before a loop; not all of them start each time."""
+        calls = [
+            self.drawn_collective(self.function(), "_init")
+            for _ in range(self.rng.randint(1, 3))
+        ]
+        together, how, site = self.rng.random() < 0.5, self.how(), self.site()
+        made: list[list[tuple[int, int]]] = []
+
+        def before() -> None:
+            made[:] = [call() for call in calls]
+
+        def run() -> None:
+            chosen = [one for one in made if self.rng.random() < 0.8]
+            requests: list[list[int]] = [[] for _ in range(self.ranks)]
+            for rank, request in (pair for one in chosen for pair in one):
+                requests[rank].append(request)
+            for rank in range(self.ranks):
+                if together and requests[rank]:
+                    self.call(rank, "Startall", requests=requests[rank], site=site)
+                for request in [] if together else requests[rank]:
+                    self.call(rank, "Start", requests=[request], site=site)
+            for rank in range(self.ranks):
+                self.complete(rank, requests[rank], how, site)
+
+        def after() -> None:
+            for rank, request in (pair for one in made for pair in one):
+                self.call(rank, "Request_free", requests=[request], site=site)
+
+        return [Step(run, before, after)]
+
+    def _both_ways(self) -> list[Step]:
+        """Every rank of a communicator begins to send and to receive in one call."""
+        comm = self.rng.choice(self.comms)
+        members, distance = self.members(comm), self.rng.choice((1, 1, 2, -1))
+        size, how, tag = self.rng.choice(SIZES), self.how(), self.tag()
+        work, site = self.work_ns(), self.site()
+
+        def run() -> None:
+            requests = []
+            for own, rank in enumerate(members):
+                to, source = (own + distance) % len(members), own - distance
+                partners = {"peer": to, "peer2": source % len(members)}
+                words = {"comm": comm, "size_bytes": size, "site": site, "tag": tag}
+                request = self.call(
+                    rank, "Isendrecv", work, tag2=tag, **partners, **words
+                )
+                requests.append((rank, request))
+            for rank, request in requests:
+                self.complete(rank, [request], how, site)
+
+        return [Step(run)]
 
     def _prefetch(self) -> list[Step]:
         """A message of the next trip is posted before this trip's is used."""

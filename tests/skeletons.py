@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skelgen.events import Calls, Events, Kind, function_info
+from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching, match
 from skelgen.signature import Signature, calls_of
 from skelgen.skeleton.closure import KeptCalls, close
@@ -125,7 +126,7 @@ def _flaws_of_requests(found: Parts, is_kept: Any, rank: int) -> list[str]:
             every.append(call)
             if call in own:
                 some.append(call)
-            persistent = info.kind in (Kind.SEND_INIT, Kind.RECEIVE_INIT)
+            persistent = info.kind in PERSISTENT
             active[call] = call in own and not persistent
     return flaws
 

@@ -31,6 +31,7 @@ struct slot {
 
 struct instance {
 	int64_t first_call;
+	int64_t next; /* of a persistent collective: what its next start begins; 0: not yet */
 	int32_t arrived, broken;
 };
 
@@ -46,11 +47,13 @@ struct work {
 	uint32_t *table;
 	uint32_t channel_count, channel_room, table_size;
 	struct slot *slots;
-	/* collectives: instances of each stream, and how far the rank is in each */
+	/* collectives: instances of each stream, and how far the rank is in each; then starts */
 	struct instance *instances;
+	int64_t instance_count, instance_room;
 	int64_t *stream_first, *stream_next;
 	/* requests of the rank that is being read, by number of creation */
 	int64_t *request_call, *active;
+	int64_t *begun; /* instance of the creation or the latest start; INACTIVE: none */
 	int64_t created;
 	/* group of each communicator that holds the rank that is being read */
 	uint8_t *side;
@@ -305,27 +308,78 @@ static int64_t request_of(const struct work *w, int64_t age)
 	return number >= 1 && number <= w->created ? number : 0;
 }
 
-static struct instance *instance_of(struct work *w, uint32_t shape)
+/* Whether a collective is over when its call returns. */
+static int blocks(uint16_t role)
+{
+	return !(role & SKELGEN_MATCH_CREATES) || role & SKELGEN_MATCH_COLLECTIVE_INIT;
+}
+
+/* Instance that a call takes part in; INACTIVE when its rank is no member. */
+static int64_t instance_of(struct work *w, uint32_t shape)
 {
 	int32_t stream = w->in->stream[shape];
 
-	return &w->instances[w->stream_first[stream] + w->stream_next[stream]++];
+	if (side_of(w, w->in->communicator[shape]) == STRANGER)
+		return INACTIVE;
+	return w->stream_first[stream] + w->stream_next[stream]++;
 }
 
-static void arrive(struct work *w, int64_t call, uint32_t shape)
+static int64_t arrive(struct work *w, int64_t call, uint32_t shape)
 {
 	const struct skelgen_match_input *in = w->in;
+	int64_t at = instance_of(w, shape);
 	struct instance *instance;
 
-	if (!(in->role[shape] & SKELGEN_MATCH_CREATES))
+	if (blocks(in->role[shape]))
 		note_done(w->out->collective_done, call, call);
-	if (side_of(w, in->communicator[shape]) == STRANGER)
-		return;
-	instance = instance_of(w, shape);
+	if (at == INACTIVE)
+		return at;
+	instance = &w->instances[at];
 	if (!instance->arrived++)
 		instance->first_call = call;
 	else if (in->kind[in->shape[instance->first_call]] != in->kind[shape])
 		instance->broken = 1;
+	return at;
+}
+
+/*
+ * Instance that a start of a persistent collective takes part in, those of one creation in their
+ * order; INACTIVE for none, -2 without memory.
+ */
+static int64_t instance_of_start(struct work *w, int64_t number)
+{
+	int64_t last = w->begun[number];
+	struct instance *larger;
+
+	if (last == INACTIVE)
+		return last;
+	if (!w->instances[last].next) {
+		if (w->instance_count == w->instance_room) {
+			larger = realloc(w->instances,
+					 2 * (size_t)w->instance_room * sizeof(*larger));
+			if (!larger)
+				return -2;
+			w->instances = larger;
+			w->instance_room *= 2;
+		}
+		w->instances[w->instance_count] = (struct instance){0};
+		w->instances[last].next = w->instance_count++;
+	}
+	w->begun[number] = w->instances[last].next;
+	w->instances[w->begun[number]].broken |= w->instances[last].broken;
+	return w->begun[number];
+}
+
+static int arrive_by_start(struct work *w, int64_t call, int64_t number)
+{
+	int64_t at = instance_of_start(w, number);
+
+	if (at < 0)
+		return at == INACTIVE ? 0 : -1;
+	if (!w->instances[at].arrived++)
+		w->instances[at].first_call = call;
+	w->active[number] = -2 - call;
+	return 0;
 }
 
 /* Activity of a request in the first reading: an entry, or -2 - call of a collective. */
@@ -353,6 +407,8 @@ static int receive_of_request(struct work *w, int64_t call, uint16_t role, int64
 		return 0;
 	}
 	shape = w->in->shape[w->request_call[number]];
+	if (w->in->role[shape] & SKELGEN_MATCH_COLLECTIVE_INIT)
+		return arrive_by_start(w, call, number);
 	if (!(w->in->role[shape] & SKELGEN_MATCH_RECEIVE_INIT))
 		return 0;
 	w->active[number] = post_receive(w, call, shape);
@@ -366,6 +422,7 @@ static int read_receives(struct work *w, int64_t call)
 	uint32_t shape = in->shape[call];
 	uint16_t role = in->role[shape];
 	int64_t activity = INACTIVE;
+	int64_t instance = INACTIVE;
 
 	if (role & SKELGEN_MATCH_RECEIVES) {
 		activity = post_receive(w, call, shape);
@@ -375,12 +432,13 @@ static int read_receives(struct work *w, int64_t call)
 			note_done(w->entry_done, activity, call);
 	}
 	if (role & SKELGEN_MATCH_COLLECTIVE) {
-		arrive(w, call, shape);
-		activity = -2 - call;
+		instance = arrive(w, call, shape);
+		activity = blocks(role) ? INACTIVE : -2 - call;
 	}
 	if (role & SKELGEN_MATCH_CREATES) {
 		w->request_call[++w->created] = call;
 		w->active[w->created] = activity;
+		w->begun[w->created] = instance;
 	}
 	if (!(role & (SKELGEN_MATCH_STARTS | SKELGEN_MATCH_COMPLETES | SKELGEN_MATCH_CANCELS)))
 		return 0;
@@ -394,16 +452,30 @@ static int read_receives(struct work *w, int64_t call)
 	return 0;
 }
 
-static void join_collective(struct work *w, int64_t call, uint32_t shape)
+/* Whether all participants came to an instance with calls that fit. */
+static int whole(const struct work *w, int64_t at, uint32_t shape)
 {
-	const struct skelgen_match_input *in = w->in;
-	struct instance *instance = NULL;
+	return at >= 0 && !w->instances[at].broken &&
+	       w->instances[at].arrived == w->in->stream_size[w->in->stream[shape]];
+}
 
-	if (side_of(w, in->communicator[shape]) != STRANGER)
-		instance = instance_of(w, shape);
-	if (instance && !instance->broken &&
-	    instance->arrived == in->stream_size[in->stream[shape]])
-		w->out->group[call] = instance->first_call;
+static int64_t join_collective(struct work *w, int64_t call, uint32_t shape)
+{
+	int64_t at = instance_of(w, shape);
+
+	if (whole(w, at, shape))
+		w->out->group[call] = w->instances[at].first_call;
+	else
+		w->out->lonely[call] = 1;
+	return at;
+}
+
+static void join_start(struct work *w, int64_t call, int64_t number, uint32_t shape)
+{
+	int64_t at = instance_of_start(w, number);
+
+	if (whole(w, at, shape))
+		join(w->out->group, call, w->instances[at].first_call);
 	else
 		w->out->lonely[call] = 1;
 }
@@ -419,6 +491,10 @@ static int send_of_request(struct work *w, int64_t call, uint16_t role, int64_t 
 		return 0;
 	}
 	init = w->request_call[number];
+	if (w->in->role[w->in->shape[init]] & SKELGEN_MATCH_COLLECTIVE_INIT) {
+		join_start(w, call, number, w->in->shape[init]);
+		return 0;
+	}
 	if (w->in->role[w->in->shape[init]] & SKELGEN_MATCH_SEND_INIT)
 		w->active[number] = post_send(w, call, w->in->shape[init], init);
 	return w->active[number] == -2 ? -1 : 0;
@@ -431,6 +507,7 @@ static int read_sends(struct work *w, int64_t call)
 	uint32_t shape = in->shape[call];
 	uint16_t role = in->role[shape];
 	int64_t message = INACTIVE;
+	int64_t instance = INACTIVE;
 
 	if (role & SKELGEN_MATCH_SENDS) {
 		message = post_send(w, call, shape, call);
@@ -440,10 +517,11 @@ static int read_sends(struct work *w, int64_t call)
 			note_done(w->out->send_done, message, call);
 	}
 	if (role & SKELGEN_MATCH_COLLECTIVE)
-		join_collective(w, call, shape);
+		instance = join_collective(w, call, shape);
 	if (role & SKELGEN_MATCH_CREATES) {
 		w->request_call[++w->created] = call;
 		w->active[w->created] = message;
+		w->begun[w->created] = instance;
 	}
 	if (!w->out->send_done)
 		role &= (uint16_t)~SKELGEN_MATCH_COMPLETES;
@@ -553,16 +631,19 @@ static int allocate(struct work *w, const struct skelgen_match_counts *counts)
 		w->entry_done = malloc(receives * sizeof(*w->entry_done));
 	w->entry_next = malloc(receives * sizeof(*w->entry_next));
 	w->slots = calloc((size_t)in->shapes + 1, sizeof(*w->slots));
-	w->instances = calloc((size_t)counts->collectives + 1, sizeof(*w->instances));
+	w->instance_count = counts->collectives;
+	w->instance_room = counts->collectives + 1;
+	w->instances = calloc((size_t)w->instance_room, sizeof(*w->instances));
 	w->stream_first = calloc((size_t)in->streams + 1, sizeof(*w->stream_first));
 	w->stream_next = calloc((size_t)in->streams + 1, sizeof(*w->stream_next));
 	w->request_call = malloc(requests * sizeof(*w->request_call));
 	w->active = malloc(requests * sizeof(*w->active));
+	w->begun = malloc(requests * sizeof(*w->begun));
 	w->side = malloc((size_t)in->communicators + 1);
 	if (w->out->receive_done && !w->entry_done)
 		return -1;
 	return w->entry_call && w->entry_next && w->slots && w->instances && w->stream_first &&
-			       w->stream_next && w->request_call && w->active && w->side
+			       w->stream_next && w->request_call && w->active && w->begun && w->side
 		       ? 0
 		       : -1;
 }
@@ -580,6 +661,7 @@ static void release(struct work *w)
 	free(w->stream_next);
 	free(w->request_call);
 	free(w->active);
+	free(w->begun);
 	free(w->side);
 }
 

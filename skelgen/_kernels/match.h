@@ -15,6 +15,7 @@ enum skelgen_match_role {
 	SKELGEN_MATCH_CANCELS = 128,
 	SKELGEN_MATCH_COLLECTIVE = 256,
 	SKELGEN_MATCH_TWO_SIDED = 512,
+	SKELGEN_MATCH_COLLECTIVE_INIT = 1024,
 };
 
 /* Calls of all ranks, as in the Python class Calls, and tables for each shape. */

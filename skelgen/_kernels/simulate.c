@@ -22,6 +22,8 @@ enum kind {
 	COLLECTIVE = 11,
 	ICOLLECTIVE,
 	RELEASE = 14,
+	COLLECTIVE_INIT = 16,
+	ISENDRECV,
 };
 
 enum {
@@ -32,6 +34,7 @@ enum {
 	WAITED = 2,
 	GONE = 4,
 	ACTIVE = 8, /* started and not yet waited for */
+	BOTH = 16,  /* both messages of an Isendrecv are under way */
 };
 
 /* One end of a message, or a participant of a collective, that waits for others. */
@@ -55,6 +58,7 @@ struct meeting {
 	int32_t arrived;
 	int32_t waiting;
 	int32_t next;
+	int32_t following; /* that the next starts of a persistent collective lead to */
 };
 
 struct simulation {
@@ -75,6 +79,7 @@ struct simulation {
 	int32_t *member_last;
 	uint8_t *request;
 	int32_t *request_row;
+	int32_t *request_meeting; /* latest one of a persistent collective */
 	int64_t *created;
 	int64_t *executed; /* of each row */
 	int64_t *position;
@@ -140,6 +145,10 @@ static void complete(struct simulation *sim, int32_t rank, int64_t request)
 	if (request != NOBODY) {
 		uint8_t *state = &sim->request[request];
 
+		if (*state & BOTH) {
+			*state &= (uint8_t)~BOTH;
+			return;
+		}
 		*state |= DONE;
 		if (!(*state & WAITED))
 			return;
@@ -201,39 +210,67 @@ static void post_receive(struct simulation *sim, int32_t channel, int32_t rank, 
 		push(sim, &sim->receives[channel], item);
 }
 
-static int32_t next_meeting(struct simulation *sim, int32_t stream, int32_t member)
+static int32_t new_meeting(struct simulation *sim)
 {
-	int32_t last = sim->member_last[member];
-	int32_t found = last == NOBODY ? sim->stream_first[stream] : sim->meeting[last].next;
+	int32_t found;
 
-	if (found != NOBODY)
-		return found;
 	if (sim->meetings == sim->meeting_room &&
 	    grow((void **)&sim->meeting, &sim->meeting_room, sizeof(*sim->meeting))) {
 		sim->broken = 1;
 		return NOBODY;
 	}
 	found = (int32_t)sim->meetings++;
-	sim->meeting[found] = (struct meeting){-1, 0, 0, 0, NOBODY, NOBODY};
-	if (last == NOBODY)
-		sim->stream_first[stream] = found;
-	else
-		sim->meeting[last].next = found;
+	sim->meeting[found] = (struct meeting){-1, 0, 0, 0, NOBODY, NOBODY, NOBODY};
 	return found;
 }
 
-static void meet(struct simulation *sim, int32_t row, int32_t rank, int64_t request, int64_t bytes)
+static int32_t next_meeting(struct simulation *sim, int32_t stream, int32_t member)
+{
+	int32_t last = sim->member_last[member];
+	int32_t found = last == NOBODY ? sim->stream_first[stream] : sim->meeting[last].next;
+
+	if (found == NOBODY) {
+		found = new_meeting(sim);
+		if (found == NOBODY)
+			return found;
+		if (last == NOBODY)
+			sim->stream_first[stream] = found;
+		else
+			sim->meeting[last].next = found;
+	}
+	sim->member_last[member] = found;
+	return found;
+}
+
+/* What the next start of a persistent collective leads to. */
+static int32_t next_start(struct simulation *sim, int64_t request)
+{
+	int32_t last = sim->request_meeting[request];
+	int32_t found;
+
+	if (last == NOBODY)
+		return NOBODY; /* there was no memory for its creation */
+	found = sim->meeting[last].following;
+	if (found == NOBODY) {
+		found = new_meeting(sim);
+		if (found != NOBODY)
+			sim->meeting[last].following = found;
+	}
+	if (found != NOBODY)
+		sim->request_meeting[request] = found;
+	return found;
+}
+
+static void attend(struct simulation *sim, int32_t found, int32_t row, int32_t rank,
+		   int64_t request, int64_t bytes)
 {
 	const struct skelgen_script *script = sim->script;
-	int32_t stream = script->stream[row];
-	int32_t found = next_meeting(sim, stream, script->member[row]);
 	int32_t item = new_item(sim, rank, request, bytes);
 	struct meeting *meeting;
 
 	if (found == NOBODY || item == NOBODY)
 		return;
 	meeting = &sim->meeting[found];
-	sim->member_last[script->member[row]] = found;
 	if (meeting->arrived++ == 0) {
 		meeting->fit = script->fit[row];
 		meeting->bytes = bytes;
@@ -243,7 +280,7 @@ static void meet(struct simulation *sim, int32_t row, int32_t rank, int64_t requ
 	}
 	sim->item[item].next = meeting->waiting;
 	meeting->waiting = item;
-	if (meeting->arrived < script->stream_size[stream])
+	if (meeting->arrived < script->stream_size[script->stream[row]])
 		return;
 	while (sim->meeting[found].waiting != NOBODY) {
 		struct queue waiting = {sim->meeting[found].waiting, NOBODY};
@@ -270,7 +307,15 @@ static int is_persistent(struct simulation *sim, int64_t request)
 {
 	int kind = sim->script->kind[sim->request_row[request]];
 
-	return kind == SEND_INIT || kind == RECEIVE_INIT;
+	return kind == SEND_INIT || kind == RECEIVE_INIT || kind == COLLECTIVE_INIT;
+}
+
+/* Size of the first execution of a row. */
+static int64_t first_size(const struct skelgen_script *script, int32_t row)
+{
+	int64_t first = script->size_first[row];
+
+	return first < script->size_first[row + 1] ? script->size_bytes[first] : 0;
 }
 
 static void start(struct simulation *sim, int32_t row, int32_t rank)
@@ -295,7 +340,10 @@ static void start(struct simulation *sim, int32_t row, int32_t rank)
 		sim->request[request] &= (uint8_t)~DONE;
 		if (script->kind[init] == SEND_INIT)
 			post_send(sim, script->send_channel[partner], rank, request,
-				  script->size_bytes[script->size_first[init]], script->mode[init]);
+				  first_size(script, init), script->mode[init]);
+		else if (script->kind[init] == COLLECTIVE_INIT)
+			attend(sim, next_start(sim, request), init, rank, request,
+			       first_size(script, init));
 		else
 			post_receive(sim, script->receive_channel[partner], rank, request,
 				     script->capacity_bytes[init]);
@@ -359,10 +407,11 @@ static void execute(struct simulation *sim, int32_t rank, int32_t row)
 	if (sizes > 0)
 		bytes = script->size_bytes[script->size_first[row] +
 					   done * sizes / script->occurrences[row]];
-	if (kind == ISEND || kind == IRECEIVE || kind == ICOLLECTIVE || kind == SEND_INIT ||
-	    kind == RECEIVE_INIT)
+	if (kind == ISEND || kind == IRECEIVE || kind == ISENDRECV || kind == ICOLLECTIVE ||
+	    kind == SEND_INIT || kind == RECEIVE_INIT || kind == COLLECTIVE_INIT)
 		request = new_request(sim, rank, row);
-	sim->waiting[rank] = kind == SEND || kind == RECEIVE || kind == COLLECTIVE;
+	sim->waiting[rank] =
+		kind == SEND || kind == RECEIVE || kind == COLLECTIVE || kind == COLLECTIVE_INIT;
 	switch (kind) {
 	case SEND:
 	case ISEND:
@@ -375,10 +424,14 @@ static void execute(struct simulation *sim, int32_t rank, int32_t row)
 			     script->capacity_bytes[row]);
 		break;
 	case SENDRECV:
-		sim->waiting[rank] = 2;
-		post_send(sim, script->send_channel[partner], rank, NOBODY, bytes,
+	case ISENDRECV:
+		if (kind == SENDRECV)
+			sim->waiting[rank] = 2;
+		else
+			sim->request[request] |= BOTH;
+		post_send(sim, script->send_channel[partner], rank, request, bytes,
 			  script->mode[row]);
-		post_receive(sim, script->receive_channel[partner], rank, NOBODY,
+		post_receive(sim, script->receive_channel[partner], rank, request,
 			     script->capacity_bytes[row]);
 		break;
 	case SEND_INIT:
@@ -396,7 +449,15 @@ static void execute(struct simulation *sim, int32_t rank, int32_t row)
 		break;
 	case COLLECTIVE:
 	case ICOLLECTIVE:
-		meet(sim, row, rank, request, bytes);
+		attend(sim, next_meeting(sim, script->stream[row], script->member[row]), row, rank,
+		       request, bytes);
+		break;
+	case COLLECTIVE_INIT:
+		/* It may wait for the others; what it creates is not yet started. */
+		sim->request[request] |= DONE;
+		sim->request_meeting[request] =
+			next_meeting(sim, script->stream[row], script->member[row]);
+		attend(sim, sim->request_meeting[request], row, rank, NOBODY, bytes);
 		break;
 	default:
 		break;
@@ -469,14 +530,15 @@ static int prepare(struct simulation *sim)
 	sim->member_last = filled(script->members, sizeof(*sim->member_last));
 	sim->request = cleared(requests, sizeof(*sim->request));
 	sim->request_row = cleared(requests, sizeof(*sim->request_row));
+	sim->request_meeting = cleared(requests, sizeof(*sim->request_meeting));
 	sim->created = cleared(script->ranks, sizeof(*sim->created));
 	sim->executed = cleared(script->rows, sizeof(*sim->executed));
 	sim->waiting = cleared(script->ranks, sizeof(*sim->waiting));
 	sim->blocked = cleared(script->ranks, sizeof(*sim->blocked));
 	sim->ready = cleared(script->ranks, sizeof(*sim->ready));
 	if (!sim->sends || !sim->receives || !sim->stream_first || !sim->member_last ||
-	    !sim->request || !sim->request_row || !sim->created || !sim->executed ||
-	    !sim->waiting || !sim->blocked || !sim->ready)
+	    !sim->request || !sim->request_row || !sim->request_meeting || !sim->created ||
+	    !sim->executed || !sim->waiting || !sim->blocked || !sim->ready)
 		return -1;
 	for (rank = 0; rank < script->ranks; rank++) {
 		sim->created[rank] = script->request_first[rank];
@@ -495,6 +557,7 @@ static void release(struct simulation *sim)
 	free(sim->member_last);
 	free(sim->request);
 	free(sim->request_row);
+	free(sim->request_meeting);
 	free(sim->created);
 	free(sim->executed);
 	free(sim->waiting);

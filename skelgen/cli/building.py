@@ -78,6 +78,14 @@ def build(
             ("skeleton", f"{built.skeleton_events} events"),
             ("expected", format_seconds(built.expected_s)),
             ("dropped", f"{built.dropped_share:.2%} of the application's time"),
+            *(
+                (
+                    "left out",
+                    f"{one.calls} calls, {format_seconds(one.time_s)} of all ranks, "
+                    f"{one.share:.2%} of the time: {one.what}",
+                )
+                for one in built.left_out
+            ),
             ("output", str(built.output)),
             ("next", f"make -C {built.output} && skelgen calibrate {built.output}"),
         ]

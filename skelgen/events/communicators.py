@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from skelgen.events.types import Communicator
@@ -72,6 +72,7 @@ def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
     families = _Families()
     families.number("world", world)
     families.number("self", world)
+    around: dict[int, dict[int, CommunicatorDefinition]] = {}
     indices = []
     for file in files:
         rank = file.header.world_rank
@@ -85,8 +86,24 @@ def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
                 known[key] = len(table)
                 table.append(_communicator(definition, parent, table, families))
             index[number] = known[key]
+            if definition.sources or definition.destinations:
+                around.setdefault(known[key], {})[definition.rank] = definition
         indices.append(index)
+    for row, definitions in around.items():
+        table[row] = _with_neighbours(table[row], definitions)
     return Communicators(tuple(table), tuple(indices))
+
+
+def _with_neighbours(
+    one: Communicator, definitions: dict[int, CommunicatorDefinition]
+) -> Communicator:
+    """Note the neighbours that each member knows of itself."""
+    known = [definitions.get(rank) for rank in range(len(one.members))]
+    return replace(
+        one,
+        sources=tuple(own.sources if own else () for own in known),
+        destinations=tuple(own.destinations if own else () for own in known),
+    )
 
 
 def _sides(definition: CommunicatorDefinition) -> Iterator[tuple[int, ...]]:

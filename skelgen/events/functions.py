@@ -26,15 +26,25 @@ class Kind(IntEnum):
     COMMUNICATOR = 13  # creates or frees a communicator; set-up of a skeleton
     RELEASE = 14  # Request_free, Cancel
     UNSUPPORTED = 15  # communicates in a way that skeletons do not reproduce
+    COLLECTIVE_INIT = 16  # creates a persistent request; collective itself
+    ISENDRECV = 17  # creates a request for both messages
 
 
-_CREATING = {
-    Kind.ISEND,
+#: Kinds whose calls send to, or receive from, one partner, now or when started.
+SENDING = (Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.ISENDRECV, Kind.SEND_INIT)
+RECEIVING = (
+    Kind.RECEIVE,
     Kind.IRECEIVE,
-    Kind.SEND_INIT,
+    Kind.SENDRECV,
+    Kind.ISENDRECV,
     Kind.RECEIVE_INIT,
-    Kind.ICOLLECTIVE,
-}
+)
+#: Kinds that do both: `peer2` is the source.
+TWO_SIDED = (Kind.SENDRECV, Kind.ISENDRECV)
+#: Kinds that make a request which calls start.
+PERSISTENT = (Kind.SEND_INIT, Kind.RECEIVE_INIT, Kind.COLLECTIVE_INIT)
+COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE, Kind.COLLECTIVE_INIT)
+_CREATING = {Kind.ISEND, Kind.IRECEIVE, Kind.ISENDRECV, Kind.ICOLLECTIVE, *PERSISTENT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +55,16 @@ class FunctionInfo:
     ----------
     kind : Kind
     mode : str
-        Send mode: ``standard``, ``synchronous``, ``buffered``, ``ready``; else "".
+        Send mode: ``standard``, ``synchronous``, ``buffered``, ``ready``,
+        ``partitioned``; else "".
     rooted : bool
         Whether the collective has a root.
     vector : bool
-        Whether the collective takes a count for each rank.
+        Whether the collective takes a count for each rank, or one of a neighbourhood
+        for each neighbour.
+    collective : str
+        Name of the blocking collective that this is a form of, such as ``Allreduce``;
+        "" for other functions.
     extra_request : bool
         Whether a call creates a request although its kind does not say so.
     """
@@ -58,7 +73,13 @@ class FunctionInfo:
     mode: str = ""
     rooted: bool = False
     vector: bool = False
+    collective: str = ""
     extra_request: bool = False
+
+    @property
+    def neighbourhood(self) -> bool:
+        """Return whether the collective sends only to neighbours of a topology."""
+        return self.collective.startswith("Neighbor_")
 
     @property
     def creates(self) -> bool:
@@ -77,6 +98,10 @@ _COLLECTIVES = (
     "Alltoallv Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan "
     "Exscan"
 ).split()
+_NEIGHBOURHOOD = (
+    "Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
+    "Neighbor_alltoallw"
+).split()
 _ROOTED = {"Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce"}
 _VECTOR = {
     "Gatherv",
@@ -85,6 +110,7 @@ _VECTOR = {
     "Alltoallv",
     "Alltoallw",
     "Reduce_scatter",
+    *_NEIGHBOURHOOD,
 }
 _COMMUNICATOR = (
     "Comm_dup Comm_dup_with_info Comm_split Comm_split_type Comm_create "
@@ -93,13 +119,7 @@ _COMMUNICATOR = (
     "Comm_disconnect"
 ).split()
 
-_UNSUPPORTED = (
-    "Isendrecv Isendrecv_replace Rput Rget Raccumulate Rget_accumulate Psend_init "
-    "Precv_init Ineighbor_allgather Ineighbor_allgatherv Ineighbor_alltoall "
-    "Ineighbor_alltoallv Ineighbor_alltoallw Neighbor_allgather_init "
-    "Neighbor_allgatherv_init Neighbor_alltoall_init Neighbor_alltoallv_init "
-    "Neighbor_alltoallw_init"
-).split()
+_UNSUPPORTED = "Rput Rget Raccumulate Rget_accumulate".split()
 
 
 def _table() -> dict[str, FunctionInfo]:
@@ -114,23 +134,28 @@ def _table() -> dict[str, FunctionInfo]:
     for name in ("Irecv", "Imrecv"):
         table[name] = FunctionInfo(Kind.IRECEIVE)
     table["Recv_init"] = FunctionInfo(Kind.RECEIVE_INIT)
-    for name in ("Sendrecv", "Sendrecv_replace"):
-        table[name] = FunctionInfo(Kind.SENDRECV)
+    for name in ("sendrecv", "sendrecv_replace"):
+        table[name.capitalize()] = FunctionInfo(Kind.SENDRECV)
+        table[f"I{name}"] = FunctionInfo(Kind.ISENDRECV)
+    table["Psend_init"] = FunctionInfo(Kind.SEND_INIT, "partitioned")
+    table["Precv_init"] = FunctionInfo(Kind.RECEIVE_INIT, "partitioned")
     for name in ("Start", "Startall"):
         table[name] = FunctionInfo(Kind.START)
     for name in ("Wait", "Test"):
         for end in ("", "all", "any", "some"):
             table[name + end] = FunctionInfo(Kind.COMPLETE)
-    for name in ("Probe", "Iprobe", "Mprobe", "Improbe"):
+    for name in ("Probe", "Iprobe", "Mprobe", "Improbe", "Parrived"):
         table[name] = FunctionInfo(Kind.PROBE)
     for name in ("Request_free", "Cancel"):
         table[name] = FunctionInfo(Kind.RELEASE)
-    for name in _COLLECTIVES:
-        rooted, vector = name in _ROOTED, name in _VECTOR
-        table[name] = FunctionInfo(Kind.COLLECTIVE, "", rooted, vector)
-        nonblocking = f"I{name[0].lower()}{name[1:]}"
-        table[nonblocking] = FunctionInfo(Kind.ICOLLECTIVE, "", rooted, vector)
-        table[f"{name}_init"] = FunctionInfo(Kind.UNSUPPORTED, extra_request=True)
+    for name in (*_COLLECTIVES, *_NEIGHBOURHOOD):
+        forms = {
+            name: Kind.COLLECTIVE,
+            f"I{name[0].lower()}{name[1:]}": Kind.ICOLLECTIVE,
+            f"{name}_init": Kind.COLLECTIVE_INIT,
+        }
+        for form, kind in forms.items():
+            table[form] = FunctionInfo(kind, "", name in _ROOTED, name in _VECTOR, name)
     for name in _COMMUNICATOR:
         table[name] = FunctionInfo(Kind.COMMUNICATOR)
     for name in ("Comm_idup", "Comm_idup_with_info"):

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.communicators import Communicators
-from skelgen.events.functions import FunctionInfo, Kind, function_info
+from skelgen.events.functions import (
+    COLLECTIVES,
+    RECEIVING,
+    SENDING,
+    FunctionInfo,
+    Kind,
+    function_info,
+)
 from skelgen.events.sizes import set_sizes
 from skelgen.events.types import (
     FAILED_POLL,
@@ -32,19 +39,7 @@ _FAILED = " (failed)"
 _LARGEST = 2**31 - 1
 _BEGINS = ("init", "init_thread", "session_init")
 _ENDS = ("finalize", "session_finalize")
-_WITH_PEER = (
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
-    Kind.PROBE,
-    Kind.COLLECTIVE,
-    Kind.ICOLLECTIVE,
-    Kind.UNSUPPORTED,
-)
+_WITH_PEER = (*SENDING, *RECEIVING, *COLLECTIVES, Kind.PROBE, Kind.UNSUPPORTED)
 _BITS = {
     "WILD_SOURCE": WILDCARD_SOURCE,
     "WILD_TAG": WILDCARD_TAG,
@@ -107,9 +102,8 @@ def plain_name(function: str) -> str:
     >>> plain_name("MPI_Ialltoallv_c")
     'alltoallv'
     """
-    name = function.removeprefix("MPI_").removesuffix("_c").lower()
-    nonblocking = function_info(function).kind is Kind.ICOLLECTIVE
-    return name[1:] if nonblocking else name
+    name = function_info(function).collective or function.removeprefix("MPI_")
+    return name.removesuffix("_c").lower()
 
 
 def interpret(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import FunctionInfo, Kind
+from skelgen.events.functions import COLLECTIVES, SENDING, FunctionInfo, Kind
 from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
 from skelgen.trace.types import Ragged
@@ -16,7 +16,7 @@ from skelgen.trace.types import Ragged
 if TYPE_CHECKING:
     from skelgen.events.shapes import FileShapes
 
-_SENDS = {Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV, Kind.UNSUPPORTED}
+_SENDS = {*SENDING, Kind.UNSUPPORTED}
 _RECEIVES = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT}
 _SCATTERS = {"scatter", "scatterv"}
 _LARGEST_SIZE = 1 << 44
@@ -48,7 +48,7 @@ def _rule(kind: Kind, name: str, has_a: bool, not_ready: bool) -> int:
     from skelgen.trace.stream import kernel
 
     lib = kernel().lib
-    collective = kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE)
+    collective = kind in COLLECTIVES
     if not_ready:
         rule = lib.SKELGEN_RULE_POLLS
     elif kind in _SENDS or (collective and has_a and name not in _SCATTERS):
@@ -76,6 +76,7 @@ class Vectors:
         self._shapes = shapes
         self._bytes: dict[tuple[int, int, int], NDArray[np.int64]] = {}
         self._constants = trace_format()
+        self._communicators = file.definitions.communicators
 
     def sides(
         self, shape: int, vector_a: int, vector_b: int
@@ -100,6 +101,8 @@ class Vectors:
         in_place = bool(flags & self._constants["SHAPE_IN_PLACE"])
         a = self._side(shape, vector_a, "a")
         b = self._side(shape, vector_b, "b")
+        if name.startswith("neighbor_"):
+            return a, b, 0 if a is None else _total(a)
         if name in ("alltoallv", "alltoallw"):
             sends = b if in_place else a
             return sends, b, 0 if sends is None else _total(sends)
@@ -112,14 +115,23 @@ class Vectors:
     def _side(self, shape: int, vector: int, side: str) -> _Bytes:
         raw = self._shapes.raw[shape]
         has = int(raw["flags"]) & self._constants[f"SHAPE_VECTOR_{side.upper()}"]
-        peers = int(self._shapes.peers[shape])
-        if not has or not peers:
+        peers = self._partners(shape, side)
+        if not has or peers is None:
             return None
         element = int(raw[f"bytes_{side}"]) if raw[f"type_{side}"] else 1
         key = (vector, element, peers)
         if key not in self._bytes:
             self._bytes[key] = self._counted(vector, element, peers)
         return self._bytes[key]
+
+    def _partners(self, shape: int, side: str) -> int | None:
+        """Return how many counts a side has; None without communicator."""
+        if not self._shapes.names[shape].startswith("neighbor_"):
+            return int(self._shapes.peers[shape]) or None
+        known = self._communicators.get(int(self._shapes.raw["comm"][shape]))
+        if known is None:
+            return None
+        return len(known.destinations if side == "a" else known.sources)
 
     def _counted(self, vector: int, element: int, peers: int) -> NDArray[np.int64]:
         """Return bytes for each peer; what a damaged file lacks is 0."""

@@ -8,7 +8,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import Kind, function_info
+from skelgen.events.functions import (
+    COLLECTIVES,
+    PERSISTENT,
+    SENDING,
+    Kind,
+    function_info,
+)
 from skelgen.events.shapes import plain_name
 from skelgen.events.types import PROC_NULL, ROOT, Calls, Communicator
 
@@ -17,8 +23,6 @@ MOST_RANKS = 4096
 _EACH = {"alltoall", "reduce_scatter_block"}
 _AT_ROOT = {"bcast", "scatter"}
 _NOTHING = {"barrier", "scatterv"}
-_SENDS = (Kind.SEND, Kind.ISEND, Kind.SENDRECV)
-_COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,17 +58,17 @@ def traffic(calls: Calls) -> Traffic:
     for rank, (begin, end) in enumerate(pairwise(calls.first.tolist())):
         shape = calls.shape[begin:end]
         weights = calls.size_bytes[begin:end]
-        sums = np.bincount(shape, weights=weights, minlength=len(calls.shapes))
-        started = np.zeros(len(calls.shapes))
+        sums: NDArray[np.float64] = np.zeros(len(calls.shapes))
+        sums += np.bincount(shape, weights=weights, minlength=len(sums))
+        sums[np.isin(kind, PERSISTENT)] = 0  # their starts send
         if (kind == Kind.START).any():
-            started = _started(calls, kind, begin, end)
-        used = np.flatnonzero((sums > 0) | (started > 0))
+            sums += _started(calls, kind, begin, end)
+        used = np.flatnonzero(sums > 0)
         share = _shares(calls, kinds, rank, used)
         rows = calls.shapes["function"][used]
-        np.add.at(function_bytes, rows, sums[used] * share + started[used])
+        np.add.at(function_bytes, rows, sums[used] * share)
         if size:
-            sends = np.isin(kind[used], _SENDS)
-            sent = np.where(sends, sums[used], 0) + started[used]
+            sent = np.where(np.isin(kind[used], SENDING), sums[used], 0)
             to, who = _partners(calls, used)
             np.add.at(matrix[rank], to[who], sent[who])
     for call, (sends, _) in zip(calls.vector_call, calls.vectors, strict=True):
@@ -84,9 +88,9 @@ def _shares(
         shape = dict(zip(calls.shapes.dtype.names or (), row, strict=True))
         kind = kinds[shape["function"]]
         comm = shape["communicator"]
-        if kind in _SENDS and shape["peer"] != PROC_NULL:
+        if kind in SENDING and shape["peer"] != PROC_NULL:
             shares[i] = 1
-        if kind not in _COLLECTIVES or comm < 0:
+        if kind not in COLLECTIVES or comm < 0:
             continue
         one = calls.communicators[comm]
         if comm not in own:
@@ -124,7 +128,7 @@ def _partners(
 def _started(
     calls: Calls, kind: NDArray[np.int64], begin: int, end: int
 ) -> NDArray[np.float64]:
-    """Return bytes of started persistent sends, by the shape of their creation."""
+    """Return bytes of persistent requests by shape, once for each of their starts."""
     creates = np.array([function_info(name).creates for name in calls.functions])
     shape = calls.shape[begin:end]
     creating = np.flatnonzero(creates[calls.shapes["function"]][shape])
@@ -135,7 +139,5 @@ def _started(
         row = calls.ages[call]
         ages = calls.age_values[calls.age_first[row] : calls.age_first[row + 1]]
         creators = begin + creating[made - ages[ages <= made]]
-        sends = creators[kind[calls.shape[creators]] == Kind.SEND_INIT]
-        sends = sends[calls.shapes["peer"][calls.shape[sends]] != PROC_NULL]
-        np.add.at(result, calls.shape[sends], calls.size_bytes[sends])
+        np.add.at(result, calls.shape[creators], calls.size_bytes[creators])
     return result

@@ -62,6 +62,9 @@ class Communicator:
         Cartesian dimensions, else empty.
     periods : tuple of bool
         Whether each Cartesian dimension is periodic.
+    sources, destinations : tuple of tuple of int
+        For each member of a topology whom its neighbourhood collectives receive
+        from and send to, as ranks of the communicator; empty without topology.
     """
 
     family: int
@@ -71,6 +74,8 @@ class Communicator:
     remote: tuple[int, ...] = ()
     dims: tuple[int, ...] = ()
     periods: tuple[bool, ...] = ()
+    sources: tuple[tuple[int, ...], ...] = ()
+    destinations: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,8 @@ class Calls:
         Sendrecv what it sends. Of a collective the send side's count: the block for
         each partner in Alltoall, Allgather, Gather and Scatter, the whole in others;
         the receive side's count where MPI ignores the other (MPI_IN_PLACE, Scatter
-        outside the root). Of a failed poll the number of polls.
+        outside the root). Of a neighbourhood collective all that is sent. Of a
+        failed poll the number of polls.
     ages : (n,) uint32 array
         Which requests a call completes or starts: index into the ragged rows of
         `age_values`; 0 is the empty row.
@@ -101,10 +107,12 @@ class Calls:
         one included: 1 is the latest. Every creating call creates one request.
         Null and inactive requests do not appear.
     vector_call : (v,) int64 array
-        Calls with a count for each rank (Alltoallv and its like), ascending.
+        Calls with a count for each rank (Alltoallv and its like) or for each
+        neighbour (all neighbourhood collectives), ascending.
     vectors : (v, 2) object array
         Bytes sent to and received from each rank of the communicator as
-        int64 arrays; None where the function has no such vector on that side
+        int64 arrays, or of each destination and source of a neighbourhood
+        collective; None where the function has no such vector on that side
         (Reduce_scatter and Allgatherv have what each rank receives, Gatherv and
         Scatterv have one at the root only).
     shapes : (s,) SHAPE_DTYPE array

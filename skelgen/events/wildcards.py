@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import Kind, function_info
+from skelgen.events.functions import PERSISTENT, TWO_SIDED, function_info
 from skelgen.events.rows import RowTable
 from skelgen.events.shapes import checked_peers
 from skelgen.events.types import (
@@ -55,12 +55,10 @@ def resolve(
         return 0
     rows = table.at(shape[creator])
     cancelled = source == trace_format()["CANCELLED"]
-    persistent = np.array(
-        [
-            function_info(name).kind in (Kind.RECEIVE_INIT, Kind.SEND_INIT)
-            for name in functions
-        ]
-    )[rows["function"]]
+    kinds = [function_info(name).kind for name in functions]
+    kind = np.array(kinds, np.uint8)[rows["function"]]
+    persistent = np.isin(kind, PERSISTENT)
+    two_sided = np.isin(kind, TWO_SIDED)
     sizes = np.array(
         [len(c.remote or c.members) for c in communicators] + [0], np.int32
     )
@@ -69,8 +67,13 @@ def resolve(
     wrong &= ~cancelled
     from_any = (rows["flags"] & WILDCARD_SOURCE) != 0
     any_tag = (rows["flags"] & WILDCARD_TAG) != 0
-    rows["peer"] = np.where(from_any | cancelled, peers, rows["peer"])
-    rows["tag"] = np.where(any_tag & ~cancelled, np.maximum(tag, NO_TAG), rows["tag"])
+    for end, own in (("", ~two_sided), ("2", two_sided)):
+        source_known, tag_known = (
+            own & (from_any | cancelled),
+            own & any_tag & ~cancelled,
+        )
+        rows[f"peer{end}"][source_known] = peers[source_known]
+        rows[f"tag{end}"][tag_known] = np.maximum(tag, NO_TAG)[tag_known]
     use = ~(persistent & cancelled)
     use &= ~_differing(creator, rows, persistent)
     shape[creator[use]] = table.number(rows[use])

@@ -8,8 +8,12 @@ receives that took messages of one channel the order of posting is then the orde
 the messages: had an earlier receive taken a later message, it would have been
 waiting, and fitting, when the earlier message was given to another receive.
 Two cases are outside of that rule: threads of one rank that receive from one channel
-at the same time, and several messages probed with Mprobe and then received in
-another order.
+at the same time, several messages probed with Mprobe and then received in
+another order, and partitioned messages between ordinary ones of the same channel.
+
+Calls that create persistent collectives are collectives themselves: MPI matches them
+in their order. What one of them created is started as often on all its ranks, and
+the k-th starts meet.
 """
 
 from __future__ import annotations
@@ -26,6 +30,9 @@ from skelgen.matching.joined import Joined
 from skelgen.matching.roles import Role, ShapeTable
 
 Channel = tuple[int, int, int, int]
+#: A collective: its sequence and place in it, and for starts of a persistent one
+#: how many came before.
+Instance = tuple[int, ...]
 
 
 @dataclass
@@ -39,6 +46,7 @@ class _End:
     receives: bool = False
     done: int = -1
     cancelled: bool = False
+    instance: Instance | None = None
 
 
 @dataclass
@@ -74,7 +82,7 @@ def join(calls: Calls, table: ShapeTable) -> Joined:
         for end in ends.sends + ends.receives
         if id(end) not in paired and not end.cancelled
     }
-    for members, whole in _instances(calls, table, ends.collectives):
+    for members, whole in _meetings(calls, table, ends.collectives):
         if whole:
             sets.append(members)
         else:
@@ -89,6 +97,9 @@ class _Rank:
         self.calls, self.table, self.rank, self.ends = calls, table, rank, ends
         #: For each request its creating call and what is active on it.
         self.requests: list[tuple[int, list[_End]]] = []
+        #: Calls on each sequence of collectives, and starts of each request.
+        self.counts: defaultdict[int, int] = defaultdict(int)
+        self.starts: defaultdict[int, list[_End]] = defaultdict(list)
 
     def read(self) -> None:
         for call in range(*self.calls.first[self.rank : self.rank + 2].tolist()):
@@ -96,8 +107,10 @@ class _Rank:
             role = Role(int(self.table.role[shape]))
             begun = list(self._ends(call, call, role))
             if role & Role.COLLECTIVE:
-                begun.append(_End(call, self.rank))
-                self.ends.collectives.append(begun[-1])
+                begun.append(self._meet(call, shape))
+            if role & Role.COLLECTIVE_INIT:
+                begun[-1].done = call
+                self.starts[len(self.requests)] = [begun.pop()]
             if role & Role.CREATES:
                 self.requests.append((call, begun))
             else:
@@ -105,6 +118,17 @@ class _Rank:
                     end.done = call
             if role & (Role.STARTS | Role.COMPLETES | Role.CANCELS):
                 self._requests(call, role)
+
+    def _meet(self, call: int, shape: int) -> _End:
+        """Begin a rank's part in a collective."""
+        stream = int(self.table.stream[shape])
+        one = self.calls.communicators[self.table.communicator[shape]]
+        end = _End(call, self.rank)
+        if self.rank in one.members + one.remote:
+            end.instance = (stream, self.counts[stream])
+            self.counts[stream] += 1
+        self.ends.collectives.append(end)
+        return end
 
     def _ends(self, call: int, origin: int, role: Role) -> Iterator[_End]:
         """Begin the ends that a call begins with the arguments of another one."""
@@ -170,6 +194,14 @@ class _Rank:
             role |= Role.RECEIVES
         if role:
             self.requests[number] = (origin, list(self._ends(call, origin, role)))
+        if init & Role.COLLECTIVE_INIT:
+            created, *earlier = self.starts[number]
+            end = _End(call, self.rank)
+            self.ends.collectives.append(end)
+            if created.instance is not None:
+                end.instance = (*created.instance, len(earlier))
+                self.starts[number].append(end)
+                self.requests[number] = (origin, [end])
 
 
 def _pair(ends: _Ends) -> list[tuple[_End, _End]]:
@@ -184,25 +216,23 @@ def _pair(ends: _Ends) -> list[tuple[_End, _End]]:
     return pairs
 
 
-def _instances(
+def _meetings(
     calls: Calls, table: ShapeTable, collectives: list[_End]
 ) -> Iterator[tuple[set[int], bool]]:
     """Yield the calls of each collective and whether they are all there and fit."""
-    instances: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    counts: defaultdict[tuple[int, int], int] = defaultdict(int)
+    meetings: defaultdict[Instance, list[int]] = defaultdict(list)
     for end in collectives:
-        shape = calls.shape[end.call]
-        stream = int(table.stream[shape])
-        one = calls.communicators[table.communicator[shape]]
-        if end.rank not in one.members + one.remote:
+        if end.instance is None:
             yield {end.call}, False
-            continue
-        instances[stream, counts[end.rank, stream]].append(end.call)
-        counts[end.rank, stream] += 1
-    for (stream, _), members in instances.items():
+        else:
+            meetings[end.instance].append(end.call)
+    whole: dict[Instance, bool] = {}
+    for instance, members in sorted(meetings.items()):
         kinds = {int(table.kind[calls.shape[call]]) for call in members}
-        whole = len(members) == table.stream_size[stream] and len(kinds) == 1
-        yield set(members), whole
+        stream, _, *starts = instance
+        fits = whole[instance[:2]] if starts else len(kinds) == 1
+        whole[instance] = fits and len(members) == table.stream_size[stream]
+        yield set(members), whole[instance]
 
 
 def _joined(
@@ -229,7 +259,7 @@ def _joined(
         group[call] = numbers.setdefault(root(call), len(numbers))
     done = np.full(len(calls), -1, np.int64)
     for end in collectives:
-        done[end.call] = end.done
+        done[end.call] = max(done[end.call], end.done)
     mask = np.zeros(len(calls), np.bool_)
     mask[sorted(lonely)] = True
     return Joined(

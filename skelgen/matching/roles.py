@@ -25,6 +25,7 @@ class Role(IntFlag):
     CANCELS = 128
     COLLECTIVE = 256
     TWO_SIDED = 512
+    COLLECTIVE_INIT = 1024
 
 
 _ROLES = {
@@ -39,11 +40,12 @@ _ROLES = {
     Kind.COMPLETE: Role.COMPLETES,
     Kind.COLLECTIVE: Role.COLLECTIVE,
     Kind.ICOLLECTIVE: Role.COLLECTIVE,
+    Kind.COLLECTIVE_INIT: Role.COLLECTIVE | Role.COLLECTIVE_INIT,
+    Kind.ISENDRECV: Role.SENDS | Role.RECEIVES | Role.TWO_SIDED,
     Kind.COMMUNICATOR: Role.COLLECTIVE,
 }
 # Their participants are not the members of one communicator.
 _PART_OF_MEMBERS = {"Comm_create_group", "Intercomm_create"}
-_NAMES_OF_SEND_AND_RECEIVE = {"Isendrecv", "Isendrecv_replace"}
 
 
 def short_name(function: str) -> str:
@@ -72,8 +74,6 @@ def role(function: str) -> Role:
         result = Role.CANCELS
     elif name in _PART_OF_MEMBERS:
         result = Role(0)
-    elif name in _NAMES_OF_SEND_AND_RECEIVE:
-        result = Role.SENDS | Role.RECEIVES | Role.TWO_SIDED
     return result | (Role.CREATES if info.creates else Role(0))
 
 

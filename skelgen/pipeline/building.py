@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,28 @@ class BuildOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Calls that nothing in a skeleton stands for.
+
+    Attributes
+    ----------
+    what : str
+        Function and reason.
+    calls : int
+        All ranks.
+    time_s : float
+        Time inside them, all ranks [s].
+    share : float
+        Part of the time of all ranks [0 to 1].
+    """
+
+    what: str
+    calls: int
+    time_s: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Built:
     """A skeleton that was built.
 
@@ -66,6 +88,8 @@ class Built:
         [s]
     dropped_share : float
         Share of the application's time that nothing in the skeleton stands for.
+    left_out : tuple of LeftOut
+        What that is.
     warnings : tuple of str
     """
 
@@ -77,6 +101,7 @@ class Built:
     application_s: float
     smallest_good_s: float
     dropped_share: float
+    left_out: tuple[LeftOut, ...]
     warnings: tuple[str, ...]
 
     def facts(self) -> dict[str, Any]:
@@ -87,6 +112,7 @@ class Built:
             "skeleton_events": self.skeleton_events,
             "expected_s": self.expected_s,
             "dropped_share": self.dropped_share,
+            "left_out": [asdict(one) for one in self.left_out],
             "warnings": self.warnings,
             "application_s": self.application_s,
             "smallest_good_s": self.smallest_good_s,
@@ -213,6 +239,7 @@ def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
 
 def _built(plan: Plan, output: Path) -> Built:
     report, signature = plan.report, plan.signature
+    rank_s = signature.application_s * signature.ranks
     return Built(
         output=output,
         scale=plan.scaling_factor,
@@ -226,5 +253,9 @@ def _built(plan: Plan, output: Path) -> Built:
         application_s=signature.application_s,
         smallest_good_s=report.smallest_good_s,
         dropped_share=report.dropped_share,
+        left_out=tuple(
+            LeftOut(what, calls, time_s, time_s / rank_s if rank_s else 0.0)
+            for what, calls, time_s in report.dropped
+        ),
         warnings=report.warnings,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -130,7 +130,22 @@ def signature_of_run(
     provenance = provenance_of(run, read_facts(folder), threshold)
     signature = summarise(events, matching, symbols, nests, provenance)
     progress.finish()
-    return signature
+    return replace(signature, dropped=(*signature.dropped, *_not_recorded(run)))
+
+
+def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:
+    """Return the calls that communicate but became no event.
+
+    The skeleton has their time: it stands there as computation.
+    """
+    from skelgen.events.passed import passed_on
+
+    reason = "only counted by the recorder; its time became computation"
+    return [
+        (f"{one.name}: {reason}", one.calls, one.time_s)
+        for one in passed_on(run.files)
+        if one.communicates
+    ]
 
 
 def provenance_of(

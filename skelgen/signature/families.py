@@ -28,11 +28,11 @@ def families_of(
     tuple of Family
         In the order of their creation.
     """
-    instances: dict[int, list[tuple[int, ...]]] = {}
+    instances: dict[int, list[Communicator]] = {}
     kind: dict[int, str] = {}
     parent: dict[int, int] = {}
     for one in communicators:
-        instances.setdefault(one.family, []).append(one.members)
+        instances.setdefault(one.family, []).append(one)
         kind.setdefault(one.family, one.kind)
         above = communicators[one.parent].family if one.parent >= 0 else -1
         parent.setdefault(one.family, above)
@@ -44,6 +44,20 @@ def families_of(
     number = {family: i for i, family in enumerate(sorted(wanted))} | {-1: -1}
     table["family"] = [number[family] for family in table["family"].tolist()]
     return tuple(
-        Family(kind[family], number[parent[family]], tuple(instances[family]))
+        _family(kind[family], number[parent[family]], instances[family])
         for family in sorted(wanted)
+    )
+
+
+def _family(kind: str, parent: int, instances: list[Communicator]) -> Family:
+    members = tuple(one.members for one in instances)
+    if not any(one.sources or one.destinations for one in instances):
+        return Family(kind, parent, members)
+    none = [((),) * len(one.members) for one in instances]
+    return Family(
+        kind,
+        parent,
+        members,
+        tuple(one.sources or n for one, n in zip(instances, none, strict=True)),
+        tuple(one.destinations or n for one, n in zip(instances, none, strict=True)),
     )

@@ -44,10 +44,11 @@ def symbol_label(signature: Signature, row: int) -> str:
     family = int(symbol["family"])
     peer, peer2 = int(symbol["peer"]), int(symbol["peer2"])
     size = len(signature.families[family].instances[0]) if family >= 0 else 0
-    receives = "recv" in name.lower() and not name.startswith("Sendrecv")
+    both = "sendrecv" in name.lower()
+    receives = "recv" in name.lower() and not both
     if "send" in name.lower() or receives:
         words += ["from" if receives else "to", relative_peer(peer, size)]
-        if name.startswith("Sendrecv") and peer2 != NO_PEER:
+        if both and peer2 != NO_PEER:
             words += ["from", relative_peer(peer2, size)]
     elif peer != NO_PEER:
         words += ["root", str(peer)]

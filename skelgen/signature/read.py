@@ -18,13 +18,20 @@ from skelgen.signature.check import (
 from skelgen.signature.document import read_document
 from skelgen.signature.field import Field
 from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.neighbour_text import read_neighbours
 from skelgen.signature.nest_text import ReadNest, read_nest
 from skelgen.signature.numbers import MOST_RANKS, NumberError, reals
 from skelgen.signature.spread import MOST_SAMPLES
 from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader
 from skelgen.signature.tables import read_peers, read_rows, read_vectors
-from skelgen.signature.types import Family, Provenance, RankGroup, Signature
+from skelgen.signature.types import (
+    Family,
+    Neighbours,
+    Provenance,
+    RankGroup,
+    Signature,
+)
 from skelgen.signature.write import VERSION
 
 #: Leaves x ranks of a group.
@@ -113,7 +120,8 @@ def _provenance(field: Field) -> Provenance:
 def _families(field: Field, ranks: int) -> tuple[Family, ...]:
     families: list[Family] = []
     for entry in field.items():
-        fields = entry.mapping(("kind", "parent", "instances"))
+        around = ("sources", "destinations")
+        fields = entry.mapping(("kind", "parent", "instances"), around)
         instances: list[tuple[int, ...]] = []
         seen: set[int] = set()
         for instance in fields["instances"].items():
@@ -125,8 +133,29 @@ def _families(field: Field, ranks: int) -> tuple[Family, ...]:
         if not instances:
             raise fields["instances"].error("expected at least one communicator")
         parent = fields["parent"].integer(-1, len(families) - 1)
-        families.append(Family(fields["kind"].text(), parent, tuple(instances)))
+        families.append(
+            Family(
+                fields["kind"].text(),
+                parent,
+                tuple(instances),
+                *(_neighbours(fields.get(side), instances) for side in around),
+            )
+        )
     return tuple(families)
+
+
+def _neighbours(
+    field: Field | None, instances: list[tuple[int, ...]]
+) -> tuple[Neighbours, ...]:
+    if field is None:
+        return ()
+    found = field.items()
+    if len(found) != len(instances):
+        raise field.error(f"read {len(found)} entries, expected {len(instances)}")
+    return tuple(
+        read_neighbours(entry, len(members))
+        for entry, members in zip(found, instances, strict=True)
+    )
 
 
 def _events(field: Field, groups: list[RankGroup]) -> int:

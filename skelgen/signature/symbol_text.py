@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Kind, function_info
+from skelgen.events.functions import COLLECTIVES, TWO_SIDED
 from skelgen.events.types import (
     IN_PLACE,
     NO_PEER,
@@ -39,7 +40,7 @@ _PLAIN = {
     "site": ("site", None, 0),
     "class": ("size_class", -1, 0),
 }
-_WITH_SYMBOLS = {*POINT_TO_POINT, *ON_REQUESTS, Kind.COLLECTIVE, Kind.ICOLLECTIVE}
+_WITH_SYMBOLS = {*POINT_TO_POINT, *ON_REQUESTS, *COLLECTIVES}
 #: Requests that one call completes.
 _MOST_AGES = 10_000_000
 
@@ -185,7 +186,7 @@ class SymbolReader:
             if root := given.pop("root", ""):
                 row["peer"] = _of_word("root", root, 0, size - 1)
             return
-        wanted = ["peer", "source"] if kind is Kind.SENDRECV else ["peer"]
+        wanted = ["peer", "source"] if kind in TWO_SIDED else ["peer"]
         for word, column in zip(wanted, ("peer", "peer2"), strict=False):
             text = given.pop(word, None)
             if text is None:

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from skelgen.loops import Nest
 
+#: Ranks of the neighbours of each member of a communicator.
+Neighbours = tuple[tuple[int, ...], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
@@ -50,12 +53,18 @@ class Family:
     parent : int
         Family it was created from, -1 for world and self.
     instances : tuple of tuple of int
-        World ranks of the members of each communicator, in rank order.
+        World ranks of the members of each communicator, in rank order; those of
+        both groups of an intercommunicator.
+    sources, destinations : tuple of tuple of tuple of int
+        For each instance and member of a topology whom its neighbourhood collectives
+        receive from and send to, as ranks of the communicator; empty for others.
     """
 
     kind: str
     parent: int
     instances: tuple[tuple[int, ...], ...]
+    sources: tuple[Neighbours, ...] = ()
+    destinations: tuple[Neighbours, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

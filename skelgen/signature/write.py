@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from skelgen.signature.leaves import leaf_symbols
+from skelgen.signature.neighbour_text import format_neighbours
 from skelgen.signature.nest_text import nest_lines
 from skelgen.signature.numbers import format_integers, format_real, format_repeated
 from skelgen.signature.spread_text import spread_lines
@@ -83,9 +84,17 @@ def _family(family: Family) -> str:
     instances = ", ".join(
         f"{_quoted(format_integers(members))}" for members in family.instances
     )
+    around = "".join(
+        f", {name}: [{', '.join(_quoted(format_neighbours(n)) for n in found)}]"
+        for name, found in (
+            ("sources", family.sources),
+            ("destinations", family.destinations),
+        )
+        if found
+    )
     return (
         f"- {{kind: {_quoted(family.kind)}, parent: {family.parent}, "
-        f"instances: [{instances}]}}"
+        f"instances: [{instances}]{around}}}"
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind, function_info
+from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching
 from skelgen.skeleton.units import Units, kinds_of
 
@@ -137,6 +138,9 @@ def _completions(
         known[done[kept[begin]]] = True
     collective = np.flatnonzero(kept & (matching.collective_done >= 0))
     known[matching.collective_done[collective]] = True
+    if (kinds[kept] == Kind.COLLECTIVE_INIT).any():
+        # A Startall may have started several, completed by several calls.
+        known[:] = True
     return np.flatnonzero(known[:-1] & (kinds == Kind.COMPLETE))
 
 
@@ -149,7 +153,7 @@ def _of_kept_requests(
 ) -> _Entries:
     """Restrict completions to what was kept: a request, or its latest start."""
     kind = kinds[done.creator]
-    persistent = (kind == Kind.SEND_INIT) | (kind == Kind.RECEIVE_INIT)
+    persistent = np.isin(kind, PERSISTENT)
     if not persistent.any():
         return _only(done, kept[done.creator])
     started = _entries(calls, np.flatnonzero(kinds == Kind.START), creators)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.matching import Matching
 from skelgen.signature import RankGroup, Signature
+from skelgen.signature.types import Neighbours
 from skelgen.skeleton.expansion import mixed
 from skelgen.skeleton.places import places_in
 from skelgen.skeleton.strings import INSERTED, Draft
@@ -141,6 +142,15 @@ class Nodes:
         number, _ = self._places[family][int(self.rank[node])]
         return self.signature.families[family].instances[number]
 
+    def neighbours(self, node: int) -> tuple[Neighbours, Neighbours]:
+        """Return the sources and destinations of all ranks of a node's topology."""
+        family = int(self.symbols["family"][self.symbol[node]])
+        number, _ = self._places[family][int(self.rank[node])]
+        found = self.signature.families[family]
+        none: Neighbours = ((),) * len(found.instances[number])
+        sources = found.sources[number] if found.sources else none
+        return sources, found.destinations[number] if found.destinations else none
+
     def own(self, node: int) -> int:
         """Return a node's rank in the communicator of its call."""
         family = int(self.symbols["family"][self.symbol[node]])
@@ -149,12 +159,22 @@ class Nodes:
     def _steps_of(self, kinds: Sequence[Kind]) -> NDArray[np.int64]:
         return np.flatnonzero(np.isin(self._kind, kinds)[self.step_node])
 
-    def linked(self, kinds: Sequence[Kind]) -> list[NDArray[np.int64]]:
-        """Return the sets of nodes that meet, directly or through others."""
+    def linked(
+        self, kinds: Sequence[Kind], group: NDArray[np.int64]
+    ) -> list[NDArray[np.int64]]:
+        """Return the sets of nodes that meet, directly or through others.
+
+        Parameters
+        ----------
+        kinds : sequence of Kind
+            Of collectives.
+        group : (n,) int64 array
+            Event of each call of the application.
+        """
         steps = self._steps_of(kinds)
         if not len(steps):
             return []
-        unit = self.units.unit[self.draft.strings.call[steps]]
+        unit = group[self.draft.strings.call[steps]]
         node = self.step_node[steps]
         whole = unit >= 0
         names, edge_node = np.unique(node[whole], return_inverse=True)

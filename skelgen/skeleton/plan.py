@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError, UsageError
-from skelgen.events import Calls
+from skelgen.events import Calls, function_info
 from skelgen.matching import Matching, match
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature, calls_of
@@ -250,6 +250,11 @@ def _warnings(source: Source, mended: Mended) -> list[str]:
         symbol_label(source.signature, int(_leaf_symbol(source, *place)))
         for place in {*mended.waited, *mended.freed}
     )
+    modes = {function_info(name).mode for name in source.signature.functions}
+    if "partitioned" in modes:
+        found.append(
+            "the skeleton sends partitioned messages whole, when they are started"
+        )
     if names:
         found.append(
             "the application relies on buffered sends, which became nonblocking in "

@@ -99,8 +99,10 @@ def render(plan: Plan, *, calibration: Calibration) -> dict[str, str]:
 
 def _program(plan: Plan, calibration: Calibration) -> str:
     signature, joined = plan.signature, routines(plan)
-    used = {step.family for routine in joined for step in routine.steps} | {_WORLD}
-    families = groups(signature, used)
+    steps = [step for routine in joined for step in routine.steps]
+    used = {step.family for step in steps} | {_WORLD}
+    topologies = {step.family for step in steps if step.info.neighbourhood}
+    families = groups(signature, used, topologies)
     tables = Tables()
     around = _surroundings(signature, joined, families, tables)
     stems = [f"part_{i}_" if len(joined) > 1 else "" for i in range(len(joined))]
@@ -120,6 +122,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
         "groups": [group.name for group in families if group is not None],
         "self_group": len(families) > 1 and families[1] is not None,
         "splits": made,
+        "topologies": bool(topologies),
         "tables": tables,
         "turns": _turns(joined),
         "memory": _sizes([surroundings.memory for surroundings in around]),

@@ -97,8 +97,9 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
 def _message_name(step: Step) -> str:
     """Return the function that repeats a call; ready sends become standard ones.
 
-    A ready send is only right when the receive is already posted, which the
-    application's synchronisation made sure of but a skeleton may not.
+    Partitioned messages are sent whole when they are started. A ready send is only
+    right when the receive is already posted, which the application's synchronisation
+    made sure of but a skeleton may not.
     """
     mode = _MODES.get(step.info.mode, "")
     names = {
@@ -123,15 +124,17 @@ def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
         peer(around, step, source=True),
         str(max(step.tag2, 0)),
     ]
-    end = [f"{around.group(step).name}.comm", "MPI_STATUS_IGNORE"]
+    last = created(around, index) if step.info.creates else "MPI_STATUS_IGNORE"
+    end = [f"{around.group(step).name}.comm", last]
+    name = "MPI_Isendrecv" if step.info.creates else "MPI_Sendrecv"
     incoming = received(around, index)
     # Replacing takes one count for both directions.
-    if step.function == "MPI_Sendrecv_replace" and count == capacity:
+    if step.function.endswith("_replace") and count == capacity:
         arguments = [incoming, count, "MPI_BYTE", *to, *source, *end]
-        return [call(depth, "MPI_Sendrecv_replace", arguments)]
+        return [call(depth, f"{name}_replace", arguments)]
     outgoing = [sent(around, index), count, "MPI_BYTE", *to]
     arguments = [*outgoing, incoming, capacity, "MPI_BYTE", *source, *end]
-    return [call(depth, "MPI_Sendrecv", arguments)]
+    return [call(depth, name, arguments)]
 
 
 def _probe(around: Surroundings, index: int, depth: int) -> list[Statement]:
@@ -147,9 +150,11 @@ def _probe(around: Surroundings, index: int, depth: int) -> list[Statement]:
 
 _WRITERS = {
     Kind.SENDRECV: _sendrecv,
+    Kind.ISENDRECV: _sendrecv,
     Kind.PROBE: _probe,
     Kind.COLLECTIVE: collective_call,
     Kind.ICOLLECTIVE: collective_call,
+    Kind.COLLECTIVE_INIT: collective_call,
     Kind.START: completion,
     Kind.COMPLETE: completion,
     Kind.RELEASE: completion,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.functions import Kind
 from skelgen.skeleton.render_layout import Statement, call
-from skelgen.skeleton.render_memory import collective
+from skelgen.skeleton.render_memory import SENT_TO_ALL
 from skelgen.skeleton.render_reduction import reduction
+from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
     created,
@@ -29,28 +31,43 @@ _COUNTS_RECEIVED = {"Gatherv", "Allgatherv", "Alltoallv", "Alltoallw"}
 
 
 def collective_call(around: Surroundings, index: int, depth: int) -> list[Statement]:
-    """Write a collective, blocking or not."""
+    """Write a collective, blocking, nonblocking or persistent."""
     step = around.routine.steps[index]
-    kind = collective(step)
+    kind = step.info.collective
     if kind in _REDUCTIONS:
         arguments = _reduction(around, index)
     elif kind == "Barrier":
         arguments = []
+    elif step.info.neighbourhood:
+        arguments = _neighbourhood(around, index)
     else:
         arguments = _data(around, index)
     if step.root >= 0:
         arguments.append(str(step.root))
     arguments.append(f"{around.group(step).name}.comm")
+    if step.kind is Kind.COLLECTIVE_INIT:
+        arguments.append("MPI_INFO_NULL")
     if step.info.creates:
         arguments.append(created(around, index))
-    name = step.function.replace("lltoallw", "lltoallv")  # all types are bytes
-    return [call(depth, name, arguments)]
+    return [call(depth, _name(step), arguments)]
+
+
+def _name(step: Step) -> str:
+    """Return the function that repeats a collective.
+
+    All types are bytes, and all neighbours have counts of their own.
+    """
+    name = step.function.replace("lltoallw", "lltoallv")
+    if step.info.neighbourhood and not step.info.collective.endswith(("v", "w")):
+        head, end = name.removesuffix("_init"), "_init" * name.endswith("_init")
+        return f"{head}v{end}"
+    return name
 
 
 def _data(around: Surroundings, index: int) -> list[str]:
     """Return the arguments of a collective that moves data."""
     step = around.routine.steps[index]
-    kind = collective(step)
+    kind = step.info.collective
     incoming, count = received(around, index), size(around, step)
     if kind == "Bcast":
         return [incoming, count, "MPI_BYTE"]
@@ -67,6 +84,18 @@ def _data(around: Surroundings, index: int) -> list[str]:
     else:
         send[0] = _in_place(around, index, send[0])
     return [*send, *receive]
+
+
+def _neighbourhood(around: Surroundings, index: int) -> list[str]:
+    """Return the arguments of a collective with a count for each neighbour."""
+    step = around.routine.steps[index]
+    if step.info.collective in SENT_TO_ALL:
+        count = step.to.max(axis=1, initial=0)[:, None].astype(float)
+        to = [around.tables.quantity("size", [count], [1])]
+    else:
+        to = _counts(around, step.to, "to")
+    send = [sent(around, index), *to, "MPI_BYTE"]
+    return [*send, received(around, index), *_counts(around, step.of, "of"), "MPI_BYTE"]
 
 
 def _own(around: Surroundings, index: int) -> NDArray[np.float64]:

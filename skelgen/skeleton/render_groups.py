@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.signature import Signature
+from skelgen.signature.types import Neighbours
 from skelgen.skeleton.render_tables import Tables
 
 _WORLD, _SELF = 0, 1
@@ -26,10 +27,14 @@ class Group:
         C variable that holds the communicator of a rank.
     instances : tuple of tuple of int
         World ranks of the members of each.
+    sources, destinations : tuple of Neighbours
+        Of each instance, where a call needs the topology; else empty.
     """
 
     name: str
     instances: tuple[tuple[int, ...], ...]
+    sources: tuple[Neighbours, ...] = ()
+    destinations: tuple[Neighbours, ...] = ()
 
     @property
     def size(self) -> int:
@@ -63,23 +68,38 @@ class Split:
         What it is, for people.
     color, key : str
         Expressions in ``world.rank``.
+    sources, destinations : str
+        The neighbours of a rank, up to -1; "" without topology.
     """
 
     name: str
     about: str
     color: str
     key: str
+    sources: str = ""
+    destinations: str = ""
 
 
-def groups(signature: Signature, used: Collection[int]) -> tuple[Group | None, ...]:
-    """Name the families that a skeleton uses; None for others."""
+def groups(
+    signature: Signature, used: Collection[int], topologies: Collection[int] = ()
+) -> tuple[Group | None, ...]:
+    """Name the families that a skeleton uses; None for others.
+
+    Parameters
+    ----------
+    signature : Signature
+    used : collection of int
+        Families that calls name.
+    topologies : collection of int
+        Those whose neighbours matter.
+    """
     return tuple(
-        _group(signature, family) if family in used else None
+        _group(signature, family, family in topologies) if family in used else None
         for family in range(len(signature.families))
     )
 
 
-def _group(signature: Signature, family: int) -> Group:
+def _group(signature: Signature, family: int, topology: bool) -> Group:
     found = signature.families[family]
     if found.kind == "world":
         return Group("world", found.instances)
@@ -87,7 +107,15 @@ def _group(signature: Signature, family: int) -> Group:
         every = tuple((rank,) for rank in range(signature.ranks))
         return Group("self", every)
     kind = re.sub(r"\W", "_", found.kind) or "comm"
-    return Group(f"{kind}_{family}", found.instances)
+    if not topology:
+        return Group(f"{kind}_{family}", found.instances)
+    none = tuple(((),) * len(members) for members in found.instances)
+    return Group(
+        f"{kind}_{family}",
+        found.instances,
+        found.sources or none,
+        found.destinations or none,
+    )
 
 
 def splits(
@@ -116,7 +144,27 @@ def _split(group: Group, ranks: int, tables: Tables) -> Split:
         about + ("s" if group.size > 1 else ""),
         _formula(color) or f"{_by_rank(tables, 'color', color)}",
         "world.rank" if in_order else _by_rank(tables, "key", key),
+        _neighbours(group.instances, group.sources, "sources", ranks, tables),
+        _neighbours(group.instances, group.destinations, "destinations", ranks, tables),
     )
+
+
+def _neighbours(
+    instances: tuple[tuple[int, ...], ...],
+    around: tuple[Neighbours, ...],
+    stem: str,
+    ranks: int,
+    tables: Tables,
+) -> str:
+    """Return the row of a rank in a table of neighbours; "" when there are none."""
+    if not around:
+        return ""
+    width = max(len(others) for known in around for others in known)
+    table = np.full((ranks, width + 1), -1)
+    for members, known in zip(instances, around, strict=True):
+        for rank, others in zip(members, known, strict=True):
+            table[rank, : len(others)] = others
+    return _by_rank(tables, stem, table)
 
 
 def _by_rank(tables: Tables, stem: str, values: NDArray[np.int64]) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import InputError
-from skelgen.events.functions import Kind
+from skelgen.events.functions import TWO_SIDED
 from skelgen.skeleton.render_reduction import reduction
 from skelgen.skeleton.render_requests import Places, places
 from skelgen.skeleton.render_routines import Routine
@@ -32,6 +32,8 @@ _MOST_ATTACHED_BYTES = 256 << 20
 _REPEATED_SEND = {"Scatter", "Alltoall", "Reduce_scatter_block"}
 _REPEATED_RECEIVE = {"Gather", "Allgather", "Alltoall"}
 _NO_SEND_BUFFER = {"Bcast", "Barrier"}
+#: Neighbourhood collectives that send the same to all neighbours.
+SENT_TO_ALL = ("Neighbor_allgather", "Neighbor_allgatherv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,6 @@ class Memory:
     attached_bytes: int
 
 
-def collective(step: Step) -> str:
-    """Return the blocking name of a collective without ``MPI_``; "" for others."""
-    name = step.function.removeprefix("MPI_")
-    if step.kind is Kind.ICOLLECTIVE:
-        name = name[1:].capitalize()
-    return name if step.kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE) else ""
-
-
 def extent(step: Step, group_size: int) -> Extent:
     """Return the memory that a step needs.
 
@@ -88,13 +82,13 @@ def extent(step: Step, group_size: int) -> Extent:
     """
     size = max(int(place.size_bytes.max()) for place in step.everywhere)
     capacity = max(place.capacity_bytes for place in step.everywhere)
-    if step.kind is Kind.SENDRECV:
+    if step.kind in TWO_SIDED:
         found = Extent(size, capacity)
     elif step.sends:
         found = Extent(size, 0)
     elif step.receives:
         found = Extent(0, max(size, capacity))
-    elif name := collective(step):
+    elif name := step.info.collective:
         found = _collective_extent(step, name, size, group_size)
     else:
         found = Extent(0, 0)
@@ -110,6 +104,8 @@ def _collective_extent(step: Step, name: str, size: int, ranks: int) -> Extent:
     if step.info.vector:
         to = int(step.to.sum(axis=1).max()) if step.to.size else 0
         of = int(step.of.sum(axis=1).max()) if step.of.size else 0
+        if name in SENT_TO_ALL:
+            return Extent(int(step.to.max(initial=0)), of)
         if name == "Reduce_scatter":
             return Extent(of, of)
         return Extent(max(size, to), max(size, of))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from skelgen.events.functions import Kind
+from skelgen.events.functions import PERSISTENT, Kind
 from skelgen.loops import Nest
 
 #: A request as a completion sees it: (operation that created it, how many requests
@@ -112,7 +112,7 @@ class _Walk:
         return all(symbol < 0 or self.roles[symbol].idle for symbol in inside)
 
     def persistent(self, operation: int) -> bool:
-        return self.roles[operation].kind in (Kind.SEND_INIT, Kind.RECEIVE_INIT)
+        return self.roles[operation].kind in PERSISTENT
 
     def items(self, begin: int, end: int) -> None:
         """Run the items of a body."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import Kind, function_info
+from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, function_info
 from skelgen.skeleton.types import Operation, Plan, Program, Series
 
 #: Largest difference of sizes that become one, relative to their mean.
@@ -20,9 +20,6 @@ TOLERANCE = 0.12
 #: How much larger a message can become, for it can be evened twice: for the ranks of
 #: a program, then for the programs of a function.
 ROOM = 1 / (1 - TOLERANCE) ** 2
-
-_SENDS = {Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV}
-_RECEIVES = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.SENDRECV}
 
 
 def even(size_bytes: NDArray[np.float64], unit_bytes: int) -> NDArray[np.float64]:
@@ -50,14 +47,14 @@ def evened(plan: Plan) -> list[Program]:
         kind = function_info(plan.functions[symbol["function"]]).kind
         family, unit = int(symbol["family"]), max(1, int(symbol["datatype_bytes"]))
         sizes = operation.size_bytes
-        if kind in _SENDS:
+        if kind in SENDING:
             sizes = Series(even(sizes.values, unit))
         room = operation.receive_bytes
-        if kind in _RECEIVES:
-            tag = int(symbol["tag2" if kind is Kind.SENDRECV else "tag"])
+        if kind in RECEIVING:
+            tag = int(symbol["tag2" if kind in TWO_SIDED else "tag"])
             values = sent.get((family, tag), np.zeros(0))
             room = np.array([_room(size, values) for size in room.tolist()])
-            if kind is not Kind.SENDRECV:
+            if kind not in TWO_SIDED:
                 sizes = Series(room[:, None].astype(np.float64))
         return replace(operation, size_bytes=sizes, receive_bytes=room)
 
@@ -74,7 +71,7 @@ def _sent(plan: Plan) -> dict[tuple[int, int], NDArray[np.float64]]:
         for operation in program.operations:
             symbol = plan.symbols[operation.symbol]
             kind = function_info(plan.functions[symbol["function"]]).kind
-            if kind in _SENDS:
+            if kind in SENDING:
                 key = int(symbol["family"]), int(symbol["tag"])
                 sizes.setdefault(key, []).append(operation.size_bytes.values.ravel())
     return {key: np.unique(np.concatenate(found)) for key, found in sizes.items()}

@@ -10,28 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
-from skelgen.events.functions import FunctionInfo, Kind, function_info
+from skelgen.events.functions import (
+    COLLECTIVES,
+    RECEIVING,
+    SENDING,
+    TWO_SIDED,
+    FunctionInfo,
+    Kind,
+    function_info,
+)
 from skelgen.events.types import IN_PLACE, NO_PEER, PROC_NULL
 from skelgen.skeleton.render_sizes import even
 from skelgen.skeleton.types import Operation, Plan
 from skelgen.symbols import VARYING
 
-_PEERS = {
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
-    Kind.PROBE,
-}
-_SENDS = {Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV}
-_RECEIVES = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT}
-_SUPPORTED = {*_PEERS, Kind.START, Kind.COMPLETE, Kind.RELEASE} | {
-    Kind.COLLECTIVE,
-    Kind.ICOLLECTIVE,
-}
+_PEERS = {*SENDING, *RECEIVING, Kind.PROBE}
+_SUPPORTED = {*_PEERS, *COLLECTIVES, Kind.START, Kind.COMPLETE, Kind.RELEASE}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +61,8 @@ class Step:
     capacity_bytes : int
         Largest message that it receives on any rank [bytes].
     to, of : (ranks, p) int64 arrays
-        Bytes to and from each rank of the communicator; no column for none.
+        Bytes to and from each rank of the communicator, or each neighbour; no column
+        for none.
     """
 
     function: str
@@ -151,12 +146,12 @@ class Step:
     @property
     def sends(self) -> bool:
         """Return whether it sends a message to one partner."""
-        return self.kind in _SENDS
+        return self.kind in SENDING
 
     @property
     def receives(self) -> bool:
         """Return whether it receives a message from one partner."""
-        return self.kind in _RECEIVES or self.kind is Kind.SENDRECV
+        return self.kind in RECEIVING
 
 
 def info_of(plan: Plan, operation: Operation) -> FunctionInfo:
@@ -212,9 +207,9 @@ def join_step(
         return np.rint(np.nan_to_num(rows(arrays))).astype(np.int64)
 
     size_bytes = rows([op.size_bytes.values for op in operations])
-    if info.kind in _SENDS:
+    if info.kind in SENDING:
         size_bytes = even(size_bytes, max(1, int(symbol["datatype_bytes"])))
-    elif info.kind in _RECEIVES:
+    elif info.kind in RECEIVING:
         size_bytes = np.full((len(order), 1), size_bytes.max())
     flags = np.repeat([bool(s["flags"] & IN_PLACE) for s in symbols], ranks)
     return Step(
@@ -235,7 +230,7 @@ def join_step(
         if info.kind in _PEERS
         else np.zeros((len(order), 0), np.int64),
         peer2=whole([_constant(op, plan, "peer2") for op in operations])
-        if info.kind is Kind.SENDRECV
+        if info.kind in TWO_SIDED
         else np.zeros((len(order), 0), np.int64),
         compute_us=rows([op.compute_ns.values / 1e3 for op in operations]),
         call_us=float(np.mean([_call_us(plan, op) for op in operations])),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import FunctionInfo, Kind, function_info
+from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING, TWO_SIDED
 from skelgen.events.types import NO_PEER, PROC_NULL
 from skelgen.signature import Family
 from skelgen.skeleton.expansion import weigh
@@ -19,9 +20,6 @@ from skelgen.symbols import VARYING
 
 SYNCHRONOUS, BUFFERED = 1, 2
 _MODES = {"synchronous": SYNCHRONOUS, "buffered": BUFFERED}
-_SENDS = (Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV)
-_RECEIVES = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT)
-_COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE)
 NOBODY = -1
 
 
@@ -192,18 +190,18 @@ class _Collector:
         self, rank: int, operation: Operation, symbol: np.void, kind: Kind
     ) -> None:
         send, receive = [NOBODY], [NOBODY]
-        if kind in _SENDS or kind in _RECEIVES:
+        if kind in SENDING or kind in RECEIVING:
             peers = [int(symbol["peer"])]
             if peers == [VARYING]:
                 peers = operation.peers.tolist()
             tag = int(symbol["tag"])
-            if kind in _SENDS:
+            if kind in SENDING:
                 send = [self._channel(rank, symbol, peer, tag, True) for peer in peers]
             else:
                 receive = [
                     self._channel(rank, symbol, peer, tag, False) for peer in peers
                 ]
-            if kind is Kind.SENDRECV:
+            if kind in TWO_SIDED:
                 second, tag = int(symbol["peer2"]), int(symbol["tag2"])
                 peers = peers if second == VARYING else [second]
                 receive = [
@@ -239,7 +237,7 @@ class _Collector:
         info: FunctionInfo,
     ) -> None:
         stream = member = fit = NOBODY
-        if info.kind in _COLLECTIVES:
+        if info.kind in COLLECTIVES:
             stream, own, _ = self._own(int(symbol["family"]), rank)
             member = self.member_first[stream] + own
             name = self.functions[symbol["function"]].removesuffix("_c")

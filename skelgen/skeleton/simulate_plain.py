@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skelgen.events import Kind
+from skelgen.events.functions import COLLECTIVES, PERSISTENT, SENDING, TWO_SIDED
 from skelgen.skeleton.script import BUFFERED, NOBODY, SYNCHRONOUS, Script
 from skelgen.skeleton.simulate import Outcome
 
 _CREATING = (
     Kind.ISEND,
     Kind.IRECEIVE,
+    Kind.ISENDRECV,
     Kind.ICOLLECTIVE,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
+    *PERSISTENT,
 )
-_PERSISTENT = (Kind.SEND_INIT, Kind.RECEIVE_INIT)
 
 
 @dataclass(slots=True, eq=False)
@@ -43,8 +43,8 @@ class _Request:
     gone: bool = False
     waited: bool = False
     active: bool = False
-    end: _End | None = None
-    meeting: _Meeting | None = None
+    ends: list[_End] = field(default_factory=list)
+    meeting: _Meeting | None = None  # of a persistent collective the latest
 
 
 @dataclass(slots=True, eq=False)
@@ -54,6 +54,7 @@ class _Meeting:
     stream: int
     odd: bool = False
     arrived: list[_End] = field(default_factory=list)
+    following: _Meeting | None = None  # that the next starts lead to
 
 
 @dataclass(slots=True)
@@ -111,16 +112,16 @@ class PlainSimulation:
         kind = Kind(int(script.kind[row]))
         request = None
         if kind in _CREATING:
-            request = _Request(row, done=kind in _PERSISTENT)
+            request = _Request(row, done=kind in PERSISTENT)
             self.requests[rank].append(request)
         self.waiting[rank] = 0
         self.blocking[rank] = []
         self.joined[rank] = None
         occurrence = self.executed[row]
         self.executed[row] += 1
-        if kind in (Kind.SEND, Kind.ISEND, Kind.SENDRECV):
+        if kind in (Kind.SEND, Kind.ISEND, *TWO_SIDED):
             self._begin(rank, row, occurrence, request, sends=True)
-        if kind in (Kind.RECEIVE, Kind.IRECEIVE, Kind.SENDRECV):
+        if kind in (Kind.RECEIVE, Kind.IRECEIVE, *TWO_SIDED):
             self._begin(rank, row, occurrence, request, sends=False)
         elif kind is Kind.START:
             self._start(rank, row)
@@ -129,8 +130,10 @@ class PlainSimulation:
         elif kind is Kind.RELEASE:
             for request in self._named(rank, row):
                 request.gone = True
-        elif kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE):
+        elif kind in COLLECTIVES:
             self._meet(rank, row, occurrence, request)
+        if kind is Kind.ISENDRECV and request is not None:
+            request.done = all(end.done for end in request.ends)
 
     def _begin(
         self,
@@ -151,7 +154,7 @@ class PlainSimulation:
             self.waiting[rank] += 1
             self.blocking[rank].append(end)
         else:
-            request.end = end
+            request.ends.append(end)
         if number == NOBODY:
             self._complete(end)
         elif sends:
@@ -193,6 +196,8 @@ class PlainSimulation:
             return
         end.done = True
         if end.request is not None:
+            if not all(one.done for one in end.request.ends):
+                return  # the other message of an Isendrecv
             end.request.done = True
             if not end.request.waited:
                 return
@@ -219,10 +224,14 @@ class PlainSimulation:
     def _start(self, rank: int, row: int) -> None:
         for request in self._named(rank, row):
             kind = int(self.script.kind[request.row])
-            if kind not in _PERSISTENT or request.active:
+            if kind not in PERSISTENT or request.active:
                 self.counts["misused"] += 1
                 continue
             request.done, request.active = False, True
+            request.ends = []
+            if kind == Kind.COLLECTIVE_INIT:
+                self._meet_again(rank, request)
+                continue
             sends = kind == Kind.SEND_INIT
             self._begin(rank, request.row, 0, request, sends=sends)
 
@@ -231,10 +240,9 @@ class PlainSimulation:
             if not request.done:
                 request.waited = True
                 self.waiting[rank] += 1
-                if request.end is not None:
-                    self.blocking[rank].append(request.end)
+                self.blocking[rank] += request.ends
             request.active = False
-            request.gone = int(self.script.kind[request.row]) not in _PERSISTENT
+            request.gone = int(self.script.kind[request.row]) not in PERSISTENT
 
     def _meet(
         self, rank: int, row: int, occurrence: int, request: _Request | None
@@ -248,6 +256,30 @@ class PlainSimulation:
             meetings.append(_Meeting(size, fit, stream))
         meeting = meetings[self.attended[member]]
         self.attended[member] += 1
+        if request is not None and self.script.kind[row] == Kind.COLLECTIVE_INIT:
+            # Creating one may wait for the others: the request is none of it.
+            request.meeting, request = meeting, None
+        self._attend(rank, row, size, meeting, request)
+
+    def _meet_again(self, rank: int, request: _Request) -> None:
+        """Start a persistent collective: those of one creation meet in their order."""
+        assert request.meeting is not None
+        row, last = request.row, request.meeting
+        size = self._size(row, 0)
+        if last.following is None:
+            fit, stream = int(self.script.fit[row]), int(self.script.stream[row])
+            last.following = _Meeting(size, fit, stream)
+        self._attend(rank, row, size, last.following, request)
+
+    def _attend(
+        self,
+        rank: int,
+        row: int,
+        size: int,
+        meeting: _Meeting,
+        request: _Request | None,
+    ) -> None:
+        fit = int(self.script.fit[row])
         if (meeting.size, meeting.fit) != (size, fit):
             self.counts["mismatched"] += not meeting.odd
             meeting.odd = True
@@ -256,9 +288,10 @@ class PlainSimulation:
             self.waiting[rank] = 1
             self.joined[rank] = meeting
         else:
-            request.end, request.meeting = end, meeting
+            request.ends.append(end)
+            request.meeting = meeting
         meeting.arrived.append(end)
-        if len(meeting.arrived) == len(self.script.streams[stream]):
+        if len(meeting.arrived) == len(self.script.streams[meeting.stream]):
             for one in meeting.arrived:
                 self._complete(one)
 
@@ -289,9 +322,7 @@ class PlainSimulation:
         return [
             end.row
             for end in self.blocking[rank]
-            if not end.done
-            and int(self.script.kind[end.row])
-            in (Kind.SEND, Kind.SENDRECV, Kind.ISEND, Kind.SEND_INIT)
+            if not end.done and int(self.script.kind[end.row]) in SENDING
         ]
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind, function_info
+from skelgen.events import Kind
+from skelgen.events.functions import COLLECTIVES, PERSISTENT, RECEIVING, SENDING
 from skelgen.matching import Matching
 from skelgen.signature import RankGroup
 from skelgen.skeleton.durations import heavy_calls
@@ -24,9 +25,6 @@ from skelgen.skeleton.vectors import vector_blocks
 
 #: Sizes of a leaf that lie this close together become one constant.
 _CLOSE = 1.1
-_SENDING = (Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.SEND_INIT)
-_RECEIVING = (Kind.RECEIVE, Kind.IRECEIVE, Kind.SENDRECV, Kind.RECEIVE_INIT)
-_COLLECTIVE = (Kind.COLLECTIVE, Kind.ICOLLECTIVE)
 #: Collectives whose recorded bytes are those to all ranks of the communicator.
 _TO_ALL = ("Scatter", "Alltoall", "Reduce_scatter_block")
 
@@ -61,7 +59,7 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
     heavy = heavy_calls(nodes.signature)
     values = [_sent(nodes, node, heavy) for node in range(len(nodes))]
     vectors: dict[int, NDArray[np.float64]] = {}
-    for members in nodes.linked(_COLLECTIVE):
+    for members in nodes.linked(COLLECTIVES, matching.group):
         _agree(nodes, members, values, vectors)
     capacity = _capacities(nodes, matching, values)
     for node in nodes.of_kinds((Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT)):
@@ -72,11 +70,11 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
 def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.float64]:
     """Return what a node sends as the leaf's samples say."""
     kind = nodes.kind(node)
-    if kind not in _SENDING and kind not in _COLLECTIVE:
+    if kind not in SENDING and kind not in COLLECTIVES:
         return np.zeros(1)
     sized = nodes.sized(node)
     unit = nodes.datatype_bytes(node)
-    columns = 1 if kind is Kind.SEND_INIT else min(COLUMNS, sized.occurrences)
+    columns = 1 if kind in PERSISTENT else min(COLUMNS, sized.occurrences)
     varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
     return _rounded(_raw(sized, columns if varies else 1), unit)
 
@@ -116,18 +114,16 @@ def _agree(
     vectors: dict[int, NDArray[np.float64]],
 ) -> None:
     """Give the linked participants of a collective one size, or matching vectors."""
-    name = nodes.function(int(members[0]))
-    if function_info(name).vector:
+    info = nodes.info(int(members[0]))
+    if info.vector:
         vectors.update(vector_blocks(nodes, members, values))
         return
     sent = [float(values[node].mean()) for node in members.tolist()]
     leader = int(members[int(np.argmax(sent))])
-    short = name.removeprefix("MPI_").removesuffix("_c")
-    short = short[1:].capitalize() if nodes.kind(leader) is Kind.ICOLLECTIVE else short
-    if short == "Barrier":
+    if info.collective == "Barrier":
         block = np.zeros(1)
     else:
-        share = len(nodes.members(leader)) if short in _TO_ALL else 1
+        share = len(nodes.members(leader)) if info.collective in _TO_ALL else 1
         block = values[leader] / share
     if len(block) > 1 and not nodes.in_step(members):
         block = block.mean(keepdims=True)
@@ -148,7 +144,7 @@ def _capacities(
     np.maximum.at(sent, message, largest[node])
     message, node = nodes.ends(receive, Kind.RECEIVE_INIT)
     np.maximum.at(capacity, node, sent[message])
-    for receiver in nodes.of_kinds(_RECEIVING):
+    for receiver in nodes.of_kinds(RECEIVING):
         unit = nodes.datatype_bytes(receiver)
         capacity[receiver] = np.ceil(capacity[receiver] / unit) * unit
     return np.asarray(capacity, np.int64)

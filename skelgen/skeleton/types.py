@@ -52,8 +52,9 @@ class Operation:
     peers : (occurrences,) int32 array
         Relative partner of each occurrence when the symbol says VARYING, else empty.
     vectors : (ranks, 2, p) float64 array
-        Bytes to and from each rank of the communicator for vector collectives,
-        equal at both ends of each pair; (ranks, 2, 0) for others.
+        Bytes to and from each rank of the communicator for vector collectives, to each
+        destination and from each source for those of neighbourhoods, equal at both
+        ends of each pair; (ranks, 2, 0) for others.
     """
 
     symbol: int

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, function_info
+from skelgen.events import Calls, Kind, function_info
 from skelgen.matching import Matching
 from skelgen.signature import Signature
 from skelgen.skeleton.expansion import Expansion, label, mixed
@@ -28,7 +28,7 @@ class Units:
     ----------
     unit : (n,) int64 array
         Unit of each call, numbered by anchor; -1 for calls of none: completions,
-        persistent requests themselves, calls without a partner.
+        persistent requests themselves (their starts decide), calls without a partner.
     anchor : (units,) int64 array
         First call of each unit, which lies on its smallest rank.
     type : (units,) int32 array
@@ -74,6 +74,9 @@ def units_of(
         Of those calls.
     """
     unit = _join_messages(matching)
+    persistent = [function_info(name).kind for name in calls.functions]
+    if Kind.COLLECTIVE_INIT in persistent:
+        unit[kinds_of(calls) == Kind.COLLECTIVE_INIT] = -1
     unit, anchor = _by_anchor(unit)
     broken = np.zeros(len(anchor), bool)
     poisoned = unit[matching.unmatched]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.errors import InputError
+from skelgen.events import function_info
+from skelgen.signature.types import Neighbours
 from skelgen.skeleton.nodes import Nodes
+
+#: From, to, and which of several edges between the two.
+_Edge = tuple[int, int, int]
 
 
 def is_pairwise(function: str) -> bool:
@@ -16,7 +25,8 @@ def is_pairwise(function: str) -> bool:
     >>> is_pairwise("MPI_Ialltoallv"), is_pairwise("MPI_Allgatherv")
     (True, False)
     """
-    return function.lower().removesuffix("_c").endswith(("alltoallv", "alltoallw"))
+    info = function_info(function)
+    return info.neighbourhood or info.collective in ("Alltoallv", "Alltoallw")
 
 
 def vector_blocks(
@@ -42,6 +52,8 @@ def vector_blocks(
     size = len(nodes.members(int(members[0])))
     name = nodes.function(int(members[0]))
     unit = max(nodes.datatype_bytes(node) for node in members.tolist())
+    if nodes.info(int(members[0])).neighbourhood:
+        return _along_edges(nodes, members, values, unit)
     if is_pairwise(name):
         matrix = _rounded(_matrix(nodes, members, size), unit)
         for node in members.tolist():
@@ -61,6 +73,77 @@ def vector_blocks(
         own = blocks.sum() if reduces else blocks[nodes.own(node)]
         values[node] = np.array([own])
     return {node: np.stack([blocks, blocks]) for node in members.tolist()}
+
+
+def _along_edges(
+    nodes: Nodes,
+    members: NDArray[np.int64],
+    values: list[NDArray[np.float64]],
+    unit: int,
+) -> dict[int, NDArray[np.float64]]:
+    """Return what goes to each neighbour and comes from each, as the senders say."""
+    sources, destinations = _consistent(*nodes.neighbours(int(members[0])))
+    sums: defaultdict[_Edge, float] = defaultdict(float)
+    weights: defaultdict[_Edge, int] = defaultdict(int)
+    for node in members.tolist():
+        own, often = nodes.own(node), int(nodes.occurrences[node])
+        vector = _vector(nodes, node, 0, len(destinations[own]))
+        for edge, size_bytes in zip(
+            _edges(own, destinations[own], sends=True),
+            np.nan_to_num(vector).tolist(),
+            strict=True,
+        ):
+            sums[edge] += size_bytes * often
+            weights[edge] += often
+    found = {}
+    for node in members.tolist():
+        own = nodes.own(node)
+        both = [
+            [sums[edge] / max(weights[edge], 1) for edge in edges]
+            for edges in (
+                _edges(own, destinations[own], sends=True),
+                _edges(own, sources[own], sends=False),
+            )
+        ]
+        blocks = np.zeros((2, max(map(len, both))))
+        for side, sizes in enumerate(both):
+            blocks[side, : len(sizes)] = sizes
+        found[node] = _rounded(blocks, unit)
+        values[node] = np.array([found[node][0].sum()])
+    return found
+
+
+def _consistent(
+    sources: Neighbours, destinations: Neighbours
+) -> tuple[Neighbours, Neighbours]:
+    """Check that whoever receives is sent to: else a skeleton would wait for ever."""
+    into = {
+        e for own, known in enumerate(sources) for e in _edges(own, known, sends=False)
+    }
+    out = {
+        e
+        for own, known in enumerate(destinations)
+        for e in _edges(own, known, sends=True)
+    }
+    if wrong := sorted(into ^ out):
+        source, destination, _ = wrong[0]
+        raise InputError(
+            f"the neighbours of a topology contradict each other: only one of rank "
+            f"{source} and rank {destination} knows of messages from {source} to "
+            f"{destination}; record again"
+        )
+    return sources, destinations
+
+
+def _edges(own: int, others: Sequence[int], *, sends: bool) -> list[_Edge]:
+    """Name the edges of a rank: source, destination, which of several between them."""
+    before: Counter[int] = Counter()
+    edges = []
+    for other in others:
+        ends = (own, other) if sends else (other, own)
+        edges.append((*ends, before[other]))
+        before[other] += 1
+    return edges
 
 
 def _rounded(values: NDArray[np.float64], unit: int) -> NDArray[np.float64]:

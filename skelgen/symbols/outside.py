@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind
+from skelgen.events.functions import COLLECTIVES, TWO_SIDED
 from skelgen.events.types import NO_PEER, NO_TAG, PROC_NULL
 from skelgen.matching import Matching
 from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT, Pairs
@@ -37,14 +38,10 @@ REASONS = {
     Fate.UNMATCHED: "no partner in the trace",
     Fate.PARTNER: "partner is left out",
 }
-_MATCHED_KINDS = (
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.COLLECTIVE,
-    Kind.ICOLLECTIVE,
+#: Kinds that take part in nothing until they are started.
+_WAITING_KINDS = (Kind.SEND_INIT, Kind.RECEIVE_INIT)
+_MATCHED_KINDS = tuple(
+    kind for kind in (*POINT_TO_POINT, *COLLECTIVES) if kind not in _WAITING_KINDS
 )
 
 
@@ -90,7 +87,7 @@ def _fates_of_pairs(calls: Calls, pairs: Pairs) -> NDArray[np.uint8]:
     cancels = np.array([name.startswith("MPI_Cancel") for name in calls.functions])
     fate = np.full(len(pairs), Fate.INSIDE, np.uint8)
     nobody = (shape["peer"] == PROC_NULL) & (
-        ~pairs.is_kind(Kind.SENDRECV) | (shape["peer2"] == PROC_NULL)
+        ~pairs.is_kind(*TWO_SIDED) | (shape["peer2"] == PROC_NULL)
     )
     unknown = (shape["peer"] == NO_PEER) | (shape["tag"] == NO_TAG)
     fate[pairs.is_kind(Kind.RECEIVE_INIT) & unknown] = Fate.UNSUPPORTED

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind, function_info
+from skelgen.events.functions import RECEIVING, SENDING
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.symbols.factor import factorise_parts
 
@@ -25,17 +26,7 @@ _STANDS_FOR = {
     "MPI_Imrecv": "MPI_Irecv",
 }
 #: Kinds whose peers are partners, not roots.
-POINT_TO_POINT = (
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
-)
-SENDING = (Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.SEND_INIT)
-RECEIVING = (Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT)
+POINT_TO_POINT = tuple(dict.fromkeys((*SENDING, *RECEIVING)))
 #: Kinds that are about requests and nothing else.
 ON_REQUESTS = (Kind.START, Kind.COMPLETE, Kind.RELEASE)
 #: Calls of a part.

@@ -8,21 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind
+from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.matching import Matching
 from skelgen.symbols.factor import combine
 
 #: Kinds whose calls have a size of their own.
-SIZED = (
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
-    Kind.COLLECTIVE,
-    Kind.ICOLLECTIVE,
-)
+SIZED = (*SENDING, *RECEIVING, *COLLECTIVES)
 #: Sizes up to this cost as much as one byte does [bytes].
 _SMALL_BYTES = 64
 #: Neighbouring sizes of a cluster differ at most by this factor.

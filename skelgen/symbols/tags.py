@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind
+from skelgen.events.functions import PERSISTENT, RECEIVING, SENDING, TWO_SIDED
 from skelgen.matching import Matching
 from skelgen.symbols.factor import combine, factorise
-from skelgen.symbols.pairs import RECEIVING, SENDING, Pairs
+from skelgen.symbols.pairs import Pairs
 
 #: More different tags than this are numbered anew.
 MOST_RECORDED_TAGS = 64
@@ -93,7 +93,7 @@ def canonical_tags(
     known = factorise(combine(ends.channels, ends.tag))[1]
     different = np.bincount(ends.channels[known], minlength=1)
     plain = different <= 1
-    fixed = pairs.is_kind(Kind.SEND_INIT, Kind.RECEIVE_INIT)[ends.pair]
+    fixed = pairs.is_kind(*PERSISTENT)[ends.pair]
     recorded = np.zeros(len(different), bool)
     recorded[ends.channels[fixed]] = True
     questions = ~plain & ~recorded
@@ -115,9 +115,9 @@ def _ends(
 ) -> tuple[_Ends, NDArray[np.int64]]:
     """Return the ends, and for each pair that sends the channels of its send."""
     size = np.maximum(pairs.size, 1)
-    both = pairs.is_kind(Kind.SENDRECV)
+    both = pairs.is_kind(*TWO_SIDED)
     sends = used & pairs.is_kind(*SENDING) & (pairs.peer >= 0)
-    receives = used & pairs.is_kind(*RECEIVING) & (pairs.peer >= 0)
+    receives = used & pairs.is_kind(*RECEIVING) & ~both & (pairs.peer >= 0)
     second = used & both & (pairs.peer2 >= 0)
     rows = [np.flatnonzero(part) for part in (sends, receives, second)]
     distance = np.concatenate(
@@ -222,7 +222,7 @@ def _renumbered(
     of_pair = pairs.of_call[call]
     call_tag, call_tag2 = tag[of_pair], tag2[of_pair]
     call_tag[np.searchsorted(call, send)] = new
-    second = pairs.is_kind(Kind.SENDRECV)[pairs.of_call[receive]]
+    second = pairs.is_kind(*TWO_SIDED)[pairs.of_call[receive]]
     call_tag[np.searchsorted(call, receive[~second])] = new[~second]
     call_tag2[np.searchsorted(call, receive[second])] = new[second]
     return Tags(tag, tag2, call, call_tag, call_tag2)

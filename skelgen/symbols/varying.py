@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind
+from skelgen.events.functions import TWO_SIDED
 from skelgen.loops import fold
 from skelgen.symbols.factor import combine, factorise
 from skelgen.symbols.pairs import Pairs
@@ -24,7 +25,7 @@ _SHRINKS = 4
 _ITEMS_PER_PARTNER, _FREE_ITEMS = 4, 16
 #: Enough to judge by: ranks of a site, and calls of a rank.
 _RANKS, _CALLS = 4, 1 << 17
-_KINDS = (Kind.SEND, Kind.RECEIVE, Kind.SENDRECV, Kind.ISEND, Kind.IRECEIVE)
+_KINDS = (Kind.SEND, Kind.RECEIVE, Kind.ISEND, Kind.IRECEIVE, *TWO_SIDED)
 
 
 def candidate_sites(pairs: Pairs, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -51,7 +52,7 @@ def candidate_sites(pairs: Pairs, inside: NDArray[np.bool_]) -> NDArray[np.int64
     place = combine(site, pairs.rank[rows])
     partners = np.bincount(place[factorise(combine(place, pairs.peer[rows]))[1]])
     crowd = partners[place] >= _LEAST_PARTNERS
-    both = pairs.is_kind(Kind.SENDRECV)[rows]
+    both = pairs.is_kind(*TWO_SIDED)[rows]
     sources = np.bincount(place[factorise(combine(place, pairs.peer2[rows]))[1]])
     apart = both & (pairs.peer2 != pairs.peer)[rows] & (sources[place] > 1)
     crowd &= np.bincount(place, apart)[place] == 0

@@ -23,7 +23,10 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
       message's send began,
     - for a collective: the last ticks of all its participants, so that they all
       have the same tick; for the completion of a nonblocking one the ticks at which
-      the participants began it.
+      the participants began it. One of a neighbourhood counts as all others do, for
+      every rank of the communicator calls it and any may wait for any. Starts of
+      persistent collectives wait for nobody, nor do their completions: a Startall
+      and the Starts that it meets need not be one event on each rank.
 
     A send never waits for its receive, whatever its mode: the order must not depend
     on which messages the library sent eagerly. A Sendrecv begins to send one tick

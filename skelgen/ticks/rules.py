@@ -21,7 +21,7 @@ class Role(IntEnum):
 
 # Libraries free communicators without waiting, and in any order.
 _FREES = {"MPI_Comm_free", "MPI_Comm_disconnect"}
-_MEETS = {Kind.COLLECTIVE, Kind.COMMUNICATOR}
+_MEETS = {Kind.COLLECTIVE, Kind.COLLECTIVE_INIT, Kind.COMMUNICATOR}
 _SHOWN = 4
 
 
@@ -34,10 +34,10 @@ def role(function: str) -> Role:
     'BEGINS'
     """
     info = function_info(function)
+    if info.kind in _MEETS and function not in _FREES and not info.extra_request:
+        return Role.MEETS
     if info.kind is Kind.ICOLLECTIVE or info.extra_request:
         return Role.BEGINS
-    if info.kind in _MEETS and function not in _FREES:
-        return Role.MEETS
     return Role.LOCAL
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind, function_info
+from skelgen.events import function_info
+from skelgen.events.functions import SENDING
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.good import DOMINANT_SHARE
@@ -170,13 +171,12 @@ def communication_matrix(signature: Signature) -> NDArray[np.float64]:
     """
     matrix = np.zeros((signature.ranks, signature.ranks))
     of_family = [_instances(signature, f) for f in range(len(signature.families))]
-    sends = {Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.SEND_INIT}
     for group in signature.groups:
         symbols = group.nest.symbol[group.nest.body_items == 0]
         for leaf, row in enumerate(symbols):
             symbol = signature.symbols[row]
             kind = function_info(signature.functions[symbol["function"]]).kind
-            if kind in sends and (symbol["peer"] >= 0 or symbol["peer"] == VARYING):
+            if kind in SENDING and (symbol["peer"] >= 0 or symbol["peer"] == VARYING):
                 instances = of_family[int(symbol["family"])]
                 _add_leaf(matrix, instances, group, leaf, int(symbol["peer"]))
     return matrix

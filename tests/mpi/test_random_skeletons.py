@@ -36,7 +36,7 @@ def test_a_skeleton_of_a_random_program_runs_to_its_end(
     mpi: TestMpi, seed: int, tmp_path: Path
 ) -> None:
     rng = random.Random(1000 + seed)
-    signature = build(random_program(rng, calls=300)).signature
+    signature = build(random_program(rng, calls=300, standard=mpi.standard)).signature
     made = plan(signature, rng.choice((1.2, 2, 5)))
     source, program = tmp_path / "skeleton.c", tmp_path / "skeleton"
     source.write_text(render(made, calibration=CALIBRATION)["skeleton.c"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skelgen.errors import UsageError
+from skelgen.events import function_info
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.simulate import simulate
 from skelgen.skeleton.types import Plan
@@ -47,7 +48,7 @@ def alltoalls_agree(made: Plan) -> bool:
     """
     ranks = made.signature.ranks
     for family in made.signature.families:
-        for members in family.instances:
+        for number, members in enumerate(family.instances):
             sent, taken = np.zeros((2, ranks, ranks))
             for program in made.programs:
                 for rank in set(program.ranks) & set(members):
@@ -60,8 +61,15 @@ def alltoalls_agree(made: Plan) -> bool:
                             continue
                         vectors = operation.vectors[program.ranks.index(rank)]
                         to, of = vectors * operation.occurrences
-                        sent[rank, list(members)] += to[: len(members)]
-                        taken[list(members), rank] += of[: len(members)]
+                        targets = sources = list(members)
+                        if function_info(name).neighbourhood:
+                            own = members.index(rank)
+                            targets = [
+                                members[r] for r in family.destinations[number][own]
+                            ]
+                            sources = [members[r] for r in family.sources[number][own]]
+                        np.add.at(sent, (rank, targets), to[: len(targets)])
+                        np.add.at(taken, (sources, rank), of[: len(sources)])
             if not np.array_equal(sent, taken):
                 return False
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.shim.conftest import Lab, Run
-from tests.shim.reader import CREATES, PERSISTENT, WILD_SOURCE, WILD_TAG
+from tests.shim.reader import CREATES, PERSISTENT, WILD_SOURCE
 
 pytestmark = pytest.mark.mpi
 
@@ -41,11 +41,11 @@ def test_a_persistent_neighbourhood_has_its_counts_at_creation(run: Run) -> None
 def test_isendrecv_is_two_messages_and_one_request(run: Run) -> None:
     for rank, trace in enumerate(run.traces):
         (both,) = trace.of("Isendrecv")
-        assert both.has(CREATES) and both.has(WILD_SOURCE) and both.has(WILD_TAG)
+        assert both.has(CREATES) and both.has(WILD_SOURCE)
         assert (both.peer, both.tag) == (1 - rank, 5)
-        assert (both.peer2, both.tag2) == (-3, -2)
+        assert (both.peer2, both.tag2) == (-3, 5)
         (wait,) = [e for e in trace.of("Wait") if e.requests == both.made]
-        assert wait.statuses == [(0, 1 - rank, 5)]
+        assert [status[:2] for status in wait.statuses] == [(0, 1 - rank)]
         (replaced,) = trace.of("Isendrecv_replace")
         assert (replaced.peer2, replaced.tag2) == (1 - rank, 6)
 

@@ -6,8 +6,8 @@ Usage::
     gen_wrappers.py wrappers FILE.c --available NAMES
 
 The first program prints the path of the MPI library and the names of those functions of
-the table that it has; the second file holds a wrapper for each of them. The Makefile
-runs both.
+the table that it has, in C and in Fortran; the second file holds a wrapper for each C
+function of them, gen_fortran.py writes those for Fortran. The Makefile runs all.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import argparse
 import json
 from pathlib import Path
 
-from wrapper_calls import KIND_PARTS, message
-from wrapper_parts import Wrapper
+from gen_fortran import symbols
+from wrapper_calls import record
+from wrapper_parts import FREES, SESSIONS, Wrapper, event_body
 from wrapper_table import HANDLES, KINDS, Function, read_table
 
 
@@ -40,56 +41,12 @@ def head(f: Function) -> str:
 def recorded(f: Function) -> str:
     """Return the wrapper of a call that becomes an event."""
     w = Wrapper(f)
-    KIND_PARTS.get(f.kind, message)(w)
-    _, _, arguments = signature(f)
-    fields = {
-        "site": "SKELGEN_SITE",
-        "function": str(f.id),
-        "flags": " | ".join(w.flags) or "0",
-        "peer": "SKELGEN_NO_PEER",
-        "tag": "SKELGEN_NO_TAG",
-        "peer2": "SKELGEN_NO_PEER",
-        "tag2": "SKELGEN_NO_TAG",
-        **w.fields,
-    }
-    lines = [
-        "\tstruct skelgen_stream *s = skelgen_begin();",
-        "\tuint64_t begin;\n\tuint64_t end;\n\tint code;\n",
-        "\tif (unlikely(!s))",
-        f"\t\treturn (real.{f.name})({arguments});",
-        *(f"\t{line}" for line in w.before),
-        "\tbegin = skelgen_clock_begin(s);",
-        f"\tcode = (real.{f.name})({arguments});",
-        "\tend = skelgen_now();",
-        "\tstruct skelgen_call call = {",
-        *(f"\t\t.{name} = {value}," for name, value in fields.items()),
-        "\t};",
-        *(f"\t{line}" for line in w.after),
-        "\tif (unlikely(code != MPI_SUCCESS)) {",
-        "\t\tcall.flags |= skelgen_failed(s, code);",
-        *(["\t} else {", *(f"\t\t{x}" for x in w.success)] if w.success else []),
-        "\t}",
-    ]
-    if w.polls:
-        lines += [
-            "\tif (!(call.flags & SKELGEN_SHAPE_NOT_READY) ||",
-            "\t    !skelgen_poll_again(s, &call, begin, end))",
-        ]
-    indent = "\t\t" if w.polls else "\t"
-    if w.general:
-        lines.append(f"{indent}skelgen_event_general(s, &call, begin, end);")
-    else:
-        uses = " | ".join(dict.fromkeys(w.uses)) or "0"
-        lines.append(f"{indent}skelgen_event(s, call, {uses}, begin, end);")
-    lines += [*(f"\t{x}" for x in w.last), "\tskelgen_end(s);", "\treturn code;", "}"]
-    return head(f) + "\n".join(lines) + "\n"
-
-
-#: Local calls after which a handle's value may come back with another meaning.
-FREES = {
-    "MPI_Type_free": ("MPI_Datatype", "skelgen_type_freed(freed)"),
-    "MPI_Op_free": ("MPI_Op", "skelgen_handle_freed((uint64_t)(uintptr_t)freed)"),
-}
+    record(w)
+    call = f"(real.{f.name})({signature(f)[2]});"
+    body = event_body(
+        w, call=f"code = {call}", pass_on=f"\n\t\treturn {call}", result="return code;"
+    )
+    return f"{head(f)}{body}}}\n"
 
 
 def counted(f: Function, index: int) -> str:
@@ -172,14 +129,6 @@ def session(f: Function, index: int) -> str:
     return head(f) + "\n".join(body) + "\n}\n"
 
 
-#: What opens and closes MPI in programs without Init.
-SESSIONS = (
-    "MPI_Session_init",
-    "MPI_Comm_create_from_group",
-    "MPI_Session_finalize",
-)
-
-
 def wrapper(f: Function, index: int) -> str:
     """Return the text of one wrapper."""
     if f.name in SESSIONS:
@@ -223,15 +172,49 @@ def wrappers(functions: list[Function], library: str) -> str:
 
 def probe_program(functions: list[Function]) -> str:
     """Return a C program that prints which functions the MPI library has."""
-    names = "\n".join(f'\t"{f.name}",' for f in functions)
+    names = "\n".join(
+        f'\t"{name}",' for f in functions for name in (f.name, *symbols(f))
+    )
     return f"""#define _GNU_SOURCE
 #include <dlfcn.h>
+#include <glob.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const names[] = {{
 {names}
 }};
+
+#ifdef OPEN_MPI
+static const char *const fortran[] = {{"libmpi_mpifh.so*", "libmpi_usempif08.so*"}};
+#else
+static const char *const fortran[] = {{"libmpifort.so*", "libmpichfort.so*"}};
+#endif
+
+/* C's names begin with M, Fortran's with m. */
+static void put_names(char first)
+{{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i][0] == first && dlsym(RTLD_DEFAULT, names[i]))
+			puts(names[i]);
+}}
+
+/* Load the library's Fortran part, which C programs do without. */
+static void load_fortran(const char *library)
+{{
+	int folder = (int)(strrchr(library, '/') - library + 1);
+
+	for (size_t i = 0; i < sizeof(fortran) / sizeof(fortran[0]); i++) {{
+		char pattern[4096];
+		glob_t found = {{0}};
+
+		snprintf(pattern, sizeof(pattern), "%.*s%s", folder, library, fortran[i]);
+		if (!glob(pattern, 0, NULL, &found))
+			dlopen(found.gl_pathv[0], RTLD_LAZY | RTLD_GLOBAL);
+		globfree(&found);
+	}}
+}}
 
 int main(void)
 {{
@@ -243,9 +226,11 @@ int main(void)
 	if (!dladdr(dlsym(RTLD_DEFAULT, "PMPI_Init"), &library))
 		return 1;
 	puts(library.dli_fname);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (dlsym(RTLD_DEFAULT, names[i]))
-			puts(names[i]);
+	put_names('M');
+	/* The wrappers take numbers and statuses as they are. */
+	if (sizeof(MPI_Fint) == sizeof(int))
+		load_fortran(library.dli_fname);
+	put_names('m');
 	return 0;
 }}
 """

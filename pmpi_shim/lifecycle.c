@@ -14,6 +14,7 @@ static __thread unsigned seen __attribute__((tls_model("initial-exec")));
 static unsigned runs; /* a program without MPI_Init may start MPI again and again */
 
 static pthread_key_t thread_key;
+static bool finalizing; /* inside MPI_Finalize; in Fortran it may call that of C */
 
 /* A call without arguments but one number. */
 #define SKELGEN_CALL_ONLY(function_, site_, number) \
@@ -309,9 +310,10 @@ struct skelgen_finalize skelgen_ending(void)
 struct skelgen_finalize skelgen_finalize_begin(void)
 {
 	skelgen_resolve();
-	if (skelgen.taking_part && skelgen.world_model)
-		return skelgen_ending();
-	return (struct skelgen_finalize){NULL, 0, false};
+	if (!skelgen.taking_part || !skelgen.world_model || finalizing)
+		return (struct skelgen_finalize){NULL, 0, false};
+	finalizing = true;
+	return skelgen_ending();
 }
 
 void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t function, uint64_t site)
@@ -321,6 +323,7 @@ void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t func
 	(void)code;
 	if (!state.ends)
 		return;
+	finalizing = false;
 	skelgen.recording = false;
 	skelgen.taking_part = false;
 	if (state.stream)

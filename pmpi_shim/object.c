@@ -28,7 +28,8 @@ static size_t type_room;
 /* A communicator whose handle is known when a request completes (Comm_idup). */
 struct promise {
 	struct skelgen_comm *comm;
-	MPI_Comm *where;
+	const void *where;
+	bool fortran; /* whose handle it is */
 };
 
 struct message {
@@ -267,7 +268,7 @@ void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind,
 }
 
 /* Comm_idup: the members are known now, the handle when the request completes. */
-static void comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where)
+static void comm_promise(struct skelgen_stream *s, MPI_Comm parent, const void *where, bool fortran)
 {
 	struct skelgen_comm *of = skelgen_comm_find(parent);
 	struct promise *promise = malloc(sizeof(*promise));
@@ -278,6 +279,7 @@ static void comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *wh
 		return;
 	}
 	promise->where = where;
+	promise->fortran = fortran;
 	promise->comm = add_comm(SKELGEN_COMM_DUP, parent, of->id, of->sequence++);
 	if (!promise->comm || skelgen.paused) {
 		free(promise);
@@ -292,7 +294,14 @@ static void comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *wh
 void skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where)
 {
 	skelgen_lock();
-	comm_promise(s, parent, where);
+	comm_promise(s, parent, where, false);
+	skelgen_unlock();
+}
+
+void skelgen_comm_promise_fortran(struct skelgen_stream *s, MPI_Comm parent, const MPI_Fint *where)
+{
+	skelgen_lock();
+	comm_promise(s, parent, where, true);
 	skelgen_unlock();
 }
 
@@ -301,13 +310,16 @@ void skelgen_comm_fulfil(uint64_t request)
 {
 	uint64_t *known = skelgen_map_find(&promises, request);
 	struct promise *promise;
+	MPI_Comm handle;
 
 	if (!known)
 		return;
 	promise = (struct promise *)(uintptr_t)*known;
 	skelgen_map_remove(&promises, request);
-	if (*promise->where != mpi.comm_null)
-		name_comm(promise->comm, *promise->where);
+	handle = promise->fortran ? skelgen_f2c(Comm, promise->where)
+				  : *(const MPI_Comm *)promise->where;
+	if (handle != mpi.comm_null)
+		name_comm(promise->comm, handle);
 	free(promise);
 }
 

@@ -80,6 +80,7 @@ static void resolve(void)
 	}
 #define LOOK_UP(name) *(void **)&pmpi.name = skelgen_symbol("PMPI_" #name);
 	SKELGEN_PMPI(LOOK_UP)
+	SKELGEN_PMPI_F2C(LOOK_UP)
 	mpi.comm_null = MPI_COMM_NULL;
 	mpi.comm_world = MPI_COMM_WORLD;
 	mpi.comm_self = MPI_COMM_SELF;

@@ -18,6 +18,7 @@
  *   session.c   programs without MPI_Init
  *   settings.c  what the user set and what the user is told
  *   real.c      the functions of the MPI library
+ *   fortran.c   the same in Fortran, and Fortran's constants
  */
 #ifndef SKELGEN_RECORDER_H
 #define SKELGEN_RECORDER_H
@@ -324,10 +325,19 @@ extern const size_t skelgen_function_count;
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
 	X(Type_get_true_extent) X(Type_size_x)
+/* From Fortran's handles to C's: macros where handles are the same numbers in both languages. */
+#ifdef MPI_Comm_f2c
+#define SKELGEN_PMPI_F2C(X)
+#define skelgen_f2c(kind, handle) MPI_##kind##_f2c(*(const MPI_Fint *)(handle))
+#else
+#define SKELGEN_PMPI_F2C(X) \
+	X(Comm_f2c) X(Info_f2c) X(Message_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) X(Win_f2c)
+#define skelgen_f2c(kind, handle) pmpi.kind##_f2c(*(const MPI_Fint *)(handle))
+#endif
 /* clang-format on */
 #define SKELGEN_PMPI_FIELD(name) __typeof__(&PMPI_##name) name;
 extern struct skelgen_pmpi {
-	SKELGEN_PMPI(SKELGEN_PMPI_FIELD)
+	SKELGEN_PMPI(SKELGEN_PMPI_FIELD) SKELGEN_PMPI_F2C(SKELGEN_PMPI_FIELD)
 } pmpi;
 extern const char skelgen_library[];           /* generated: path of the MPI library */
 extern const char *const skelgen_real_names[]; /* generated, ends with NULL */
@@ -461,6 +471,7 @@ struct skelgen_comm *skelgen_comm_find(MPI_Comm comm);
 void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
 			  MPI_Comm created);
 void skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where);
+void skelgen_comm_promise_fortran(struct skelgen_stream *s, MPI_Comm parent, const MPI_Fint *where);
 void skelgen_comm_fulfil(uint64_t request);
 void skelgen_comm_freed(MPI_Comm comm);
 void skelgen_comm_define(struct skelgen_stream *s, int32_t id);
@@ -488,7 +499,7 @@ void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[]);
 MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n);
 uint64_t skelgen_started(struct skelgen_stream *s, size_t n);
-uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices[],
+uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices[], int first,
 			   const MPI_Status statuses[]);
 uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status);
 uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle);

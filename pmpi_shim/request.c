@@ -379,10 +379,10 @@ MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n)
 }
 
 /*
- * The reference of the held requests that are complete: all n, or those whose indices are given.
- * statuses[i] belongs to the i-th of them.
+ * The reference of the held requests that are complete: all n, or those whose indices are given,
+ * counted from `first`. statuses[i] belongs to the i-th of them.
  */
-uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices[],
+uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices[], int first,
 			   const MPI_Status statuses[])
 {
 	const MPI_Status *none = MPI_STATUSES_IGNORE;
@@ -390,7 +390,7 @@ uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices
 	if (!begin_ages(s, n))
 		return SKELGEN_REF_NONE;
 	for (size_t i = 0; i < n; i++) {
-		size_t index = indices ? (size_t)indices[i] : i;
+		size_t index = indices ? (size_t)(indices[i] - first) : i;
 
 		if (index < s->held_room)
 			complete(s, s->held[index], statuses == none ? NULL : statuses + i);

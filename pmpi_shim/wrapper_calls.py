@@ -66,21 +66,23 @@ def probe(w: Wrapper) -> None:
         )
 
 
-def completed(f: Function) -> str:
+def completed(w: Wrapper) -> str:
     """Return the statement that finds out what a completion completed."""
+    f = w.function
     form = f.short[4:]
     if form == "":
         what = f"skelgen_completed_one(s, held, {f['status'].name});"
         return f"call.reference = {what}"
     if form == "all":
-        arguments = f"(size_t){f['count_a'].name}, NULL, {f['statuses'].name}"
+        arguments = f"(size_t){f['count_a'].name}, NULL, 0, {f['statuses'].name}"
         return f"call.reference = skelgen_completed(s, {arguments});"
     if form == "any":
         some = f["index"].name
-        arguments = f"1, {some}, {f['status'].name}"
+        arguments = f"1, {some}, {w.first_index}, {f['status'].name}"
     else:
         some = f["outcount"].name
-        arguments = f"(size_t)*{some}, {f['indices'].name}, {f['statuses'].name}"
+        indices = f"{f['indices'].name}, {w.first_index}"
+        arguments = f"(size_t)*{some}, {indices}, {f['statuses'].name}"
     return (
         f"if (*{some} != MPI_UNDEFINED)\n\t\t\t"
         f"call.reference = skelgen_completed(s, {arguments});"
@@ -114,7 +116,7 @@ def completion(w: Wrapper) -> None:
         ]
         w.after.append(block(f"!({ready}) && code == MPI_SUCCESS", not_ready))
         done = f"({done}) && {ready}"
-    w.after.append(block(done, [completed(f)]))
+    w.after.append(block(done, [completed(w)]))
 
 
 def is_ready(f: Function) -> str:
@@ -181,3 +183,8 @@ KIND_PARTS = {
     "collective_init": collective,
     "communicator": communicator,
 }
+
+
+def record(w: Wrapper) -> None:
+    """Fill in the wrapper of a call that becomes an event."""
+    KIND_PARTS.get(w.function.kind, message)(w)

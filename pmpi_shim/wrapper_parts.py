@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wrapper_table import Argument, Function
+
+#: Local calls after which a handle's value may come back with another meaning.
+FREES = {
+    "MPI_Type_free": ("MPI_Datatype", "skelgen_type_freed(freed)"),
+    "MPI_Op_free": ("MPI_Op", "skelgen_handle_freed((uint64_t)(uintptr_t)freed)"),
+}
+#: What opens and closes MPI in programs without Init.
+SESSIONS = (
+    "MPI_Session_init",
+    "MPI_Comm_create_from_group",
+    "MPI_Session_finalize",
+)
 
 
 class Wrapper:
     """Collects the statements of one wrapper, by place."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, first_index: str = "0") -> None:
         self.function = function
+        self.first_index = first_index  # of arrays, in the language of the caller
         self.before: list[str] = []  # before the time is taken
         self.after: list[str] = []  # after the call, in order
         self.success: list[str] = []  # only where the call returned MPI_SUCCESS
@@ -96,3 +111,61 @@ def creates(w: Wrapper, flags: str = "0") -> None:
     w.success.append(f"skelgen_request_created(s, {number}, {flags});")
     flag = "PERSISTENT" if persistent else "CREATES"
     w.success.append(f"call.flags |= SKELGEN_SHAPE_{flag};")
+
+
+def event_body(
+    w: Wrapper,
+    *,
+    call: str,
+    pass_on: str,
+    prologue: Sequence[str] = (),
+    epilogue: Sequence[str] = (),
+    result: str = "",
+) -> str:
+    """Return what stands in the wrapper of an event.
+
+    `call` is the call of the library's function, which sets `code` or has the epilogue
+    do so; `pass_on` what happens instead while nothing is recorded.
+    """
+    fields = {
+        "site": "SKELGEN_SITE",
+        "function": str(w.function.id),
+        "flags": " | ".join(w.flags) or "0",
+        "peer": "SKELGEN_NO_PEER",
+        "tag": "SKELGEN_NO_TAG",
+        "peer2": "SKELGEN_NO_PEER",
+        "tag2": "SKELGEN_NO_TAG",
+        **w.fields,
+    }
+    lines = [
+        "struct skelgen_stream *s = skelgen_begin();",
+        "uint64_t begin;\n\tuint64_t end;\n\tint code;\n",
+        f"if (unlikely(!s)){pass_on}",
+        *prologue,
+        *w.before,
+        "begin = skelgen_clock_begin(s);",
+        call,
+        "end = skelgen_now();",
+        *epilogue,
+        "struct skelgen_call call = {",
+        *(f"\t.{name} = {value}," for name, value in fields.items()),
+        "};",
+        *w.after,
+        "if (unlikely(code != MPI_SUCCESS)) {",
+        "\tcall.flags |= skelgen_failed(s, code);",
+        *(["} else {", *(f"\t{x}" for x in w.success)] if w.success else []),
+        "}",
+    ]
+    if w.polls:
+        lines += [
+            "if (!(call.flags & SKELGEN_SHAPE_NOT_READY) ||",
+            "    !skelgen_poll_again(s, &call, begin, end))",
+        ]
+    indent = "\t" if w.polls else ""
+    if w.general:
+        lines.append(f"{indent}skelgen_event_general(s, &call, begin, end);")
+    else:
+        uses = " | ".join(dict.fromkeys(w.uses)) or "0"
+        lines.append(f"{indent}skelgen_event(s, call, {uses}, begin, end);")
+    lines += [*w.last, "skelgen_end(s);", *([result] if result else [])]
+    return "".join(f"\t{line}\n" for line in lines)

@@ -18,6 +18,9 @@ HANDLES = (
 DECLARED = {*HANDLES, "MPI_Status", "MPI_Count", "MPI_Aint", "MPI_Offset", "MPI_Fint"}
 DECLARED -= {"MPI_Session"}
 
+#: What the id of a large-count twin is beyond that of its original.
+LARGE = 1000
+
 KINDS = {
     "local": "LOCAL",
     "passed": "OTHER",
@@ -97,6 +100,11 @@ class Function:
         return argument
 
     @property
+    def large(self) -> bool:
+        """Whether this is the large-count twin of another function."""
+        return self.id > LARGE
+
+    @property
     def short(self) -> str:
         """Name in lower case without MPI_, _init and _c: bcast, alltoallv."""
         return self.name.removeprefix("MPI_").removesuffix("_c").lower()
@@ -133,7 +141,7 @@ def read_table() -> list[Function]:
             functions.append(
                 Function(
                     name + "_c" * large,
-                    row["id"] + 1000 * large,
+                    row["id"] + LARGE * large,
                     row["kind"],
                     row.get("returns", "int"),
                     arguments,

@@ -251,8 +251,9 @@ SKELGEN_INLINE bool skelgen_poll_again(struct skelgen_stream *s, const struct sk
 {
 	struct skelgen_poll *poll = &s->poll;
 
-	if (unlikely(s->special != SKELGEN_SPECIAL_POLL || skelgen.paused ||
-		     begin - poll->end >= skelgen.polling_gap ||
+	if (unlikely((s->special | SKELGEN_SPECIAL_STACK) !=
+			     (SKELGEN_SPECIAL_POLL | SKELGEN_SPECIAL_STACK) ||
+		     skelgen.paused || begin - poll->end >= skelgen.polling_gap ||
 		     memcmp(&poll->call, call, sizeof(*call)) != 0))
 		return false;
 	poll->count++;

@@ -26,7 +26,14 @@ def describe(run: RunSummary) -> str:
     str
         Lines without an end of line at the last.
     """
-    parts = [_head(run), _functions(run), _communicators(run), _matrix(run), _loss(run)]
+    parts = [
+        _head(run),
+        _functions(run),
+        _sites(run),
+        _communicators(run),
+        _matrix(run),
+        _loss(run),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -48,6 +55,7 @@ def _head(run: RunSummary) -> str:
             f"{format_bytes(run.trace_bytes)}, "
             f"{run.bytes_per_event:.1f} bytes an event",
         ),
+        ("clock", str(run.taken)),
         ("recording cost", format_seconds(run.recorder_s)),
     ]
     return _table(rows, "<<")
@@ -75,6 +83,20 @@ def _functions(run: RunSummary) -> str:
     ]
     more = len(run.functions) - len(shown)
     return _table(rows, "<>>>") + (f"\nand {more} functions more" if more else "")
+
+
+def _sites(run: RunSummary) -> str:
+    """List the call sites where they say more than an address."""
+    if not any(one.deep for one in run.sites):
+        return ""
+    shown = run.sites[:_MOST_FUNCTIONS]
+    rows = [("function", "calls", "time", "called from")]
+    rows += [
+        (one.function, str(one.calls), format_seconds(one.time_s), one.where)
+        for one in shown
+    ]
+    more = len(run.sites) - len(shown)
+    return _table(rows, "<>><") + (f"\nand {more} call sites more" if more else "")
 
 
 def _communicators(run: RunSummary) -> str:

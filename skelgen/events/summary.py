@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.clock import cost_ns
+from skelgen.events.conditions import Conditions, conditions
 from skelgen.events.passed import PassedOn, passed_on, unit_ns
+from skelgen.events.sites import SiteSummary, call_sites
 from skelgen.events.traffic import traffic
 from skelgen.events.types import FAILED_POLL, Calls, Events
 from skelgen.trace import RankFile, Trace
 from skelgen.units import NS_PER_S, format_seconds, seconds
-
-#: Above this share of lost computation the machine was not quiet [1].
-LOADED = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +88,16 @@ class RunSummary:
         Longest time first.
     communicators : tuple of CommunicatorSummary
         As created.
+    sites : tuple of SiteSummary
+        Longest time first.
     matrix : (ranks, ranks) float64 array
         Bytes in messages from each rank to each other [bytes].
     passed : tuple of PassedOn
         Functions that communicate but were passed on unrecorded.
     local : tuple of PassedOn
         Functions that do not communicate and become no event.
-    lost_share : float
-        Share of the computation in which the ranks did not have their core [0 to 1].
+    taken : Conditions
+        Clocks and load.
     recorder_s : float
         What recording cost by its own account, all ranks [s].
     clean : bool
@@ -117,10 +118,11 @@ class RunSummary:
     bytes_per_event: float
     functions: tuple[FunctionSummary, ...]
     communicators: tuple[CommunicatorSummary, ...]
+    sites: tuple[SiteSummary, ...]
     matrix: NDArray[np.float64]
     passed: tuple[PassedOn, ...]
     local: tuple[PassedOn, ...]
-    lost_share: float
+    taken: Conditions
     recorder_s: float
     clean: bool
     warnings: tuple[str, ...]
@@ -141,18 +143,25 @@ class RunSummary:
             "bytes_per_event": self.bytes_per_event,
             "functions": [_fields(one) for one in self.functions],
             "communicators": [_fields(one) for one in self.communicators],
+            "sites": [_fields(one) for one in self.sites],
             "matrix_bytes": self.matrix.astype(np.int64).tolist(),
             "passed": {one.name: one.calls for one in self.passed},
             "passed_s": {one.name: one.time_s for one in self.passed},
             "local": {one.name: one.calls for one in self.local},
-            "lost_share": self.lost_share,
+            "clock": self.taken.clock,
+            "clocks": self.taken.clocks,
+            "clock_error_s": self.taken.clock_error_s,
+            "computed_s": self.taken.computed_s,
+            "lost_share": self.taken.lost_share,
             "recorder_s": self.recorder_s,
             "clean": self.clean,
             "warnings": list(self.warnings),
         }
 
 
-def _fields(one: FunctionSummary | CommunicatorSummary) -> dict[str, Any]:
+def _fields(
+    one: FunctionSummary | CommunicatorSummary | SiteSummary,
+) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
 
 
@@ -172,13 +181,8 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
     sent = traffic(events.calls)
     others = passed_on(trace.files)
     passed = tuple(one for one in others if one.communicates)
-    lost = _lost_share(trace.files)
-    loaded: tuple[str, ...] = ()
-    if lost > LOADED:
-        loaded = (
-            f"the ranks did not have their core in {lost:.0%} of their computation: "
-            "the machine was loaded; record again when it is quiet",
-        )
+    taken = conditions(trace.files)
+    count, time_ns = _by_shape(events)
     unrecorded = tuple(
         f"{one.calls} calls of {one.name} ({format_seconds(one.time_s)}) communicate "
         "but are not recorded; a skeleton does not have them"
@@ -196,15 +200,16 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         mpi_share=min(inside_ns / elapsed_ns, 1.0) if elapsed_ns else 0.0,
         trace_bytes=trace.size_bytes,
         bytes_per_event=sum(f.used_bytes for f in trace.files) / max(trace.events, 1),
-        functions=_functions(events, sent.function_bytes),
+        functions=_functions(events.calls, count, time_ns, sent.function_bytes),
         communicators=_communicators(events.calls),
+        sites=call_sites(events, count, time_ns),
         matrix=sent.matrix,
         passed=passed,
         local=tuple(one for one in others if not one.communicates),
-        lost_share=lost,
+        taken=taken,
         recorder_s=_recorder_s(trace.files),
         clean=trace.clean,
-        warnings=(*trace.warnings, *events.warnings, *loaded, *unrecorded),
+        warnings=(*trace.warnings, *events.warnings, *taken.warnings, *unrecorded),
     )
 
 
@@ -235,10 +240,11 @@ def _by_shape(events: Events) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 
 def _functions(
-    events: Events, sent: NDArray[np.float64]
+    calls: Calls,
+    count: NDArray[np.int64],
+    time_ns: NDArray[np.float64],
+    sent: NDArray[np.float64],
 ) -> tuple[FunctionSummary, ...]:
-    calls = events.calls
-    count, time_ns = _by_shape(events)
     number = calls.shapes["function"]
     functions = len(calls.functions)
     calls_of = np.bincount(number, weights=count, minlength=functions)
@@ -270,12 +276,6 @@ def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
         CommunicatorSummary(kind, size, count, totals[kind, size])
         for (kind, size), count in counts.items()
     )
-
-
-def _lost_share(files: Sequence[RankFile]) -> float:
-    lost_ns = 1000.0 * sum(file.facts.lost_us for file in files)
-    compute_ns = sum(file.facts.compute_units * unit_ns(file) for file in files)
-    return min(lost_ns / compute_ns, 1.0) if compute_ns else 0.0
 
 
 def _recorder_s(files: Sequence[RankFile]) -> float:

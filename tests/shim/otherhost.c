@@ -1,4 +1,7 @@
-/* Makes a rank believe that it runs on a machine of its own, whose clock is 3 s per rank ahead. */
+/*
+ * Makes two ranks each believe that they share a machine of their own. Its clock is 6 s per
+ * machine ahead and, from DRIFT_BASE [ns] on, gains DRIFT_PPM.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -6,25 +9,38 @@
 #include <string.h>
 #include <time.h>
 
-static int rank(void)
+static int machine(void)
 {
 	const char *text = getenv("PMI_RANK");
 
 	if (!text)
 		text = getenv("OMPI_COMM_WORLD_RANK");
-	return text ? atoi(text) : 0;
+	return text ? atoi(text) / 2 : 0;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	static int (*real)(clockid_t, struct timespec *);
+	static long long base;
+	static double gain;
 	int code;
 
-	if (!real)
+	if (!real) {
+		const char *ppm = getenv("DRIFT_PPM");
+		const char *from = getenv("DRIFT_BASE");
+
+		gain = ppm ? atof(ppm) * 1e-6 * machine() : 0;
+		base = from ? atoll(from) : 0;
 		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+	}
 	code = real(clock, t);
-	if (clock == CLOCK_MONOTONIC)
-		t->tv_sec += 3 * rank();
+	if (clock == CLOCK_MONOTONIC) {
+		long long ns = t->tv_sec * 1000000000LL + t->tv_nsec;
+
+		ns += 6000000000LL * machine() + (long long)(gain * (double)(ns - base));
+		t->tv_sec = ns / 1000000000;
+		t->tv_nsec = ns % 1000000000;
+	}
 	return code;
 }
 
@@ -37,6 +53,6 @@ FILE *fopen(const char *path, const char *mode)
 		*(void **)&real = dlsym(RTLD_NEXT, "fopen");
 	if (!strstr(path, "boot_id"))
 		return real(path, mode);
-	snprintf(text, sizeof(text), "machine-%d\n", rank() / 2);
+	snprintf(text, sizeof(text), "machine-%d\n", machine());
 	return fmemopen(text, strlen(text), "r");
 }

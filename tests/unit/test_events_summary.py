@@ -169,8 +169,9 @@ def test_a_loaded_machine_is_told(tmp_path):
         writer.event("MPI_Barrier", 2_000_000, 10, extras={"lost_us": 250})
 
     run = recorded(tmp_path, body)
-    assert run.lost_share == pytest.approx(0.25, rel=0.01)
-    assert "did not have their core in 25% of their computation" in run.warnings[0]
+    assert run.taken.lost_share == pytest.approx(0.25, rel=0.01)
+    assert "taken on a loaded machine: the ranks computed for" in run.warnings[0]
+    assert "(25% lost)" in run.warnings[0]
 
 
 def test_the_recorders_own_cost_is_summed_up(tmp_path):

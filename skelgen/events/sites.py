@@ -1,0 +1,70 @@
+"""Where a program calls MPI from, and how long it spends there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.shapes import CALLED_BY
+from skelgen.events.types import Events
+from skelgen.units import seconds
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSummary:
+    """The calls of one function from one place, all ranks.
+
+    Attributes
+    ----------
+    function : str
+    where : str
+        Module and offset that the call returns to, then those of its callers where
+        they were recorded.
+    calls : int
+    time_s : float
+        Time inside [s].
+    """
+
+    function: str
+    where: str
+    calls: int
+    time_s: float
+
+    @property
+    def deep(self) -> bool:
+        """Return whether callers were recorded."""
+        return CALLED_BY in self.where
+
+
+def call_sites(
+    events: Events, count: NDArray[np.int64], time_ns: NDArray[np.float64]
+) -> tuple[SiteSummary, ...]:
+    """Sum up the calls of each place, longest time first.
+
+    Parameters
+    ----------
+    events : Events
+    count : int64 array
+        Calls of each shape.
+    time_ns : float64 array
+        Time inside the calls of each shape [ns].
+    """
+    shapes = events.calls.shapes
+    places = np.stack([shapes["function"], shapes["site"]], axis=1)
+    distinct, where = np.unique(places, axis=0, return_inverse=True)
+    where = where.reshape(-1)
+    calls = np.bincount(where, weights=count, minlength=len(distinct))
+    inside = np.bincount(where, weights=time_ns, minlength=len(distinct))
+    rows = [
+        SiteSummary(
+            events.calls.functions[function],
+            events.sites[site],
+            int(calls[i]),
+            seconds(float(inside[i])),
+        )
+        for i, (function, site) in enumerate(distinct.tolist())
+        if calls[i]
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.time_s, row.where, row.function)))

@@ -1,0 +1,132 @@
+"""Clocks that differ, drift or cannot be read cheaply, and cores that are shared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skelgen.events import collect
+from skelgen.events.conditions import LOADED, conditions
+from skelgen.matching import match
+from skelgen.trace import open_trace
+from tests.shim.conftest import HERE, Lab, Record
+
+pytestmark = pytest.mark.mpi
+
+TSC, MONOTONIC = 1, 2
+
+
+@pytest.fixture
+def other_hosts(lab: Lab, tmp_path: Path) -> str:
+    """Return what to preload so that two ranks each are on a machine of their own."""
+    library = tmp_path / "libotherhost.so"
+    command = ["cc", "-shared", "-fPIC", str(HERE / "otherhost.c"), "-o", str(library)]
+    subprocess.run([*command, "-ldl"], check=True)
+    return f"{lab.shim}:{library}"
+
+
+def test_clock_offsets_between_hosts_are_bounded(
+    lab: Lab, tmp_path: Path, other_hosts: str
+) -> None:
+    command = [str(lab.compile("communicators"))]
+    run = lab.launch(4, command, tmp_path, preload=other_hosts)
+    assert (run.exit_code, run.output) == (0, "done\n"), run.errors
+    offsets = [list(t.tables.get("offsets", {}).values()) for t in run.traces]
+    # Ranks 0 and 1 are on one machine, 2 and 3 on the other, whose leader is 2.
+    assert [len(rows) for rows in offsets] == [0, 0, 2, 0]
+    assert len({t.header["boot_id"] for t in run.traces}) == 2
+    for row, place in zip(offsets[2], (0, 1), strict=True):
+        assert (row["place"], row["reference"]) == (place, 0)
+        assert abs(row["offset_ns"] + 6_000_000_000) <= row["error_ns"]
+    taken = conditions(open_trace(run.folder).files)
+    assert taken.clocks == 2
+    assert taken.clock_error_s == max(r["error_ns"] for r in offsets[2]) / 1e9
+    assert "of 2 hosts, known to within" in str(taken)
+
+
+@pytest.mark.parametrize("clock", ["tsc", "monotonic"])
+def test_no_receive_ends_before_its_send_begins_although_clocks_drift(
+    lab: Lab, tmp_path: Path, other_hosts: str, clock: str
+) -> None:
+    command = [str(lab.compile("clocks")), "exchange", "300"]
+    settings = {
+        "SKELGEN_CLOCK": clock,
+        "DRIFT_PPM": "2000",  # 600 us in 300 ms: far more than the error bound
+        "DRIFT_BASE": str(time.monotonic_ns()),
+    }
+    run = lab.launch(4, command, tmp_path, preload=other_hosts, **settings)
+    assert run.exit_code == 0, run.errors
+    trace = open_trace(run.folder)
+    events = collect(trace)
+    assert events.warnings == ()
+    matching = match(events.calls)
+    sends, receives = matching.send_call, matching.receive_call
+    assert len(sends) > 100
+    latency_ns = events.leave_ns[receives] - events.enter_ns[sends]
+    error_s = conditions(trace.files).clock_error_s
+    assert error_s is not None
+    # What the bound allows; both directions count, so a wrong offset would show.
+    assert latency_ns.min() >= -1e9 * error_s
+    # And without what the offsets tell the clocks would be far apart.
+    offsets = [o.offset_ns for f in trace.files for o in f.definitions.offsets]
+    drifted_ns = abs(offsets[1] - offsets[0])
+    assert drifted_ns > 300_000
+    assert drifted_ns > 3e9 * error_s
+
+
+def test_without_the_time_stamp_counter_the_kernels_clock_is_taken(
+    record: Record,
+) -> None:
+    setting = {"SKELGEN_CLOCK": "monotonic"}
+    begin = time.monotonic_ns()
+    run = record("endings", 1, "many", "1000", **setting)
+    end = time.monotonic_ns()
+    (trace,) = run.traces
+    assert trace.header["clock_kind"] == MONOTONIC
+    assert trace.header["ticks_per_s"] == 1_000_000_000
+    assert begin <= trace.header["start_ticks"] <= end
+    sends = trace.of("Send")
+    assert len(sends) == 1000
+    assert all(a.end <= b.begin for a, b in pairwise(sends))
+    assert str(conditions(open_trace(run.folder).files)) == (
+        "CLOCK_MONOTONIC, one for all ranks"
+    )
+
+
+def test_a_clock_that_does_not_exist_is_told(record: Record) -> None:
+    run = record("endings", 1, "many", "10", SKELGEN_CLOCK="sundial")
+    assert "SKELGEN_CLOCK=sundial is neither tsc nor monotonic" in run.errors
+
+
+def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
+    """A rank and a busy process on one core have half of it each."""
+    core = min(os.sched_getaffinity(0))
+    try:
+        os.sched_setaffinity(0, {core})  # inherited by what is started
+        spin = [sys.executable, "-c", "while True: pass"]
+        hogs = [subprocess.Popen(spin) for _ in range(2)]
+        try:
+            command = [str(lab.compile("clocks")), "compute", "10"]
+            run = lab.launch(1, command, tmp_path, preload=str(lab.shim))
+        finally:
+            for hog in hogs:
+                hog.kill()
+                hog.wait()
+    finally:
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    assert run.exit_code == 0, run.errors
+    (trace,) = run.traces
+    assert sum(event.lost_us > 0 for event in trace.of("Barrier")) > 10
+    taken = conditions(open_trace(run.folder).files)
+    assert taken.lost_share > 5 * LOADED
+    (warning,) = taken.warnings
+    assert warning.startswith("this trace was taken on a loaded machine: ")
+    computed = np.array([e.begin for e in trace.of("Barrier")])
+    assert (np.diff(computed) > 0).all()

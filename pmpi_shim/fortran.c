@@ -127,3 +127,14 @@ const MPI_Datatype *skelgen_types_f2c(struct skelgen_stream *s, const MPI_Fint t
 	return translated;
 #endif
 }
+
+/* A text as C has it: without the blanks at its end, which Fortran ignores. */
+void skelgen_trimmed(char *text, size_t room, const char *padded, size_t length)
+{
+	while (length && padded[length - 1] == ' ')
+		length--;
+	if (length >= room)
+		length = room - 1;
+	memcpy(text, padded, length);
+	text[length] = 0;
+}

@@ -20,6 +20,7 @@ extern struct skelgen_sentinels {
 
 void *skelgen_fortran_look_up(void **address, const char *name);
 void skelgen_hold_fortran(struct skelgen_stream *s, size_t n, const MPI_Fint requests[]);
+void skelgen_trimmed(char *text, size_t room, const char *padded, size_t length);
 const MPI_Datatype *skelgen_types_f2c(struct skelgen_stream *s, const MPI_Fint types[], size_t n);
 
 /* The library's own function; looked up at its first call, for a C program may never make one. */

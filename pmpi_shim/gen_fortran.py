@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from wrapper_calls import record
-from wrapper_parts import FREES, SESSIONS, Wrapper, event_body
+from wrapper_parts import FREES, SESSIONS, Wrapper, counted_body, event_body
 from wrapper_table import HANDLES, Argument, Function, read_table
 
 #: How gfortran's names of a function end: mpif.h and `use mpi`, two of their variants
@@ -54,14 +54,15 @@ class Binding:
         self.has_error = function.returns == "int" and (
             self.f08 or function.name != "MPI_Pcontrol"
         )
-        self.lengths = sum("char" in a.type for a in self.arguments)
+        texts = [a for a in self.arguments if "char" in a.type]
+        self.lengths = [f"length_{a.name}" for a in texts]
 
     @property
     def head(self) -> str:
         """Declaration and opening of the wrapper, with the library's function."""
         parameters = [f"void *f_{a.name}" for a in self.arguments]
         parameters += ["MPI_Fint *f_error"] * self.has_error
-        parameters += [f"size_t length{i}" for i in range(self.lengths)]
+        parameters += [f"size_t {length}" for length in self.lengths]
         result = "void" if self.function.returns == "int" else self.function.returns
         name = f"{result} skelgen_{self.symbol}({', '.join(parameters) or 'void'})"
         return (
@@ -89,8 +90,7 @@ class Binding:
                 word = f"{a.name} == {none} ? {word} : (void *){a.name}"
             words.append(word)
         words += ["f_error"] * self.has_error
-        words += [f"length{i}" for i in range(self.lengths)]
-        return f"real({', '.join(words)})"
+        return f"real({', '.join([*words, *self.lengths])})"
 
 
 def _no_status(a: Argument) -> str:
@@ -103,6 +103,8 @@ def _base(a: Argument) -> str:
 
 def _converted(a: Argument) -> str:
     kind = _base(a).removeprefix("MPI_").replace("Datatype", "Type")
+    if kind == "File":  # a pointer in every library
+        return f"pmpi.File_f2c(*(const MPI_Fint *)f_{a.name})"
     return f"skelgen_f2c({kind}, f_{a.name})"
 
 
@@ -119,6 +121,9 @@ def _read(a: Argument, binding: Binding) -> str:
     if a.role in ("sendbuf", "recvbuf"):
         what = "described" if binding.described else "buffer"
         return f"const void *{a.name} = skelgen_{what}({source});"
+    if _base(a) == "char":
+        copied = f"{a.name}, sizeof({a.name}), {source}, length_{a.name}"
+        return f"char {a.name}[4096];\n\tskelgen_trimmed({copied});"
     base = "MPI_Fint" if _base(a) in HANDLES else a.type.strip(" *")
     return f"{base} *{a.name} = {source};"
 
@@ -167,19 +172,18 @@ def recorded(binding: Binding) -> str:
 def counted(binding: Binding, index: int) -> str:
     """Return the wrapper of a call that is counted and passed on."""
     f = binding.function
-    text = binding.head
-    call = f"\t{binding.call()};\n"
-    if f.name in FREES:
-        text += binding.own_error
-    text += f"\tstruct skelgen_stream *s = skelgen_count({index});\n"
-    if f.name in FREES:
-        kind, forget = FREES[f.name]
-        text += f"\t{kind} freed = {_converted(f.arguments[0])};\n"
-        call += f"\tif (s && *f_error == MPI_SUCCESS)\n\t\t{forget};\n"
-    if f.returns != "int":
-        call = f"\t{f.returns} result = {call.strip()}\n"
-    text += f"\n{call}\tif (s)\n\t\tskelgen_current = s;\n"
-    return text + ("\treturn result;\n}\n" if f.returns != "int" else "}\n")
+    freed = _converted(f.arguments[0]) if f.name in FREES else ""
+    result = f"{f.returns} result = " if f.returns != "int" else ""
+    body = counted_body(
+        f,
+        index,
+        call=f"{result}{binding.call()};",
+        freed=freed,
+        succeeded="*f_error == MPI_SUCCESS",
+    )
+    own_error = binding.own_error if freed else ""
+    end = "\treturn result;\n}\n" if result else "}\n"
+    return f"{binding.head}{own_error}{body}{end}"
 
 
 def lifecycle(binding: Binding) -> str:

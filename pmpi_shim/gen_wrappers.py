@@ -18,7 +18,7 @@ from pathlib import Path
 
 from gen_fortran import symbols
 from wrapper_calls import record
-from wrapper_parts import FREES, SESSIONS, Wrapper, event_body
+from wrapper_parts import SESSIONS, Wrapper, counted_body, event_body
 from wrapper_table import HANDLES, KINDS, Function, read_table
 
 
@@ -50,27 +50,12 @@ def recorded(f: Function) -> str:
 
 
 def counted(f: Function, index: int) -> str:
-    """Return the wrapper of a call that is counted and passed on.
-
-    Those that communicate are timed as well.
-    """
+    """Return the wrapper of a call that is counted and passed on."""
     result, _, arguments = signature(f)
-    lines = [
-        "\tstruct skelgen_stream *s = skelgen_count(" + f"{index});",
-        f"\t{result} code;",
-    ]
-    if f.name in FREES:
-        lines.append(f"\t{FREES[f.name][0]} freed = *{f.arguments[0].name};")
-    timed = f.kind == "passed"
-    if timed:
-        lines.append("\tuint64_t begin = s ? skelgen_now() : 0;")
-    lines += [f"\n\tcode = (real.{f.name})({arguments});"]
-    if f.name in FREES:
-        lines.append(f"\tif (s && code == MPI_SUCCESS)\n\t\t{FREES[f.name][1]};")
-    if timed:
-        lines.append(f"\tif (s)\n\t\tskelgen_spent({index}, skelgen_now() - begin);")
-    lines += ["\tif (s)\n\t\tskelgen_current = s;", "\treturn code;", "}"]
-    return head(f) + "\n".join(lines) + "\n"
+    call = f"{result} code = (real.{f.name})({arguments});"
+    freed = f"*{f.arguments[0].name}" if f.arguments else ""
+    body = counted_body(f, index, call=call, freed=freed)
+    return f"{head(f)}{body}\treturn code;\n}}\n"
 
 
 def lifecycle(f: Function) -> str:

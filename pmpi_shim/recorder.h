@@ -320,7 +320,7 @@ extern const size_t skelgen_function_count;
 	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
 	X(Comm_free) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
 	X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Dist_graph_neighbors) \
-	X(Dist_graph_neighbors_count) X(Error_class) X(Get_library_version) X(Get_version) \
+	X(Dist_graph_neighbors_count) X(Error_class) X(File_f2c) X(Get_library_version) X(Get_version) \
 	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
@@ -331,7 +331,8 @@ extern const size_t skelgen_function_count;
 #define skelgen_f2c(kind, handle) MPI_##kind##_f2c(*(const MPI_Fint *)(handle))
 #else
 #define SKELGEN_PMPI_F2C(X) \
-	X(Comm_f2c) X(Info_f2c) X(Message_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) X(Win_f2c)
+	X(Comm_f2c) X(Group_f2c) X(Info_f2c) X(Message_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) \
+	X(Win_f2c)
 #define skelgen_f2c(kind, handle) pmpi.kind##_f2c(*(const MPI_Fint *)(handle))
 #endif
 /* clang-format on */

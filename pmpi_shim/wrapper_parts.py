@@ -169,3 +169,31 @@ def event_body(
         lines.append(f"{indent}skelgen_event(s, call, {uses}, begin, end);")
     lines += [*w.last, "skelgen_end(s);", *([result] if result else [])]
     return "".join(f"\t{line}\n" for line in lines)
+
+
+def counted_body(
+    f: Function,
+    index: int,
+    *,
+    call: str,
+    freed: str,
+    succeeded: str = "code == MPI_SUCCESS",
+) -> str:
+    """Return what stands in the wrapper of a call that is counted and passed on.
+
+    Those that communicate are timed as well. `freed` is the handle that a call frees.
+    """
+    lines = [f"struct skelgen_stream *s = skelgen_count({index});"]
+    kind, forget = FREES.get(f.name, ("", ""))
+    timed = f.kind == "passed"
+    if kind:
+        lines.append(f"{kind} freed = {freed};")
+    if timed:
+        lines.append("uint64_t begin = s ? skelgen_now() : 0;")
+    lines.append(call)
+    if kind:
+        lines.append(f"if (s && {succeeded})\n\t\t{forget};")
+    if timed:
+        lines.append(f"if (s)\n\t\tskelgen_spent({index}, skelgen_now() - begin);")
+    lines.append("if (s)\n\t\tskelgen_current = s;")
+    return "".join(f"\t{line}\n" for line in lines)

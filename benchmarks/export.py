@@ -77,7 +77,7 @@ def export(folder: Path, name: str, output: Path) -> None:
     begin = time.process_time()
     result = pipeline.export(folder, name, output, force=True, most_events=0)
     taken = time.process_time() - begin
-    assert not result.left_out, result.left_out
+    assert not result.notes, result.notes
     facts = {"seconds": taken, "events": result.events, "bytes": result.size_bytes}
     print(json.dumps(facts))
 

@@ -72,7 +72,7 @@ def export(
                 "events": result.events,
                 "records": result.records,
                 "size_bytes": result.size_bytes,
-                "left_out": list(result.left_out),
+                "notes": list(result.notes),
             }
         )
         return
@@ -82,4 +82,4 @@ def export(
         ("holds", f"{result.events} events as {held}"),
         ("size", format_bytes(result.size_bytes)),
     ]
-    print_facts([*rows, *(("left out", line) for line in result.left_out)])
+    print_facts([*rows, *(("note", line) for line in result.notes)])

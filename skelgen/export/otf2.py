@@ -43,13 +43,14 @@ def write(run: Run, target: Path) -> Written:
         definitions = library().OTF2_Archive_GetGlobalDefWriter(archive)
         Definitions(run, definitions, counts).write()
         check(library().OTF2_Archive_CloseGlobalDefWriter(archive, definitions))
-    left = []
-    if messages.alone:
-        left.append(
-            f"the partner of {messages.alone} halves of messages: it is not there"
-        )
+    note = (
+        f"{messages.alone} halves of messages are without the other: such a receive "
+        "states its capacity"
+    )
     anchor = target / f"{_NAME.decode()}.otf2"
-    return Written((anchor,), dict(sorted(records.items())), tuple(left))
+    return Written(
+        (anchor,), dict(sorted(records.items())), (note,) if messages.alone else ()
+    )
 
 
 @contextmanager

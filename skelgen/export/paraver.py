@@ -33,7 +33,7 @@ def write(run: Run, target: Path) -> Written:
     paths[1].write_text(writer.labels(), "utf-8")
     paths[2].write_text(writer.places.rows(), "utf-8")
     lost = messages.alone + 2 * (messages.pairs - writer.messages)
-    left = f"{lost} halves of messages: what they belong to was not complete"
+    left = f"left out: {lost} halves of messages that were not complete"
     records = {
         "states": writer.states,
         "events": writer.events,

@@ -29,11 +29,11 @@ def write(run: Run, target: Path) -> Written:
     with _opened(target) as out:
         writer = _Writer(run, messages, out)
         writer.write()
-    left = [f"{messages.alone} messages whose other half is not there have no arrow"]
+    note = f"{messages.alone} messages without their other half have no arrow"
     return Written(
         paths=(target,),
         records={"slices": writer.slices, "arrows": writer.arrows},
-        left_out=tuple(left if messages.alone else []),
+        notes=(note,) if messages.alone else (),
     )
 
 

@@ -40,19 +40,25 @@ def write(run: Run, target: Path) -> Written:
     names = [f"{stem}.{rank}.tit" for rank in range(run.trace.world_size)]
     actions: Counter[str] = Counter()
     left: Counter[str] = Counter()
+    spread: Counter[str] = Counter()
     for rank, name in enumerate(names):
         with (target / name).open("w", encoding="utf-8") as out:
             writer = _Writer(run, rank, messages, out)
             writer.write(run.events_of(rank) if rank in run.ranks else ())
         actions += writer.actions
         left += writer.left
+        spread += writer.spread
     listing = target / f"{stem}.tit"
     listing.write_text("".join(f"{name}\n" for name in names), "utf-8")
-    lines = [f"{count} {what}" for what, count in sorted(left.items())]
+    lines = [f"left out: {count} {what}" for what, count in sorted(left.items())]
+    lines += [
+        f"{count} calls of {name} are written as messages"
+        for name, count in sorted(spread.items())
+    ]
     if any(stream.thread for stream in run.streams):
-        lines.append("threads: the calls of a rank are written in order of time")
+        lines.append("threads: the calls of a rank are one sequence, in order of time")
     if not run.trace.clean:
-        lines.append("the end of ranks that did not end cleanly: the replay may stop")
+        lines.append("the run did not end cleanly: its replay may stop at its end")
     paths = (listing, *(target / name for name in names))
     return Written(paths, dict(sorted(actions.items())), tuple(lines))
 
@@ -64,6 +70,7 @@ class _Writer:
         self.run, self.rank, self.messages, self.out = run, rank, messages, out
         self.actions: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
+        self.spread: Counter[str] = Counter()
         self._compute_ns = self._busy_ns = 0
         self._threads = max((s.thread for s in run.streams), default=0) + 1
         #: Halves that were begun and not waited for, with the words of `wait`.
@@ -123,7 +130,7 @@ class _Writer:
         """
         other = self.messages.other(half)
         if other is None:
-            self.left["halves of messages: the other half is not there"] += 1
+            self.left["halves of messages without the other half"] += 1
             return
         sends = half.role == Role.SEND
         stream, ordinal = (half.stream, half.ordinal) if sends else other[:2]
@@ -167,7 +174,7 @@ class _Writer:
             return
         group = tit_spread.Group(len(members), own, call.root, size_bytes, sides)
         tag = _TAGS + self.run.canonical[call.communicator]
-        self.left[f"calls of {call.function} as messages"] += 1
+        self.spread[call.function] += 1
         for step in tit_spread.spread(call.name, group):
             self._step(step, members, tag)
 

@@ -157,10 +157,10 @@ class Written:
         Files or folders, the one to open first.
     records : dict of str to int
         How many of each kind of thing they hold.
-    left_out : tuple of str
-        One line for each thing that the format or a limit left out.
+    notes : tuple of str
+        One line for each thing that is left out or not as it was.
     """
 
     paths: tuple[Path, ...]
     records: dict[str, int]
-    left_out: tuple[str, ...]
+    notes: tuple[str, ...]

@@ -33,8 +33,8 @@ class Exported:
     records : dict of str to int
         How many of each kind of thing it holds.
     size_bytes : int
-    left_out : tuple of str
-        One line for each thing that the format or a limit left out.
+    notes : tuple of str
+        One line for each thing that is left out or not as it was.
     """
 
     output: Path
@@ -42,7 +42,7 @@ class Exported:
     events: int
     records: dict[str, int]
     size_bytes: int
-    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def export(
@@ -102,11 +102,11 @@ def export(
         progress.start(f"writing {name}", one.passes * kept)
         written = writer(run, beside)
         progress.finish()
-    left = list(written.left_out)
+    left = list(written.notes)
     if cut:
         left.insert(
             0,
-            f"the last {cut} of {trace.events} events, from "
+            f"left out: the last {cut} of {trace.events} events, from "
             f"{run.until_ns / 1e9:.6g} s on: more than {most} (--max-events)",
         )
     paths = [target / path.relative_to(beside) for path in written.paths]
@@ -116,7 +116,7 @@ def export(
         events=kept,
         records=written.records,
         size_bytes=_size(target),
-        left_out=tuple(left),
+        notes=tuple(left),
     )
 
 

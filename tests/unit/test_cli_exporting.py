@@ -50,7 +50,7 @@ def test_json_says_what_was_written(capsys, recorded, tmp_path):
     assert result["output"] == result["opens"] == str(target)
     assert result["size_bytes"] == target.stat().st_size
     assert result["events"] == result["records"]["slices"] > 100
-    assert result["left_out"] == []
+    assert result["notes"] == []
     assert json.loads(gzip.decompress(target.read_bytes()))["traceEvents"]
 
 
@@ -59,7 +59,7 @@ def test_what_exceeds_the_limit_is_left_out_and_said(capsys, recorded, tmp_path)
     assert run(["export", str(recorded), *words]) == 0
     out = capsys.readouterr().out
     assert "left out" in out
-    assert "--max-events" in out
+    assert "(--max-events)" in out
     records = json.loads((tmp_path / "run.perfetto.json").read_text())["traceEvents"]
     assert 50 < sum(record["ph"] == "X" for record in records) <= 100
 

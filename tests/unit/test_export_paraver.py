@@ -83,7 +83,7 @@ def test_messages_name_sender_receiver_bytes_and_four_times(written):
     expected.update({(2, 1, 16, 9): 3, (3, 1, 16, 9): 6, (4, 1, 16, 9): 3})
     assert sent == expected
     assert result.records["messages"] == len(prv.messages)
-    assert result.left_out == ()
+    assert result.notes == ()
 
 
 def test_communicators_and_places_agree_in_all_three_files(written):

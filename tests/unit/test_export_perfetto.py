@@ -140,8 +140,8 @@ def test_messages_without_their_other_half_are_counted(tmp_path):
     (tmp_path / "run").mkdir()
     run, _ = opened(save_mixed(tmp_path / "run", killed=3), tmp_path)
     result = write(run, tmp_path / "run.json")
-    assert len(result.left_out) == 1
-    assert "whose other half is not there" in result.left_out[0]
+    assert len(result.notes) == 1
+    assert "without their other half" in result.notes[0]
     arrows = Counter(record["ph"] for record in records(result.paths[0]))
     assert arrows["s"] == arrows["f"] == result.records["arrows"]
 

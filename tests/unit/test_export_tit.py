@@ -89,7 +89,7 @@ def test_collectives_of_some_ranks_are_messages_among_them(tmp_path):
         and int(line.split()[3]) >= 1 << 30
     }  # fmt: skip
     assert partners == {"1"}
-    assert f"{4 * ROUNDS} calls of MPI_Bcast as messages" in result.left_out
+    assert f"{4 * ROUNDS} calls of MPI_Bcast are written as messages" in result.notes
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7, 8])
@@ -139,8 +139,8 @@ def test_parts_of_different_size_go_where_they_belong():
 
 def test_what_a_replay_cannot_hold_is_named(tmp_path):
     _, _, result = exported(tmp_path, save_mixed, killed=3)
-    said = "\n".join(result.left_out)
-    assert "the other half is not there" in said
+    said = "\n".join(result.notes)
+    assert "halves of messages without the other half" in said
     assert "did not end cleanly" in said
 
 
@@ -148,7 +148,7 @@ def test_calls_of_threads_are_one_sequence_and_said_to_be(tmp_path):
     _, _, result = exported(tmp_path, save_threads)
     verbs = [line.split()[1] for line in lines(result, 0) if "compute" not in line]
     assert verbs == ["init", "irecv", "send", "wait", "finalize"]
-    assert any("threads" in line for line in result.left_out)
+    assert any("threads" in line for line in result.notes)
 
 
 @pytest.mark.skipif(not SMPIRUN, reason=MISSING)

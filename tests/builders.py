@@ -66,7 +66,8 @@ class EventsBuilder:
         self.communicators += [Communicator(1, -1, "self", (r,)) for r in range(ranks)]
         self.names = {"world": [0], "self": list(range(1, ranks + 1))}
         self.clock_ns = [0] * ranks
-        self.created = [0] * ranks
+        #: Of each rank the requests so far that are not persistent, and those that are.
+        self.created = [[0, 0] for _ in range(ranks)]
         self.tail_ns = [0] * ranks
         self._functions: dict[str, int] = {}
         self._shapes: dict[tuple[int, ...], int] = {}
@@ -141,7 +142,8 @@ class EventsBuilder:
     ) -> int:
         """Append a call; return the number of the request that it creates, or 0.
 
-        `requests` are such numbers, turned into ages. The function is named
+        `requests` are such numbers, turned into ages; those of persistent requests
+        are negative. The function is named
         without ``MPI_``.
         """
         info = function_info(function)
@@ -158,8 +160,7 @@ class EventsBuilder:
         )  # fmt: skip
         shape = self._shapes.setdefault(key, len(self._shapes))
         if requests:
-            newest = self.created[rank] + 1
-            ages = [*ages, *(newest - request for request in requests)]
+            ages = [*ages, *(self._age(rank, request) for request in requests)]
         row = self._ages.setdefault(tuple(ages), len(self._ages))
         enter = self.clock_ns[rank] + compute_ns
         leave = self.clock_ns[rank] = enter + mpi_ns
@@ -168,9 +169,15 @@ class EventsBuilder:
             self._vectors[rank].append((len(rows), sends, receives))
         rows.append((shape, size_bytes, row, compute_ns, enter, leave))
         if info.creates:
-            self.created[rank] += 1
-            return self.created[rank]
+            self.created[rank][info.persistent] += 1
+            number = self.created[rank][info.persistent]
+            return -number if info.persistent else number
         return 0
+
+    def _age(self, rank: int, request: int) -> int:
+        persistent = request < 0
+        age = self.created[rank][persistent] + 1 - abs(request)
+        return -age if persistent else age
 
     def length(self) -> int:
         """Return the number of calls so far, all ranks."""

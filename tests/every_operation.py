@@ -95,8 +95,19 @@ def every_operation() -> Plan:
         Do("MPI_Wait", ages=(1,)),
         Do("MPI_Send_init", size=32, peer=1, tag=8),
         Do("MPI_Recv_init", size=32, peer=3, tag=8),
-        Loop(3, [Do("MPI_Startall", ages=(2, 1)), Do("MPI_Waitall", ages=(2, 1))]),
-        Do("MPI_Request_free", ages=(2,)),
+        Loop(3, [Do("MPI_Startall", ages=(-2, -1)), Do("MPI_Waitall", ages=(-2, -1))]),
+        Do("MPI_Request_free", ages=(-2,)),
+        # Some of several persistent requests of one call at a time.
+        Loop(
+            2,
+            [
+                Do("MPI_Recv_init", size=32, peer=3, tag=9),
+                Do("MPI_Send_init", size=32, peer=1, tag=9),
+            ],
+        ),
+        Loop(2, [Do("MPI_Startall", ages=(-4, -3)), Do("MPI_Waitall", ages=(-4, -3))]),
+        Do("MPI_Startall", ages=(-2, -1)),
+        Do("MPI_Waitall", ages=(-2, -1)),
         # Four receives at a time from one call, completed together.
         Loop(
             2,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skelgen.events import Events, collect, function_info
+from skelgen.events import Events, FunctionInfo, collect, function_info
 from skelgen.events.functions import Kind
 from skelgen.trace import open_trace
 from tests.shim import reader
@@ -40,17 +40,22 @@ def _rank(events: Events, trace: reader.Trace, rank: int) -> int:
     assert [calls.functions[row["function"]] for row in rows] == names
     _times(events, trace, expected, begin, end)
     creators, partners = _requests(trace, expected)
-    created = [i for i, name in enumerate(names) if function_info(name).creates]
+    infos = [function_info(name) for name in names]
     for i, (event, row) in enumerate(zip(expected, rows, strict=True)):
         ages = calls.ages[begin + i]
         ages = calls.age_values[calls.age_first[ages] : calls.age_first[ages + 1]]
-        before = sum(1 for c in created if c < i)
-        assert [created[before - age] for age in ages.tolist()] == creators[i]
+        assert [_creator(infos[:i], age) for age in ages.tolist()] == creators[i]
         _arguments(event, row, partners.get(i), names[i])
         size = _size(trace, event, names[i])
         if size is not None:
             assert calls.size_bytes[begin + i] == size
     return len(expected)
+
+
+def _creator(infos: list[FunctionInfo], age: int) -> int:
+    """Return which of the calls before created the request of an age."""
+    sort = [i for i, one in enumerate(infos) if one.creates]
+    return [i for i in sort if infos[i].persistent == (age < 0)][-abs(age)]
 
 
 def _name(event: reader.Event) -> str:

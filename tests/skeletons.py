@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from skelgen.events import Calls, Events, Kind, function_info
-from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching, match
 from skelgen.signature import Signature, calls_of
 from skelgen.skeleton.closure import KeptCalls, close
@@ -92,8 +91,9 @@ def flaws_of_kept_set(found: Parts) -> list[str]:
 def _flaws_of_requests(found: Parts, is_kept: Any, rank: int) -> list[str]:
     calls, kept = found.calls, found.kept
     flaws: list[str] = []
-    every: list[int] = []  # calls that created a request
-    some: list[int] = []  # those that are kept
+    # Calls that created a request, of either sort, and those that are kept.
+    every: dict[bool, list[int]] = {False: [], True: []}
+    some: dict[bool, list[int]] = {False: [], True: []}
     active: dict[int, bool] = {}  # creator: whether its latest operation is kept
     own = {int(c): i for i, c in enumerate(kept.call) if _rank(calls, c) == rank}
     for call in range(calls.first[rank], calls.first[rank + 1]):
@@ -101,15 +101,15 @@ def _flaws_of_requests(found: Parts, is_kept: Any, rank: int) -> list[str]:
         info = function_info(calls.functions[shape["function"]])
         row = calls.ages[call]
         ages = calls.age_values[calls.age_first[row] : calls.age_first[row + 1]]
-        named = [every[-age] for age in ages.tolist()]
+        named = [every[age < 0][-abs(age)] for age in ages.tolist()]
         got = []
         if call in own:
             i = own[call]
             new = kept.ages[kept.age_first[i] : kept.age_first[i + 1]].tolist()
-            if any(not 1 <= age <= len(some) for age in new):
+            if any(not 1 <= abs(age) <= len(some[age < 0]) for age in new):
                 flaws.append(f"call {call} names a request that was not kept")
                 continue
-            got = [some[-age] for age in new]
+            got = [some[age < 0][-abs(age)] for age in new]
         if info.kind is Kind.START:
             for creator in named:
                 active[creator] = call in own
@@ -123,11 +123,10 @@ def _flaws_of_requests(found: Parts, is_kept: Any, rank: int) -> list[str]:
         if got != wanted:
             flaws.append(f"call {call} names {got} instead of {wanted}")
         if info.creates:
-            every.append(call)
+            every[info.persistent].append(call)
             if call in own:
-                some.append(call)
-            persistent = info.kind in PERSISTENT
-            active[call] = call in own and not persistent
+                some[info.persistent].append(call)
+            active[call] = call in own and not info.persistent
     return flaws
 
 

@@ -16,6 +16,8 @@
 #define NOWHERE (UINT32_MAX - 1) /* to MPI_PROC_NULL: no message */
 #define LOST (UINT32_MAX - 2)    /* a partner that does not exist: a message without partner */
 #define PROC_NULL (-2)
+#define PERSISTENT \
+	(SKELGEN_MATCH_SEND_INIT | SKELGEN_MATCH_RECEIVE_INIT | SKELGEN_MATCH_COLLECTIVE_INIT)
 /* Values of a request's activity that are not entries or messages. */
 #define INACTIVE (-1)
 
@@ -51,10 +53,13 @@ struct work {
 	struct instance *instances;
 	int64_t instance_count, instance_room;
 	int64_t *stream_first, *stream_next;
-	/* requests of the rank that is being read, by number of creation */
+	/*
+	 * Requests of the rank that is being read: number n is the n-th that is not persistent,
+	 * number `requests` + 1 - n the n-th persistent one.
+	 */
 	int64_t *request_call, *active;
 	int64_t *begun; /* instance of the creation or the latest start; INACTIVE: none */
-	int64_t created;
+	int64_t requests, created, lasting;
 	/* group of each communicator that holds the rank that is being read */
 	uint8_t *side;
 	int32_t rank;
@@ -294,7 +299,7 @@ static void begin_rank(struct work *w, int64_t rank, uint32_t stamp)
 {
 	w->rank = (int32_t)rank;
 	w->stamp = stamp;
-	w->created = 0;
+	w->created = w->lasting = 0;
 	memset(w->side, UNKNOWN, (size_t)w->in->communicators);
 	if (w->stream_next)
 		memset(w->stream_next, 0, (size_t)w->in->streams * sizeof(*w->stream_next));
@@ -303,9 +308,22 @@ static void begin_rank(struct work *w, int64_t rank, uint32_t stamp)
 /* Number of the request of an age, 0 when the trace does not hold its creation. */
 static int64_t request_of(const struct work *w, int64_t age)
 {
-	int64_t number = w->created + 1 - age;
+	int64_t sort = age < 0 ? w->lasting : w->created;
+	int64_t number = sort + 1 - (age < 0 ? -age : age);
 
-	return number >= 1 && number <= w->created ? number : 0;
+	if (number < 1 || number > sort)
+		return 0;
+	return age < 0 ? w->requests + 1 - number : number;
+}
+
+static void create_request(struct work *w, int64_t call, uint16_t role, int64_t activity,
+			   int64_t instance)
+{
+	int64_t number = role & PERSISTENT ? w->requests - w->lasting++ : ++w->created;
+
+	w->request_call[number] = call;
+	w->active[number] = activity;
+	w->begun[number] = instance;
 }
 
 /* Whether a collective is over when its call returns. */
@@ -435,11 +453,8 @@ static int read_receives(struct work *w, int64_t call)
 		instance = arrive(w, call, shape);
 		activity = blocks(role) ? INACTIVE : -2 - call;
 	}
-	if (role & SKELGEN_MATCH_CREATES) {
-		w->request_call[++w->created] = call;
-		w->active[w->created] = activity;
-		w->begun[w->created] = instance;
-	}
+	if (role & SKELGEN_MATCH_CREATES)
+		create_request(w, call, role, activity, instance);
 	if (!(role & (SKELGEN_MATCH_STARTS | SKELGEN_MATCH_COMPLETES | SKELGEN_MATCH_CANCELS)))
 		return 0;
 	for (int64_t k = in->age_first[in->ages[call]]; k < in->age_first[in->ages[call] + 1];
@@ -518,11 +533,8 @@ static int read_sends(struct work *w, int64_t call)
 	}
 	if (role & SKELGEN_MATCH_COLLECTIVE)
 		instance = join_collective(w, call, shape);
-	if (role & SKELGEN_MATCH_CREATES) {
-		w->request_call[++w->created] = call;
-		w->active[w->created] = message;
-		w->begun[w->created] = instance;
-	}
+	if (role & SKELGEN_MATCH_CREATES)
+		create_request(w, call, role, message, instance);
 	if (!w->out->send_done)
 		role &= (uint16_t)~SKELGEN_MATCH_COMPLETES;
 	if (!(role & (SKELGEN_MATCH_STARTS | SKELGEN_MATCH_COMPLETES)))
@@ -624,6 +636,7 @@ static int allocate(struct work *w, const struct skelgen_match_counts *counts)
 	const struct skelgen_match_input *in = w->in;
 	size_t receives = (size_t)counts->receives + 1, requests = (size_t)counts->requests + 1;
 
+	w->requests = counts->requests;
 	if (counts->receives >= LOST)
 		return -1;
 	w->entry_call = malloc(receives * sizeof(*w->entry_call));

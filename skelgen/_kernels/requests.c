@@ -167,6 +167,14 @@ static int room_for(struct skelgen_requests *r, struct skelgen_request_stream *s
 	return SKELGEN_REQUESTS_DONE;
 }
 
+/* Age of a request among those of its sort, negative for persistent ones. */
+static int64_t age_of(const struct skelgen_requests *r, int64_t serial)
+{
+	int64_t birth = r->birth[serial - 1];
+
+	return birth < 0 ? -(r->lasting + birth + 1) : r->created - r->lasting - birth + 1;
+}
+
 /* Turn one event's reference into a row of ages. */
 static void follow(struct skelgen_requests *r, struct skelgen_request_stream *stream,
 		   const struct elements *elements, int64_t foreign, unsigned action)
@@ -191,7 +199,7 @@ static void follow(struct skelgen_requests *r, struct skelgen_request_stream *st
 	for (int64_t i = 0; i < count; i++) {
 		r->dropped += serials[i] == MISSING;
 		if (serials[i] > 0)
-			serials[kept++] = r->created - serials[i] + 1;
+			serials[kept++] = age_of(r, serials[i]);
 	}
 	r->elements += count;
 	r->reference[r->event] = number_row(r, serials, kept);
@@ -205,6 +213,10 @@ static void create(struct skelgen_requests *r, struct skelgen_request_stream *st
 	if (action & SKELGEN_ACTION_NEW && r->created < r->creator_capacity) {
 		r->creator[r->created] = (uint32_t)r->event;
 		serial = (int32_t)++r->created;
+		if (action & SKELGEN_ACTION_LASTING)
+			r->birth[serial - 1] = -(int32_t)++r->lasting;
+		else
+			r->birth[serial - 1] = serial - (int32_t)r->lasting;
 	}
 	if (action & SKELGEN_ACTION_CREATES)
 		stream->owner[stream->made++] = serial;

@@ -18,7 +18,8 @@ enum skelgen_action {
 	SKELGEN_ACTION_PERSISTENT = 2, /* makes a persistent one in that numbering */
 	SKELGEN_ACTION_NEW = 4,        /* makes a request as `Calls` counts them */
 	SKELGEN_ACTION_STARTS = 8,
-	SKELGEN_ACTION_ENDS = 16, /* completes or frees what it lists */
+	SKELGEN_ACTION_ENDS = 16,    /* completes or frees what it lists */
+	SKELGEN_ACTION_LASTING = 32, /* makes a persistent one as `Calls` counts them */
 };
 
 /* One thread: its lists, and what its numbers stand for. */
@@ -67,8 +68,10 @@ struct skelgen_requests {
 	int64_t status_next;
 
 	uint32_t *creator; /* serial - 1 -> event */
+	int32_t *birth;    /* serial - 1 -> number among its sort, negative: persistent ones */
 	int64_t creator_capacity;
 	int64_t created;
+	int64_t lasting; /* of them persistent */
 
 	/* Rows of ages, shared by all ranks; row 0 is empty. */
 	int64_t *row_first;

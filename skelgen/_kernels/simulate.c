@@ -80,8 +80,9 @@ struct simulation {
 	uint8_t *request;
 	int32_t *request_row;
 	int32_t *request_meeting; /* latest one of a persistent collective */
-	int64_t *created;
-	int64_t *executed; /* of each row */
+	int64_t *created;         /* next request of each rank */
+	int64_t *lasting;         /* its latest persistent one; they are numbered from the end */
+	int64_t *executed;        /* of each row */
 	int64_t *position;
 	int32_t *waiting;
 	uint8_t *blocked;
@@ -294,20 +295,28 @@ static void attend(struct simulation *sim, int32_t found, int32_t row, int32_t r
 /* Request of a rank by age; NOBODY when there is none. */
 static int64_t by_age(struct simulation *sim, int32_t rank, int64_t age)
 {
-	int64_t request = sim->created[rank] - age;
+	const int64_t *first = sim->script->request_first + rank;
+	int64_t request = age > 0 ? sim->created[rank] - age : sim->lasting[rank] - age - 1;
+	int known = age > 0 ? request >= first[0] : age < 0 && request < first[1];
 
-	if (age < 1 || request < sim->script->request_first[rank] || sim->request[request] & GONE) {
+	if (!known || sim->request[request] & GONE) {
 		sim->outcome->misused++;
 		return NOBODY;
 	}
 	return request;
 }
 
-static int is_persistent(struct simulation *sim, int64_t request)
+/* Whether an operation creates a persistent request. */
+static int is_init(const struct skelgen_script *script, int32_t row)
 {
-	int kind = sim->script->kind[sim->request_row[request]];
+	int kind = script->kind[row];
 
 	return kind == SEND_INIT || kind == RECEIVE_INIT || kind == COLLECTIVE_INIT;
+}
+
+static int is_persistent(const struct simulation *sim, int64_t request)
+{
+	return is_init(sim->script, sim->request_row[request]);
 }
 
 /* Size of the first execution of a row. */
@@ -386,7 +395,7 @@ static void release_requests(struct simulation *sim, int32_t row, int32_t rank)
 
 static int64_t new_request(struct simulation *sim, int32_t rank, int32_t row)
 {
-	int64_t request = sim->created[rank]++;
+	int64_t request = is_init(sim->script, row) ? --sim->lasting[rank] : sim->created[rank]++;
 
 	sim->request_row[request] = row;
 	return request;
@@ -532,16 +541,18 @@ static int prepare(struct simulation *sim)
 	sim->request_row = cleared(requests, sizeof(*sim->request_row));
 	sim->request_meeting = cleared(requests, sizeof(*sim->request_meeting));
 	sim->created = cleared(script->ranks, sizeof(*sim->created));
+	sim->lasting = cleared(script->ranks, sizeof(*sim->lasting));
 	sim->executed = cleared(script->rows, sizeof(*sim->executed));
 	sim->waiting = cleared(script->ranks, sizeof(*sim->waiting));
 	sim->blocked = cleared(script->ranks, sizeof(*sim->blocked));
 	sim->ready = cleared(script->ranks, sizeof(*sim->ready));
 	if (!sim->sends || !sim->receives || !sim->stream_first || !sim->member_last ||
 	    !sim->request || !sim->request_row || !sim->request_meeting || !sim->created ||
-	    !sim->executed || !sim->waiting || !sim->blocked || !sim->ready)
+	    !sim->lasting || !sim->executed || !sim->waiting || !sim->blocked || !sim->ready)
 		return -1;
 	for (rank = 0; rank < script->ranks; rank++) {
 		sim->created[rank] = script->request_first[rank];
+		sim->lasting[rank] = script->request_first[rank + 1];
 		sim->position[rank] = -1;
 	}
 	return 0;
@@ -559,6 +570,7 @@ static void release(struct simulation *sim)
 	free(sim->request_row);
 	free(sim->request_meeting);
 	free(sim->created);
+	free(sim->lasting);
 	free(sim->executed);
 	free(sim->waiting);
 	free(sim->blocked);

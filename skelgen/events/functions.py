@@ -86,6 +86,11 @@ class FunctionInfo:
         """Return whether a call creates a request, for requests are aged by it."""
         return self.extra_request or self.kind in _CREATING
 
+    @property
+    def persistent(self) -> bool:
+        """Return whether that request is a persistent one."""
+        return self.kind in PERSISTENT
+
 
 _MODES = {
     "": "standard",

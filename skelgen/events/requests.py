@@ -1,7 +1,7 @@
 """From the request references of the trace to rows of ages, through the C kernel.
 
 The trace numbers the requests of each thread, and persistent ones apart; in `Calls`
-an age counts the requests that the rank's calls have created.
+an age counts the requests of its sort that the rank's calls have created.
 """
 
 from __future__ import annotations
@@ -133,6 +133,7 @@ class _Run:
         self.owners = [np.zeros(made + 1, np.int32) for made in rank.requests]
         self.persistent = [np.zeros(made + 1, np.int32) for made in rank.persistent]
         self.creator = np.zeros(created + 1, np.uint32)
+        self.birth = np.zeros(created + 1, np.int32)
         self.scratch = np.zeros(_FIRST_ROWS, np.int64)
         self.streams = kernel().ffi.new("struct skelgen_request_stream[]", streams)
         self.state = kernel().ffi.new("struct skelgen_requests *")
@@ -154,6 +155,7 @@ class _Run:
         state.statuses = _pointer(rank.statuses, "struct skelgen_request_status")
         state.status_count = len(rank.statuses)
         state.creator = _pointer(self.creator, "uint32_t")
+        state.birth = _pointer(self.birth, "int32_t")
         state.creator_capacity = created
         state.row_count, state.value_count = self.rows.count, self.rows.used
         for i, lists in enumerate(rank.lists):

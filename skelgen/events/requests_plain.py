@@ -35,6 +35,9 @@ class _Walk:
         self.rows, self.rank = rows, rank
         self.streams = [_Stream() for _ in rank.lists]
         self.creators: list[int] = []
+        #: Of each request whether it is persistent, and its number among its sort.
+        self.births: list[tuple[bool, int]] = []
+        self.counts = [0, 0]
         self.dropped = 0
         self.lib = kernel().lib
 
@@ -62,10 +65,14 @@ class _Walk:
             known = other >= 0
             serials.append(_take(self.streams[other], wanted, ends) if known else None)
         self.dropped += serials.count(None)
-        created = len(self.creators)
-        ages = tuple(created - serial + 1 for serial in serials if serial)
+        ages = tuple(self._age(serial) for serial in serials if serial)
         rank.reference[event] = self.rows.rows.setdefault(ages, len(self.rows.rows))
         self._create(event, stream, action)
+
+    def _age(self, serial: int) -> int:
+        lasting, number = self.births[serial - 1]
+        age = self.counts[lasting] - number + 1
+        return -age if lasting else age
 
     def _elements(self, stream: int, reference: int) -> list[int]:
         kind, value = reference & 3, reference >> 2
@@ -90,6 +97,9 @@ class _Walk:
         serial = 0
         if action & self.lib.SKELGEN_ACTION_NEW:
             self.creators.append(event)
+            lasting = bool(action & self.lib.SKELGEN_ACTION_LASTING)
+            self.counts[lasting] += 1
+            self.births.append((lasting, self.counts[lasting]))
             serial = len(self.creators)
         if action & self.lib.SKELGEN_ACTION_CREATES:
             stream.made.append(serial)

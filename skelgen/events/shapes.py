@@ -183,6 +183,8 @@ def _actions(raw: NDArray[np.void], infos: list[FunctionInfo]) -> NDArray[np.uin
     action[ends] |= lib.SKELGEN_ACTION_ENDS
     creates = np.array([info.creates for info in infos], bool)
     action[creates] |= lib.SKELGEN_ACTION_NEW
+    lasting = np.array([info.persistent for info in infos], bool)
+    action[lasting] |= lib.SKELGEN_ACTION_LASTING
     return action
 
 

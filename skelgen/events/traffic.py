@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import (
     COLLECTIVES,
     PERSISTENT,
@@ -129,15 +130,12 @@ def _started(
     calls: Calls, kind: NDArray[np.int64], begin: int, end: int
 ) -> NDArray[np.float64]:
     """Return bytes of persistent requests by shape, once for each of their starts."""
-    creates = np.array([function_info(name).creates for name in calls.functions])
-    shape = calls.shape[begin:end]
-    creating = np.flatnonzero(creates[calls.shapes["function"]][shape])
-    before = np.searchsorted(creating, np.flatnonzero(kind[shape] == Kind.START))
+    creations = Creations.of(calls, slice(begin, end))
+    starts = np.flatnonzero(kind[calls.shape[begin:end]] == Kind.START)
+    rows = calls.ages[begin:end][starts]
+    index, age = rows_of(calls.age_first, calls.age_values, rows)
+    creators = creations.named(starts[index], age)
+    creators = begin + creators[creators >= 0]
     result = np.zeros(len(calls.shapes))
-    starts = begin + np.flatnonzero(kind[shape] == Kind.START)
-    for made, call in zip(before.tolist(), starts.tolist(), strict=True):
-        row = calls.ages[call]
-        ages = calls.age_values[calls.age_first[row] : calls.age_first[row + 1]]
-        creators = begin + creating[made - ages[ages <= made]]
-        np.add.at(result, calls.shape[creators], calls.size_bytes[creators])
+    np.add.at(result, calls.shape[creators], calls.size_bytes[creators])
     return result

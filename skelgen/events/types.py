@@ -103,9 +103,11 @@ class Calls:
     age_first : (rows + 1,) int64 array
         Row i of the ages is ``age_values[age_first[i]:age_first[i + 1]]``.
     age_values : (m,) int64 array
-        A request's age is the number of requests the rank has created since, this
-        one included: 1 is the latest. Every creating call creates one request.
-        Null and inactive requests do not appear.
+        A request's age is the number of requests of its sort that the rank has
+        created since, this one included: 1 is the latest, and -1 the latest of the
+        persistent ones, which count apart, for loops name the same ones in every
+        iteration. Every creating call creates one request. Null and inactive
+        requests do not appear.
     vector_call : (v,) int64 array
         Calls with a count for each rank (Alltoallv and its like) or for each
         neighbour (all neighbourhood collectives), ascending.

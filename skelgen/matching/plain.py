@@ -27,7 +27,7 @@ import numpy as np
 from skelgen.events import Calls
 from skelgen.events.types import PROC_NULL
 from skelgen.matching.joined import Joined
-from skelgen.matching.roles import Role, ShapeTable
+from skelgen.matching.roles import PERSISTENT, Role, ShapeTable
 
 Channel = tuple[int, int, int, int]
 #: A collective: its sequence and place in it, and for starts of a persistent one
@@ -97,6 +97,7 @@ class _Rank:
         self.calls, self.table, self.rank, self.ends = calls, table, rank, ends
         #: For each request its creating call and what is active on it.
         self.requests: list[tuple[int, list[_End]]] = []
+        self.persistent: list[tuple[int, list[_End]]] = []
         #: Calls on each sequence of collectives, and starts of each request.
         self.counts: defaultdict[int, int] = defaultdict(int)
         self.starts: defaultdict[int, list[_End]] = defaultdict(list)
@@ -110,9 +111,10 @@ class _Rank:
                 begun.append(self._meet(call, shape))
             if role & Role.COLLECTIVE_INIT:
                 begun[-1].done = call
-                self.starts[len(self.requests)] = [begun.pop()]
+                self.starts[call] = [begun.pop()]
             if role & Role.CREATES:
-                self.requests.append((call, begun))
+                sort = self.persistent if role & PERSISTENT else self.requests
+                sort.append((call, begun))
             else:
                 for end in begun:
                     end.done = call
@@ -168,12 +170,13 @@ class _Rank:
     def _requests(self, call: int, role: Role) -> None:
         row = int(self.calls.ages[call])
         for age in self.calls.age_values[slice(*self.calls.age_first[row : row + 2])]:
-            number = len(self.requests) - int(age)
-            if not 0 <= number < len(self.requests):
+            sort = self.persistent if age < 0 else self.requests
+            number = len(sort) - abs(int(age))
+            if not 0 <= number < len(sort):
                 continue
-            origin, active = self.requests[number]
+            origin, active = sort[number]
             if role & Role.STARTS:
-                self._start(call, number)
+                sort[number] = (origin, self._start(call, origin, active))
                 continue
             for end in active:
                 if role & Role.COMPLETES:
@@ -182,26 +185,25 @@ class _Rank:
                     end.cancelled = end.receives
             left = [end for end in active if not role & Role.COMPLETES]
             left = [end for end in left if not end.cancelled]
-            self.requests[number] = (origin, left)
+            sort[number] = (origin, left)
 
-    def _start(self, call: int, number: int) -> None:
-        origin, _ = self.requests[number]
+    def _start(self, call: int, origin: int, active: list[_End]) -> list[_End]:
         init = Role(int(self.table.role[self.calls.shape[origin]]))
         role = Role(0)
         if init & Role.SEND_INIT:
             role |= Role.SENDS
         if init & Role.RECEIVE_INIT:
             role |= Role.RECEIVES
-        if role:
-            self.requests[number] = (origin, list(self._ends(call, origin, role)))
+        found = list(self._ends(call, origin, role)) if role else active
         if init & Role.COLLECTIVE_INIT:
-            created, *earlier = self.starts[number]
+            created, *earlier = self.starts[origin]
             end = _End(call, self.rank)
             self.ends.collectives.append(end)
             if created.instance is not None:
                 end.instance = (*created.instance, len(earlier))
-                self.starts[number].append(end)
-                self.requests[number] = (origin, [end])
+                self.starts[origin].append(end)
+                found = [end]
+        return found
 
 
 def _pair(ends: _Ends) -> list[tuple[_End, _End]]:

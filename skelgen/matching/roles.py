@@ -28,6 +28,10 @@ class Role(IntFlag):
     COLLECTIVE_INIT = 1024
 
 
+#: Calls that create a persistent request.
+PERSISTENT = Role.SEND_INIT | Role.RECEIVE_INIT | Role.COLLECTIVE_INIT
+
+
 _ROLES = {
     Kind.SEND: Role.SENDS,
     Kind.RECEIVE: Role.RECEIVES,

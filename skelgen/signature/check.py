@@ -13,6 +13,7 @@ from skelgen.signature.field import Field
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import Family, RankGroup
 from skelgen.symbols import VARYING
+from skelgen.symbols.pairs import ON_REQUESTS
 
 
 def check_ranks(groups: Sequence[RankGroup], ranks: int, fields: list[Field]) -> None:
@@ -83,7 +84,7 @@ def check_ages(
     nest: Nest,
     symbols: NDArray[np.void],
     functions: Sequence[str],
-    oldest: Sequence[int],
+    ages: Sequence[Sequence[int]],
     field: Field,
 ) -> None:
     """Check that no leaf uses a request from before the first call.
@@ -95,12 +96,30 @@ def check_ages(
     nest : Nest
     symbols : (s,) SYMBOL_DTYPE array
     functions : sequence of str
-    oldest : sequence of int
-        Largest age of each symbol, 0 for none.
+    ages : sequence of sequence of int
+        Rows of ages that the symbols point to.
     field : Field
         Of the nest.
     """
-    creates = [function_info(functions[f]).creates for f in symbols["function"]]
+    infos = [function_info(functions[f]) for f in symbols["function"]]
+    for sign, sort in ((1, "request"), (-1, "persistent request")):
+        creates = [info.creates and info.persistent == (sign < 0) for info in infos]
+        oldest = [max((sign * age for age in row), default=0) for row in ages]
+        of_symbol = [
+            oldest[row] if info.kind in ON_REQUESTS else 0
+            for info, row in zip(infos, symbols["ages"].tolist(), strict=True)
+        ]
+        _check_sort(nest, creates, of_symbol, sort, field)
+
+
+def _check_sort(
+    nest: Nest,
+    creates: Sequence[bool],
+    oldest: Sequence[int],
+    sort: str,
+    field: Field,
+) -> None:
+    """Check the ages of plain or of persistent requests; `oldest` is of each symbol."""
     walk = _Creations(nest, creates)
     leaf = -1
     for item, symbol in enumerate(nest.symbol.tolist()):
@@ -110,7 +129,7 @@ def check_ages(
         leaf += 1
         if oldest[symbol] > before:
             raise field.error(
-                f"leaf {leaf} uses the request created {oldest[symbol]} before it, "
+                f"leaf {leaf} uses the {sort} created {oldest[symbol]} before it, "
                 f"but only {before} are created before it"
             )
 
@@ -118,7 +137,7 @@ def check_ages(
 class _Creations:
     """Counts the requests that are created before items occur first."""
 
-    def __init__(self, nest: Nest, creates: list[bool]) -> None:
+    def __init__(self, nest: Nest, creates: Sequence[bool]) -> None:
         self.bodies = nest.body_items.tolist()
         self.symbol = nest.symbol.tolist()
         self.first = nest.trips_first.tolist()

@@ -262,9 +262,8 @@ class _Group:
     def _check(self, group: RankGroup) -> None:
         check_members(group, self.table, self.symbols.families, self.fields["ranks"])
         functions = list(self.symbols.functions)
-        oldest = [max(row, default=0) for row in self.symbols.ages]
-        of_symbol = [oldest[row] for row in self.table["ages"].tolist()]
-        check_ages(group.nest, self.table, functions, of_symbol, self.fields["nest"])
+        ages = list(self.symbols.ages)
+        check_ages(group.nest, self.table, functions, ages, self.fields["nest"])
 
 
 def expect_signature(path: Path) -> Path:

@@ -151,7 +151,7 @@ class SymbolReader:
             )
         kind = function_info(function).kind
         row["flags"] = _read_flags(given.pop("flags", ""))
-        row["ages"] = self._read_ages(given.pop("ages", ""))
+        row["ages"] = self._read_ages(kind, given.pop("ages", ""))
         self._read_peers(kind, given, row)
         if given:
             word = next(iter(given))
@@ -170,11 +170,17 @@ class SymbolReader:
         limits = {"family": len(self.families) - 1, "site": self.sites - 1}
         return limits.get(word, _LARGEST)
 
-    def _read_ages(self, text: str) -> int:
+    def _read_ages(self, kind: Kind, text: str) -> int:
         try:
-            ages = tuple(integers(text, 1, _LARGEST, _MOST_AGES))
+            ages = tuple(integers(text, -_LARGEST, _LARGEST, _MOST_AGES))
         except NumberError as error:
             raise NumberError(f"ages: {error}") from error
+        if 0 in ages:
+            raise NumberError("ages: read 0, expected 1 for the latest request")
+        if kind is Kind.START and max(ages, default=-1) > 0:
+            raise NumberError(
+                f"ages: read {max(ages)}, expected -1 for the latest persistent request"
+            )
         return self.ages.setdefault(ages, len(self.ages))
 
     def _read_peers(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import Calls, Kind
+from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching
 from skelgen.skeleton.units import Units, kinds_of
@@ -31,7 +32,7 @@ class KeptCalls:
     age_first : (k + 1,) int64 array
         Requests that a kept call completes, starts or frees: rows of `ages`.
     ages : (m,) int64 array
-        Counted among the kept requests of the rank; 1 is the latest.
+        Counted among the kept requests of the rank, as in `Calls`.
     """
 
     call: NDArray[np.int64]
@@ -77,38 +78,24 @@ def complete(
     """
     kept = taking_part.copy()
     kinds = kinds_of(calls)
-    creators, created = _creators(calls)
-    starts = _entries(calls, np.flatnonzero((kinds == Kind.START) & kept), creators)
+    creations = Creations.of(calls)
+    starts = _entries(calls, np.flatnonzero((kinds == Kind.START) & kept), creations)
     kept[starts.creator] = True
-    done = _entries(calls, _completions(calls, matching, kinds, kept), creators)
-    release = _entries(calls, np.flatnonzero(kinds == Kind.RELEASE), creators)
-    done = _of_kept_requests(calls, kinds, kept, done, creators)
+    done = _entries(calls, _completions(calls, matching, kinds, kept), creations)
+    release = _entries(calls, np.flatnonzero(kinds == Kind.RELEASE), creations)
+    done = _of_kept_requests(calls, kinds, kept, done, creations)
     release = _only(release, kept[release.creator])
     kept[done.call] = True
     kept[release.call] = True
     entries = _sorted([starts, done, release])
-    return _with_ages(calls, kept, created, entries)
+    return _with_ages(calls, kept, creations, entries)
 
 
-def _creators(calls: Calls) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the calls that create requests, and which calls do."""
-    creates = np.array([function_info(n).creates for n in calls.functions], bool)
-    created = creates[calls.shapes["function"]][calls.shape]
-    return np.flatnonzero(created), created
-
-
-def _entries(
-    calls: Calls, call: NDArray[np.int64], creators: NDArray[np.int64]
-) -> _Entries:
+def _entries(calls: Calls, call: NDArray[np.int64], creations: Creations) -> _Entries:
     """List the requests that some calls name, in the order of calls and ages."""
-    row = calls.ages[call]
-    count = calls.age_first[row + 1] - calls.age_first[row]
-    owner = np.repeat(call, count)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
-    age = calls.age_values[np.repeat(calls.age_first[row], count) + within]
-    before = np.searchsorted(creators, owner)
-    creator = creators[before - age] if len(owner) else np.zeros(0, np.int64)
-    return _Entries(owner, creator)
+    index, age = rows_of(calls.age_first, calls.age_values, calls.ages[call])
+    owner = call[index]
+    return _Entries(owner, creations.named(owner, age))
 
 
 def _only(entries: _Entries, wanted: NDArray[np.bool_]) -> _Entries:
@@ -149,14 +136,14 @@ def _of_kept_requests(
     kinds: NDArray[np.uint8],
     kept: NDArray[np.bool_],
     done: _Entries,
-    creators: NDArray[np.int64],
+    creations: Creations,
 ) -> _Entries:
     """Restrict completions to what was kept: a request, or its latest start."""
     kind = kinds[done.creator]
     persistent = np.isin(kind, PERSISTENT)
     if not persistent.any():
         return _only(done, kept[done.creator])
-    started = _entries(calls, np.flatnonzero(kinds == Kind.START), creators)
+    started = _entries(calls, np.flatnonzero(kinds == Kind.START), creations)
     size = np.int64(len(calls) + 1)
     keys = started.creator * size + started.call
     order = np.argsort(keys, kind="stable")
@@ -172,13 +159,11 @@ def _of_kept_requests(
 def _with_ages(
     calls: Calls,
     kept: NDArray[np.bool_],
-    created: NDArray[np.bool_],
+    creations: Creations,
     entries: _Entries,
 ) -> KeptCalls:
     call = np.flatnonzero(kept)
-    creators = call[created[call]]
-    before = np.searchsorted(creators, entries.call)
-    ages = before - np.searchsorted(creators, entries.creator)
+    ages = creations.only(kept).ages(entries.call, entries.creator)
     age_first = np.searchsorted(entries.call, np.append(call, len(calls)))
     first = np.searchsorted(call, calls.first)
-    return KeptCalls(call, first, age_first.astype(np.int64), ages.astype(np.int64))
+    return KeptCalls(call, first, age_first.astype(np.int64), ages)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind, function_info
+from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.skeleton.strings import INSERTED, Strings
 
@@ -54,6 +54,32 @@ class _Step:
     number: int = INSERTED
 
 
+class _Created:
+    """The requests that a rank has created so far, by the steps that did."""
+
+    def __init__(self) -> None:
+        self.plain: list[int] = []
+        self.persistent: list[int] = []
+        self.place: dict[int, int] = {}
+
+    def add(self, step: int, info: FunctionInfo) -> None:
+        if info.creates:
+            sort = self.persistent if info.persistent else self.plain
+            self.place[step] = len(sort)
+            sort.append(step)
+
+    def named(self, age: int) -> int:
+        """Return the step that created the request of an age."""
+        return self.plain[-age] if age > 0 else self.persistent[age]
+
+    def age(self, step: int) -> int:
+        """Return the age of the request that a step created."""
+        place = self.place[step]
+        if place < len(self.plain) and self.plain[place] == step:
+            return len(self.plain) - place
+        return place - len(self.persistent)
+
+
 class Symbols:
     """The symbols and functions of a plan, which mending may add to."""
 
@@ -71,9 +97,9 @@ class Symbols:
         """Return the MPI name of a symbol's function."""
         return self.functions[int(self.table["function"][symbol])]
 
-    def creates(self, symbol: int) -> bool:
-        """Return whether a symbol's call creates a request."""
-        return function_info(self.name(symbol)).creates
+    def info(self, symbol: int) -> FunctionInfo:
+        """Return what a symbol's call does."""
+        return function_info(self.name(symbol))
 
     def mendable(self, symbol: int) -> bool:
         """Return whether a symbol is a send that may rely on buffering."""
@@ -140,8 +166,8 @@ def mend(
 
 def _steps(strings: Strings, rank: int, symbols: Symbols) -> list[_Step]:
     first, last = strings.first[rank : rank + 2].tolist()
-    creates = [symbols.creates(symbol) for symbol in range(len(symbols.table))]
-    created: list[int] = []
+    infos = [symbols.info(symbol) for symbol in range(len(symbols.table))]
+    created = _Created()
     steps = []
     for place in range(first, last):
         ages = strings.ages[strings.age_first[place] : strings.age_first[place + 1]]
@@ -151,12 +177,11 @@ def _steps(strings: Strings, rank: int, symbols: Symbols) -> list[_Step]:
                 int(strings.call[place]),
                 int(strings.leaf[place]),
                 symbol,
-                [created[-age] for age in ages.tolist()],
+                [created.named(age) for age in ages.tolist()],
                 place - first,
             )
         )
-        if creates[symbol]:
-            created.append(place - first)
+        created.add(place - first, infos[symbol])
     return steps
 
 
@@ -203,12 +228,11 @@ def _packed(ranks: list[list[_Step]], symbols: Symbols) -> Strings:
     ages: list[int] = []
     age_first = [0]
     for steps in ranks:
-        order: dict[int, int] = {}
+        created = _Created()
         for step in steps:
-            ages += [len(order) - order[name] for name in step.names]
+            ages += [created.age(name) for name in step.names]
             age_first.append(len(ages))
-            if symbols.creates(step.symbol):
-                order[step.number] = len(order)
+            created.add(step.number, symbols.info(step.symbol))
     every = [step for steps in ranks for step in steps]
     first = np.cumsum([0, *map(len, ranks)])
     return Strings(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import FunctionInfo, Kind, function_info
+from skelgen.events.creations import Creations, rows_of
 from skelgen.matching import Matching
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.types import Neighbours
@@ -241,17 +242,13 @@ class Nodes:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the steps that created the requests which some steps name."""
         strings = self.draft.strings
-        creates = np.array([info.creates for info in self._infos])
-        of_node = creates[self.symbols["function"]][self.symbol]
-        creators = np.flatnonzero(of_node[self.step_node])
-        count = strings.age_first[step + 1] - strings.age_first[step]
-        index = np.repeat(np.arange(len(step)), count)
-        within = np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
-        age = strings.ages[np.repeat(strings.age_first[step], count) + within]
-        before = np.searchsorted(creators, step)[index]
-        if not len(index):
-            return index, index
-        return index, creators[before - age]
+        function = self.symbols["function"][self.symbol][self.step_node]
+        creations = Creations.among(
+            np.array([info.creates for info in self._infos])[function],
+            np.array([info.persistent for info in self._infos])[function],
+        )
+        index, age = rows_of(strings.age_first, strings.ages, step)
+        return index, creations.named(step[index], age)
 
 
 def _joined(parts: Sequence[NDArray[np.signedinteger]]) -> NDArray[np.int64]:

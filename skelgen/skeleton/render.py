@@ -152,8 +152,13 @@ def _surroundings(
         extents = tuple(extent(step, sizes[step.family]) for step in routine.steps)
         memory = lay_out(routine, extents)
         around = Surroundings(routine, memory, extents, families, tables, sites)
-        by_age = any(slots_of(around, i) is None for i in routine.lifetimes.references)
-        found.append(replace(around, by_age=by_age))
+        looked_up = [
+            age < 0
+            for i in routine.lifetimes.references
+            if slots_of(around, i) is None
+            for age in routine.steps[i].ages
+        ]
+        found.append(replace(around, by_age=frozenset(looked_up)))
     return found
 
 

@@ -17,6 +17,8 @@ from skelgen.loops import Nest
 #: A request as a completion sees it: (operation that created it, how many requests
 #: that operation has created since); None for one that is over already.
 Reference = tuple[int, int] | None
+#: A request by whether it is persistent and its number among those.
+Birth = tuple[bool, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +102,13 @@ class _Walk:
         self.body = [int(items) for items in nest.body_items]
         self.trips = [_Trips(nest, item) for item in range(len(nest))]
         self.idle = [self._idle(item) for item in range(len(nest))]
-        self.oldest = max((max(r.ages) for r in roles if r.ages), default=0)
-        self.created = 0
+        ages = [age for role in roles for age in role.ages]
+        #: Of each sort, persistent or not, the oldest age and how many there are.
+        self.oldest = {False: max([0, *ages]), True: -min([0, *ages])}
+        self.created = {False: 0, True: 0}
         self.own = [0] * len(roles)
-        #: creation number: (operation, creation number among its own)
-        self.alive: dict[int, tuple[int, int]] = {}
+        #: birth: (operation, creation number among its own)
+        self.alive: dict[Birth, tuple[int, int]] = {}
         self.found = Lifetimes()
 
     def _idle(self, item: int) -> bool:
@@ -135,11 +139,11 @@ class _Walk:
             if steady and self.state() == before:
                 break
 
-    def state(self) -> tuple[tuple[int, int, int], ...]:
+    def state(self) -> tuple[tuple[Birth, int, int], ...]:
         """Return the outstanding requests as they look from now."""
         return tuple(
-            (self.created - birth, operation, self.own[operation] - own)
-            for birth, (operation, own) in self.alive.items()
+            ((sort, self.created[sort] - number), operation, self.own[operation] - own)
+            for (sort, number), (operation, own) in self.alive.items()
         )
 
     def operation(self, operation: int) -> None:
@@ -150,26 +154,29 @@ class _Walk:
             self.create(operation)
 
     def create(self, operation: int) -> None:
-        for birth in [b for b in self.alive if b <= self.created - self.oldest]:
+        sort = self.persistent(operation)
+        last = self.created[sort] - self.oldest[sort]
+        for birth in [b for b in self.alive if b[0] == sort and b[1] <= last]:
             # Nothing will ever refer to it; its place is used again.
-            self.found.left |= not self.persistent(self.alive.pop(birth)[0])
+            del self.alive[birth]
+            self.found.left |= not sort
         for other, _ in self.alive.values():
             if other != operation:
                 self.found.conflicts.add((min(operation, other), max(operation, other)))
-        self.created += 1
+        self.created[sort] += 1
         self.own[operation] += 1
-        self.alive[self.created] = (operation, self.own[operation])
+        self.alive[sort, self.created[sort]] = (operation, self.own[operation])
         self.found.spans.setdefault(operation, 1)
 
     def refer(self, operation: int, role: Role) -> None:
-        births = [self.created - age + 1 for age in role.ages]
+        births = [(age < 0, self.created[age < 0] - abs(age) + 1) for age in role.ages]
         references = tuple(self.reference(birth) for birth in births)
         self.found.references.setdefault(operation, set()).add(references)
         for birth in births:
             if birth in self.alive and self.ends(role, self.alive[birth][0]):
                 del self.alive[birth]
 
-    def reference(self, birth: int) -> Reference:
+    def reference(self, birth: Birth) -> Reference:
         if birth not in self.alive:
             return None
         operation, own = self.alive[birth]

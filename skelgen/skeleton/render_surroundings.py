@@ -31,8 +31,9 @@ class Surroundings:
         Collects the tables of the whole program.
     sites : tuple of str
         Short names of the call sites.
-    by_age : bool
-        Whether completions look requests up by their ages.
+    by_age : frozenset of bool
+        Whether completions look requests up by their ages: those that are not
+        persistent (False), those that are (True).
     """
 
     routine: Routine
@@ -41,7 +42,7 @@ class Surroundings:
     groups: tuple[Group | None, ...]
     tables: Tables
     sites: tuple[str, ...]
-    by_age: bool = False
+    by_age: frozenset[bool] = frozenset()
 
     def group(self, step: Step) -> Group:
         """Return the communicators of a step."""
@@ -87,7 +88,10 @@ def created(around: Surroundings, index: int) -> str:
     if around.routine.lifetimes.spans[index] > 1:
         turn = turn_name(index)
         slot = turn if slot == "0" else f"{slot} + {turn}"
-    return f"created({slot})" if around.by_age else f"&request[{slot}]"
+    persistent = around.routine.steps[index].info.persistent
+    if persistent in around.by_age:
+        return f"created{'_persistent' * persistent}({slot})"
+    return f"&request[{slot}]"
 
 
 def peer(around: Surroundings, step: Step, *, source: bool = False) -> str:

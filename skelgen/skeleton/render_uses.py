@@ -3,11 +3,56 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skelgen.skeleton.render_routines import Routine
+from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_tables import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The places of the latest requests, persistent ones or others.
+
+    Attributes
+    ----------
+    persistent : bool
+    length : int
+        How far back they are looked up.
+    """
+
+    persistent: bool
+    length: int
+
+    @property
+    def place(self) -> str:
+        """Return the name of the array of places."""
+        return "persistent_place" if self.persistent else "place"
+
+    @property
+    def count(self) -> str:
+        """Return the name of the number of requests so far."""
+        return "persistents" if self.persistent else "requests"
+
+    @property
+    def created(self) -> str:
+        """Return the name of the function that notes a new request."""
+        return "created_persistent" if self.persistent else "created"
+
+    @property
+    def aged(self) -> str:
+        """Write the place of the request of an age."""
+        sign = "+" if self.persistent else "-"
+        return f"{self.place}[({self.count} {sign} age) % {self.length}]"
+
+
+def _rings(text: str, steps: Sequence[Step]) -> Iterator[Ring]:
+    ages = [age for step in steps for age in step.ages]
+    if "created_persistent(" in text:
+        yield Ring(True, max(-age for age in ages))
+    if "created(" in text:
+        yield Ring(False, max(ages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +61,13 @@ class Uses:
 
     Attributes
     ----------
-    compute, peer, peer_in, nobody, created, wait_all, start_all : bool
+    compute, peer, peer_in, nobody, wait_all, start_all : bool
     left, persistent : bool
         Whether requests remain outstanding, or persistent, when the routine ends.
     most : int
         Longest list of requests that a helper takes.
-    ring : int
-        How far back requests are looked up by age.
+    rings : tuple of Ring
+        For requests that are looked up by age.
     """
 
     compute: bool
@@ -34,7 +79,6 @@ class Uses:
     start_all: bool
     aged: bool
     aged_list: bool
-    created: bool
     series: bool
     count: bool
     one: bool
@@ -43,7 +87,7 @@ class Uses:
     left: bool
     persistent: bool
     most: int
-    ring: int
+    rings: tuple[Ring, ...]
 
     @classmethod
     def of(cls, text: str, joined: Sequence[Routine], tables: Tables) -> Uses:
@@ -58,16 +102,15 @@ class Uses:
             status=left or re.search(r"wait_all\(|, status\)", text) is not None,
             wait_all="wait_all(" in text,
             start_all="start_all(" in text,
-            aged=re.search(r"aged\(\d+\)", text) is not None,
+            aged=re.search(r"aged\(-?\d+\)", text) is not None,
             aged_list=re.search(r"aged_all\(", text) is not None,
-            created="created(" in text,
             series="next(&" in text or "count(&" in text,
             count="count(&" in text,
             one=any("ONE(" in line for line in tables.lines),
             runs="next_run(&" in text,
             row=tables.by_row,
             left=left,
-            persistent=any(step.function.endswith("_init") for step in steps),
+            persistent=any(step.info.persistent for step in steps),
             most=max((len(step.ages) for step in steps), default=0),
-            ring=max((max(step.ages) for step in steps if step.ages), default=0),
+            rings=tuple(_rings(text, steps)),
         )

@@ -75,6 +75,7 @@ class PlainSimulation:
         self.ready = list(range(script.ranks))
         self.executed = [0] * len(script.kind)
         self.requests: list[list[_Request]] = [[] for _ in range(script.ranks)]
+        self.persistent: list[list[_Request]] = [[] for _ in range(script.ranks)]
         self.channels = [_Channel() for _ in script.channels]
         self.meetings: list[list[_Meeting]] = [[] for _ in script.streams]
         self.attended = [0] * sum(map(len, script.streams))
@@ -113,7 +114,8 @@ class PlainSimulation:
         request = None
         if kind in _CREATING:
             request = _Request(row, done=kind in PERSISTENT)
-            self.requests[rank].append(request)
+            sort = self.persistent if kind in PERSISTENT else self.requests
+            sort[rank].append(request)
         self.waiting[rank] = 0
         self.blocking[rank] = []
         self.joined[rank] = None
@@ -214,11 +216,11 @@ class PlainSimulation:
         first, last = self.script.age_first[row : row + 2].tolist()
         found = []
         for age in self.script.ages[first:last].tolist():
-            own = self.requests[rank]
-            if not 1 <= age <= len(own) or own[-age].gone:
+            own = (self.requests if age > 0 else self.persistent)[rank]
+            if not 1 <= abs(age) <= len(own) or own[-abs(age)].gone:
                 self.counts["misused"] += 1
             else:
-                found.append(own[-age])
+                found.append(own[-abs(age)])
         return found
 
     def _start(self, rank: int, row: int) -> None:

@@ -40,7 +40,7 @@ class Operation:
         How often each rank of the program executes it.
     ages : tuple of int
         Requests that it completes or starts, as ages among the kept requests of
-        the rank (1 is the latest created).
+        the rank, as in `Calls`.
     compute_ns : Series
         Computation before the call [ns]; zeros when there is none.
     size_bytes : Series

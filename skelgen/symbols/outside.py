@@ -75,7 +75,7 @@ def fates_and_ages(
     ranks = np.zeros(calls.ranks, bool)
     ranks[pairs.rank[pairs.of_call[np.flatnonzero(creating)]]] = True
     uses = uses_of(calls, pairs, ranks)
-    ages = rebased_ages(calls, pairs, fate == Fate.INSIDE, uses)
+    ages = rebased_ages(calls, fate == Fate.INSIDE, uses)
     _mark_emptied(fate, ages, uses)
     fate[polls] = Fate.WAITING
     return fate, ages

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.events.creations import Creations, rows_of
 from skelgen.symbols.factor import factorise_rows
 from skelgen.symbols.pairs import ON_REQUESTS, Pairs
 
@@ -56,32 +57,22 @@ def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> Uses:
     """
     if not ranks.any():
         return Uses(np.empty(0, np.int64), np.empty(0, np.int64))
-    length = np.diff(calls.age_first)
     wanted = pairs.is_kind(*ON_REQUESTS) & ranks[pairs.rank]
-    call = np.flatnonzero(wanted[pairs.of_call] & (length > 0)[calls.ages])
-    row = calls.ages[call].astype(np.int64)
-    repeats = length[row]
-    age = _gather(calls.age_values, calls.age_first[row], repeats)
-    creators = np.flatnonzero(pairs.creates[pairs.of_call])
-    before = np.searchsorted(creators, call)
+    call = np.flatnonzero(wanted[pairs.of_call] & (calls.ages > 0))
+    index, age = rows_of(calls.age_first, calls.age_values, calls.ages[call])
+    call = call[index]
+    creator = Creations.of(calls).named(call, age)
     rank = np.searchsorted(calls.first, call, side="right") - 1
-    begin = np.searchsorted(creators, calls.first[rank])
-    number = np.repeat(before, repeats) - age
-    sound = (number >= np.repeat(begin, repeats)) & (age > 0)
-    creator = np.full(len(age), -1, np.int64)
-    creator[sound] = creators[number[sound]]
-    return Uses(np.repeat(call, repeats), creator)
+    creator[creator < calls.first[rank]] = -1
+    return Uses(call, creator)
 
 
-def rebased_ages(
-    calls: Calls, pairs: Pairs, inside: NDArray[np.bool_], uses: Uses
-) -> Ages:
+def rebased_ages(calls: Calls, inside: NDArray[np.bool_], uses: Uses) -> Ages:
     """Count ages among the requests that calls with a symbol create.
 
     Parameters
     ----------
     calls : Calls
-    pairs : Pairs
     inside : (n,) bool array
         Which calls have a symbol.
     uses : Uses
@@ -93,13 +84,12 @@ def rebased_ages(
     Ages
         A completion of nothing but requests from outside has an empty row.
     """
-    counted = np.empty(0, np.int64)
-    if len(uses.call):
-        counted = np.flatnonzero(pairs.creates[pairs.of_call] & inside)
     kept = uses.creator >= 0
     kept[kept] = inside[uses.creator[kept]]
     using, creator = uses.call[kept], uses.creator[kept]
-    values = np.searchsorted(counted, using) - np.searchsorted(counted, creator)
+    values = np.empty(0, np.int64)
+    if len(using):
+        values = Creations.of(calls).only(inside).ages(using, creator)
     affected = uses.call[np.flatnonzero(np.diff(uses.call, prepend=-1))]
     begin = np.searchsorted(using, affected)
     length = np.searchsorted(using, affected, side="right") - begin
@@ -117,15 +107,6 @@ def rebased_ages(
     of_call = number[:known][calls.ages]
     of_call[affected] = number[known:]
     return Ages(of_call, rows)
-
-
-def _gather(
-    values: NDArray[np.int64], first: NDArray[np.int64], length: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Concatenate the rows ``values[first[i]:first[i] + length[i]]``."""
-    ends = np.cumsum(length)
-    offset = np.repeat(first - (ends - length), length)
-    return values[offset + np.arange(len(offset))]
 
 
 def any_in_order(
@@ -149,7 +130,7 @@ def any_in_order(
     begins[1:] |= rank[1:] != rank[:-1]
     run = np.cumsum(begins)[waits]
     rows = rows[waits]
-    value = np.array([row[0] if row else 0 for row in ages.rows])
+    value = np.array([row[0] if row else 0 for row in ages.rows])[ages.of_call[rows]]
     number = ages.of_call.copy()
-    number[rows] = number[rows][np.lexsort((-value[number[rows]], run))]
+    number[rows] = number[rows][np.lexsort((-abs(value), value > 0, run))]
     return Ages(number, ages.rows)

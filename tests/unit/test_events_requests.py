@@ -17,11 +17,12 @@ from skelgen.trace.types import Ragged
 LIB, FORMAT = kernel().lib, trace_format()
 CREATES = LIB.SKELGEN_ACTION_CREATES
 NEW = LIB.SKELGEN_ACTION_NEW
+LASTING = LIB.SKELGEN_ACTION_LASTING
 PERSISTENT = LIB.SKELGEN_ACTION_PERSISTENT
 STARTS = LIB.SKELGEN_ACTION_STARTS
 ENDS = LIB.SKELGEN_ACTION_ENDS
 #: Variants: nothing, Isend, File_iread, Send_init, Start, Wait, Cancel.
-ACTIONS = [0, CREATES | NEW, CREATES, PERSISTENT | NEW, STARTS, ENDS, 0]
+ACTIONS = [0, CREATES | NEW, CREATES, PERSISTENT | NEW | LASTING, STARTS, ENDS, 0]
 
 
 def reference(rng: random.Random, lists: int) -> int:

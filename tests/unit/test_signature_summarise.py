@@ -30,6 +30,26 @@ def test_ranks_with_equal_strings_form_a_group():
     assert [group.count.tolist() for group in signature.groups] == [[1, 1], [1, 1]]
 
 
+def test_persistent_requests_fold_beside_others_of_the_same_loop():
+    signature = signature_of("""
+        ranks 4
+        rank *
+          Send_init to=+1 tag=1 bytes=8 as=s
+          Recv_init from=-1 tag=1 bytes=8 as=r
+          repeat 50 {
+            Startall of=r,s
+            Isend to=+1 tag=2 bytes=8 as=i
+            Recv from=-1 tag=2 bytes=8
+            Waitall of=r,s,i
+          }
+          Request_free of=s
+          Request_free of=r
+    """)
+    (group,) = signature.groups
+    assert group.nest.body_items.tolist() == [0, 0, 4, 0, 0, 0, 0, 0, 0]
+    assert group.nest.trips.tolist() == [[50, 1]]
+
+
 def test_statistics_stand_at_their_leaf_and_rank():
     signature = signature_of("""
         rank 0

@@ -62,6 +62,17 @@ def test_what_nothing_completes_is_left() -> None:
     assert not found.left  # a persistent request is freed at the end
 
 
+def test_persistent_requests_are_the_same_in_each_trip() -> None:
+    init = Role(Kind.SEND_INIT, True, ())
+    start = Role(Kind.START, False, (-1,))
+    nest = nest_of(Do("a"), Loop(1000, [Do("b"), Do("c"), Do("d")]))
+    found = lifetimes(nest, [init, start, RECEIVE, wait(-1, 1)])
+    assert found.spans == {0: 1, 2: 1}
+    assert found.conflicts == {(0, 2)}
+    assert found.references == {1: {((0, 0),)}, 3: {((0, 0), (2, 0))}}
+    assert not found.left
+
+
 def test_trip_counts_that_change_are_followed_to_the_end() -> None:
     nest = nest_of(Loop(2, [Loop((1, 3), [Do("a")])]), Do("b"))
     found = lifetimes(nest, [RECEIVE, wait(4)])

@@ -172,10 +172,10 @@ def test_nonblocking_collectives_complete_when_all_have_come() -> None:
 
 
 def test_persistent_requests_start_again_only_when_complete() -> None:
-    sends = [(Kind.SEND_INIT, 1, 0, 8), (Kind.START, 1), (WAIT, 1), (Kind.START, 1)]
+    sends = [(Kind.SEND_INIT, 1, 0, 8), (Kind.START, -1), (WAIT, -1), (Kind.START, -1)]
     receives = [(RECV, 0, 0, 8), (RECV, 0, 0, 8)]
-    assert both(make([[*sends, (WAIT, 1)], receives]), rendezvous=True).sound
-    early = [sends[0], sends[1], sends[3], (WAIT, 1)]
+    assert both(make([[*sends, (WAIT, -1)], receives]), rendezvous=True).sound
+    early = [sends[0], sends[1], sends[3], (WAIT, -1)]
     assert both(make([early, receives]), rendezvous=True).misused == 1
 
 

@@ -206,7 +206,7 @@ def test_a_persistent_request_that_lost_a_message_goes_with_all_its_messages():
     assert sum(calls for _, calls, _ in symbols.dropped) == 10
 
 
-def test_persistent_requests_keep_their_ages():
+def test_persistent_requests_have_ages_of_their_own():
     symbols, events = symbols_of("""
         rank *
           Send_init to=+1 tag=1 bytes=8 as=p
@@ -222,7 +222,7 @@ def test_persistent_requests_keep_their_ages():
         rank 0
           Barrier
     """)
-    assert ages(symbols, events) == [[2, 1]] * 6 + [[2], [1]]
+    assert ages(symbols, events) == [[-2, -1]] * 6 + [[-2], [-1]]
 
 
 def test_a_cancel_is_local():

@@ -212,6 +212,8 @@ void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int cod
 	p = skelgen_put_varint(p, s->persistent);
 	p = skelgen_put_varint(p, skelgen.cost_ps);
 	p = skelgen_put_varint(p, s->unrecorded);
+	p = skelgen_put_varint(p, skelgen.inside_ps);
+	p = skelgen_put_varint(p, skelgen.request_ps);
 	record[1] = (uint8_t)(p - payload); /* below 128: a varint of one byte */
 	memcpy(record + 2, payload, (size_t)(p - payload));
 	s->write = record + 2 + (p - payload);

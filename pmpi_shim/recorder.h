@@ -12,6 +12,7 @@
  *   request.c   from request handles to request numbers
  *   buffer.c    the file and its mapped window
  *   folder.c    where files stand, and how they get there
+ *   cost.c      what recording costs
  *   clock.c     clocks and the offsets between hosts
  *   stream.c    the streams of threads, their headers and ends
  *   lifecycle.c Init, Finalize, Abort, Pcontrol, fork
@@ -282,7 +283,9 @@ struct skelgen_process {
 	uint64_t polling_gap; /* failed polls farther apart are separate records [units] */
 	uint64_t ticks_per_s;
 	uint64_t run_id;
-	uint64_t cost_ps;
+	uint64_t cost_ps;       /* of an event, in the gap beside it */
+	uint64_t inside_ps;     /* and in its own duration */
+	uint64_t request_ps;    /* what making or completing a request adds */
 	uint64_t max_run_bytes; /* for all ranks; 0: no limit */
 	uint64_t max_bytes;     /* for this rank */
 	uint64_t used_bytes;    /* length of all files of this rank */
@@ -394,7 +397,6 @@ void skelgen_stream_free(struct skelgen_stream *s);
 void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu_ns);
 void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int code);
 struct skelgen_stream *skelgen_stream_of_thread(void);
-void skelgen_measure_cost(void);
 
 /* buffer.c */
 bool skelgen_size_allowed(uint64_t bytes);
@@ -417,6 +419,9 @@ bool skelgen_clock_prepare(int size);
 void skelgen_clock_compare(bool several_hosts, uint64_t host);
 void skelgen_clock_offsets(struct skelgen_stream *s, enum skelgen_clock_place place);
 void skelgen_clock_release(void);
+
+/* cost.c */
+void skelgen_measure_cost(void);
 
 /* event.c */
 void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call,

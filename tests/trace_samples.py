@@ -50,7 +50,9 @@ def anything(
 ) -> RankWriter:
     """A rank file with every kind of record and extra, in random order."""
     shift = rng.choice((0, 0, 3))
-    writer = RankWriter(rank, ranks, thread, unit_shift=shift, cost_ps=17_000)
+    writer = RankWriter(
+        rank, ranks, thread, unit_shift=shift, cost_ps=17_000, request_ps=7_300
+    )
     writer.event("MPI_Init", 0, 5000)
     row = [r for r in range(ranks) if r % 2 == rank % 2]
     writer.comm(2, row, dims=(len(row),), periods=(1,))

@@ -101,6 +101,8 @@ class RankWriter:
     boot_id: str = "boot1"
     program: str = "/opt/app"
     cost_ps: int = 0
+    inside_ps: int = 0
+    request_ps: int = 0
     out: bytearray = field(default_factory=bytearray)
     now: int = 0
     events: int = 0
@@ -418,6 +420,8 @@ class RankWriter:
             self.persistent,
             self.cost_ps,
             unrecorded,
+            self.inside_ps,
+            self.request_ps,
         )
         head = varint(FORMAT[f"END_{reason}"]) + zigzag(code)
         self.define("END", head, *map(varint, numbers))

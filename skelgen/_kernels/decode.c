@@ -13,6 +13,7 @@ _Static_assert(SKELGEN_PREDICTIONS == 4096, "struct skelgen_stream has the table
 #define LARGEST_SIZE ((int64_t)1 << 44)
 #define LATEST_UNITS ((int64_t)1 << 61)
 #define LARGEST_NUMBER ((int64_t)1 << 61)
+#define MOST_HANDLED ((int64_t)1 << 20)
 
 /* An event while it is read: nothing of it counts before all of it is there. */
 struct event {
@@ -277,6 +278,18 @@ static int64_t size_of(struct skelgen_stream *stream, const struct event *event)
 	return count * bytes;
 }
 
+/* The requests that the recorder had to look up or to note. */
+static int64_t handled(const struct event *event)
+{
+	uint32_t flags = event->shape->flags;
+
+	if (flags & (SKELGEN_SHAPE_CREATES | SKELGEN_SHAPE_PERSISTENT))
+		return 1;
+	if (!(flags & (SKELGEN_SHAPE_STARTS | SKELGEN_SHAPE_COMPLETES)) || event->count_a < 0)
+		return 0;
+	return event->count_a < MOST_HANDLED ? event->count_a : MOST_HANDLED;
+}
+
 static int64_t nanoseconds(const struct skelgen_stream *stream, int64_t units)
 {
 	double time_ns = (double)units * stream->ns_per_unit + 0.5;
@@ -290,7 +303,8 @@ static void store_event(struct skelgen_stream *stream, const struct event *event
 	int64_t begin = stream->time_units + event->gap;
 	int64_t compute = event->gap - event->overhead;
 
-	compute = nanoseconds(stream, compute > 0 ? compute : 0) - stream->cost_ns;
+	compute = nanoseconds(stream, compute > 0 ? compute : 0) - stream->cost_ns -
+		  (stream->handled * stream->request_cost_ps + 500) / 1000;
 	stream->variant[row] = variant;
 	stream->reference[row] = event->reference;
 	stream->size_bytes[row] = size_of(stream, event);
@@ -315,6 +329,7 @@ static void count_facts(struct skelgen_stream *stream, const struct event *event
 	stream->error_count += (flags & SKELGEN_SHAPE_FAILED) != 0;
 	if (flags & SKELGEN_SHAPE_NOT_READY)
 		stream->poll_count += event->polls;
+	stream->handled_count += handled(event);
 	stream->vector_count += has_vectors(event);
 	stream->status_count += event->statuses;
 	stream->foreign_count += event->foreign;
@@ -364,6 +379,7 @@ static void advance(struct skelgen_stream *stream, const struct event *event)
 		shape->vector_b = event->vector_b;
 	}
 	stream->time_units += event->gap + event->duration;
+	stream->handled = handled(event);
 	stream->event_count++;
 }
 

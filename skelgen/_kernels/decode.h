@@ -139,11 +139,13 @@ struct skelgen_stream {
 	int64_t vector_count;
 
 	double ns_per_unit;
-	int64_t origin_ns; /* time of the stream's start */
-	int64_t cost_ns;   /* of recording one event */
+	int64_t origin_ns;       /* time of the stream's start */
+	int64_t cost_ns;         /* of recording one event */
+	int64_t request_cost_ps; /* and of each request of the event before */
 
 	/* State: */
 	int64_t time_units; /* end of the last event since the stream's start */
+	int64_t handled;    /* requests that the last event made or completed */
 	int64_t list_count;
 	int64_t vector_definitions;
 	uint32_t before;
@@ -159,6 +161,7 @@ struct skelgen_stream {
 	int64_t persistent_count;  /* events that create a persistent one */
 	int64_t poll_count;        /* polls that found nothing */
 	int64_t error_count;       /* events that returned an error */
+	int64_t handled_count;     /* requests made, started or given to a completion */
 	int64_t implausible_count; /* sizes that were cut */
 	int64_t overhead_units;    /* in the recorder, beyond its usual cost */
 	int64_t compute_units;     /* between calls */

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.trace import RankFile, TimeScale
+from skelgen.trace.types import Facts
 from skelgen.units import NS_PER_S, format_seconds
 
 #: Two readings of a clock tell its speed when they are this far apart [ns].
@@ -17,6 +18,8 @@ _LONG_ENOUGH_NS = 10_000_000
 #: Clocks that differ from their nominal speed by more are not believed [1].
 _CREDIBLE = 0.01
 _LATEST_NS = 1 << 61
+#: What END records say of the recorder's cost, in the order of `RecordingCost`.
+_COSTS = ("cost_ps", "inside_ps", "request_ps")
 
 _HostKey = tuple[str, int]
 
@@ -97,19 +100,48 @@ def _line(points: list[tuple[float, int]]) -> tuple[float, float]:
     return float(values.mean()) - slope * middle, slope
 
 
-def cost_ns(files: Sequence[RankFile]) -> list[float]:
-    """Return what recording one event cost in each file [ns].
+@dataclass(frozen=True, slots=True)
+class RecordingCost:
+    """What the recorder took for itself in one file, by its own measurement.
+
+    Attributes
+    ----------
+    gap_ps, inside_ps : int
+        For each event: in the gap beside it, and in its own duration [ps].
+    request_ps : int
+        For each request that an event makes or completes, after it [ps].
+    """
+
+    gap_ps: int
+    inside_ps: int
+    request_ps: int
+
+    def total_ns(self, facts: Facts) -> float:
+        """Return what all events of a file took, without rare overhead [ns]."""
+        calls = facts.events + facts.polls
+        events_ps = calls * (self.gap_ps + self.inside_ps)
+        return (events_ps + facts.handled * self.request_ps) / 1000
+
+
+def recording_costs(files: Sequence[RankFile]) -> list[RecordingCost]:
+    """Return what recording cost in each file.
 
     A file without END record does not say it; it gets the median of the others.
     """
     ends = [file.definitions.end for file in files]
-    stated = [end.cost_ps / 1000 for end in ends if end is not None and end.cost_ps]
-    usual = statistics.median(stated) if stated else 0.0
-    largest = 10_000.0  # anything above 10 us an event is damage
-    return [
-        min(end.cost_ps / 1000 if end is not None and end.cost_ps else usual, largest)
+    known = [end for end in ends if end is not None and end.cost_ps]
+    usual = [
+        round(statistics.median(getattr(end, name) for end in known)) if known else 0
+        for name in _COSTS
+    ]
+    largest = 10_000_000  # anything above 10 us an event is damage
+    stated = [
+        [getattr(end, name) for name in _COSTS]
+        if end is not None and end.cost_ps
+        else usual
         for end in ends
     ]
+    return [RecordingCost(*(min(cost, largest) for cost in row)) for row in stated]
 
 
 def time_scales(files: Sequence[RankFile]) -> tuple[list[TimeScale], list[str]]:
@@ -181,6 +213,13 @@ def _scales(
         speeds.append(hosts[key].ns_per_tick * 2**header.unit_shift * (1 + slope))
     earliest = min(starts)
     return [
-        TimeScale(speed, min(round(start - earliest), _LATEST_NS), round(cost))
-        for speed, start, cost in zip(speeds, starts, cost_ns(files), strict=True)
+        TimeScale(
+            speed,
+            min(round(start - earliest), _LATEST_NS),
+            round(cost.gap_ps / 1000),
+            cost.request_ps,
+        )
+        for speed, start, cost in zip(
+            speeds, starts, recording_costs(files), strict=True
+        )
     ]

@@ -56,9 +56,17 @@ def _head(run: RunSummary) -> str:
             f"{run.bytes_per_event:.1f} bytes an event",
         ),
         ("clock", str(run.taken)),
-        ("recording cost", format_seconds(run.recorder_s)),
+        ("recording cost", _cost(run)),
     ]
     return _table(rows, "<<")
+
+
+def _cost(run: RunSummary) -> str:
+    each = format_seconds(run.recorder_s / max(run.events, 1))
+    return (
+        f"{each} an event, {format_seconds(run.recorder_s)} in all, "
+        f"{run.recorder_share:.2%} of the ranks' time"
+    )
 
 
 def _passed(run: RunSummary) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.clock import cost_ns
+from skelgen.events.clock import recording_costs
 from skelgen.events.conditions import Conditions, conditions
 from skelgen.events.passed import PassedOn, passed_on, unit_ns
 from skelgen.events.sites import SiteSummary, call_sites
@@ -100,6 +100,8 @@ class RunSummary:
         Clocks and load.
     recorder_s : float
         What recording cost by its own account, all ranks [s].
+    recorder_share : float
+        Of the time of all ranks [0 to 1].
     clean : bool
         Whether all ranks are there and ended as they should.
     warnings : tuple of str
@@ -124,6 +126,7 @@ class RunSummary:
     local: tuple[PassedOn, ...]
     taken: Conditions
     recorder_s: float
+    recorder_share: float
     clean: bool
     warnings: tuple[str, ...]
 
@@ -154,6 +157,7 @@ class RunSummary:
             "computed_s": self.taken.computed_s,
             "lost_share": self.taken.lost_share,
             "recorder_s": self.recorder_s,
+            "recorder_share": self.recorder_share,
             "clean": self.clean,
             "warnings": list(self.warnings),
         }
@@ -183,6 +187,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
     passed = tuple(one for one in others if one.communicates)
     taken = conditions(trace.files)
     count, time_ns = _by_shape(events)
+    recorder_s = _recorder_s(trace.files)
     unrecorded = tuple(
         f"{one.calls} calls of {one.name} ({format_seconds(one.time_s)}) communicate "
         "but are not recorded; a skeleton does not have them"
@@ -207,7 +212,8 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         passed=passed,
         local=tuple(one for one in others if not one.communicates),
         taken=taken,
-        recorder_s=_recorder_s(trace.files),
+        recorder_s=recorder_s,
+        recorder_share=recorder_s * NS_PER_S / elapsed_ns if elapsed_ns else 0.0,
         clean=trace.clean,
         warnings=(*trace.warnings, *events.warnings, *taken.warnings, *unrecorded),
     )
@@ -280,7 +286,7 @@ def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
 
 def _recorder_s(files: Sequence[RankFile]) -> float:
     total_ns = 0.0
-    for file, cost in zip(files, cost_ns(files), strict=True):
-        overhead_ns = file.facts.overhead_units * unit_ns(file)
-        total_ns += file.facts.events * cost + overhead_ns
+    for file, cost in zip(files, recording_costs(files), strict=True):
+        total_ns += cost.total_ns(file.facts)
+        total_ns += file.facts.overhead_units * unit_ns(file)
     return seconds(total_ns)

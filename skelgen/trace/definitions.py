@@ -203,7 +203,9 @@ class Collector:
     def _end(self, payload: Payload) -> None:
         reason = trace_format().name("end", payload.varint())
         code = payload.zigzag()
-        self.end = End(reason, code, *(payload.varint() for _ in range(6)))
+        numbers = [payload.varint() for _ in range(6)]
+        numbers += [payload.varint() for _ in range(2) if payload.more]
+        self.end = End(reason, code, *numbers)
 
 
 def _neighbours(payload: Payload, size: int) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ _LARGEST_NUMBER = 1 << 61
 _LARGEST_PEER = 2**31 - 1
 _EXTRAS = 0x7F7
 _HISTORY = 8
+_MOST_HANDLED = 1 << 20
 
 _FIELDS = (
     "function flags comm peer tag peer2 tag2 op type_a type_b site reference "
@@ -258,6 +259,7 @@ class _Walk:
         facts["errors"] += bool(flags & c["SHAPE_FAILED"])
         if flags & c["SHAPE_NOT_READY"]:
             facts["polls"] += event["polls"]
+        facts["handled"] += _handled(event)
         facts["vectors"] += _has_vectors(event["shape"])
         facts["statuses"] += len(event["statuses"])
         facts["foreign"] += len(event["foreign"])
@@ -267,6 +269,16 @@ class _Walk:
         event["begin"] = facts["duration_units"] + event["gap"]
         facts["duration_units"] += event["gap"] + event["duration"]
         self.events.append(event)
+
+
+def _handled(event: dict[str, Any]) -> int:
+    c, flags = trace_format(), event["shape"]["flags"]
+    if flags & (c["SHAPE_CREATES"] | c["SHAPE_PERSISTENT"]):
+        return 1
+    if not flags & (c["SHAPE_STARTS"] | c["SHAPE_COMPLETES"]):
+        return 0
+    given = int(event["shape"]["count_a"])
+    return min(max(given, 0), _MOST_HANDLED)
 
 
 def _has_vectors(shape: dict[str, Any]) -> bool:
@@ -305,6 +317,7 @@ def decode(
     variants: dict[tuple[int, ...], int] = {}
     implausible = 0
     vectors = []
+    handled = 0
     for row, event in enumerate(walk.events):
         now, number = event["shape"], event["number"] - 1
         key = (number, *(now[name] for name in _VALUES))
@@ -317,7 +330,9 @@ def decode(
         columns.enter_ns[row] = scale.origin_ns + _nanoseconds(scale, begin)
         columns.leave_ns[row] = scale.origin_ns + _nanoseconds(scale, leave)
         gap_ns = _nanoseconds(scale, max(event["gap"] - event["overhead"], 0))
-        columns.compute_ns[row] = max(gap_ns - scale.cost_ns, 0)
+        recorder_ns = scale.cost_ns + (handled * scale.request_cost_ps + 500) // 1000
+        columns.compute_ns[row] = max(gap_ns - recorder_ns, 0)
+        handled = _handled(event)
         if _has_vectors(now):
             vectors.append((row, now["vector_a"], now["vector_b"]))
     events = walk.events

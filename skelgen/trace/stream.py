@@ -97,11 +97,14 @@ class TimeScale:
         Time of the stream's start [ns].
     cost_ns : int
         What the recorder spends in each gap [ns].
+    request_cost_ps : int
+        And for each request of the event before it [ps].
     """
 
     ns_per_unit: float
     origin_ns: int
     cost_ns: int
+    request_cost_ps: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,6 +227,7 @@ def _facts(stream: Any) -> Facts:
         statuses=stream.status_count,
         foreign=stream.foreign_count,
         vectors=stream.vector_count,
+        handled=stream.handled_count,
         duration_units=stream.time_units,
         overhead_units=stream.overhead_units,
         compute_units=stream.compute_units,
@@ -285,6 +289,7 @@ def attach(
     stream.ns_per_unit = scale.ns_per_unit
     stream.origin_ns = scale.origin_ns
     stream.cost_ns = scale.cost_ns
+    stream.request_cost_ps = scale.request_cost_ps
 
 
 def decode(  # the inputs of one pass

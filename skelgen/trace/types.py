@@ -170,9 +170,13 @@ class End:
     events, requests, persistent : int
         How many were recorded.
     cost_ps : int
-        Usual cost of recording one event [ps].
+        Usual cost of recording one event, in the gap beside it [ps].
     unrecorded : int
         Calls that were not recorded because recording had stopped or was paused.
+    inside_ps : int
+        What recording adds to the duration of each call [ps].
+    request_ps : int
+        What making or completing one request adds after the call [ps].
     """
 
     reason: str
@@ -183,6 +187,8 @@ class End:
     persistent: int
     cost_ps: int
     unrecorded: int
+    inside_ps: int = 0
+    request_ps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +286,8 @@ class Facts:
     statuses, foreign, vectors : int
         Completed wildcard receives, completed requests of other threads, events
         with a count for each rank.
+    handled : int
+        Requests that calls made, started or were given to complete.
     duration_units : int
         From the begin of the first event to the end of the last [units].
     overhead_units : int
@@ -297,6 +305,7 @@ class Facts:
     statuses: int
     foreign: int
     vectors: int
+    handled: int
     duration_units: int
     overhead_units: int
     compute_units: int

@@ -34,7 +34,7 @@ DEFINITIONS = {
     13: (
         "ends",
         "u:reason z:code u:ticks u:events u:requests u:persistent u:cost_ps "
-        "u:unrecorded",
+        "u:unrecorded u:inside_ps u:request_ps",
     ),
 }
 

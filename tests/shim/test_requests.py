@@ -79,3 +79,11 @@ def test_null_and_cancelled_and_freed_requests(record: Record) -> None:
         assert cancelled.statuses == [(0, -5, -1)]
         assert trace.of("Request_free")[0].requests == [3]
         assert sum(e.has(CREATES) for e in trace.events) == 3
+
+
+def test_each_file_states_what_recording_costs(record: Record) -> None:
+    for trace in record("requests", 2, "eager").traces:
+        (end,) = trace.tables["ends"].values()
+        assert 0 < end["cost_ps"] < 10**8
+        assert 0 < end["inside_ps"] < 10**8
+        assert 0 < end["request_ps"] < 10**8

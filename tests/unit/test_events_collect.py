@@ -89,6 +89,24 @@ def test_times_are_nanoseconds_since_the_first_begin(tmp_path):
     assert events.application_ns == 775
 
 
+def test_what_requests_cost_the_recorder_is_no_computation(tmp_path):
+    writer = begun(ticks_per_s=1_000_000_000, cost_ps=10_000, request_ps=7_000)
+    writer.event("MPI_Irecv", 100, 80, flags="CREATES", peer=0, tag=1)
+    writer.event("MPI_Irecv", 100, 80, flags="CREATES", peer=0, tag=1)
+    writer.event("MPI_Waitall", 100, 80, flags="COMPLETES", reference=5, count_a=4)
+    writer.event("MPI_Barrier", 100, 80)
+    writer.event("MPI_Barrier", 100, 80)
+    events = collected(tmp_path, writer)
+    assert events.compute_ns.tolist() == [90, 83, 83, 62, 90]
+
+
+def test_a_gap_shorter_than_the_recorders_cost_holds_no_computation(tmp_path):
+    writer = begun(ticks_per_s=1_000_000_000, cost_ps=10_000, request_ps=7_000)
+    writer.event("MPI_Waitall", 100, 80, flags="COMPLETES", reference=0, count_a=400)
+    writer.event("MPI_Barrier", 100, 80)
+    assert collected(tmp_path, writer).compute_ns.tolist() == [90, 0]
+
+
 def test_init_and_finalize_are_no_calls(tmp_path):
     calls = collected(tmp_path, begun()).calls
     assert len(calls) == 0

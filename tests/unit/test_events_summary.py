@@ -177,9 +177,17 @@ def test_a_loaded_machine_is_told(tmp_path):
 def test_the_recorders_own_cost_is_summed_up(tmp_path):
     def body(writer, rank):
         writer.event("MPI_Barrier", 2_000_000, 10, extras={"overhead": 2000})
+        writer.event("MPI_Irecv", 50, 10, flags="CREATES", peer=0, tag=1)
+        writer.event("MPI_Waitall", 50, 10, flags="COMPLETES", reference=5, count_a=3)
 
-    run = recorded(tmp_path, body, ranks=1, cost_ps=20_000)
-    assert run.recorder_s == pytest.approx(3 * 20e-9 + 1000e-9)
+    run = recorded(
+        tmp_path, body, ranks=1, cost_ps=20_000, inside_ps=4_000, request_ps=8_000
+    )
+    taken_s = 5 * 24e-9 + 4 * 8e-9 + 1000e-9
+    assert run.recorder_s == pytest.approx(taken_s)
+    elapsed_s = (2_000_000 + 2 * 10 + 2 * 50) * 0.5e-9
+    assert run.recorder_share == pytest.approx(taken_s / elapsed_s, rel=0.01)
+    assert "of the ranks' time" in describe(run)
 
 
 def test_the_description_shows_all_of_it(tmp_path):

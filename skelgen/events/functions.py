@@ -124,7 +124,10 @@ _COMMUNICATOR = (
     "Comm_disconnect"
 ).split()
 
-_UNSUPPORTED = "Rput Rget Raccumulate Rget_accumulate".split()
+_UNSUPPORTED = (
+    "Rput Rget Raccumulate Rget_accumulate Buffer_iflush Comm_iflush_buffer "
+    "Session_iflush_buffer Grequest_start"
+).split()
 
 
 def _table() -> dict[str, FunctionInfo]:

@@ -77,6 +77,17 @@ class Communicator:
     sources: tuple[tuple[int, ...], ...] = ()
     destinations: tuple[tuple[int, ...], ...] = ()
 
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """Return the world ranks of both groups, the same for both sides."""
+        first, second = sorted((self.members, self.remote))
+        return first + second
+
+    @property
+    def first_partner(self) -> int:
+        """Return the place in `everyone` of the rank that is partner 0."""
+        return len(self.members) if self.members < self.remote else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Calls:

@@ -32,7 +32,9 @@ def families_of(
     kind: dict[int, str] = {}
     parent: dict[int, int] = {}
     for one in communicators:
-        instances.setdefault(one.family, []).append(one)
+        known = instances.setdefault(one.family, [])
+        if not any(one.everyone == other.everyone for other in known):
+            known.append(one)  # an intercommunicator has a row for each side
         kind.setdefault(one.family, one.kind)
         above = communicators[one.parent].family if one.parent >= 0 else -1
         parent.setdefault(one.family, above)
@@ -50,7 +52,10 @@ def families_of(
 
 
 def _family(kind: str, parent: int, instances: list[Communicator]) -> Family:
-    members = tuple(one.members for one in instances)
+    members = tuple(
+        tuple(rank for rank in one.everyone if rank >= 0)  # others were spawned
+        for one in instances
+    )
     if not any(one.sources or one.destinations for one in instances):
         return Family(kind, parent, members)
     none = [((),) * len(one.members) for one in instances]

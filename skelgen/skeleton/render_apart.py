@@ -88,8 +88,10 @@ def _turns(
     if any(not np.array_equal(nest.trips, other.trips) for other in nests[1:]):
         return None
     items = np.flatnonzero(nest.body_items == 0)
+    if not len(items):
+        return {}  # ranks that call nothing
     place = np.array([stands_for.get(item, item) for item in items.tolist()])
-    item = place[positions(nest)] if len(items) else items
+    item = place[positions(nest)]
     order = np.argsort(nest.symbol[item], kind="stable")
     counts = np.bincount(nest.symbol[item])
     turn = np.empty(len(item), np.int64)

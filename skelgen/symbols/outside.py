@@ -91,7 +91,7 @@ def _fates_of_pairs(calls: Calls, pairs: Pairs) -> NDArray[np.uint8]:
     )
     unknown = (shape["peer"] == NO_PEER) | (shape["tag"] == NO_TAG)
     fate[pairs.is_kind(Kind.RECEIVE_INIT) & unknown] = Fate.UNSUPPORTED
-    fate[(pairs.size > 0) & pairs.remote] = Fate.REMOTE
+    fate[pairs.remote & (~point | pairs.spawned)] = Fate.REMOTE
     fate[point & nobody] = Fate.COMPUTATION
     fate[(pairs.size == 1) & ~pairs.remote] = Fate.COMPUTATION
     fate[pairs.is_kind(Kind.LOCAL, Kind.COMMUNICATOR)] = Fate.COMPUTATION

@@ -54,8 +54,12 @@ class Pairs:
         Whether a call creates a request.
     family, size : (p,) int64 arrays
         Of the communicator; -1 and 0 when the call has none.
+        An intercommunicator's size is that of both groups: its messages are those of a
+        communicator of all of them.
     remote : (p,) bool array
         Whether it is an intercommunicator.
+    spawned : (p,) bool array
+        Whether some of its processes are no ranks of the run.
     peer, peer2 : (p,) int64 arrays
         Relative partners, or roots as they are.
     functions : tuple of str
@@ -71,6 +75,7 @@ class Pairs:
     family: NDArray[np.int64]
     size: NDArray[np.int64]
     remote: NDArray[np.bool_]
+    spawned: NDArray[np.bool_]
     peer: NDArray[np.int64]
     peer2: NDArray[np.int64]
     functions: tuple[str, ...]
@@ -142,12 +147,13 @@ def distinct_pairs(calls: Calls) -> Pairs:
     kind = np.array([info.kind for info in infos], np.uint8)[shape["function"]]
     creates = np.array([info.creates for info in infos], bool)[shape["function"]]
     functions, function = _canonical(calls.functions)
-    family, size, own_rank, remote = _places(calls, rank_of, shape["communicator"])
+    places = _places(calls, rank_of, shape["communicator"])
+    family, size = places["family"], places["size"]
     point = np.isin(kind, POINT_TO_POINT)
     peers = [
         np.where(
             point & (shape[end] >= 0) & (size > 0),
-            (shape[end].astype(np.int64) - own_rank) % np.maximum(size, 1),
+            (shape[end] + places["shift"]) % np.maximum(size, 1),
             shape[end],
         )
         for end in ("peer", "peer2")
@@ -162,7 +168,8 @@ def distinct_pairs(calls: Calls) -> Pairs:
         creates=creates,
         family=family,
         size=size,
-        remote=remote,
+        remote=places["remote"],
+        spawned=places["spawned"],
         peer=peers[0],
         peer2=peers[1],
         functions=functions,
@@ -202,14 +209,24 @@ def _without_what_requests_ignore(
     return shape
 
 
+#: Of each pair: family, size, what makes a partner relative, and the two flags.
+_PLACES = np.dtype(
+    [
+        ("family", np.int64),
+        ("size", np.int64),
+        ("shift", np.int64),
+        ("remote", np.bool_),
+        ("spawned", np.bool_),
+    ]
+)
+
+
 def _places(
     calls: Calls, rank: NDArray[np.int64], communicator: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return family, size, own rank and whether there is a remote group."""
-    family = np.full(len(rank), -1, np.int64)
-    size = np.zeros(len(rank), np.int64)
-    own = np.zeros(len(rank), np.int64)
-    remote = np.zeros(len(rank), bool)
+) -> NDArray[np.void]:
+    """Say for each pair what its communicator is and where its rank stands there."""
+    places = np.zeros(len(rank), _PLACES)
+    places["family"] = -1
     order = np.argsort(communicator, kind="stable")
     starts = np.flatnonzero(np.diff(communicator[order], prepend=-2))
     for rows in np.split(order, starts)[1:]:
@@ -217,10 +234,12 @@ def _places(
         if number < 0:
             continue
         known = calls.communicators[number]
-        members = np.array(known.members, np.int64)
+        members = np.array(known.everyone, np.int64)
         by_rank = np.argsort(members)
         place = np.searchsorted(members[by_rank], rank[rows])
-        own[rows] = by_rank[np.minimum(place, len(members) - 1)]
-        family[rows], size[rows] = known.family, len(members)
-        remote[rows] = bool(known.remote)
-    return family, size, own, remote
+        own = by_rank[np.minimum(place, len(members) - 1)]
+        places["shift"][rows] = known.first_partner - own
+        places["family"][rows], places["size"][rows] = known.family, len(members)
+        places["remote"][rows] = bool(known.remote)
+        places["spawned"][rows] = members.min() < 0
+    return places

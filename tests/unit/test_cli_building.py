@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -88,6 +89,29 @@ def test_build_prints_the_keys_that_others_rely_on(capsys, stored: Path):
     assert found["expected_s"] == pytest.approx(found["application_s"] / 10, rel=0.05)
     assert 2 * 3 * 40 <= found["skeleton_events"] <= 2 * 5 * 41
     assert found["warnings"] == []
+
+
+def test_build_names_what_it_leaves_out_with_its_time(capsys, stored: Path):
+    known = signature()
+    dropped = (
+        ("MPI_Raccumulate: function that skeletons do not reproduce", 12, 0.25),
+        ("MPI_Comm_spawn: only counted by the recorder", 2, known.application_s),
+    )
+    save(replace(known, dropped=dropped), Path("more"))
+    found = built(capsys, "more", "--scale", "10", "-o", "skel")
+    assert [one["what"] for one in found["left_out"]] == [what for what, *_ in dropped]
+    assert [one["calls"] for one in found["left_out"]] == [12, 2]
+    assert found["left_out"][1]["share"] == pytest.approx(0.5)  # one of two ranks
+    total = sum(one["share"] for one in found["left_out"])
+    assert found["dropped_share"] == pytest.approx(total)
+    assert run(["build", "more", "--scale", "10", "-o", "again"]) == 0
+    lines = [x for x in capsys.readouterr().out.splitlines() if "left out" in x]
+    share = 0.25 / (2 * known.application_s)
+    assert lines[0] == (
+        f"left out   12 calls, 250 ms of all ranks, {share:.2%} of the time: "
+        "MPI_Raccumulate: function that skeletons do not reproduce"
+    )
+    assert len(lines) == 2
 
 
 def test_the_folder_holds_everything(capsys, stored: Path):

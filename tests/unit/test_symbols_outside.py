@@ -168,22 +168,25 @@ def test_the_partner_of_a_dropped_call_is_dropped_too():
     assert sorted(reasons) == ["MPI_Recv", "MPI_Sendrecv"]
 
 
-def test_intercommunicators_are_dropped():
+def test_collectives_of_intercommunicators_are_dropped_and_messages_stay():
     symbols, events = symbols_of("""
         comm inter members=0 remote=1
         comm inter members=1 remote=0
         rank 0
           Send to=0 tag=1 bytes=8 comm=inter
+          Barrier comm=inter mpi=3000
           Barrier
         rank 1
           Recv from=0 tag=1 bytes=8 comm=inter
+          Barrier comm=inter mpi=4000
           Barrier
     """)
-    assert described(symbols, events) == ["Barrier"]
-    assert [reason for reason, _, _ in symbols.dropped] == [
-        "MPI_Send: intercommunicator",
-        "MPI_Recv: intercommunicator",
-    ]
+    assert described(symbols, events, 0) == ["Send", "Barrier"]
+    assert described(symbols, events, 1) == ["Recv", "Barrier"]
+    assert symbols.dropped == (
+        ("MPI_Barrier: intercommunicator", 2, pytest.approx(7e-6)),
+    )
+    assert symbols.table["peer"].tolist() == [1, -1, 1]
 
 
 def test_a_persistent_request_that_lost_a_message_goes_with_all_its_messages():

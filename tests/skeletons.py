@@ -99,7 +99,7 @@ def _flaws_of_requests(found: Parts, is_kept: Any, rank: int) -> list[str]:
     for call in range(calls.first[rank], calls.first[rank + 1]):
         shape = calls.shapes[calls.shape[call]]
         info = function_info(calls.functions[shape["function"]])
-        row = calls.ages[call]
+        row = calls.ages[call] if info.kind in ON_REQUESTS else 0
         ages = calls.age_values[calls.age_first[row] : calls.age_first[row + 1]]
         named = [every[age < 0][-abs(age)] for age in ages.tolist()]
         got = []

@@ -16,6 +16,7 @@ from skelgen.skeleton.plan import Plan
 from skelgen.skeleton.script import Script, script_of
 from skelgen.skeleton.selection import select
 from skelgen.skeleton.units import Units, units_of
+from skelgen.symbols.pairs import ON_REQUESTS
 from tests import builders
 from tests.summaries import build
 

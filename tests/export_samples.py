@@ -136,6 +136,25 @@ def save_threads(folder: Path) -> Path:
     return folder
 
 
+def save_neighbours(folder: Path) -> Path:
+    """Two ranks in a ring: each is on both sides of the other."""
+    ranks = 2
+    for rank in range(ranks):
+        writer = RankWriter(rank, ranks)
+        writer.event("MPI_Init", 0, 1000)
+        other = 1 - rank
+        around = {"sources": (other, other), "destinations": (other, other)}
+        members = list(range(ranks))
+        writer.comm(2, members, kind="CART", dims=(2,), periods=(1,), **around)
+        one = {"count_a": 5, "type_a": 8, "comm": 2}
+        writer.event("MPI_Neighbor_alltoall", 900, 90, **one)
+        writer.event("MPI_Ineighbor_allgather", 900, 90, flags="CREATES", **one)
+        writer.event("MPI_Wait", 900, 90, flags="COMPLETES", requests=1)
+        writer.finish()
+        writer.save(folder)
+    return folder
+
+
 def opened(folder: Path, spool: Path) -> tuple[Run, Events]:
     """The same run as exports see it and as the other stages see it."""
     trace = open_trace(folder)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from skelgen.events.communicators import SELF
-from skelgen.events.functions import Kind, function_info
+from skelgen.events.functions import (
+    COLLECTIVES,
+    RECEIVING,
+    SENDING,
+    Kind,
+    function_info,
+)
 from skelgen.events.shapes import plain_name
 from skelgen.events.types import Communicator
 from skelgen.export import otf2_library as otf2
@@ -14,18 +20,7 @@ from skelgen.export.paraver_names import FILES, ONE_SIDED, event_type
 from skelgen.export.run import Run
 from skelgen.units import NS_PER_S
 
-_POINT_TO_POINT = (
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.PROBE,
-    Kind.COMPLETE,
-    Kind.START,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
-)
+_POINT_TO_POINT = (*SENDING, *RECEIVING, Kind.PROBE, Kind.COMPLETE, Kind.START)
 _ROLES = {
     "barrier": otf2.BARRIER,
     "bcast": otf2.ONE_TO_ALL,
@@ -48,12 +43,14 @@ def region_role(function: str) -> int:
     True
     """
     kind = function_info(function).kind
-    if kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE):
+    by_type = {FILES: otf2.FILES, ONE_SIDED: otf2.ONE_SIDED}
+    if (known := by_type.get(event_type(function))) is not None:
+        return known
+    if kind in COLLECTIVES:
         return _ROLES.get(plain_name(function), otf2.ALL_TO_ALL)
     if kind in _POINT_TO_POINT:
         return otf2.POINT_TO_POINT
-    by_type = {FILES: otf2.FILES, ONE_SIDED: otf2.ONE_SIDED}
-    return by_type.get(event_type(function), otf2.FUNCTION)
+    return otf2.FUNCTION
 
 
 def communicator_numbers(run: Run) -> tuple[int, ...]:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from skelgen.events.functions import Kind, function_info
+from skelgen.events.functions import (
+    COLLECTIVES,
+    RECEIVING,
+    SENDING,
+    Kind,
+    function_info,
+)
 
 #: Event types; the value is the function, 0 at its end.
 POINT_TO_POINT, COLLECTIVE, OTHER, ONE_SIDED, FILES = range(50000001, 50000006)
@@ -62,16 +68,7 @@ _ONE_SIDED = (
     "Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap Rput Rget "
     "Raccumulate Rget_accumulate"
 ).split()
-_POINT_TO_POINT_KINDS = (
-    Kind.SEND,
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
-    Kind.PROBE,
-)
+_POINT_TO_POINT_KINDS = (*SENDING, *RECEIVING, Kind.PROBE)
 _WAITS = ("Wait", "Waitall", "Waitany", "Waitsome", "Cancel", "Iprobe", "Improbe")
 
 #: States and their names; what they mean follows Extrae.
@@ -104,6 +101,7 @@ _STATE_OF_KIND = {
     Kind.COLLECTIVE: 13,
     Kind.ICOLLECTIVE: 13,
 }
+_STATE_OF_TYPE = {FILES: 12, ONE_SIDED: 20}
 
 
 def short(function: str) -> str:
@@ -127,14 +125,15 @@ def event_type(function: str) -> int:
     """
     name = short(function)
     kind = function_info(name).kind
-    if kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE) or "eighbor_" in name:
+    if name in _ONE_SIDED or name.startswith("Win_"):
+        return ONE_SIDED
+    if kind in COLLECTIVES:
         return COLLECTIVE
     if kind in _POINT_TO_POINT_KINDS or name in _WAITS:
         return POINT_TO_POINT
     if name.startswith("File_"):
         return FILES
-    one_sided = name in _ONE_SIDED or name.startswith("Win_")
-    return ONE_SIDED if one_sided else OTHER
+    return OTHER
 
 
 def event_value(function: str) -> int:
@@ -155,5 +154,7 @@ def state(function: str) -> int:
         return 5
     if name.startswith(("Test", "Iprobe", "Improbe")):
         return 6
-    by_type = {FILES: 12, ONE_SIDED: 20}.get(event_type(function), 15)
-    return _STATE_OF_KIND.get(function_info(name).kind, by_type)
+    kind = event_type(function)
+    if kind in _STATE_OF_TYPE:
+        return _STATE_OF_TYPE[kind]
+    return _STATE_OF_KIND.get(function_info(name).kind, 15)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from skelgen.events.functions import COLLECTIVES
 from skelgen.events.types import FAILED_POLL
 from skelgen.export.messages import Messages
 from skelgen.export.run import Run
@@ -159,6 +160,8 @@ class _Writer:
             return f'{separator}"requests": {len(event.ends)}'
         if not event.size_bytes and event.sides is None:
             return ""
+        if call.kind not in COLLECTIVES:
+            return f'{separator}"bytes": {event.size_bytes}'
         rank = self.run.streams[event.stream].rank
         table = self.run.communicators
         sent, received = volume(call, event.size_bytes, event.sides, table, rank)

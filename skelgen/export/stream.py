@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.communicators import Communicators
-from skelgen.events.functions import Kind, function_info
+from skelgen.events.functions import (
+    COLLECTIVES,
+    RECEIVING,
+    SENDING,
+    TWO_SIDED,
+    Kind,
+    function_info,
+)
 from skelgen.events.shapes import FileShapes, Names, interpret, variant_rows
 from skelgen.events.sizes import Vectors
 from skelgen.events.types import PROC_NULL
@@ -20,9 +27,6 @@ from skelgen.trace.format import trace_format
 
 #: Calls that are remembered from block to block.
 _MOST_CALLS = 1 << 14
-_SENDS = ("SEND", "ISEND", "SEND_INIT")
-_RECEIVES = ("RECEIVE", "IRECEIVE", "RECEIVE_INIT")
-_BOTH = ("sendrecv", "sendrecv_replace", "isendrecv", "isendrecv_replace")
 
 
 class Raw(NamedTuple):
@@ -189,23 +193,18 @@ class Stream:
             peer=int(row["peer"]),
             tag=int(row["tag"]),
             site=int(row["site"]),
-            parts=self._parts(info.kind, name, self._flags[shape], row),
+            parts=self._parts(info.kind, self._flags[shape], row),
         )
 
-    def _parts(
-        self, kind: Kind, name: str, flags: int, row: np.void
-    ) -> tuple[Part, ...]:
+    def _parts(self, kind: Kind, flags: int, row: np.void) -> tuple[Part, ...]:
         parts = []
-        two_sided = name in _BOTH
-        if kind.name in _SENDS or two_sided:
+        if kind in SENDING:
             parts.append(self._part(Role.SEND, row, "peer", "tag"))
-        if kind.name in _RECEIVES:
-            parts.append(self._part(Role.RECEIVE, row, "peer", "tag"))
-        if two_sided:
-            parts.append(self._part(Role.RECEIVE, row, "peer2", "tag2"))
-        if not parts and flags & _request_bits() & _making_bits():
-            collective = "COLLECTIVE" in kind.name
-            role = Role.COLLECTIVE if collective else Role.OTHER
+        if kind in RECEIVING:
+            second = "2" if kind in TWO_SIDED else ""
+            parts.append(self._part(Role.RECEIVE, row, f"peer{second}", f"tag{second}"))
+        if not parts and flags & _making_bits():
+            role = Role.COLLECTIVE if kind in COLLECTIVES else Role.OTHER
             parts.append(Part(role, -1, -1, -1))
         return tuple(part for part in parts if part.peer != PROC_NULL)
 

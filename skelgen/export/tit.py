@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TextIO
 
 from skelgen.events.functions import Kind
-from skelgen.events.types import FAILED_POLL
+from skelgen.events.types import FAILED_POLL, Communicator
 from skelgen.export import tit_spread
 from skelgen.export.messages import Messages
 from skelgen.export.run import Run
 from skelgen.export.types import Call, Event, Half, Role, Sides, Written
+from skelgen.export.volume import neighbours
 
 #: Computation is written in floating-point operations, this many for a nanosecond:
 #: a platform whose hosts do 1 Gflop/s computes as long as the recorded machine did.
@@ -75,7 +76,6 @@ class _Writer:
         self._threads = max((s.thread for s in run.streams), default=0) + 1
         #: Halves that were begun and not waited for, with the words of `wait`.
         self._open: dict[tuple[int, int], str] = {}
-        self._everyone = set(range(run.trace.world_size))
 
     def write(self, events: Iterable[Event]) -> None:
         """Write all events."""
@@ -160,23 +160,40 @@ class _Writer:
 
     def _collective(self, call: Call, size_bytes: int, sides: Sides | None) -> None:
         one = self.run.communicators[call.communicator]
-        if call.communicator < 0 or one.remote or not tit_spread.known(call.name):
+        neighbourhood = call.name.startswith("neighbor_")
+        known = neighbourhood or tit_spread.known(call.name)
+        if call.communicator < 0 or one.remote or not known:
             self.left[f"calls of {call.function}"] += 1
             return
         members = one.members
+        own = members.index(self.rank)
+        group = tit_spread.Group(len(members), own, call.root, size_bytes, sides)
+        tag = _TAGS + self.run.canonical[call.communicator]
+        if neighbourhood:
+            self.spread[call.function] += 1
+            self._neighbours(group, one, tag)
+            return
         if len(members) == 1:
             return
-        own = members.index(self.rank)
-        native = members == tuple(range(len(self._everyone)))
+        native = members == tuple(range(self.run.trace.world_size))
         words = _native(call, size_bytes, sides, len(members)) if native else None
         if words is not None:
             self._action(*words)
             return
-        group = tit_spread.Group(len(members), own, call.root, size_bytes, sides)
-        tag = _TAGS + self.run.canonical[call.communicator]
         self.spread[call.function] += 1
         for step in tit_spread.spread(call.name, group):
             self._step(step, members, tag)
+
+    def _neighbours(self, group: tit_spread.Group, one: Communicator, tag: int) -> None:
+        """Write all sends before the receives, for neighbours may differ in order."""
+        to, sources = neighbours(one, self.rank)
+        sends, receives = tit_spread.among_neighbours(group, to, sources)
+        for step in sends:
+            self._action("isend", one.members[step.to], tag, step.sent)
+        for step in receives:
+            self._step(step, one.members, tag)
+        for step in sends:
+            self._action("wait", self.rank, one.members[step.to], tag)
 
     def _step(self, step: tit_spread.Step, members: tuple[int, ...], tag: int) -> None:
         to, source = members[step.to], members[step.source]
@@ -196,28 +213,28 @@ def _native(
 
     Sizes are in bytes, which is SMPI's type where none is named.
     """
-    name, root = call.name, call.root
+    root = call.root
     plain: dict[str, tuple[object, ...]] = {
-        "barrier": (),
-        "bcast": (size, root),
-        "reduce": (size, 0, root),
-        "allreduce": (size, 0),
-        "gather": (size, size, root),
-        "scatter": (size, size, root),
-        "allgather": (size, size),
-        "alltoall": (size, size),
+        "barrier": ("barrier",),
+        "win_fence": ("barrier",),
+        "bcast": ("bcast", size, root),
+        "reduce": ("reduce", size, 0, root),
+        "allreduce": ("allreduce", size, 0),
+        "gather": ("gather", size, size, root),
+        "scatter": ("scatter", size, size, root),
+        "allgather": ("allgather", size, size),
+        "alltoall": ("alltoall", size, size),
+        "reduce_scatter_block": ("reducescatter", *([size] * ranks), 0),
     }
-    if name in plain:
-        return (name, *plain[name])
     sends, receives = sides if sides is not None else (None, None)
-    if name == "reduce_scatter_block":
-        return ("reducescatter", *([size] * ranks), 0)
-    if name == "reduce_scatter" and receives is not None:
-        return ("reducescatter", *receives.tolist(), 0)
-    if name == "allgatherv" and receives is not None:
-        return (name, size, *receives.tolist())
-    if sends is not None and receives is not None:  # Alltoallv and Alltoallw
-        send_words = (int(sends.sum()), *sends.tolist())
-        receive_words = (int(receives.sum()), *receives.tolist())
-        return ("alltoallv", *send_words, *receive_words)
-    return None
+    if receives is None:
+        return plain.get(call.name)
+    parts = receives.tolist()
+    vectors: dict[str, tuple[object, ...]] = {
+        "reduce_scatter": ("reducescatter", *parts, 0),
+        "allgatherv": ("allgatherv", size, *parts),
+    }
+    if sends is not None:  # Alltoallv and Alltoallw
+        sent = (sum(sends.tolist()), *sends.tolist())
+        return ("alltoallv", *sent, sum(parts), *parts)
+    return vectors.get(call.name)

@@ -134,6 +134,7 @@ def _pairs(group: Group) -> Iterator[Step]:
 
 _SPREADS: dict[str, Callable[[Group], Iterator[Step]]] = {
     "barrier": _dissemination,
+    "win_fence": _dissemination,
     "allreduce": _dissemination,
     "reduce_scatter": _dissemination,
     "reduce_scatter_block": _dissemination,
@@ -151,6 +152,31 @@ _SPREADS: dict[str, Callable[[Group], Iterator[Step]]] = {
     "alltoallv": _pairs,
     "alltoallw": _pairs,
 }
+
+
+def among_neighbours(
+    group: Group, to: tuple[int, ...], sources: tuple[int, ...]
+) -> tuple[list[Step], list[Step]]:
+    """Return the messages of a neighbourhood collective: sends, and receives.
+
+    Parameters
+    ----------
+    group : Group
+    to, sources : tuple of int
+        Whom the caller sends to and receives from, as ranks of the communicator.
+    """
+    sends, receives = group.sides if group.sides is not None else (None, None)
+    size = group.size_bytes
+    return (
+        [
+            Step(rank, -1, size if sends is None else int(sends[i]), 0)
+            for i, rank in enumerate(to)
+        ],
+        [
+            Step(-1, rank, 0, size if receives is None else int(receives[i]))
+            for i, rank in enumerate(sources)
+        ],
+    )
 
 
 def spread(name: str, group: Group) -> Iterator[Step]:

@@ -20,6 +20,7 @@ _RULES: dict[str, Callable[[int, int, bool], tuple[int, int]]] = {
     "scatter": lambda size, ranks, root: (ranks * size if root else 0, size),
     "allgather": lambda size, ranks, root: (size, ranks * size),
     "alltoall": lambda size, ranks, root: (ranks * size, ranks * size),
+    "win_fence": lambda size, ranks, root: (0, 0),
     "gatherv": lambda size, ranks, root: (size, 0),
     "scatterv": lambda size, ranks, root: (0, size),
 }
@@ -34,6 +35,19 @@ def is_root(call: Call, communicators: tuple[Communicator, ...], rank: int) -> b
     one = communicators[call.communicator]
     group = one.remote or one.members
     return call.root < len(group) and group[call.root] == rank and not one.remote
+
+
+def neighbours(one: Communicator, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return whom a world rank sends to and receives from in a neighbourhood.
+
+    As ranks of the communicator; MPI_PROC_NULL is left out.
+    """
+    if rank not in one.members or not (one.sources or one.destinations):
+        return (), ()
+    own = one.members.index(rank)
+    sides = (one.destinations[own], one.sources[own])
+    to, sources = (tuple(other for other in side if other >= 0) for side in sides)
+    return to, sources
 
 
 def volume(
@@ -59,6 +73,7 @@ def volume(
         return 0, 0
     one = communicators[call.communicator]
     ranks = len(one.remote or one.members)
+    to, sources = neighbours(one, rank)
     if sides is not None:
         sends, receives = sides
         sent = size_bytes if sends is None else int(sends.sum())
@@ -67,6 +82,8 @@ def volume(
             own = one.members.index(rank) if rank in one.members else 0
             return int(receives.sum()), int(receives[own])
         return sent, received
+    if call.name.startswith("neighbor_"):
+        return size_bytes * len(to), size_bytes * len(sources)
     rule = _RULES.get(call.name)
     root = is_root(call, communicators, rank)
     return (size_bytes, size_bytes) if rule is None else rule(size_bytes, ranks, root)

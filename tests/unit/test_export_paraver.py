@@ -128,12 +128,14 @@ def test_numbers_are_those_of_extrae():
         "MPI_Test": (50000003, 39),
         "MPI_Sendrecv": (50000001, 41),
         "MPI_Put": (50000004, 65),
+        "MPI_Win_fence": (50000004, 68),
         "MPI_Reduce_scatter": (50000002, 80),
         "MPI_Abort": (50000003, 100),
         "MPI_Startall": (50000003, 124),
         "MPI_File_open": (50000005, 141),
         "MPI_Ireduce": (50000002, 154),
         "MPI_Ialltoallw": (50000002, 171),
+        "MPI_Neighbor_alltoall": (50000002, 178),
         "MPI_Imrecv": (50000001, 193),
     }
     found = {name: (event_type(name), event_value(name)) for name in expected}

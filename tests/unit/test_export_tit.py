@@ -7,7 +7,14 @@ import pytest
 
 from skelgen.export.tit import write
 from skelgen.export.tit_spread import Group, spread
-from tests.export_samples import RANKS, ROUNDS, opened, save_mixed, save_threads
+from tests.export_samples import (
+    RANKS,
+    ROUNDS,
+    opened,
+    save_mixed,
+    save_neighbours,
+    save_threads,
+)
 from tests.replay import MISSING, SMPIRUN, replay, written
 from tests.trace_samples import save_ring
 
@@ -137,6 +144,15 @@ def test_parts_of_different_size_go_where_they_belong():
     assert [tuple(step) for step in steps] == [(2, 0, 30, 7), (0, 2, 10, 9)]
 
 
+def test_neighbours_get_a_message_each(tmp_path):
+    _, _, result = exported(tmp_path, save_neighbours)
+    own = [line for line in lines(result, 1) if "compute" not in line]
+    tag = own[1].split()[3]
+    once = [f"1 isend 0 {tag} 40"] * 2 + [f"1 recv 0 {tag} 40"] * 2
+    assert own[1:7] == [*once, *[f"1 wait 1 0 {tag}"] * 2]
+    assert own[7:-1] == own[1:7]
+
+
 def test_what_a_replay_cannot_hold_is_named(tmp_path):
     _, _, result = exported(tmp_path, save_mixed, killed=3)
     said = "\n".join(result.notes)
@@ -153,7 +169,8 @@ def test_calls_of_threads_are_one_sequence_and_said_to_be(tmp_path):
 
 @pytest.mark.skipif(not SMPIRUN, reason=MISSING)
 @pytest.mark.parametrize(
-    ("save", "ranks"), [(save_ring, 2), (save_mixed, RANKS), (save_threads, 1)]
+    ("save", "ranks"),
+    [(save_ring, 2), (save_mixed, RANKS), (save_threads, 1), (save_neighbours, 2)],
 )
 def test_simgrid_replays_every_action(tmp_path, save, ranks):
     _, _, result = exported(tmp_path, save)

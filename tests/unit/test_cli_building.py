@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.loops import fold
-from skelgen.matching import match
 from skelgen.prediction.store import load
 from skelgen.signature import Provenance, Signature
 from skelgen.signature.store import save
-from skelgen.signature.summarise import summarise
-from skelgen.symbols import cluster
 from tests import builders, fake_mpi
 from tests.plans import CALIBRATION
+from tests.summaries import build
+from tests.trace_writer import RankWriter
 
 TEXT = """
 ranks 2
@@ -43,16 +41,11 @@ KEYS = {
 
 
 def signature() -> Signature:
-    events = builders.events(TEXT)
-    matching = match(events.calls)
-    symbols = cluster(events, matching)
-    strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
-    nests = [fold(string[string >= 0]) for string in strings]
     command = ("mpirun", "-n", "2", "./ring")
     origin = Provenance(
         "ring", command, "MPICH Version: 5.0.2", "ref", "2026", "0.1", (), (2,)
     )
-    return summarise(events, matching, symbols, nests, origin)
+    return build(builders.events(TEXT), provenance=origin).signature
 
 
 @pytest.fixture
@@ -154,6 +147,30 @@ def test_without_a_name_the_folder_is_called_after_its_source(capsys, stored: Pa
 def test_people_are_told_what_comes_next(capsys, stored: Path):
     assert run(["build", str(stored), "--scale", "10", "-o", "skel"]) == 0
     assert "make -C skel" in capsys.readouterr().out
+
+
+def test_the_threshold_of_the_paper_is_raised_until_the_signature_is_short(
+    capsys, stored: Path
+):
+    """Sizes that vary by 4 % fold when they count as equal, and not before."""
+    rng = random.Random(1)
+    counts = [rng.choice((100, 101, 102, 103, 104)) for _ in range(300)]
+    for rank in range(2):
+        writer = RankWriter(rank, 2)
+        writer.event("MPI_Init", 0, 5000)
+        for count in counts:
+            writer.event(
+                "MPI_Allreduce", 90_000, 900, count_a=count, type_a=8, op=3, site=0x10
+            )
+            writer.event("MPI_Barrier", 90_000, 900, site=0x20)
+        writer.finish()
+        writer.save(Path("run"))
+    words = ("run", "--scale", "100", "--similarity-threshold")
+    exact = built(capsys, *words, "0", "-o", "exact")
+    auto = built(capsys, *words, "auto", "-o", "auto")
+    assert auto["signature_items"] < 600 / 50 < 300 < exact["signature_items"]
+    text = Path("auto/signature.yaml").read_text()
+    assert 'parameters: {"similarity_threshold": "0.04"}' in text
 
 
 def test_an_existing_folder_is_not_overwritten(capsys, stored: Path):

@@ -130,6 +130,20 @@ def test_a_failing_program_keeps_its_trace(mpi: TestMpi, program: Path, how):
     assert "Traceback" not in done.stderr
 
 
+def test_what_killed_ranks_left_on_the_node_is_brought(
+    mpi: TestMpi, program: Path, monkeypatch: pytest.MonkeyPatch
+):
+    node = program.parent / "node"
+    monkeypatch.setenv("SKELGEN_TMPDIR", str(node))
+    words = ["record", "-o", "run", "--json", "--", *mpi.launcher, "-n", "2"]
+    done = skelgen(*words, str(program), "kill", folder=program.parent)
+    assert done.returncode == 5
+    assert json.loads(done.stdout)["events"] >= 20
+    names = sorted(path.name for path in (program.parent / "run").glob("*.skt"))
+    assert names == ["rank-000000.skt", "rank-000001.skt"]
+    assert list(node.iterdir()) == []
+
+
 def test_an_interrupted_run_keeps_its_trace_and_leaves_no_process(
     mpi: TestMpi, program: Path
 ):

@@ -182,7 +182,7 @@ def _streams(
     for row in np.flatnonzero(roles & Role.COLLECTIVE):
         if communicator[row] < 0:
             # MPI_Comm_free may be recorded without one: it takes part in nothing.
-            roles[row] &= ~np.uint16(Role.COLLECTIVE)
+            roles[row] &= ~np.uint16(Role.COLLECTIVE | Role.COLLECTIVE_INIT)
             continue
         number = int(calls.shapes["function"][row])
         makes = kinds[number] is Kind.COMMUNICATOR

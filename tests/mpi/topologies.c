@@ -75,7 +75,7 @@ static void graph(void)
 	MPI_Comm_free(&comm);
 }
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 /* Persistent collectives, Isendrecv and a partitioned message around a ring. */
 static void persistent(void)
 {
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 		grid();
 	else if (strcmp(argv[1], "graph") == 0)
 		graph();
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 	else
 		persistent();
 #endif

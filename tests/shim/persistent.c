@@ -2,7 +2,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 static void collectives(int rank)
 {
 	double in = 0, out = rank;
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 	collectives(rank);
 	both_ways(rank);
 	in_parts(rank);

@@ -6,8 +6,9 @@ Traces of 1e5 events and of ten times as many, and so on, are made by repeating 
 bytes of one loop iteration of a halo exchange: nonblocking messages to two neighbours,
 one of them received from anybody, a completion of all and a reduction. Each is
 exported whole in a process of its own. Memory is the most that belongs to the process
-alone (RssAnon, sampled): mapped files are the system's cache. It must not depend on
-the number of events. About five minutes; otf2 is left out where its library is missing.
+alone (RssAnon) and the most with mapped files (VmRSS), both sampled: neither may depend
+on the number of events, but that the first reading maps the file of one rank after the
+other. About five minutes; otf2 is left out where its library is missing.
 """
 
 from __future__ import annotations
@@ -86,25 +87,26 @@ def measured(folder: Path, name: str, output: Path) -> dict[str, float]:
     """Export in a process of its own and watch its memory."""
     words = [sys.executable, __file__, "--export", str(folder), name, str(output)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        most = 0
+        most = (0, 0)
         while process.poll() is None:
-            most = max(most, private_kib(process.pid))
+            most = tuple(map(max, most, memory_kib(process.pid)))
             time.sleep(0.02)
         assert process.stdout is not None
         text = process.stdout.read()
     if process.returncode:
         sys.exit(f"{name} failed")
-    return {**json.loads(text), "mib": most / 1024}
+    return {**json.loads(text), "own": most[0] / 1024, "mapped": most[1] / 1024}
 
 
-def private_kib(pid: int) -> int:
-    """Return the memory that belongs to a process alone [KiB]."""
+def memory_kib(pid: int) -> tuple[int, int]:
+    """Return the memory of a process: its own, and with mapped files [KiB]."""
     try:
         text = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
-        return 0
-    rows = [line.split() for line in text.splitlines() if "RssAnon" in line]
-    return int(rows[0][1]) if rows else 0
+        return 0, 0
+    rows = dict(line.split(":", 1) for line in text.splitlines())
+    own, mapped = (rows.get(name, "0").split()[0] for name in ("RssAnon", "VmRSS"))
+    return int(own), int(mapped)
 
 
 def has_otf2() -> bool:
@@ -148,7 +150,8 @@ def main() -> None:
                 count = found["events"]
                 print(
                     f"{name:<9} {count:<9.0f} {count / found['seconds']:<10,.0f} "
-                    f"{found['bytes'] / count:<12.0f} {found['mib']:.0f} MiB",
+                    f"{found['bytes'] / count:<12.0f} "
+                    f"{found['own']:.0f} MiB, {found['mapped']:.0f} MiB with files",
                     flush=True,
                 )
             events *= 10

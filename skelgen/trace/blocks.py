@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +79,8 @@ def blocks(
             while (block := reader.next()) is not None:
                 total += len(block.columns.variant)
                 yield block
+                if isinstance(data, mmap.mmap):  # what was read need not stay
+                    data.madvise(mmap.MADV_DONTNEED)
     if total != file.facts.events:
         raise _changed(file)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tests.c_warnings import compilers
 
-
 #: What the preprocessor makes the version of the standard of.
 _STANDARD = """#if OMPI_MAJOR_VERSION >= 5
 4

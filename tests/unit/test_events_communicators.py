@@ -94,6 +94,41 @@ def test_an_intercommunicator_has_a_view_for_each_side(tmp_path):
     assert left.family == right.family
 
 
+def test_each_file_knows_the_neighbours_of_its_rank(tmp_path):
+    def define(writer, rank):
+        writer.comm(2, [2, 0, 1], kind="CART", dims=(3,), periods=(0,))
+        others = {"sources": [0, 1][: rank + 1], "destinations": [2] * rank}
+        return writer.comm(3, [2, 0, 1], kind="DIST_GRAPH", sequence=1, **others)
+
+    table, used = communicators(tmp_path, 3, define)
+    graph = table[used[0]]
+    assert graph.sources == ((0, 1), (0,), (0, 1))
+    assert graph.destinations == ((2, 2), (), (2,))
+    (older,) = [one for one in table if one.kind == "cart"]
+    assert older.sources == older.destinations == ()
+
+
+def test_the_vectors_of_neighbourhoods_have_a_count_for_each_neighbour(tmp_path):
+    for rank in range(3):
+        writer = RankWriter(rank, 3)
+        writer.event("MPI_Init", 0, 10)
+        near = {"sources": [1, 2][:rank], "destinations": [0]}
+        writer.comm(2, range(3), kind="DIST_GRAPH", **near)
+        sides = {"vector_a": [5], "vector_b": list(range(7, 7 + rank))}
+        words = {"type_a": 8, "type_b": 4, "comm": 2, **sides}
+        writer.event("MPI_Neighbor_alltoallv", 1, 1, **words)
+        writer.event("MPI_Neighbor_alltoallw_init", 1, 1, flags="PERSISTENT", **words)
+        writer.finish()
+        writer.save(tmp_path)
+    calls = collect(open_trace(tmp_path)).calls
+    assert calls.size_bytes.tolist() == [40] * 6
+    received = [[], [28], [28, 32]]
+    for rank in range(3):
+        for sends, receives in calls.vectors[2 * rank : 2 * rank + 2]:
+            assert sends.tolist() == [40]
+            assert receives.tolist() == received[rank]
+
+
 def test_two_communicators_of_a_rank_are_never_one_family(tmp_path):
     """A damaged file may state the same call twice."""
 

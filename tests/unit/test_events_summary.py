@@ -117,6 +117,27 @@ def test_persistent_sends_count_each_time_they_are_started(tmp_path):
     assert sum(sent(run).values()) == 240
 
 
+def test_collectives_of_all_forms_count_what_they_send(tmp_path):
+    def body(writer, rank):
+        writer.comm(2, [0, 1], kind="CART", sources=[0, 1], destinations=[1, 0])
+        ring = {"vector_a": [2, 3], "vector_b": [3, 2]}
+        writer.event("MPI_Neighbor_alltoallv", 1, 1, comm=2, type_a=8, **ring)
+        both = {"type_a": 8, "type_b": 8, "count_a": 4, "count_b": 4}
+        writer.event("MPI_Alltoall_init", 1, 1, flags="PERSISTENT", **both)
+        for _ in range(3):
+            writer.event("MPI_Start", 1, 1, flags="STARTS", count_a=1, requests=-1)
+            writer.event("MPI_Wait", 1, 1, flags="COMPLETES", requests=1)
+        ends = {"peer": 1 - rank, "tag": 1, "peer2": 1 - rank, "tag2": 1}
+        writer.event("MPI_Isendrecv", 1, 1, flags="CREATES", **ends, **both)
+        writer.event("MPI_Wait", 1, 1, flags="COMPLETES", requests=1)
+
+    run = recorded(tmp_path, body)
+    assert sent(run)["MPI_Neighbor_alltoallv"] == 2 * 40
+    assert sent(run)["MPI_Alltoall_init"] == 2 * 3 * 2 * 32
+    assert sent(run)["MPI_Isendrecv"] == 2 * 32
+    assert run.matrix.tolist() == [[0, 32], [32, 0]]
+
+
 def test_messages_to_nobody_send_nothing(tmp_path):
     def body(writer, rank):
         for peer in (-2, 0):

@@ -87,7 +87,7 @@ def anything(
     for _ in range(calls):
         rng.choice(steps)()
     if rng.random() < 0.8:
-        writer.passed(Comm_rank=3, Put=2)
+        writer.passed(0, 700, Comm_rank=3, Put=2)
         writer.finish()
     return writer
 

@@ -169,7 +169,7 @@ class RankWriter:
         remote: Any = (),
         dims: Any = (),
         periods: Any = (),
-        sources: Any = None,
+        sources: Any = (),
         destinations: Any = (),
     ) -> int:
         """Define a communicator; 0 and 1 are defined when they are used."""
@@ -177,7 +177,7 @@ class RankWriter:
         grid = b"".join(
             varint(n) + varint(p) for n, p in zip(dims, periods, strict=True)
         )
-        around = b"" if sources is None else ranks_of(sources) + ranks_of(destinations)
+        around = ranks_of(sources) + ranks_of(destinations)
         self.define(
             "COMM",
             varint(number) + varint(FORMAT[f"COMM_{kind}"]) + zigzag(parent),

@@ -172,6 +172,7 @@ static void free_comm(struct skelgen_comm *comm)
 {
 	free(comm->around.ranks);
 	free(comm->payload);
+	free(comm->detail);
 	free(comm);
 }
 
@@ -323,33 +324,95 @@ void skelgen_comm_fulfil(uint64_t request)
 	free(promise);
 }
 
-static void comm_freed(MPI_Comm handle)
+/* What is known about a window or file; NULL when nobody saw how it was made. */
+struct skelgen_comm *skelgen_object_find(uint64_t handle)
 {
-	uint64_t *known = skelgen_map_find(&comm_of_handle, KEY(handle));
-	struct skelgen_comm *comm;
+	uint64_t *known = skelgen_map_find(&comm_of_handle, handle + 1);
 
-	if (!known)
+	return known ? (struct skelgen_comm *)(uintptr_t)*known : NULL;
+}
+
+/* Keep the further definition of a window or file, behind its id. */
+static void note_detail(struct skelgen_comm *comm, enum skelgen_record_tag tag,
+			const uint8_t *detail, size_t bytes)
+{
+	uint8_t *p;
+
+	comm->detail = malloc(bytes + 10);
+	if (!comm->detail)
 		return;
-	comm = (struct skelgen_comm *)(uintptr_t)*known;
-	skelgen_map_remove(&comm_of_handle, KEY(handle));
-	skelgen_handle_freed((uint64_t)(uintptr_t)handle);
+	p = skelgen_put_varint(comm->detail, (uint64_t)comm->id);
+	memcpy(p, detail, bytes);
+	comm->detail_bytes = (size_t)(p - comm->detail) + bytes;
+	comm->detail_tag = tag;
+}
+
+static void object_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
+			uint64_t handle, enum skelgen_record_tag tag, const uint8_t *detail,
+			size_t bytes)
+{
+	struct skelgen_comm *of = skelgen_comm_find(parent);
+	struct skelgen_comm *made = of ? add_comm(kind, parent, of->id, of->sequence++) : NULL;
+
+	if (!made)
+		return;
+	note_detail(made, tag, detail, bytes);
+	made->handle = handle;
+	skelgen_map_set(&comm_of_handle, handle + 1, (uintptr_t)made);
+	if (!skelgen.paused) {
+		skelgen_comm_define(s, of->id);
+		skelgen_comm_define(s, made->id);
+	}
+	skelgen_object(s, (uint32_t)made->id);
+}
+
+/*
+ * A communicator's members made a window or file. It has an id of its own among communicators:
+ * its group and its sequence of collective calls are what it has in common with them.
+ */
+void skelgen_object_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
+			 uint64_t handle, enum skelgen_record_tag tag, const uint8_t *detail,
+			 size_t bytes)
+{
+	skelgen_lock();
+	object_made(s, kind, parent, handle, tag, detail, bytes);
+	skelgen_unlock();
+}
+
+static void object_freed(uint64_t handle)
+{
+	struct skelgen_comm *comm = skelgen_object_find(handle);
+
+	if (!comm)
+		return;
+	skelgen_map_remove(&comm_of_handle, handle + 1);
+	skelgen_handle_freed(handle);
 	comms[comm->id] = NULL;
 	free_comm(comm);
 }
 
-void skelgen_comm_freed(MPI_Comm handle)
+void skelgen_object_freed(uint64_t handle)
 {
 	skelgen_lock();
-	comm_freed(handle);
+	object_freed(handle);
 	skelgen_unlock();
+}
+
+void skelgen_comm_freed(MPI_Comm handle)
+{
+	skelgen_object_freed((uint64_t)(uintptr_t)handle);
 }
 
 void skelgen_comm_define(struct skelgen_stream *s, int32_t id)
 {
 	struct skelgen_comm *comm = comms[id];
 
-	if (comm && !skelgen_defined(s, SKELGEN_REC_COMM, (uint32_t)id))
-		skelgen_define(s, SKELGEN_REC_COMM, comm->payload, comm->payload_bytes);
+	if (!comm || skelgen_defined(s, SKELGEN_REC_COMM, (uint32_t)id))
+		return;
+	skelgen_define(s, SKELGEN_REC_COMM, comm->payload, comm->payload_bytes);
+	if (comm->detail)
+		skelgen_define(s, (enum skelgen_record_tag)comm->detail_tag, comm->detail,
+			       comm->detail_bytes);
 }
 
 /* A handle's value may come back with another meaning: no shape may be found by it. */

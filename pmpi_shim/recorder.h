@@ -327,7 +327,7 @@ extern const size_t skelgen_function_count;
 	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
-	X(Type_get_true_extent) X(Type_size_x)
+	X(Type_get_true_extent) X(Type_size_x) X(Win_get_group)
 /* From Fortran's handles to C's: macros where handles are the same numbers in both languages. */
 #ifdef MPI_Comm_f2c
 #define SKELGEN_PMPI_F2C(X)
@@ -468,6 +468,9 @@ struct skelgen_comm {
 	struct skelgen_neighbours around;
 	uint32_t sequence; /* collective creating calls so far */
 	uint8_t *payload;  /* its definition */
+	uint8_t *detail;   /* of a window or file: a further one */
+	size_t detail_bytes;
+	uint32_t detail_tag;
 	size_t payload_bytes;
 };
 bool skelgen_objects_open(void);
@@ -481,6 +484,11 @@ void skelgen_comm_promise_fortran(struct skelgen_stream *s, MPI_Comm parent, con
 void skelgen_comm_fulfil(uint64_t request);
 void skelgen_comm_freed(MPI_Comm comm);
 void skelgen_comm_define(struct skelgen_stream *s, int32_t id);
+struct skelgen_comm *skelgen_object_find(uint64_t handle);
+void skelgen_object_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
+			 uint64_t handle, enum skelgen_record_tag tag, const uint8_t *detail,
+			 size_t bytes);
+void skelgen_object_freed(uint64_t handle);
 void skelgen_handle_freed(uint64_t handle);
 void skelgen_type_freed(MPI_Datatype type);
 uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask);

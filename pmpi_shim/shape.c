@@ -217,7 +217,9 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 	skelgen_define_function(s, call->function);
 	*site = skelgen_site_id(s, call->site);
 	if (call->comm) {
-		comm = skelgen_comm_find((MPI_Comm)(uintptr_t)call->comm);
+		comm = call->flags & SKELGEN_SHAPE_OBJECT
+			       ? skelgen_object_find(call->comm)
+			       : skelgen_comm_find((MPI_Comm)(uintptr_t)call->comm);
 		if (comm) {
 			shape.comm_id = comm->id;
 			skelgen_comm_define(s, comm->id);

@@ -70,6 +70,8 @@ enum skelgen_record_tag {
 	SKELGEN_REC_COUNT = 11,
 	SKELGEN_REC_NOTE = 12,
 	SKELGEN_REC_END = 13,
+	SKELGEN_REC_WINDOW = 14,
+	SKELGEN_REC_FILE = 15,
 	SKELGEN_REC_EVENT = 0x80, /* bit: this is an event, the other bits are: */
 };
 
@@ -117,6 +119,7 @@ enum skelgen_shape_flags {
 	SKELGEN_SHAPE_VARIES_TAG2 = 0x10000,
 	SKELGEN_SHAPE_VARIES_LIST = 0x20000, /* requests change from event to event */
 	SKELGEN_SHAPE_RELEASES = 0x40000,    /* Request_free: the list's requests are gone */
+	SKELGEN_SHAPE_OBJECT = 0x80000,      /* comm is the id of a window or a file */
 };
 
 /* Special values of peers and tags. */
@@ -165,6 +168,11 @@ enum skelgen_function_kind {
 	SKELGEN_FN_RELEASE = 17,      /* Request_free, Cancel */
 	SKELGEN_FN_CONTROL = 18,      /* Pcontrol, Abort */
 	SKELGEN_FN_OTHER = 19,        /* communicates; counted, not recorded */
+	SKELGEN_FN_WINDOW = 20,       /* makes or frees a window */
+	SKELGEN_FN_RMA = 21,          /* moves data between ranks of a window */
+	SKELGEN_FN_SYNC = 22,         /* begins, ends or completes epochs of a window */
+	SKELGEN_FN_FILE = 23,         /* opens or closes a file */
+	SKELGEN_FN_IO = 24,           /* reads, writes or changes a file */
 };
 
 enum skelgen_comm_kind {
@@ -183,6 +191,39 @@ enum skelgen_comm_kind {
 	SKELGEN_COMM_MERGE = 12,   /* Intercomm_merge */
 	SKELGEN_COMM_PARENT = 13,  /* Comm_get_parent */
 	SKELGEN_COMM_UNKNOWN = 14, /* made by a call that is not wrapped */
+	/* Windows and files have a group and a sequence of collective calls as well. */
+	SKELGEN_COMM_WIN_CREATE = 15,
+	SKELGEN_COMM_WIN_ALLOCATE = 16,
+	SKELGEN_COMM_WIN_SHARED = 17, /* Win_allocate_shared */
+	SKELGEN_COMM_WIN_DYNAMIC = 18,
+	SKELGEN_COMM_FILE = 19,
+};
+
+/* Tag of Win_fence: what the program asserts. */
+enum skelgen_assertion {
+	SKELGEN_ASSERT_NOSTORE = 0x01,
+	SKELGEN_ASSERT_NOPUT = 0x02,
+	SKELGEN_ASSERT_NOPRECEDE = 0x04,
+	SKELGEN_ASSERT_NOSUCCEED = 0x08,
+};
+
+/* Tag of Win_lock. */
+enum skelgen_lock {
+	SKELGEN_LOCK_EXCLUSIVE = 1,
+	SKELGEN_LOCK_SHARED = 2,
+};
+
+/* How a file was opened. */
+enum skelgen_access {
+	SKELGEN_MODE_RDONLY = 0x01,
+	SKELGEN_MODE_RDWR = 0x02,
+	SKELGEN_MODE_WRONLY = 0x04,
+	SKELGEN_MODE_CREATE = 0x08,
+	SKELGEN_MODE_EXCL = 0x10,
+	SKELGEN_MODE_DELETE_ON_CLOSE = 0x20,
+	SKELGEN_MODE_UNIQUE_OPEN = 0x40,
+	SKELGEN_MODE_SEQUENTIAL = 0x80,
+	SKELGEN_MODE_APPEND = 0x100,
 };
 
 /* Reduction operations; 0 is none. */

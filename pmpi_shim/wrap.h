@@ -56,6 +56,27 @@ struct skelgen_finalize skelgen_session_closing(void);
 void skelgen_aborting(uint32_t function, uint64_t site, int errorcode);
 void skelgen_control(uint32_t function, uint64_t site, int level);
 
+/* window.c */
+void skelgen_window_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
+			 uint64_t window, int64_t bytes, int64_t unit);
+void skelgen_file_made(struct skelgen_stream *s, MPI_Comm parent, uint64_t file, const char *name,
+		       int mode);
+uint32_t skelgen_group_members(struct skelgen_stream *s, MPI_Win window, MPI_Group group);
+
+/* Tags of Win_fence and Win_lock. */
+SKELGEN_INLINE int32_t skelgen_assertion(int assertion)
+{
+	return (assertion & MPI_MODE_NOSTORE ? SKELGEN_ASSERT_NOSTORE : 0) |
+	       (assertion & MPI_MODE_NOPUT ? SKELGEN_ASSERT_NOPUT : 0) |
+	       (assertion & MPI_MODE_NOPRECEDE ? SKELGEN_ASSERT_NOPRECEDE : 0) |
+	       (assertion & MPI_MODE_NOSUCCEED ? SKELGEN_ASSERT_NOSUCCEED : 0);
+}
+
+SKELGEN_INLINE int32_t skelgen_lock_type(int type)
+{
+	return type == MPI_LOCK_SHARED ? SKELGEN_LOCK_SHARED : SKELGEN_LOCK_EXCLUSIVE;
+}
+
 /* Whether this rank is the root of a rooted collective, also in an intercommunicator. */
 SKELGEN_INLINE bool skelgen_is_root(struct skelgen_view view, int root)
 {

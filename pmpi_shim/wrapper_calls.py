@@ -5,6 +5,7 @@ from __future__ import annotations
 from wrapper_collectives import collective
 from wrapper_parts import Wrapper, block, creates, handle, plain_fields, wildcards
 from wrapper_table import Function
+from wrapper_windows import PARTS
 
 #: Communicator-making functions and what they make.
 MAKES = {
@@ -182,6 +183,7 @@ KIND_PARTS = {
     "icollective": collective,
     "collective_init": collective,
     "communicator": communicator,
+    **PARTS,
 }
 
 

@@ -43,6 +43,11 @@ KINDS = {
     "communicator": "COMMUNICATOR",
     "release": "RELEASE",
     "control": "CONTROL",
+    "window": "WINDOW",
+    "rma": "RMA",
+    "sync": "SYNC",
+    "file": "FILE",
+    "io": "IO",
 }
 
 

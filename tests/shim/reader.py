@@ -36,6 +36,8 @@ DEFINITIONS = {
         "u:reason z:code u:ticks u:events u:requests u:persistent u:cost_ps "
         "u:unrecorded u:inside_ps u:request_ps",
     ),
+    14: ("windows", "u:id u:bytes u:unit"),
+    15: ("files", "u:id u:mode s:name"),
 }
 
 

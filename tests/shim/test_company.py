@@ -7,14 +7,57 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from skelgen.launch.mpi import identify_compiler
+from skelgen.launch.mpi import MpiKind, identify_compiler
+from skelgen.trace import Columns, RankFile, TimeScale, decode, open_trace
 from tests.mpis import MPIS
 from tests.shim.conftest import ABIS, HERE, Lab, Record, preloaded, shim_of
 from tests.shim.reader import Trace
 
 pytestmark = pytest.mark.mpi
+
+CPP = """
+#include <mpi.h>
+#include <iostream>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+struct Environment {
+	Environment() { MPI_Init(nullptr, nullptr); }
+	~Environment() { MPI_Finalize(); }
+};
+
+static void reduce(std::vector<double> &values)
+{
+	int count = static_cast<int>(values.size());
+
+	MPI_Allreduce(MPI_IN_PLACE, values.data(), count, MPI_DOUBLE, MPI_SUM,
+		MPI_COMM_WORLD);
+	if (values.front() > 7)
+		throw std::runtime_error("large");
+}
+
+int main()
+{
+	Environment environment;
+	std::vector<double> values(3, 1.0);
+	int rank;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int i = 0; i < 5; i++)
+		try {
+			reduce(values);
+		} catch (const std::runtime_error &) {
+			values.assign(values.size(), 1.0);
+		}
+	if (!rank)
+		std::cout << "caught " << values.size() << std::endl;
+	return 0;
+}
+"""
 
 PROGRAMS = [
     ("requests", 2, "eager"),
@@ -88,20 +131,43 @@ def test_a_shim_for_another_mpi_steps_aside(lab: Lab, tmp_path: Path) -> None:
     assert not run.folder.exists()
 
 
-def test_mpi4py_is_recorded(lab: Lab, tmp_path: Path) -> None:
-    python = lab.mpi.compiler.with_name("python")
-    check = [str(python), "-c", "import mpi4py"]
-    if not python.exists() or subprocess.run(check, check=False).returncode:
-        pytest.skip(f"no Python with mpi4py beside {lab.mpi.compiler}")
+def mpi4py_with(lab: Lab) -> dict[str, str]:
+    """Return the variables that let mpi4py of PyPI load this MPI's library."""
     if lab.mpi in ABIS:
         pytest.skip("the wheel of mpi4py has no module for the binary interface")
+    settings = {}
+    if identify_compiler(lab.mpi.compiler) is MpiKind.OPEN_MPI:
+        command = ["ldd", str(lab.compile("endings"))]
+        said = subprocess.run(command, capture_output=True, text=True, check=True)
+        words = next(x.split() for x in said.stdout.splitlines() if "libmpi" in x)
+        settings = {"MPI4PY_MPIABI": "openmpi", "MPI4PY_LIBMPI": words[2]}
+    elif lab.mpi.compiler.parent != Path(sys.executable).parent:
+        pytest.skip(
+            "the wheel of mpi4py loads only the MPICH that is installed with it"
+        )
+    load = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI"
+    check = [sys.executable, "-c", load]
+    found = subprocess.run(
+        check, capture_output=True, text=True, check=False, env=os.environ | settings
+    )
+    if found.returncode:
+        why = found.stderr.strip().rpartition("\n")[2]
+        pytest.skip(f"mpi4py cannot be loaded: {why}")
+    return settings
+
+
+def test_mpi4py_is_recorded(lab: Lab, tmp_path: Path) -> None:
+    """It opens the library for itself, and calls ours before it has done so."""
+    settings = mpi4py_with(lab)
     script = (
         "from array import array; from mpi4py import MPI; c = MPI.COMM_WORLD\n"
         "for i in range(5): c.Allreduce(array('d', [1, 2]), array('d', [0, 0]))\n"
         "c.Split(c.rank).Free()"
     )
-    run = lab.launch(2, [str(python), "-c", script], tmp_path, preload=str(lab.shim))
+    command = [sys.executable, "-c", script]
+    run = lab.launch(2, command, tmp_path, preload=str(lab.shim), **settings)
     assert run.exit_code == 0, run.errors
+    assert len(run.traces) == 2
     for trace in run.traces:
         assert len(trace.of("Allreduce", "Allreduce_c")) == 5
         assert trace.of("Comm_split")[0].object == 2
@@ -114,16 +180,39 @@ def test_each_thread_has_a_file_of_its_own(lab: Lab, tmp_path: Path) -> None:
     assert run.exit_code == 0
     if "no threads" in run.output:
         pytest.skip("this MPI does not grant MPI_THREAD_MULTIPLE")
-    traces = [Trace(p) for p in sorted(run.folder.glob("*.t*.skt"))]
-    assert len(traces) == 4
-    assert {t.header["thread"] for t in traces} == {1, 2, 3, 4}
-    tags = [{e.tag for e in t.of("Send")} for t in traces]
-    assert sorted(map(len, tags)) == [1, 1, 1, 1]
-    assert set.union(*tags) == {0, 1, 2, 3}
-    assert [len(t.of("Send")) for t in traces] == 4 * [20000]
-    assert all(t.clean for t in traces)
+    files = [f for f in open_trace(run.folder).files if f.header.thread]
+    assert [file.header.thread for file in files] == [1, 2, 3, 4]
+    assert [file.facts.events for file in files if file.clean].count(100_000) == 3
+    for file in files:
+        tags = thread_tags(file)
+        thread = tags[0] % 4
+        order = np.arange(100_000) % 1000 * 4 + thread  # as that thread made them
+        np.testing.assert_array_equal(tags[: len(order)], order)
+    traces = [Trace(file.path) for file in files if file.facts.events == 100_001]
     waits = [e for t in traces for e in t.of("Wait")]
     assert [e.foreign for e in waits] == [[(0, 1)]]
+
+
+def thread_tags(file: RankFile) -> np.ndarray:
+    """Return the tags of a thread's calls in the order of its file."""
+    columns = Columns.of(file.facts.events)
+    decoded = decode(file, file.shapes.copy(), columns, TimeScale(1.0, 0, 0))
+    return decoded.variants["tag"][columns.variant]
+
+
+def test_a_cpp_program_is_recorded(lab: Lab, tmp_path: Path) -> None:
+    name = lab.mpi.compiler.name.replace("mpicc", "mpicxx")
+    compiler = lab.mpi.compiler.with_name(name)
+    (tmp_path / "program.cpp").write_text(CPP)
+    words = [str(compiler), "program.cpp", "-o", "program"]
+    if not compiler.exists():
+        pytest.skip(f"no {name} beside {lab.mpi.compiler}")
+    subprocess.run(words, cwd=tmp_path, check=True)
+    program = str(tmp_path / "program")
+    run = lab.launch(2, [program], tmp_path, preload=str(lab.shim))
+    assert (run.exit_code, run.output, run.errors) == (0, "caught 3\n", "")
+    assert [len(t.of("Allreduce")) for t in run.traces] == [5, 5]
+    assert all(t.clean for t in run.traces)
 
 
 def test_unrecorded_calls_are_counted_by_name(record: Record) -> None:

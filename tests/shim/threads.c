@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #define THREADS 4
-#define CALLS 20000
+#define CALLS 100000
 
 static MPI_Request handed_over;
 
@@ -13,7 +13,8 @@ static void *work(void *argument)
 	int thread = (int)(long)argument;
 
 	for (int i = 0; i < CALLS; i++)
-		MPI_Send(&thread, 1, MPI_INT, MPI_PROC_NULL, thread, MPI_COMM_WORLD);
+		MPI_Send(&thread, 1, MPI_INT, MPI_PROC_NULL, THREADS * (i % 1000) + thread,
+			 MPI_COMM_WORLD);
 	if (thread == 1)
 		MPI_Wait(&handed_over, MPI_STATUS_IGNORE);
 	return NULL;

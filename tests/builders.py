@@ -22,7 +22,9 @@ communicator: ``to=1``; ``to=+1`` and ``from=-1`` are relative and wrap around;
 message had, ``from=*`` one that was never resolved. Other words: ``root=``,
 ``tag2=`` and ``from=`` of a Sendrecv, ``type=8`` (bytes of an element),
 ``sends=1,2`` and ``receives=3,4`` (bytes for each rank), ``comm=`` (default world;
-``self``), ``inplace``. ``repeat 3,5 {`` has 3 trips at its first execution and 5 at
+``self``), ``inplace``. ``window w members=0,1`` defines a window, whose epochs have
+the communicators ``w:fence``, ``w:pscw``, ``w:lock``, ``w:open``; ``partners=`` names
+those of Win_post, Win_start, Win_complete and Win_wait. ``repeat 3,5 {`` has 3 trips at its first execution and 5 at
 its second, and so on in turn. A communicator with neighbours has, for each of its
 ranks, ``sources=1,2;-;0`` and ``destinations=``.
 
@@ -41,6 +43,8 @@ import numpy as np
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events, Kind, function_info
 from skelgen.events.functions import TWO_SIDED
 from skelgen.events.types import (
+    COMPLETED,
+    EXPOSED,
     IN_PLACE,
     NO_COMMUNICATOR,
     NO_PEER,
@@ -48,6 +52,7 @@ from skelgen.events.types import (
     PROC_NULL,
     WILDCARD_SOURCE,
     WILDCARD_TAG,
+    WINDOW_KINDS,
 )
 
 WORLD = 0
@@ -280,6 +285,8 @@ class _Reader:
             position += 1
             if word == "comm":
                 self._communicator(rest)
+            elif word == "window":
+                self._window(rest)
             elif word == "rank":
                 body: list[Any] = []
                 position = self._block(position, body)
@@ -318,10 +325,16 @@ class _Reader:
             given["parent"] = self.builder.instance(given["parent"], member)
         self.builder.communicator(words[0], **given)
 
+    def _window(self, words: list[str]) -> None:
+        for kind in WINDOW_KINDS:
+            way = kind.removesuffix("window").rstrip("_")
+            name = f"{words[0]}:{way}" if way else words[0]
+            self._communicator([name, *words[1:], f"kind={kind}"])
+
     def _block(self, position: int, body: list[Any]) -> int:
         while position < len(self.lines):
             words = self.lines[position].split()
-            if words[0] in ("rank", "comm"):
+            if words[0] in ("rank", "comm", "window"):
                 return position
             position += 1
             if words[0] == "}":
@@ -379,6 +392,13 @@ class _Reader:
             options["peer2" if receives else "peer"] = self._peer(rank, comm, value)
         elif key == "inplace":
             options["flags"] |= IN_PLACE
+        elif key == "partners":
+            members = self.builder.communicators[options.get("comm", WORLD)].members
+            own = members.index(rank)
+            relative = [(int(p) - own) % len(members) for p in value.split(",")]
+            options["ages"] = sorted(relative)
+            tells = function in ("Win_post", "Win_start")
+            options["tag"] = EXPOSED if tells else COMPLETED
         elif key in ("ages", "sends", "receives"):
             options[key] = [int(number) for number in value.split(",") if number]
         elif key == "of":

@@ -18,7 +18,7 @@ from skelgen.events.types import (
 )
 from tests.actor import SIZES, Message
 from tests.builders import WORLD
-from tests.random_collectives import Collectives
+from tests.random_windows import Windows
 
 _BLOCKING = ("Send", "Send", "Send", "Ssend", "Bsend")
 _NONBLOCKING = ("Isend", "Isend", "Isend", "Issend", "Ibsend")
@@ -33,7 +33,7 @@ class Step:
     after: Callable[[], None] = field(default=lambda: None)
 
 
-class Steps(Collectives):
+class Steps(Windows):
     """Draws steps; each method returns those that it drew."""
 
     def makers(self) -> list[Callable[[], list[Step]]]:
@@ -52,7 +52,12 @@ class Steps(Collectives):
             self._irregular,
             self._ready_send,
             self._oddities,
+            self._epoch,
         ]
+
+    def _epoch(self) -> list[Step]:
+        """An epoch of a window, by operations and what is around them."""
+        return [Step(self.drawn_epoch())]
 
     def _pair(self) -> list[Step]:
         """One message, by blocking or nonblocking calls."""

@@ -24,6 +24,8 @@ enum kind {
 	RELEASE = 14,
 	COLLECTIVE_INIT = 16,
 	ISENDRECV,
+	SIGNAL = 19,
+	AWAIT,
 };
 
 enum {
@@ -401,6 +403,25 @@ static int64_t new_request(struct simulation *sim, int32_t rank, int32_t row)
 	return request;
 }
 
+/* Tells all partners, which waits for nobody, or waits until all of them have told. */
+static void tell_or_await(struct simulation *sim, int32_t row, int32_t rank, int tells)
+{
+	const struct skelgen_script *script = sim->script;
+	int64_t i;
+
+	for (i = script->partner_first[row]; i < script->partner_first[row + 1]; i++) {
+		int32_t channel = tells ? script->send_channel[i] : script->receive_channel[i];
+
+		if (channel == NOBODY)
+			continue;
+		sim->waiting[rank]++;
+		if (tells)
+			post_send(sim, channel, rank, NOBODY, 0, BUFFERED);
+		else
+			post_receive(sim, channel, rank, NOBODY, 0);
+	}
+}
+
 /* Executes one step; afterwards `waiting` says whether the rank must wait. */
 static void execute(struct simulation *sim, int32_t rank, int32_t row)
 {
@@ -446,6 +467,10 @@ static void execute(struct simulation *sim, int32_t rank, int32_t row)
 	case SEND_INIT:
 	case RECEIVE_INIT:
 		sim->request[request] |= DONE;
+		break;
+	case SIGNAL:
+	case AWAIT:
+		tell_or_await(sim, row, rank, kind == SIGNAL);
 		break;
 	case START:
 		start(sim, row, rank);

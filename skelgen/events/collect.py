@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import communicators as comms
 from skelgen.events.clock import time_scales
+from skelgen.events.epochs import GROUPED, sort_out
 from skelgen.events.ranks import RankEvents, decode_rank, remove, requests_of
 from skelgen.events.requests import AgeRows
 from skelgen.events.rows import RowTable
@@ -106,6 +108,9 @@ class _Collector:
             found.statuses["source"],
             found.statuses["tag"],
         )
+        found = self._take_partners(found, files, shapes)
+        functions = tuple(self.names.functions)
+        sort_out(shape, found.columns.reference[:count], self.table, functions)
         self.implausible += found.implausible
         self._take_vectors(found, files, shapes, at)
         return count
@@ -142,6 +147,28 @@ class _Collector:
         self.begin_ns[rank], self.end_ns[rank] = begin, max(begin, end)
         self.tail_ns[rank] = tail
         return found, total
+
+    def _take_partners(
+        self, found: RankEvents, files: list[RankFile], shapes: list[FileShapes]
+    ) -> RankEvents:
+        """Turn the groups of Win_post and Win_start into rows of partners."""
+        vectors = found.vectors
+        chosen = np.zeros(len(vectors), bool)
+        for file, one in enumerate(shapes):
+            grouped = np.array([name in GROUPED for name in one.names], bool)
+            own = vectors["file"] == file
+            chosen[own] = grouped[vectors["shape"][own]]
+        if not chosen.any():
+            return found
+        kinds, which = np.unique(
+            vectors[["file", "shape", "vector_a"]][chosen], return_inverse=True
+        )
+        rows = np.zeros(len(kinds), np.uint32)
+        for i, (file, shape, vector) in enumerate(kinds.tolist()):
+            members = Vectors(files[file], shapes[file]).members(shape, vector)
+            rows[i] = self.ages.add(members)
+        found.columns.reference[vectors["event"][chosen]] = rows[which.reshape(-1)]
+        return replace(found, vectors=vectors[~chosen])
 
     def _take_vectors(
         self,

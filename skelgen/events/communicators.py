@@ -6,11 +6,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from skelgen.events.types import Communicator
+from skelgen.events.types import WINDOW_KINDS, Communicator
 from skelgen.trace import RankFile
 from skelgen.trace.types import CommunicatorDefinition
 
 WORLD, SELF = 0, 1
+_WINDOWS = ("win_create", "win_allocate", "win_shared", "win_dynamic")
 
 
 @dataclass(slots=True)
@@ -85,6 +86,9 @@ def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
             if key not in known:
                 known[key] = len(table)
                 table.append(_communicator(definition, parent, table, families))
+                if definition.kind in _WINDOWS:
+                    table[-1] = replace(table[-1], kind=WINDOW_KINDS[0])
+                    table += _ways(table[-1], families)
             index[number] = known[key]
             if definition.sources or definition.destinations:
                 around.setdefault(known[key], {})[definition.rank] = definition
@@ -92,6 +96,17 @@ def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
     for row, definitions in around.items():
         table[row] = _with_neighbours(table[row], definitions)
     return Communicators(tuple(table), tuple(indices))
+
+
+def _ways(window: Communicator, families: _Families) -> list[Communicator]:
+    """Return the communicators of a window for its ways of synchronising."""
+    inside = [rank for rank in window.members if rank >= 0]
+    return [
+        replace(
+            window, family=families.number((window.family, kind), inside), kind=kind
+        )
+        for kind in WINDOW_KINDS[1:]
+    ]
 
 
 def _with_neighbours(

@@ -28,6 +28,10 @@ class Kind(IntEnum):
     UNSUPPORTED = 15  # communicates in a way that skeletons do not reproduce
     COLLECTIVE_INIT = 16  # creates a persistent request; collective itself
     ISENDRECV = 17  # creates a request for both messages
+    RMA = 18  # moves data between ranks of a window, or orders that; waits for nobody
+    SIGNAL = 19  # Win_post, Win_complete: tells several ranks
+    AWAIT = 20  # Win_start, Win_wait: waits until several ranks have told
+    IO = 21  # reads, writes or changes a file
 
 
 #: Kinds whose calls send to, or receive from, one partner, now or when started.
@@ -42,6 +46,8 @@ RECEIVING = (
 #: Kinds that do both: `peer2` is the source.
 TWO_SIDED = (Kind.SENDRECV, Kind.ISENDRECV)
 #: Kinds that make a request which calls start.
+#: Kinds whose calls name several partners instead of requests.
+WITH_PARTNERS = (Kind.SIGNAL, Kind.AWAIT)
 PERSISTENT = (Kind.SEND_INIT, Kind.RECEIVE_INIT, Kind.COLLECTIVE_INIT)
 COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE, Kind.COLLECTIVE_INIT)
 _CREATING = {Kind.ISEND, Kind.IRECEIVE, Kind.ISENDRECV, Kind.ICOLLECTIVE, *PERSISTENT}
@@ -124,9 +130,27 @@ _COMMUNICATOR = (
     "Comm_disconnect"
 ).split()
 
+_WINDOW = (
+    "Win_create Win_allocate Win_allocate_shared Win_create_dynamic Win_free"
+).split()
+_OPERATIONS = "Put Get Accumulate Get_accumulate".split()
+_RMA = (
+    *_OPERATIONS,
+    *"Fetch_and_op Compare_and_swap Win_lock Win_lock_all Win_unlock Win_unlock_all "
+    "Win_flush Win_flush_all Win_flush_local Win_flush_local_all Win_sync".split(),
+)
+_IO = (
+    "open close delete preallocate set_size set_view sync read read_all read_all_begin "
+    "read_all_end read_at read_at_all read_at_all_begin read_at_all_end read_ordered "
+    "read_ordered_begin read_ordered_end read_shared write write_all write_all_begin "
+    "write_all_end write_at write_at_all write_at_all_begin write_at_all_end "
+    "write_ordered write_ordered_begin write_ordered_end write_shared"
+).split()
+_NONBLOCKING_IO = "read read_all read_at read_at_all read_shared".split()
+
+
 _UNSUPPORTED = (
-    "Rput Rget Raccumulate Rget_accumulate Buffer_iflush Comm_iflush_buffer "
-    "Session_iflush_buffer Grequest_start"
+    "Buffer_iflush Comm_iflush_buffer Session_iflush_buffer Grequest_start"
 ).split()
 
 
@@ -166,10 +190,26 @@ def _table() -> dict[str, FunctionInfo]:
             table[form] = FunctionInfo(kind, "", name in _ROOTED, name in _VECTOR, name)
     for name in _COMMUNICATOR:
         table[name] = FunctionInfo(Kind.COMMUNICATOR)
-    for name in ("Comm_idup", "Comm_idup_with_info"):
-        table[name] = FunctionInfo(Kind.COMMUNICATOR, extra_request=True)
     for name in _UNSUPPORTED:
         table[name] = FunctionInfo(Kind.UNSUPPORTED, extra_request=True)
+    for name in ("Comm_idup", "Comm_idup_with_info"):
+        table[name] = FunctionInfo(Kind.COMMUNICATOR, extra_request=True)
+    for name in _WINDOW:
+        table[name] = FunctionInfo(Kind.COMMUNICATOR)
+    for name in _RMA:
+        table[name] = FunctionInfo(Kind.RMA)
+    for name in _OPERATIONS:
+        table[f"R{name.lower()}"] = FunctionInfo(Kind.RMA, extra_request=True)
+    table["Win_fence"] = FunctionInfo(Kind.COLLECTIVE, collective="Win_fence")
+    for name in ("Win_post", "Win_complete"):
+        table[name] = FunctionInfo(Kind.SIGNAL)
+    for name in ("Win_start", "Win_wait", "Win_test"):
+        table[name] = FunctionInfo(Kind.AWAIT)
+    for name in _IO:
+        table[f"File_{name}"] = FunctionInfo(Kind.IO)
+    for name in _NONBLOCKING_IO:
+        for form in (f"File_i{name}", f"File_i{name.replace('read', 'write')}"):
+            table[form] = FunctionInfo(Kind.IO, extra_request=True)
     return table
 
 

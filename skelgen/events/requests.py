@@ -86,6 +86,8 @@ class AgeRows:
     values : int64 array
     slots : uint32 array
         Hash table of the rows.
+    others : dict of tuple of int to int
+        Rows that were added by hand.
     count, used : int
         Rows, and values in them.
     """
@@ -99,6 +101,7 @@ class AgeRows:
     slots: NDArray[np.uint32] = field(
         default_factory=lambda: np.zeros(4 * _FIRST_ROWS, np.uint32)
     )
+    others: dict[tuple[int, ...], int] = field(default_factory=dict)
     count: int = 1
     used: int = 0
 
@@ -114,6 +117,24 @@ class AgeRows:
         run.go()
         self.count, self.used = run.state.row_count, run.state.value_count
         return int(run.state.dropped)
+
+    def add(self, row: tuple[int, ...]) -> int:
+        """Return the number of a row that no request makes, such as partners."""
+        if not row:
+            return 0
+        if row not in self.others:
+            while self.count + 2 > len(self.first):
+                self.first = _doubled(self.first)
+                # The kernel will not find the rows that it knows: it makes them anew.
+                self.slots = np.zeros(4 * len(self.first), np.uint32)
+            while self.used + len(row) > len(self.values):
+                self.values = _doubled(self.values)
+            self.values[self.used : self.used + len(row)] = row
+            self.used += len(row)
+            self.others[row] = self.count
+            self.count += 1
+            self.first[self.count] = self.used
+        return self.others[row]
 
     def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return ``age_first`` and ``age_values``."""

@@ -39,7 +39,16 @@ _FAILED = " (failed)"
 _LARGEST = 2**31 - 1
 _BEGINS = ("init", "init_thread", "session_init")
 _ENDS = ("finalize", "session_finalize")
-_WITH_PEER = (*SENDING, *RECEIVING, *COLLECTIVES, Kind.PROBE, Kind.UNSUPPORTED)
+_WITH_PEER = (
+    *SENDING,
+    *RECEIVING,
+    *COLLECTIVES,
+    Kind.PROBE,
+    Kind.UNSUPPORTED,
+    Kind.RMA,
+    Kind.SIGNAL,
+    Kind.AWAIT,
+)
 _BITS = {
     "WILD_SOURCE": WILDCARD_SOURCE,
     "WILD_TAG": WILDCARD_TAG,

@@ -55,6 +55,8 @@ def _rule(kind: Kind, name: str, has_a: bool, not_ready: bool) -> int:
         rule = lib.SKELGEN_RULE_A
     elif collective and name == "scatter":
         rule = lib.SKELGEN_RULE_ROOT_A
+    elif kind in (Kind.RMA, Kind.IO):
+        rule = lib.SKELGEN_RULE_A if has_a else lib.SKELGEN_RULE_B
     elif collective or kind in _RECEIVES:
         rule = lib.SKELGEN_RULE_B
     else:
@@ -111,6 +113,14 @@ class Vectors:
         if name == "scatterv":
             return a, None, _own_part(a, own) if in_place else -1
         return None, b, _own_part(b, own) if in_place else -1
+
+    def members(self, shape: int, vector: int) -> tuple[int, ...]:
+        """Return a group as (rank - own rank) modulo the size of the window."""
+        flags = self._side(shape, vector, "a")
+        if flags is None:
+            return ()
+        own = int(self._shapes.raw["own"][shape])
+        return tuple(sorted(((np.flatnonzero(flags) - own) % len(flags)).tolist()))
 
     def _side(self, shape: int, vector: int, side: str) -> _Bytes:
         raw = self._shapes.raw[shape]

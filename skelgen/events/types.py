@@ -16,6 +16,13 @@ NO_COMMUNICATOR = -1
 #: Code in ``tag`` and ``tag2``: the call has none.
 NO_TAG = -1
 
+#: Kinds of the communicator of a window, and of those that its calls get: one for
+#: each way of synchronising, in this order behind it.
+WINDOW_KINDS = ("window", "fence_window", "pscw_window", "lock_window", "open_window")
+#: Tags of calls that tell partners, and wait for partners: memory is exposed, and
+#: operations on it are complete.
+EXPOSED, COMPLETED = 0, 1
+
 #: Bits of the column ``flags``. FAILED_POLL: a Test or Iprobe that found nothing; it
 #: has no ages, and its size is the number of polls in a row that it stands for.
 WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE, FAILED_POLL = 1, 2, 4, 8
@@ -110,7 +117,8 @@ class Calls:
         failed poll the number of polls.
     ages : (n,) uint32 array
         Which requests a call completes or starts: index into the ragged rows of
-        `age_values`; 0 is the empty row.
+        `age_values`; 0 is the empty row. Of Win_post, Win_start, Win_complete and
+        Win_wait the partners instead: (their rank - own rank) modulo the size.
     age_first : (rows + 1,) int64 array
         Row i of the ages is ``age_values[age_first[i]:age_first[i + 1]]``.
     age_values : (m,) int64 array

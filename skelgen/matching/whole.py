@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls
 from skelgen.matching import kernel
+from skelgen.matching.epochs import join_epochs
 from skelgen.matching.joined import Joined
 from skelgen.matching.problems import describe
 from skelgen.matching.roles import ShapeTable, shape_table
@@ -49,7 +50,8 @@ def match(calls: Calls, *, completions: bool = True) -> Matching:
     Sodhi and Subhlok 2005, section III-B; MPI 4.1, sections 3.5 and 6.14.
     """
     table = shape_table(calls)
-    return finish(calls, table, kernel.join(calls, table, completions=completions))
+    joined = kernel.join(calls, table, completions=completions)
+    return finish(calls, table, join_epochs(calls, joined))
 
 
 def finish(calls: Calls, table: ShapeTable, joined: Joined) -> Matching:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Kind, function_info
-from skelgen.events.functions import COLLECTIVES, TWO_SIDED
+from skelgen.events.functions import COLLECTIVES, TWO_SIDED, WITH_PARTNERS
 from skelgen.events.types import (
     IN_PLACE,
     NO_PEER,
@@ -40,7 +40,7 @@ _PLAIN = {
     "site": ("site", None, 0),
     "class": ("size_class", -1, 0),
 }
-_WITH_SYMBOLS = {*POINT_TO_POINT, *ON_REQUESTS, *COLLECTIVES}
+_WITH_SYMBOLS = {*POINT_TO_POINT, *ON_REQUESTS, *COLLECTIVES, *WITH_PARTNERS}
 #: Requests that one call completes.
 _MOST_AGES = 10_000_000
 
@@ -60,7 +60,7 @@ def symbol_names(signature: Signature) -> list[str]:
         function = signature.functions[row["function"]]
         name = function.removeprefix("MPI_").lower()
         family, peer = int(row["family"]), int(row["peer"])
-        if function_info(function).kind in POINT_TO_POINT:
+        if function_info(function).kind in POINT_TO_POINT and peer != NO_PEER:
             text = _format_peer(peer, signature.families, family)
             name += f"_{text}" if peer in _CODES.values() else text
         name += f"@{family}" if family > 0 else ""
@@ -95,7 +95,8 @@ def _line(signature: Signature, row: np.void) -> str:
     first = signature.age_first[row["ages"] : int(row["ages"]) + 2].tolist()
     ages = signature.age_values[slice(*first)].tolist()
     if ages:
-        words.append(f"ages={format_integers(ages).replace(' ', ',')}")
+        word = "partners" if function_info(function).kind in WITH_PARTNERS else "ages"
+        words.append(f"{word}={format_integers(ages).replace(' ', ',')}")
     return " ".join(words)
 
 
@@ -151,7 +152,8 @@ class SymbolReader:
             )
         kind = function_info(function).kind
         row["flags"] = _read_flags(given.pop("flags", ""))
-        row["ages"] = self._read_ages(kind, given.pop("ages", ""))
+        word = "partners" if kind in WITH_PARTNERS else "ages"
+        row["ages"] = self._read_ages(kind, word, given.pop(word, ""))
         self._read_peers(kind, given, row)
         if given:
             word = next(iter(given))
@@ -160,7 +162,7 @@ class SymbolReader:
             raise NumberError(
                 f"{function} {'has no' if kind in ON_REQUESTS else 'needs a'} family"
             )
-        if (kind in ON_REQUESTS) != (row["ages"] > 0):
+        if (kind in ON_REQUESTS) != (row["ages"] > 0) and kind not in WITH_PARTNERS:
             raise NumberError(
                 f"{function} {'needs' if kind in ON_REQUESTS else 'has no'} ages"
             )
@@ -170,12 +172,13 @@ class SymbolReader:
         limits = {"family": len(self.families) - 1, "site": self.sites - 1}
         return limits.get(word, _LARGEST)
 
-    def _read_ages(self, kind: Kind, text: str) -> int:
+    def _read_ages(self, kind: Kind, word: str, text: str) -> int:
+        least = 0 if word == "partners" else -_LARGEST
         try:
-            ages = tuple(integers(text, -_LARGEST, _LARGEST, _MOST_AGES))
+            ages = tuple(integers(text, least, _LARGEST, _MOST_AGES))
         except NumberError as error:
-            raise NumberError(f"ages: {error}") from error
-        if 0 in ages:
+            raise NumberError(f"{word}: {error}") from error
+        if word == "ages" and 0 in ages:
             raise NumberError("ages: read 0, expected 1 for the latest request")
         if kind is Kind.START and max(ages, default=-1) > 0:
             raise NumberError(
@@ -195,6 +198,8 @@ class SymbolReader:
         wanted = ["peer", "source"] if kind in TWO_SIDED else ["peer"]
         for word, column in zip(wanted, ("peer", "peer2"), strict=False):
             text = given.pop(word, None)
+            if text is None and kind is Kind.RMA:
+                continue  # it is about all ranks of the window
             if text is None:
                 raise NumberError(f"the word {word}= is missing")
             row[column] = self._read_peer(word, text, family, size)

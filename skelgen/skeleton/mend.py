@@ -24,6 +24,7 @@ _WAITING = (
     Kind.SENDRECV,
     Kind.COMPLETE,
     Kind.COLLECTIVE,
+    Kind.AWAIT,
     Kind.COLLECTIVE_INIT,
 )
 _NONBLOCKING = {"Send": "Isend", "Rsend": "Irsend", "Isend": "Isend"}

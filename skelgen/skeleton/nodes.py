@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.events.creations import Creations, rows_of
 from skelgen.matching import Matching
+from skelgen.matching.components import components
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.types import Neighbours
 from skelgen.skeleton.expansion import mixed
 from skelgen.skeleton.places import places_in
 from skelgen.skeleton.strings import INSERTED, Draft
-from skelgen.skeleton.units import Units, components
+from skelgen.skeleton.units import Units
 
 
 @dataclass(frozen=True, slots=True)

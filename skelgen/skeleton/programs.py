@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen import loops
+from skelgen.events import function_info
+from skelgen.events.functions import WITH_PARTNERS
 from skelgen.signature import RankGroup
 from skelgen.skeleton.durations import Durations
 from skelgen.skeleton.expansion import Expansion
@@ -102,6 +104,10 @@ class _Partners:
     ) -> None:
         self.draft: Draft = nodes.draft
         self.symbols = nodes.symbols
+        self.signature = nodes.signature
+        self.kinds = [
+            function_info(name).kind in WITH_PARTNERS for name in nodes.functions
+        ]
         self.program = program
         self.group: RankGroup = nodes.signature.groups[self.draft.group[program]]
         self.rank = self.draft.ranks[program][0]
@@ -112,7 +118,14 @@ class _Partners:
         self.begin = int(calls_first[self.rank])
 
     def of(self, number: int, leaf: int, symbol: int) -> NDArray[np.int32]:
-        """Return the relative partner of each kept occurrence of an operation."""
+        """Return the relative partner of each kept occurrence of an operation.
+
+        Those of calls with several partners are the same at all occurrences.
+        """
+        if leaf != INSERTED and self.kinds[self.symbols["function"][symbol]]:
+            row = int(self.symbols["ages"][symbol])
+            first, last = self.signature.age_first[row : row + 2].tolist()
+            return np.asarray(self.signature.age_values[first:last], np.int32)
         if leaf == INSERTED or self.symbols["peer"][symbol] != VARYING:
             return np.zeros(0, np.int32)
         runs = self.group.peers[leaf]

@@ -26,6 +26,7 @@ from skelgen.skeleton.render_surroundings import Surroundings, turn_name
 from skelgen.skeleton.render_tables import Tables
 from skelgen.skeleton.render_template import fill
 from skelgen.skeleton.render_uses import Uses
+from skelgen.skeleton.render_windows import partners, windows
 from skelgen.skeleton.types import Plan
 
 #: Version of ``skeleton.json`` and of what the skeleton prints.
@@ -105,6 +106,10 @@ def _program(plan: Plan, calibration: Calibration) -> str:
     families = groups(signature, used, topologies)
     tables = Tables()
     around = _surroundings(signature, joined, families, tables)
+    exposed, targets = windows(joined, families, [one.extents for one in around])
+    around = [
+        replace(one, targets=own) for one, own in zip(around, targets, strict=True)
+    ]
     stems = [f"part_{i}_" if len(joined) > 1 else "" for i in range(len(joined))]
     texts = [written(a, stem) for a, stem in zip(around, stems, strict=True)]
     names = _section_names(joined, [found for _, found in texts])
@@ -123,6 +128,8 @@ def _program(plan: Plan, calibration: Calibration) -> str:
         "self_group": len(families) > 1 and families[1] is not None,
         "splits": made,
         "topologies": bool(topologies),
+        "windows": exposed,
+        "partners": around[0].partners,
         "tables": tables,
         "turns": _turns(joined),
         "memory": _sizes([surroundings.memory for surroundings in around]),
@@ -146,6 +153,7 @@ def _surroundings(
     tables: Tables,
 ) -> list[Surroundings]:
     sites = tuple(_short_site(site) for site in signature.sites)
+    named = partners(joined, families)
     found = []
     for routine in joined:
         sizes = [group.size if group else 1 for group in families]
@@ -158,7 +166,7 @@ def _surroundings(
             if slots_of(around, i) is None
             for age in routine.steps[i].ages
         ]
-        found.append(replace(around, by_age=frozenset(looked_up)))
+        found.append(replace(around, by_age=frozenset(looked_up), partners=named))
     return found
 
 

@@ -21,6 +21,7 @@ from skelgen.skeleton.render_surroundings import (
     size,
     turn_name,
 )
+from skelgen.skeleton.render_windows import window_call
 
 #: Computation that is not worth a call: the loop around it takes as long [us].
 LEAST_US = 0.02
@@ -63,7 +64,7 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     often = [place.occurrences for place in step.everywhere]
     if gap := compute(around, us, often, step):
         written.append(call(depth, "compute", [gap]))
-    writer = _WRITERS.get(step.kind, _message)
+    writer = window_call if step.on_window else _WRITERS.get(step.kind, _message)
     calls = writer(around, index, depth)
     site = around.sites[step.site] if 0 <= step.site < len(around.sites) else ""
     written += [Statement(text.lines, site) for text in calls]

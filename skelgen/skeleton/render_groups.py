@@ -58,6 +58,23 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Partners:
+    """A group of ranks that Win_post or Win_start names.
+
+    Attributes
+    ----------
+    name, group : str
+        C variables of the group and of the communicator it belongs to.
+    shifts : tuple of int
+        Relative ranks.
+    """
+
+    name: str
+    group: str
+    shifts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     """How one family is made from ``MPI_COMM_WORLD``.
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import InputError
-from skelgen.events.functions import TWO_SIDED
-from skelgen.skeleton.render_reduction import reduction
+from skelgen.events.functions import TWO_SIDED, Kind
+from skelgen.skeleton.render_reduction import Reduction, reduction
 from skelgen.skeleton.render_requests import Places, places
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_steps import Step
@@ -32,6 +32,9 @@ _MOST_ATTACHED_BYTES = 256 << 20
 _REPEATED_SEND = {"Scatter", "Alltoall", "Reduce_scatter_block"}
 _REPEATED_RECEIVE = {"Gather", "Allgather", "Alltoall"}
 _NO_SEND_BUFFER = {"Bcast", "Barrier"}
+_FETCHING = ("Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap")
+#: An operation on integers, which Compare_and_swap needs.
+_LOGICAL_AND = 5
 #: Neighbourhood collectives that send the same to all neighbours.
 SENT_TO_ALL = ("Neighbor_allgather", "Neighbor_allgatherv")
 
@@ -88,6 +91,8 @@ def extent(step: Step, group_size: int) -> Extent:
         found = Extent(size, 0)
     elif step.receives:
         found = Extent(0, max(size, capacity))
+    elif step.kind is Kind.RMA:
+        found = _operation_extent(step, size)
     elif name := step.info.collective:
         found = _collective_extent(step, name, size, group_size)
     else:
@@ -98,6 +103,28 @@ def extent(step: Step, group_size: int) -> Extent:
             f"call; a skeleton can move {_MOST_BYTES}"
         )
     return found
+
+
+def operation_unit(step: Step) -> Reduction:
+    """Return what the data of an operation on a window consists of."""
+    name = step.function.removeprefix("MPI_")
+    if name == "Compare_and_swap":
+        return reduction(_LOGICAL_AND, step.datatype_bytes)
+    if name == "Fetch_and_op" or name.lower().endswith("accumulate"):
+        return reduction(step.op, step.datatype_bytes)
+    return Reduction("MPI_BYTE", "", 1, 1)
+
+
+def _operation_extent(step: Step, size: int) -> Extent:
+    """Return the memory of an operation on a window."""
+    name = step.function.removeprefix("MPI_")
+    unit = operation_unit(step)
+    size = -(-size // unit.size_bytes) * unit.extent_bytes
+    if name == "Compare_and_swap":  # what is compared stands behind what is sent
+        return Extent(2 * LINE_BYTES, size)
+    fetches = name in _FETCHING
+    gets = name in ("Get", "Rget")
+    return Extent(0 if gets else size, size if gets or fetches else 0)
 
 
 def _collective_extent(step: Step, name: str, size: int, ranks: int) -> Extent:

@@ -29,6 +29,8 @@ _NAMES = {
     10: "MPI_BXOR",
     11: "MPI_MINLOC",
     12: "MPI_MAXLOC",
+    13: "MPI_REPLACE",
+    14: "MPI_NO_OP",
 }
 _LOGICAL = range(5, 11)
 _LOCATED = (11, 12)

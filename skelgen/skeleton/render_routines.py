@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.events.functions import WITH_PARTNERS
 from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
 from skelgen.skeleton.render_alignment import Aligned, aligned
@@ -137,6 +138,7 @@ def _operation_shape(plan: Plan, operation: Operation) -> object:
         operation.ages,
         operation.vectors.shape[1:],
         operation.occurrences if varying else 0,
+        operation.peers.tobytes() if info.kind in WITH_PARTNERS else b"",
     )
 
 

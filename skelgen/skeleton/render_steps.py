@@ -15,6 +15,7 @@ from skelgen.events.functions import (
     RECEIVING,
     SENDING,
     TWO_SIDED,
+    WITH_PARTNERS,
     FunctionInfo,
     Kind,
     function_info,
@@ -24,8 +25,12 @@ from skelgen.skeleton.render_sizes import even
 from skelgen.skeleton.types import Operation, Plan
 from skelgen.symbols import VARYING
 
-_PEERS = {*SENDING, *RECEIVING, Kind.PROBE}
-_SUPPORTED = {*_PEERS, *COLLECTIVES, Kind.START, Kind.COMPLETE, Kind.RELEASE}
+_PEERS = {*SENDING, *RECEIVING, Kind.PROBE, Kind.RMA}
+_SUPPORTED = {*_PEERS, *COLLECTIVES, *WITH_PARTNERS} | {
+    Kind.START,
+    Kind.COMPLETE,
+    Kind.RELEASE,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +50,8 @@ class Step:
     ages : tuple of int
     occurrences : int
         The most of all ranks.
+    partners : tuple of int
+        Relative partners of Win_post and its like.
     variants : tuple of Step
         The calls at all places of a text that stands at several; empty for others.
     in_place : tuple of bool
@@ -87,6 +94,7 @@ class Step:
     to: NDArray[np.int64]
     of: NDArray[np.int64]
     variants: tuple[Step, ...] = ()
+    partners: tuple[int, ...] = ()
 
     @property
     def everywhere(self) -> tuple[Step, ...]:
@@ -127,6 +135,7 @@ class Step:
             self.tag2,
             self.root,
             self.ages,
+            self.partners,
             self.in_place,
             self.present,
             self.to.tobytes(),
@@ -142,6 +151,12 @@ class Step:
     def time_us(self) -> float:
         """Return the time of all occurrences on a rank, about [us]."""
         return self.occurrences * (float(self.compute_us.mean()) + self.call_us)
+
+    @property
+    def on_window(self) -> bool:
+        """Return whether it is a call on a window."""
+        one_sided = self.kind is Kind.RMA or self.kind in WITH_PARTNERS
+        return one_sided or self.info.collective == "Win_fence"
 
     @property
     def sends(self) -> bool:
@@ -238,6 +253,7 @@ def join_step(
         capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
         to=_vectors(rows([op.vectors for op in operations]), 0),
         of=_vectors(rows([op.vectors for op in operations]), 1),
+        partners=tuple(first.peers.tolist()) if info.kind in WITH_PARTNERS else (),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.types import PROC_NULL
-from skelgen.skeleton.render_groups import Group
+from skelgen.skeleton.render_groups import Group, Partners
 from skelgen.skeleton.render_memory import Extent, Memory
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_steps import Step
@@ -34,6 +34,10 @@ class Surroundings:
     by_age : frozenset of bool
         Whether completions look requests up by their ages: those that are not
         persistent (False), those that are (True).
+    partners : tuple of Partners
+        Groups that calls on windows name.
+    targets : dict of int to str
+        Where the operation of a step on a window goes at its target.
     """
 
     routine: Routine
@@ -43,6 +47,8 @@ class Surroundings:
     tables: Tables
     sites: tuple[str, ...]
     by_age: frozenset[bool] = frozenset()
+    partners: tuple[Partners, ...] = ()
+    targets: dict[int, str] = field(default_factory=dict)
 
     def group(self, step: Step) -> Group:
         """Return the communicators of a step."""

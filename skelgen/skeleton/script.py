@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import FunctionInfo, Kind, function_info
-from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING, TWO_SIDED
+from skelgen.events.functions import (
+    COLLECTIVES,
+    RECEIVING,
+    SENDING,
+    TWO_SIDED,
+    WITH_PARTNERS,
+)
 from skelgen.events.types import NO_PEER, PROC_NULL
 from skelgen.signature import Family
 from skelgen.skeleton.expansion import weigh
@@ -37,7 +43,8 @@ class Script:
         `Kind`, and whether a send waits for its receive in any case
         (SYNCHRONOUS) or never (BUFFERED).
     partner_first : (rows + 1,) int64 array
-        Execution k of a row with p partners has the partner ``k % p``.
+        Execution k of a row with p partners has the partner ``k % p``; SIGNAL and
+        AWAIT have all of them at each execution.
     send_channel, receive_channel : (partners,) int32 arrays
         Channel (communicator, source, destination, tag) that messages go to and
         come from; -1 for none.
@@ -176,7 +183,10 @@ class _Collector:
 
     def _plain(self, operation: Operation, row: int, info: FunctionInfo) -> None:
         add = self.columns
-        add["kind"].append(int(info.kind))
+        kind = info.kind
+        if kind is Kind.RMA and info.creates:
+            kind = Kind.ISEND  # to nobody: its request completes by itself
+        add["kind"].append(int(kind))
         add["mode"].append(_MODES.get(info.mode, 0))
         add["occurrences"].append(operation.occurrences)
         add["capacity"].append(int(operation.receive_bytes[row]))
@@ -207,6 +217,16 @@ class _Collector:
                 receive = [
                     self._channel(rank, symbol, peer, tag, False) for peer in peers
                 ]
+        if kind in WITH_PARTNERS:
+            tag, tells = int(symbol["tag"]), kind is Kind.SIGNAL
+            channels = [
+                self._channel(rank, symbol, peer, tag, tells)
+                for peer in operation.peers.tolist()
+            ]
+            send, receive = (channels, []) if tells else ([], channels)
+            send, receive = (
+                one or [NOBODY] * max(len(channels), 1) for one in (send, receive)
+            )
         both = max(len(send), len(receive))
         self.ragged["send"].append(send if len(send) == both else send * both)
         self.ragged["receive"].append(

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skelgen.events import Kind
-from skelgen.events.functions import COLLECTIVES, PERSISTENT, SENDING, TWO_SIDED
+from skelgen.events.functions import (
+    COLLECTIVES,
+    PERSISTENT,
+    SENDING,
+    TWO_SIDED,
+    WITH_PARTNERS,
+)
 from skelgen.skeleton.script import BUFFERED, NOBODY, SYNCHRONOUS, Script
 from skelgen.skeleton.simulate import Outcome
 
@@ -125,6 +131,8 @@ class PlainSimulation:
             self._begin(rank, row, occurrence, request, sends=True)
         if kind in (Kind.RECEIVE, Kind.IRECEIVE, *TWO_SIDED):
             self._begin(rank, row, occurrence, request, sends=False)
+        elif kind in WITH_PARTNERS:
+            self._tell_or_await(rank, row, tells=kind is Kind.SIGNAL)
         elif kind is Kind.START:
             self._start(rank, row)
         elif kind is Kind.COMPLETE:
@@ -165,6 +173,25 @@ class PlainSimulation:
         else:
             end.partner = script.channels[number][1]
             self._post_receive(self.channels[number], end)
+
+    def _tell_or_await(self, rank: int, row: int, *, tells: bool) -> None:
+        """Tell several ranks, which waits for nobody, or wait for all of them."""
+        script = self.script
+        channels = script.send_channel if tells else script.receive_channel
+        for number in channels[slice(*script.partner_first[row : row + 2])].tolist():
+            if number == NOBODY:
+                continue
+            end = _End(rank, row, 0, None, done=tells)
+            end.partner = script.channels[number][2 if tells else 1]
+            channel = self.channels[number]
+            if not tells:
+                self.waiting[rank] += 1
+                self.blocking[rank].append(end)
+                self._post_receive(channel, end)
+            elif channel.receives:
+                self._match(end, channel.receives.popleft())
+            else:
+                channel.sends.append(end)
 
     def _size(self, row: int, occurrence: int) -> int:
         first, last = self.script.size_first[row : row + 2].tolist()

@@ -70,11 +70,11 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
 def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.float64]:
     """Return what a node sends as the leaf's samples say."""
     kind = nodes.kind(node)
-    if kind not in SENDING and kind not in COLLECTIVES:
+    if kind not in (*SENDING, *COLLECTIVES, Kind.RMA):
         return np.zeros(1)
     sized = nodes.sized(node)
     unit = nodes.datatype_bytes(node)
-    columns = 1 if kind in PERSISTENT else min(COLUMNS, sized.occurrences)
+    columns = 1 if kind in (*PERSISTENT, Kind.RMA) else min(COLUMNS, sized.occurrences)
     varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
     return _rounded(_raw(sized, columns if varies else 1), unit)
 

@@ -50,7 +50,8 @@ class Operation:
         Largest message that the call receives, the capacity of its receive
         buffer [bytes]; 0 for calls that receive no message.
     peers : (occurrences,) int32 array
-        Relative partner of each occurrence when the symbol says VARYING, else empty.
+        Relative partner of each occurrence when the symbol says VARYING; of Win_post
+        and its like all partners of each occurrence; else empty.
     vectors : (ranks, 2, p) float64 array
         Bytes to and from each rank of the communicator for vector collectives, to each
         destination and from each source for those of neighbourhoods, equal at both

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind, function_info
 from skelgen.matching import Matching
+from skelgen.matching.components import components
 from skelgen.signature import Signature
 from skelgen.skeleton.expansion import Expansion, label, mixed
 
@@ -113,22 +114,6 @@ def _any_edge(
     found = np.zeros(calls, np.int64)
     found[call] = np.concatenate([node, node])
     return found
-
-
-def components(
-    node: NDArray[np.int64], call: NDArray[np.int64], nodes: int, calls: int
-) -> NDArray[np.int64]:
-    """Return the smallest node that each node is connected with through calls."""
-    least = np.arange(nodes)
-    while True:
-        of_call = np.full(calls, nodes)
-        np.minimum.at(of_call, call, least[node])
-        lower = least.copy()
-        np.minimum.at(lower, node, of_call[call])
-        lower = lower[lower]
-        if np.array_equal(lower, least):
-            return least
-        least = lower
 
 
 def _by_anchor(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED
-from skelgen.events.types import NO_PEER, NO_TAG, PROC_NULL
+from skelgen.events.types import FAILED_POLL, NO_PEER, NO_TAG, PROC_NULL
 from skelgen.matching import Matching
 from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT, Pairs
 from skelgen.symbols.requests import Ages, Uses, rebased_ages, uses_of
@@ -30,6 +30,7 @@ class Fate(IntEnum):
     REMOTE = 4
     UNMATCHED = 5
     PARTNER = 6
+    IO = 7
 
 
 REASONS = {
@@ -37,11 +38,14 @@ REASONS = {
     Fate.REMOTE: "intercommunicator",
     Fate.UNMATCHED: "no partner in the trace",
     Fate.PARTNER: "partner is left out",
+    Fate.IO: "file input and output",
 }
 #: Kinds that take part in nothing until they are started.
 _WAITING_KINDS = (Kind.SEND_INIT, Kind.RECEIVE_INIT)
 _MATCHED_KINDS = tuple(
-    kind for kind in (*POINT_TO_POINT, *COLLECTIVES) if kind not in _WAITING_KINDS
+    kind
+    for kind in (*POINT_TO_POINT, *COLLECTIVES, Kind.SIGNAL, Kind.AWAIT)
+    if kind not in _WAITING_KINDS
 )
 
 
@@ -97,9 +101,23 @@ def _fates_of_pairs(calls: Calls, pairs: Pairs) -> NDArray[np.uint8]:
     fate[pairs.is_kind(Kind.LOCAL, Kind.COMMUNICATOR)] = Fate.COMPUTATION
     if len(cancels):
         fate[cancels[shape["function"]]] = Fate.COMPUTATION
+    fate[_opens(calls, pairs)] = Fate.COMPUTATION
     fate[pairs.is_kind(Kind.PROBE)] = Fate.WAITING
+    polls = (shape["flags"] & FAILED_POLL) != 0
+    fate[polls & pairs.is_kind(Kind.AWAIT)] = Fate.WAITING
+    fate[pairs.is_kind(Kind.IO)] = Fate.IO
     fate[pairs.is_kind(Kind.UNSUPPORTED)] = Fate.UNSUPPORTED
     return fate
+
+
+def _opens(calls: Calls, pairs: Pairs) -> NDArray[np.bool_]:
+    """Return the locks that begin epochs which last: a skeleton's are always open."""
+    lasts = [one.kind == "open_window" for one in calls.communicators]
+    locks = [name.startswith("MPI_Win_lock") for name in calls.functions]
+    shape = pairs.shape
+    of_window = np.array([*lasts, False])[shape["communicator"]]
+    found: NDArray[np.bool_] = np.array(locks, bool)[shape["function"]] & of_window
+    return found
 
 
 def _mark_empty_completions(

@@ -24,9 +24,10 @@ _STANDS_FOR = {
     "MPI_Waitsome": "MPI_Waitall",
     "MPI_Mrecv": "MPI_Recv",
     "MPI_Imrecv": "MPI_Irecv",
+    "MPI_Win_test": "MPI_Win_wait",
 }
 #: Kinds whose peers are partners, not roots.
-POINT_TO_POINT = tuple(dict.fromkeys((*SENDING, *RECEIVING)))
+POINT_TO_POINT = tuple(dict.fromkeys((*SENDING, *RECEIVING, Kind.RMA)))
 #: Kinds that are about requests and nothing else.
 ON_REQUESTS = (Kind.START, Kind.COMPLETE, Kind.RELEASE)
 #: Calls of a part.

@@ -13,7 +13,7 @@ from skelgen.matching import Matching
 from skelgen.symbols.factor import combine
 
 #: Kinds whose calls have a size of their own.
-SIZED = (*SENDING, *RECEIVING, *COLLECTIVES)
+SIZED = (*SENDING, *RECEIVING, *COLLECTIVES, Kind.RMA)
 #: Sizes up to this cost as much as one byte does [bytes].
 _SMALL_BYTES = 64
 #: Neighbouring sizes of a cluster differ at most by this factor.

@@ -25,7 +25,7 @@ _SHRINKS = 4
 _ITEMS_PER_PARTNER, _FREE_ITEMS = 4, 16
 #: Enough to judge by: ranks of a site, and calls of a rank.
 _RANKS, _CALLS = 4, 1 << 17
-_KINDS = (Kind.SEND, Kind.RECEIVE, Kind.ISEND, Kind.IRECEIVE, *TWO_SIDED)
+_KINDS = (Kind.SEND, Kind.RECEIVE, Kind.ISEND, Kind.IRECEIVE, *TWO_SIDED, Kind.RMA)
 
 
 def candidate_sites(pairs: Pairs, inside: NDArray[np.bool_]) -> NDArray[np.int64]:

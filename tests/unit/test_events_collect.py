@@ -244,7 +244,7 @@ def test_references_to_requests_that_do_not_exist_are_dropped_and_told(tmp_path)
 
 def test_requests_of_functions_that_are_local_here_do_not_count(tmp_path):
     writer = begun()
-    writer.event("MPI_File_iread", 1, 1, flags="CREATES")
+    writer.event("MPI_Ifuture", 1, 1, flags="CREATES")
     irecv(writer, peer=0, tag=1, flags="CREATES")
     wait(writer, [2, 1])
     events = collected(tmp_path, writer)

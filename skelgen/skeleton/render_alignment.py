@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import function_info
+from skelgen.events.functions import WITH_PARTNERS, function_info
 from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold
 from skelgen.skeleton.render_clusters import clusters
@@ -69,10 +69,11 @@ def aligned(plan: Plan, programs: Sequence[Program]) -> list[Aligned]:
 def _call(plan: Plan, operation: Operation) -> Hashable:
     """Return what calls have in common that can share a line of text."""
     symbol = plan.symbols[operation.symbol]
-    rooted = function_info(plan.functions[symbol["function"]]).rooted
+    info = function_info(plan.functions[symbol["function"]])
     return (
         tuple(int(symbol[name]) for name in _COMMON),
-        int(symbol["peer"]) if rooted else NO_PEER,
+        int(symbol["peer"]) if info.rooted else NO_PEER,
+        operation.peers.tobytes() if info.kind in WITH_PARTNERS else b"",
         int(symbol["peer2"]) == NO_PEER,
         operation.ages,
         operation.vectors.shape[1:],

@@ -262,8 +262,10 @@ class _Body:
         self, items: Sequence[_Same], depth: int, within: int | None, some: _Rows
     ) -> list[Statement]:
         """Write items that only some ranks execute."""
+        if not any(some):
+            return []
         inside = self.text(items, depth + 1, within, some)
-        if not inside or not any(some):
+        if not inside:
             return []
         ranks = self.routine.ranks
         chosen = [rank for rank, does in zip(ranks, some, strict=True) if does]

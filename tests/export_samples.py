@@ -137,7 +137,10 @@ def save_threads(folder: Path) -> Path:
 
 
 def save_neighbours(folder: Path) -> Path:
-    """Two ranks in a ring: each is on both sides of the other."""
+    """Two ranks in a ring: each is on both sides of the other.
+
+    They also reduce twice with one persistent request.
+    """
     ranks = 2
     for rank in range(ranks):
         writer = RankWriter(rank, ranks)
@@ -150,6 +153,11 @@ def save_neighbours(folder: Path) -> Path:
         writer.event("MPI_Neighbor_alltoall", 900, 90, **one)
         writer.event("MPI_Ineighbor_allgather", 900, 90, flags="CREATES", **one)
         writer.event("MPI_Wait", 900, 90, flags="COMPLETES", requests=1)
+        kept = {"count_a": 3, "type_a": 8, "op": 3, "flags": "PERSISTENT"}
+        writer.event("MPI_Allreduce_init", 90, 90, **kept)
+        for _ in range(2):
+            writer.event("MPI_Start", 900, 90, flags="STARTS", requests=-1)
+            writer.event("MPI_Wait", 900, 90, flags="COMPLETES", requests=1)
         writer.finish()
         writer.save(folder)
     return folder

@@ -150,7 +150,13 @@ def test_neighbours_get_a_message_each(tmp_path):
     tag = own[1].split()[3]
     once = [f"1 isend 0 {tag} 40"] * 2 + [f"1 recv 0 {tag} 40"] * 2
     assert own[1:7] == [*once, *[f"1 wait 1 0 {tag}"] * 2]
-    assert own[7:-1] == own[1:7]
+    assert own[7:13] == own[1:7]
+
+
+def test_a_persistent_collective_is_done_as_often_as_it_is_started(tmp_path):
+    _, _, result = exported(tmp_path, save_neighbours)
+    own = [line for line in lines(result, 0) if "reduce" in line]
+    assert own == ["0 allreduce 24 0"] * 2
 
 
 def test_what_a_replay_cannot_hold_is_named(tmp_path):

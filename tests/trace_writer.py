@@ -141,13 +141,18 @@ class RankWriter:
             self.define("FUNCTION", varint(number), string(name), varint(code))
         return number
 
-    def site(self, offset: int, module: str = "/opt/app") -> int:
+    def site(self, frames: int | tuple[int, ...], module: str = "/opt/app") -> int:
+        """Define a call site: its offset, and perhaps those of its callers."""
         number, new = self._once("module", module)
         if new:
             self.define("MODULE", varint(number), string(module))
-        site, new = self._once("site", (number, offset))
+        own, *callers = frames if isinstance(frames, tuple) else (frames,)
+        site, new = self._once("site", (number, own, *callers))
         if new:
-            self.define("SITE", varint(site), varint(number), varint(offset))
+            further = [varint(number) + varint(offset) for offset in callers]
+            count = [varint(len(callers))] if callers else []
+            words = [varint(site), varint(number), varint(own), *count, *further]
+            self.define("SITE", *words)
         return site
 
     def type(self, size: int, name: str = "") -> int:
@@ -247,7 +252,7 @@ class RankWriter:
         type_b: int = 0,
         vector_a: Any = None,
         vector_b: Any = None,
-        site: int | None = None,
+        site: int | tuple[int, ...] | None = None,
         varies: str = "",
         extras: Any = None,
         **values: int,

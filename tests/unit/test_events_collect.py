@@ -397,3 +397,21 @@ def test_paused_calls_leave_a_local_call(tmp_path):
     writer.event("MPI_Pcontrol", 1, 1, peer=1)
     calls = collected(tmp_path, writer).calls
     assert [named(calls, i)["peer"] for i in (0, 1)] == [NO_PEER, NO_PEER]
+
+
+def test_a_call_site_with_its_callers_is_told_apart_from_others(tmp_path):
+    writer = RankWriter(0, 1)
+    writer.event("MPI_Init", 0, 10)
+    sites = [0x20, (0x20, 0x300), (0x20, 0x400), (0x20, 0x300)]
+    for site in sites:
+        writer.event("MPI_Barrier", 1, 1, site=site)
+    writer.finish()
+    writer.save(tmp_path)
+    events = collect(open_trace(tmp_path))
+    found = events.calls.shapes["site"][events.calls.shape]
+    assert [events.sites[site] for site in found] == [
+        "app+0x20",
+        "app+0x20 < app+0x300",
+        "app+0x20 < app+0x400",
+        "app+0x20 < app+0x300",
+    ]

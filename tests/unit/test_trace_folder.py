@@ -168,6 +168,38 @@ def test_ends_other_than_finalize_are_told(tmp_path, reason, words):
     assert warnings[2] == "the recorder says: something odd"
 
 
+def test_equal_ends_of_several_ranks_are_told_once(tmp_path):
+    for rank in range(3):
+        writer = RankWriter(rank, 3)
+        writer.event("MPI_Init", 0, 10)
+        writer.finish("LIMIT")
+        writer.save(tmp_path)
+    (warning,) = open_trace(tmp_path).warnings
+    assert warning == (
+        "rank-000000.skt, rank-000001.skt, rank-000002.skt: SKELGEN_MAX_BYTES was "
+        "reached; what followed was not recorded"
+    )
+
+
+def test_further_runs_inside_the_folder_are_named_and_left_out(tmp_path):
+    save_ring(tmp_path)
+    (tmp_path / "world-2").mkdir()
+    save_ring(tmp_path / "world-2", ranks=3)
+    trace = open_trace(tmp_path)
+    assert trace.world_size == 2
+    (warning,) = trace.warnings
+    assert "world-2 holds another run (app on 3 ranks)" in warning
+    assert f"skelgen info {tmp_path / 'world-2'}" in warning
+
+
+def test_an_empty_file_tells_where_the_ranks_own_may_be(tmp_path):
+    save_ring(tmp_path)
+    (tmp_path / "rank-000001.skt").write_bytes(b"")
+    warning = open_trace(tmp_path).warnings[0]
+    assert warning.startswith("rank-000001.skt is empty: the rank was killed")
+    assert "SKELGEN_TMPDIR" in warning
+
+
 def test_no_such_folder(tmp_path):
     assert "does not exist" in message(tmp_path / "nothing")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -214,16 +215,19 @@ class _Work:
         for at_rank, rank in enumerate(ranks):
             own = self._own(rank)
             bounds = np.searchsorted(calls.vector_call, (own.start, own.stop))
-            entries = range(*bounds.tolist())
-            row = self._rows(rank) if entries else calls.vector_call[:0]
-            for entry in entries:
-                call = int(calls.vector_call[entry])
-                if self.symbols.symbol[call] < 0:
-                    continue
-                position = int(np.searchsorted(row, call))
-                of_leaf = sums.setdefault(int(leaf[position]), {})
-                mean = of_leaf.setdefault(at_rank, _VectorMean())
-                mean.add(calls.vectors[entry])
+            entries = np.arange(*bounds)
+            entries = entries[self.symbols.symbol[calls.vector_call[entries]] >= 0]
+            if not len(entries):
+                continue
+            place = np.searchsorted(self._rows(rank), calls.vector_call[entries])
+            # Equal vectors are mostly one object: few are left to be added.
+            sides = calls.vectors[entries]
+            same = (map(id, side) for side in sides.T)
+            keys = list(zip(leaf[place].tolist(), *same, strict=True))
+            example = dict(zip(keys, range(len(keys)), strict=True))
+            for key, often in Counter(keys).items():
+                mean = sums.setdefault(key[0], {}).setdefault(at_rank, _VectorMean())
+                mean.add(sides[example[key]], often)
         none = np.empty((len(ranks), 2, 0))
         return tuple(
             _vector_means(sums[at], len(ranks)) if at in sums else none
@@ -238,12 +242,13 @@ class _VectorMean:
         self.totals: list[NDArray[np.int64] | None] = [None, None]
         self.count = 0
 
-    def add(self, sides: NDArray[np.object_]) -> None:
-        self.count += 1
+    def add(self, sides: NDArray[np.object_], often: int) -> None:
+        self.count += often
         for side, vector in enumerate(sides):
             total = self.totals[side]
             if vector is not None:
-                self.totals[side] = vector.copy() if total is None else total + vector
+                more = vector * often
+                self.totals[side] = more if total is None else total + more
 
 
 def _vector_means(means: dict[int, _VectorMean], ranks: int) -> NDArray[np.float64]:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from skelgen import __version__
-from skelgen.errors import MachineError
 from skelgen.events.functions import Kind
 from skelgen.events.types import PROC_NULL, ROOT
 from skelgen.export import otf2_library as otf2
 from skelgen.export.messages import Messages
+from skelgen.export.otf2_archive import NAME, opened
 from skelgen.export.otf2_definitions import Definitions, communicator_numbers
 from skelgen.export.otf2_library import check, interface, library
 from skelgen.export.run import Run
 from skelgen.export.types import Call, Event, Half, Role, Sides, Written
 from skelgen.export.volume import volume
-
-_NAME = b"traces"
 
 
 def write(run: Run, target: Path) -> Written:
@@ -28,7 +23,7 @@ def write(run: Run, target: Path) -> Written:
     library()  # says what is missing before the long work
     messages = Messages(run)
     records: Counter[str] = Counter()
-    with _archive(target) as archive:
+    with opened(target) as archive:
         counts = [0] * len(run.streams)
         check(library().OTF2_Archive_OpenEvtFiles(archive))
         for rank in run.ranks:
@@ -47,42 +42,10 @@ def write(run: Run, target: Path) -> Written:
         f"{messages.alone} halves of messages are without the other: such a receive "
         "states its capacity"
     )
-    anchor = target / f"{_NAME.decode()}.otf2"
+    anchor = target / f"{NAME}.otf2"
     return Written(
         (anchor,), dict(sorted(records.items())), (note,) if messages.alone else ()
     )
-
-
-@contextmanager
-def _archive(target: Path) -> Iterator[Any]:
-    """Open an archive for writing by one process, and close it."""
-    ffi, lib = interface(), library()
-    archive = lib.OTF2_Archive_Open(
-        str(target).encode(),
-        _NAME,
-        otf2.WRITE,
-        otf2.EVENT_CHUNK_BYTES,
-        otf2.DEFINITION_CHUNK_BYTES,
-        otf2.POSIX,
-        otf2.NO_COMPRESSION,
-    )
-    if archive == ffi.NULL:
-        raise MachineError(f"the OTF2 library cannot write to {target}")
-
-    @ffi.callback("uint8_t(void *, uint8_t, uint64_t, void *, bool)")
-    def flush(*_: object) -> int:
-        return otf2.FLUSH
-
-    callbacks: Any = ffi.new("OTF2_FlushCallbacks *")
-    callbacks.pre = flush
-    try:
-        check(lib.OTF2_Archive_SetFlushCallbacks(archive, callbacks, ffi.NULL))
-        check(lib.OTF2_Archive_SetSerialCollectiveCallbacks(archive))
-        check(lib.OTF2_Archive_SetCreator(archive, f"skelgen {__version__}".encode()))
-        yield archive
-    finally:
-        result = lib.OTF2_Archive_Close(archive)
-    check(result)
 
 
 def _leave_empty(run: Run, archive: Any) -> None:

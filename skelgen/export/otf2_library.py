@@ -22,11 +22,17 @@ typedef struct {
 	uint8_t (*pre)(void *, uint8_t, uint64_t, void *, bool);
 	uint64_t (*post)(void *, uint8_t, uint64_t);
 } OTF2_FlushCallbacks;
+typedef struct {
+	void *(*allocate)(void *, uint8_t, uint64_t, void **, uint64_t);
+	void (*free_all)(void *, uint8_t, uint64_t, void **, bool);
+} OTF2_MemoryCallbacks;
 
 const char *OTF2_Error_GetDescription(int);
 OTF2_Archive *OTF2_Archive_Open(const char *, const char *, uint8_t, uint64_t, uint64_t,
 	uint8_t, uint8_t);
 int OTF2_Archive_SetFlushCallbacks(OTF2_Archive *, const OTF2_FlushCallbacks *, void *);
+int OTF2_Archive_SetMemoryCallbacks(OTF2_Archive *, const OTF2_MemoryCallbacks *,
+	void *);
 int OTF2_Archive_SetSerialCollectiveCallbacks(OTF2_Archive *);
 int OTF2_Archive_SetCreator(OTF2_Archive *, const char *);
 int OTF2_Archive_OpenEvtFiles(OTF2_Archive *);
@@ -85,7 +91,7 @@ int OTF2_GlobalDefWriter_WriteInterComm(OTF2_GlobalDefWriter *, uint32_t, uint32
 """
 
 #: Numbers of the interface that are used here.
-WRITE, POSIX, NO_COMPRESSION, FLUSH = 0, 1, 1, 1
+WRITE, POSIX, NO_COMPRESSION, FLUSH, EVENTS = 0, 1, 1, 1, 3
 EVENT_CHUNK_BYTES, DEFINITION_CHUNK_BYTES = 1 << 20, 1 << 22
 UNDEFINED = 0xFFFFFFFF
 MPI_PARADIGM, PROCESS, CPU_THREAD = 4, 1, 1

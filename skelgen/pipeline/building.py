@@ -203,11 +203,19 @@ def _plan(
     signature: Signature, scale: float, options: BuildOptions, progress: Progress
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
+    from skelgen.prediction.predict import SHORTEST_S
     from skelgen.skeleton.plan import plan
 
     chosen = plan(signature, scale, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
+    if chosen.report.expected_s < SHORTEST_S:
+        logger.warning(
+            "a skeleton of %s is too short for predictions that can be trusted: take a "
+            "smaller K, or --target-time %s and more",
+            format_seconds(chosen.report.expected_s),
+            format_seconds(SHORTEST_S).replace(" ", ""),
+        )
     if options.strict and chosen.report.warnings:
         raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")
     return chosen

@@ -144,6 +144,13 @@ def test_without_a_name_the_folder_is_called_after_its_source(capsys, stored: Pa
     assert Path("ring-k10/skeleton.c").exists()
 
 
+def test_a_skeleton_too_short_for_predictions_is_named(capsys, stored: Path):
+    assert run(["build", str(stored), "--scale", "20", "-o", "short"]) == 0
+    assert "take a smaller K, or --target-time 300ms" in capsys.readouterr().err
+    assert run(["build", str(stored), "--scale", "5", "-o", "long"]) == 0
+    assert "too short" not in capsys.readouterr().err
+
+
 def test_people_are_told_what_comes_next(capsys, stored: Path):
     assert run(["build", str(stored), "--scale", "10", "-o", "skel"]) == 0
     assert "make -C skel" in capsys.readouterr().out

@@ -99,6 +99,27 @@ def test_singletons_that_run_together_do_not_share_files(
     assert errors.count("holds another run; this one is in") == 3
 
 
+def test_a_program_that_a_rank_starts_does_not_disturb_it(
+    lab: Lab, tmp_path: Path
+) -> None:
+    environment = dict(os.environ)
+    preloaded(environment, str(lab.shim), tmp_path / "run")
+    done = subprocess.run(
+        [str(lab.compile("worlds")), "nest"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for folder in (tmp_path / "run", tmp_path / "run/world-2"):
+        (trace,) = read_run(folder)
+        assert trace.clean
+        assert len(trace.of("Barrier")) == 2
+
+
 def test_a_second_run_by_hand_leaves_the_first_alone(lab: Lab, tmp_path: Path) -> None:
     command = [str(lab.compile("endings")), "many"]
     for calls in ("10", "20"):

@@ -64,6 +64,20 @@ static void spawn(int argc, char **argv)
 	MPI_Finalize();
 }
 
+/* A rank runs another MPI program by hand. */
+static void nest(int argc, char **argv)
+{
+	char command[4096];
+
+	MPI_Init(&argc, &argv);
+	MPI_Barrier(MPI_COMM_WORLD);
+	snprintf(command, sizeof(command), "%s inner", argv[0]);
+	if (argc > 1 && !strcmp(argv[1], "nest") && system(command))
+		exit(1);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Finalize();
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -72,5 +86,7 @@ int main(int argc, char **argv)
 		sessions(atoi(argv[2]));
 	if (!strcmp(how, "spawn"))
 		spawn(argc, argv);
+	if (!strcmp(how, "nest") || !strcmp(how, "inner"))
+		nest(argc, argv);
 	return 0;
 }

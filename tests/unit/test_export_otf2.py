@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from skelgen.errors import MachineError
-from skelgen.export import otf2_library
+from skelgen.export import otf2_archive, otf2_library
 from skelgen.export.otf2 import write
 from tests.export_samples import (
     RANKS,
@@ -177,6 +177,20 @@ def test_a_missing_rank_has_a_place_without_events(tmp_path):
     result = write(run, tmp_path / "out")
     assert len(re.findall(r"^LOCATION ", printed(result.paths[0], "-G"), re.M)) == RANKS
     assert {at for _, at, _, _ in events(result.paths[0])} == {0, 1, 2}
+
+
+@needs_otf2
+def test_a_location_is_written_out_before_it_takes_much_memory(tmp_path):
+    lib, null = otf2_library.library(), otf2_library.interface().NULL
+    with otf2_archive.opened(tmp_path / "archive") as archive:
+        lib.OTF2_Archive_OpenEvtFiles(archive)
+        writer = lib.OTF2_Archive_GetEvtWriter(archive, 0)
+        file = tmp_path / "archive/traces/0.evt"
+        for time in range(600_000):  # of 12 bytes, in chunks of 1 MiB
+            otf2_library.check(lib.OTF2_EvtWriter_Enter(writer, null, time, 3))
+        assert file.stat().st_size >= otf2_library.EVENT_CHUNK_BYTES
+        lib.OTF2_Archive_CloseEvtWriter(archive, writer)
+        lib.OTF2_Archive_CloseEvtFiles(archive)
 
 
 def test_a_missing_library_is_one_line_that_names_the_package(monkeypatch):

@@ -174,16 +174,9 @@ def counted(binding: Binding, index: int) -> str:
     f = binding.function
     freed = _converted(f.arguments[0]) if f.name in FREES else ""
     result = f"{f.returns} result = " if f.returns != "int" else ""
-    body = counted_body(
-        f,
-        index,
-        call=f"{result}{binding.call()};",
-        freed=freed,
-        succeeded="*f_error == MPI_SUCCESS",
-    )
-    own_error = binding.own_error if freed else ""
+    body = counted_body(f, index, call=f"{result}{binding.call()};", freed=freed)
     end = "\treturn result;\n}\n" if result else "}\n"
-    return f"{binding.head}{own_error}{body}{end}"
+    return f"{binding.head}{body}{end}"
 
 
 def lifecycle(binding: Binding) -> str:

@@ -52,14 +52,23 @@ static void thread_ends(void *stream)
 	pthread_mutex_unlock(&skelgen.lock);
 }
 
+/*
+ * End all streams. Where other threads may be recording at this moment theirs are left as they
+ * are, as if the process had been killed: their windows must stay mapped.
+ */
+static void end_streams(const struct skelgen_stream *own, enum skelgen_end reason, int code)
+{
+	skelgen.recording = false;
+	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
+		if (s == own || !skelgen.multiple || s->stopped)
+			skelgen_stream_end(s, reason, code);
+}
+
 /* The program ended without MPI_Finalize. */
 __attribute__((destructor)) static void process_ends(void)
 {
-	if (!skelgen.recording || getpid() != skelgen.pid)
-		return;
-	skelgen.recording = false;
-	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
-		skelgen_stream_end(s, SKELGEN_END_EXIT, 0);
+	if (skelgen.recording && getpid() == skelgen.pid)
+		end_streams(skelgen_current, SKELGEN_END_EXIT, 0);
 }
 
 static void once_for_the_process(void)
@@ -357,11 +366,8 @@ void skelgen_aborting(uint32_t function, uint64_t site, int errorcode)
 	skelgen_current = NULL;
 	if (s)
 		write_control(s, function, site, errorcode);
-	if (!skelgen.recording)
-		return;
-	skelgen.recording = false;
-	for (s = skelgen.streams; s; s = s->next)
-		skelgen_stream_end(s, SKELGEN_END_ABORT, errorcode);
+	if (skelgen.recording)
+		end_streams(s, SKELGEN_END_ABORT, errorcode);
 }
 
 void skelgen_control(uint32_t function, uint64_t site, int level)

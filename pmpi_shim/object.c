@@ -10,7 +10,7 @@ static struct skelgen_map promises;        /* request -> struct promise */
 static struct skelgen_map type_of_handle;  /* -> id */
 static struct skelgen_map type_of_content; /* hash -> id */
 static struct skelgen_map op_of_handle;    /* -> enum skelgen_op */
-static struct skelgen_map messages;        /* handle -> struct message */
+static struct skelgen_map messages;        /* handle -> struct skelgen_message */
 
 static struct skelgen_comm **comms; /* by id; NULL: freed */
 static size_t comm_count;
@@ -30,12 +30,6 @@ struct promise {
 	struct skelgen_comm *comm;
 	const void *where;
 	bool fortran; /* whose handle it is */
-};
-
-struct message {
-	uint64_t comm;
-	int32_t source;
-	int32_t tag;
 };
 
 static MPI_Group world_group;
@@ -132,8 +126,10 @@ static bool describe(struct skelgen_comm *comm, enum skelgen_comm_kind kind, MPI
 	int *remote = NULL;
 	uint8_t *p;
 
-	pmpi.Comm_test_inter(like, &inter);
-	pmpi.Comm_group(like, &group);
+	/* A call with a wrong handle has failed: whatever is asked about it fails too. */
+	if (pmpi.Comm_test_inter(like, &inter) != MPI_SUCCESS ||
+	    pmpi.Comm_group(like, &group) != MPI_SUCCESS)
+		return false;
 	pmpi.Group_rank(group, &comm->rank);
 	own = world_ranks(group, &comm->size);
 	pmpi.Group_free(&group);
@@ -217,20 +213,64 @@ bool skelgen_objects_open(void)
 	return true;
 }
 
+/* The communicator, window or file that this thread is about to free. */
+static __thread struct skelgen_comm *retired __attribute__((tls_model("initial-exec")));
+
+/* What is known about a window or file; NULL when nobody saw how it was made. */
+struct skelgen_comm *skelgen_object_find(uint64_t handle)
+{
+	uint64_t *known = skelgen_map_find(&comm_of_handle, handle + 1);
+
+	if (unlikely(retired) && retired->handle == handle)
+		return retired;
+	return known ? (struct skelgen_comm *)(uintptr_t)*known : NULL;
+}
+
 /* What is known about a communicator; one that an unwrapped call made is defined now. */
 struct skelgen_comm *skelgen_comm_find(MPI_Comm handle)
 {
-	uint64_t *known = skelgen_map_find(&comm_of_handle, KEY(handle));
-	struct skelgen_comm *comm;
+	struct skelgen_comm *comm = skelgen_object_find((uint64_t)(uintptr_t)handle);
 
-	if (known)
-		return (struct skelgen_comm *)(uintptr_t)*known;
-	if (handle == mpi.comm_null)
-		return NULL;
+	if (comm || handle == mpi.comm_null)
+		return comm;
 	comm = add_comm(SKELGEN_COMM_UNKNOWN, handle, -1, 0);
 	if (comm)
 		name_comm(comm, handle);
 	return comm;
+}
+
+/*
+ * A communicator, window or file is about to be freed. Once it is, another thread may be given
+ * its handle, so nothing is found by it from here on but by this thread, whose event is to come.
+ */
+void skelgen_retire(uint64_t handle)
+{
+	skelgen_lock();
+	retired = skelgen_object_find(handle);
+	if (retired) {
+		skelgen_map_remove(&comm_of_handle, handle + 1);
+		skelgen_handle_freed(handle);
+	}
+	skelgen_unlock();
+}
+
+/* The call has returned, and its event is written. */
+void skelgen_retired(struct skelgen_stream *s, bool freed)
+{
+	struct skelgen_comm *comm = retired;
+
+	retired = NULL;
+	if (!comm)
+		return;
+	skelgen_lock();
+	skelgen_forget(s, comm->handle);
+	if (freed) {
+		comms[comm->id] = NULL;
+		free_comm(comm);
+	} else {
+		skelgen_map_set(&comm_of_handle, comm->handle + 1, (uintptr_t)comm);
+	}
+	skelgen_unlock();
 }
 
 /* Whether all members of the new communicator see the same calls on the parent. */
@@ -324,14 +364,6 @@ void skelgen_comm_fulfil(uint64_t request)
 	free(promise);
 }
 
-/* What is known about a window or file; NULL when nobody saw how it was made. */
-struct skelgen_comm *skelgen_object_find(uint64_t handle)
-{
-	uint64_t *known = skelgen_map_find(&comm_of_handle, handle + 1);
-
-	return known ? (struct skelgen_comm *)(uintptr_t)*known : NULL;
-}
-
 /* Keep the further definition of a window or file, behind its id. */
 static void note_detail(struct skelgen_comm *comm, enum skelgen_record_tag tag,
 			const uint8_t *detail, size_t bytes)
@@ -379,30 +411,6 @@ void skelgen_object_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, 
 	skelgen_unlock();
 }
 
-static void object_freed(uint64_t handle)
-{
-	struct skelgen_comm *comm = skelgen_object_find(handle);
-
-	if (!comm)
-		return;
-	skelgen_map_remove(&comm_of_handle, handle + 1);
-	skelgen_handle_freed(handle);
-	comms[comm->id] = NULL;
-	free_comm(comm);
-}
-
-void skelgen_object_freed(uint64_t handle)
-{
-	skelgen_lock();
-	object_freed(handle);
-	skelgen_unlock();
-}
-
-void skelgen_comm_freed(MPI_Comm handle)
-{
-	skelgen_object_freed((uint64_t)(uintptr_t)handle);
-}
-
 void skelgen_comm_define(struct skelgen_stream *s, int32_t id)
 {
 	struct skelgen_comm *comm = comms[id];
@@ -421,7 +429,6 @@ void skelgen_handle_freed(uint64_t handle)
 	skelgen_lock();
 	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
 		skelgen_forget(s, handle);
-	skelgen_map_remove(&op_of_handle, handle + 1);
 	skelgen_unlock();
 }
 
@@ -543,36 +550,32 @@ uint32_t skelgen_op_code(uint64_t handle)
 /* Mprobe found a message: Mrecv will not say where it comes from. */
 void skelgen_message_made(MPI_Message handle, MPI_Comm comm, int source, int tag)
 {
-	struct message *message = malloc(sizeof(*message));
+	struct skelgen_message *message = malloc(sizeof(*message));
 
 	if (!message)
 		return;
-	*message =
-		(struct message){(uint64_t)(uintptr_t)comm, skelgen_peer(source), skelgen_tag(tag)};
+	*message = (struct skelgen_message){(uint64_t)(uintptr_t)comm, skelgen_peer(source),
+					    skelgen_tag(tag)};
 	skelgen_lock();
 	skelgen_map_set(&messages, KEY(handle), (uintptr_t)message);
 	skelgen_unlock();
 }
 
-/* Fill in what the Mprobe knew. */
-void skelgen_message_taken(MPI_Message handle, struct skelgen_call *call)
+/* What the Mprobe knew. Before the call: behind it another thread's message may have the handle. */
+struct skelgen_message skelgen_message_taken(MPI_Message handle)
 {
-	struct message *message = NULL;
+	struct skelgen_message message = {0, SKELGEN_NO_PEER, SKELGEN_NO_TAG};
 	uint64_t *known;
 
 	skelgen_lock();
 	known = skelgen_map_find(&messages, KEY(handle));
 	if (known) {
-		message = (struct message *)(uintptr_t)*known;
+		message = *(struct skelgen_message *)(uintptr_t)*known;
+		free((void *)(uintptr_t)*known);
 		skelgen_map_remove(&messages, KEY(handle));
 	}
 	skelgen_unlock();
-	if (!message)
-		return;
-	call->comm = message->comm;
-	call->peer = message->source;
-	call->tag = message->tag;
-	free(message);
+	return message;
 }
 
 /* Let go of what MPI must not find in use at Finalize. */

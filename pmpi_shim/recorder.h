@@ -91,8 +91,13 @@ struct skelgen_shape {
 	uint64_t comm;
 	uint64_t type_a;
 	uint64_t reference;
-	uint32_t function;
-	uint32_t flags;
+	union {
+		struct {
+			uint32_t function; /* UINT32_MAX: one of its handles was freed */
+			uint32_t flags;
+		};
+		uint64_t kind; /* both */
+	};
 	int32_t peer;
 	int32_t tag;
 	int64_t count_a; /* predicted */
@@ -278,9 +283,9 @@ struct skelgen_process {
 	bool taking_part; /* between Init and Finalize: also in what all ranks do together */
 	bool world_model; /* MPI_Init, not sessions: all ranks may communicate at the end */
 	unsigned shift;
-	uint64_t paused;      /* by MPI_Pcontrol(0) */
-	uint64_t long_gap;    /* CPU time is sampled beyond this [units] */
-	uint64_t polling_gap; /* failed polls farther apart are separate records [units] */
+	_Atomic uint64_t paused; /* by MPI_Pcontrol(0), of any thread */
+	uint64_t long_gap;       /* CPU time is sampled beyond this [units] */
+	uint64_t polling_gap;    /* failed polls farther apart are separate records [units] */
 	uint64_t ticks_per_s;
 	uint64_t run_id;
 	uint64_t cost_ps;       /* of an event, in the gap beside it */
@@ -476,25 +481,30 @@ struct skelgen_comm {
 bool skelgen_objects_open(void);
 void skelgen_objects_finalize(void);
 void skelgen_objects_close(void);
+struct skelgen_message {
+	uint64_t comm;
+	int32_t source;
+	int32_t tag;
+};
+void skelgen_retire(uint64_t handle);
+void skelgen_retired(struct skelgen_stream *s, bool freed);
 struct skelgen_comm *skelgen_comm_find(MPI_Comm comm);
 void skelgen_comm_created(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
 			  MPI_Comm created);
 void skelgen_comm_promise(struct skelgen_stream *s, MPI_Comm parent, MPI_Comm *where);
 void skelgen_comm_promise_fortran(struct skelgen_stream *s, MPI_Comm parent, const MPI_Fint *where);
 void skelgen_comm_fulfil(uint64_t request);
-void skelgen_comm_freed(MPI_Comm comm);
 void skelgen_comm_define(struct skelgen_stream *s, int32_t id);
 struct skelgen_comm *skelgen_object_find(uint64_t handle);
 void skelgen_object_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, MPI_Comm parent,
 			 uint64_t handle, enum skelgen_record_tag tag, const uint8_t *detail,
 			 size_t bytes);
-void skelgen_object_freed(uint64_t handle);
 void skelgen_handle_freed(uint64_t handle);
 void skelgen_type_freed(MPI_Datatype type);
 uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask);
 uint32_t skelgen_op_code(uint64_t handle);
 void skelgen_message_made(MPI_Message message, MPI_Comm comm, int source, int tag);
-void skelgen_message_taken(MPI_Message message, struct skelgen_call *call);
+struct skelgen_message skelgen_message_taken(MPI_Message message);
 
 /* request.c */
 enum skelgen_request_flags {

@@ -114,7 +114,9 @@ static uint64_t call_hash(uint64_t hash, const struct skelgen_call *call)
 
 static bool same_base(const struct skelgen_shape *shape, const struct skelgen_call *call)
 {
-	return shape->site == call->site && shape->function == call->function &&
+	uint32_t function = __atomic_load_n(&shape->function, __ATOMIC_RELAXED);
+
+	return shape->site == call->site && function == call->function &&
 	       shape->flags == call->flags && shape->comm == call->comm &&
 	       shape->type_a == call->type_a && shape->type_b == call->type_b &&
 	       shape->op == call->op;
@@ -352,7 +354,7 @@ void skelgen_forget(struct skelgen_stream *s, uint64_t handle)
 
 		if (shape->comm == handle || shape->type_a == handle || shape->type_b == handle ||
 		    shape->op == handle)
-			shape->function = UINT32_MAX;
+			__atomic_store_n(&shape->function, UINT32_MAX, __ATOMIC_RELAXED);
 	}
 }
 

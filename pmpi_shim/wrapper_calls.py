@@ -25,6 +25,10 @@ MAKES = {
 }
 
 
+#: What the probe of a matched message knew, by the fields of the call that receives it.
+_ORIGIN = (("comm", "comm"), ("peer", "source"), ("tag", "tag"))
+
+
 def message(w: Wrapper) -> None:
     """Record a send or receive, blocking, nonblocking or persistent."""
     f = w.function
@@ -37,7 +41,10 @@ def message(w: Wrapper) -> None:
         watched = "any_source || any_tag ? SKELGEN_REQUEST_WATCHED : 0"
     if a := f.get("message"):
         w.before.append(f"MPI_Message matched = *{a.name};")
-        w.after.append("skelgen_message_taken(matched, &call);")
+        w.before.append(
+            "struct skelgen_message origin = skelgen_message_taken(matched);"
+        )
+        w.after += [f"call.{x} = origin.{y};" for x, y in _ORIGIN]
         w.general = True
     if f.get("request"):
         creates(w, watched)
@@ -160,8 +167,9 @@ def communicator(w: Wrapper) -> None:
     if not new:
         w.before.append(f"MPI_Comm freed = {comm.name} ? *{comm.name} : mpi.comm_null;")
         w.before.append("skelgen_view(freed);")
+        w.before.append("skelgen_retire((uint64_t)(uintptr_t)freed);")
         w.field("comm", "(uint64_t)(uintptr_t)freed", "COMM")
-        w.last.append("if (code == MPI_SUCCESS)\n\t\tskelgen_comm_freed(freed);")
+        w.last.append("skelgen_retired(s, code == MPI_SUCCESS);")
         return
     w.field("comm", handle(comm), "COMM")
     parent = f"(MPI_Comm){comm.name}"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from wrapper_table import Argument, Function
 
-#: Local calls after which a handle's value may come back with another meaning.
+#: Local calls after which a handle's value may come back with another meaning. What is
+#: known of it is dropped before the call: behind it another thread may have the value.
 FREES = {
     "MPI_Type_free": ("MPI_Datatype", "skelgen_type_freed(freed)"),
     "MPI_Op_free": ("MPI_Op", "skelgen_handle_freed((uint64_t)(uintptr_t)freed)"),
@@ -177,7 +178,6 @@ def counted_body(
     *,
     call: str,
     freed: str,
-    succeeded: str = "code == MPI_SUCCESS",
 ) -> str:
     """Return what stands in the wrapper of a call that is counted and passed on.
 
@@ -187,12 +187,11 @@ def counted_body(
     kind, forget = FREES.get(f.name, ("", ""))
     timed = f.kind == "passed"
     if kind:
-        lines.append(f"{kind} freed = {freed};")
+        taken = f"{kind} freed = {freed};"
+        lines.append(f"if (s) {{\n\t\t{taken}\n\n\t\t{forget};\n\t}}")
     if timed:
         lines.append("uint64_t begin = s ? skelgen_now() : 0;")
     lines.append(call)
-    if kind:
-        lines.append(f"if (s && {succeeded})\n\t\t{forget};")
     if timed:
         lines.append(f"if (s)\n\t\tskelgen_spent({index}, skelgen_now() - begin);")
     lines.append("if (s)\n\t\tskelgen_current = s;")

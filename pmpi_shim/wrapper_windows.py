@@ -21,7 +21,8 @@ def made(w: Wrapper) -> None:
         w.before.append(f"uint64_t freed = skelgen_handle_at({target});")
         w.field("comm", "freed", "COMM")
         w.flag("OBJECT")
-        w.last.append("if (code == MPI_SUCCESS)\n\t\tskelgen_object_freed(freed);")
+        w.before.append("skelgen_retire(freed);")
+        w.last.append("skelgen_retired(s, code == MPI_SUCCESS);")
         return
     w.field("comm", handle(f["comm"]), "COMM")
     created = f"(MPI_Comm){f['comm'].name}, skelgen_handle_at({target})"

@@ -18,10 +18,11 @@ import pytest
 from skelgen.launch.mpi import Mpi, identify_compiler
 from skelgen.launch.shim import shim
 from tests.mpis import MPIS, TestMpi
+from tests.shim import sanitized
 from tests.shim.reader import Trace, read_run
 
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "pmpi_shim"
+SOURCES = sanitized.SOURCES
 #: Whether the shim is built with the address and undefined-behaviour sanitizers.
 SANITIZE = bool(os.environ.get("SKELGEN_TEST_SANITIZE"))
 #: Programs for the binary interface of MPI 5, which an MPI may offer beside its own.
@@ -112,23 +113,15 @@ def shim_of(mpi: TestMpi) -> Path:
     """Build the shim for an MPI, unless the cache has it."""
     if SANITIZE:
         folder = Path(tempfile.mkdtemp(prefix="skelgen-sanitize-"))
-        command = ["make", "-s", "-C", str(SOURCES), f"MPICC={mpi.compiler}"]
-        subprocess.run([*command, f"BUILD={folder}", "sanitize"], check=True)
-        return folder / "sanitize/libskelgen_pmpi.so"
+        return sanitized.build(mpi.compiler, folder)
     kind = identify_compiler(mpi.compiler)
     return shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
 
 
 def preloaded(environment: dict[str, str], preload: str, folder: Path) -> None:
     """Set the variables that load the shim and say where it records."""
-    if SANITIZE:
-        names = ("libasan.so", "libubsan.so")
-        command = ["cc", *(f"-print-file-name={name}" for name in names)]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
-        preload = ":".join([*run.stdout.split(), preload])
-        environment["ASAN_OPTIONS"] = "detect_leaks=0:verify_asan_link_order=0"
-        environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
-    environment |= {"LD_PRELOAD": preload, "SKELGEN_DIR": str(folder)}
+    loaded = sanitized.variables(preload) if SANITIZE else {"LD_PRELOAD": preload}
+    environment |= {**loaded, "SKELGEN_DIR": str(folder)}
 
 
 def _name(mpi: TestMpi) -> str:

@@ -1,0 +1,49 @@
+"""Build the shim with sanitizers and set up processes that load it."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+SOURCES = Path(__file__).parents[2] / "pmpi_shim"
+MEMORY = "address,undefined"
+THREADS = "thread"
+#: Libraries that must be loaded before a shim with these sanitizers.
+_RUN_TIMES = {MEMORY: ("libasan.so", "libubsan.so"), THREADS: ("libtsan.so",)}
+_OPTIONS = {
+    MEMORY: {
+        # Only the shim is instrumented: MPI libraries keep memory at the end.
+        "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    },
+    THREADS: {
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1:exitcode=66",
+        # UCX hooks madvise(), which the C library calls for a thread's stack when the
+        # sanitizer has already forgotten the thread.
+        "UCX_MEM_EVENTS": "no",
+    },
+}
+
+
+@cache
+def run_times(sanitizers: str) -> tuple[Path, ...]:
+    """Return the libraries of these sanitizers, none where one is missing."""
+    names = [f"-print-file-name={name}" for name in _RUN_TIMES[sanitizers]]
+    command = ["cc", *names]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = tuple(Path(line) for line in shown.split())
+    return found if all(path.is_absolute() for path in found) else ()
+
+
+def build(compiler: Path, folder: Path, sanitizers: str = MEMORY) -> Path:
+    """Build the shim for an MPI into a folder and return it."""
+    command = ["make", "-s", "-C", str(SOURCES), f"MPICC={compiler}", f"BUILD={folder}"]
+    subprocess.run([*command, f"SANITIZERS={sanitizers}", "sanitize"], check=True)
+    return folder / "sanitize/libskelgen_pmpi.so"
+
+
+def variables(preload: str, sanitizers: str = MEMORY) -> dict[str, str]:
+    """Return the environment that loads sanitizers before what is preloaded."""
+    libraries = ":".join(map(str, run_times(sanitizers)))
+    return {"LD_PRELOAD": f"{libraries}:{preload}", **_OPTIONS[sanitizers]}

@@ -10,6 +10,9 @@ from tests.random_collectives import Collectives
 
 _MOVES = ("Put", "Put", "Get", "Accumulate", "Get_accumulate")
 _SINGLE = ("Fetch_and_op", "Compare_and_swap")
+_FETCHING = ("Get_accumulate", "Rget_accumulate", "Fetch_and_op")
+#: Operations as the trace numbers them; MPI_NO_OP is for what fetches.
+SUM, REPLACE, NO_OP = 3, 13, 14
 _BYTES = (8, 8, 64, 800, 10_000)
 
 _Operation = Callable[[], int]
@@ -62,7 +65,8 @@ class Windows(Collectives):
         if not single and not requests and self.rng.random() < 0.1:
             given["peer"] = PROC_NULL
         if name.lower().endswith(("accumulate", "op")):
-            given["op"] = self.rng.choice((3, 3, 13, 14))
+            fetches = name in _FETCHING
+            given["op"] = self.rng.choice((SUM, SUM, REPLACE, *(NO_OP,) * fetches))
         work = self.work_ns()
         return lambda: self.call(rank, name, work, **given)
 

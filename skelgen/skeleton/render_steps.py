@@ -208,30 +208,17 @@ def join_step(
     first = operations[0]
     symbol = plan.symbols[first.symbol]
     info = info_of(plan, first)
-    ranks = [len(op.compute_ns.values) for op in operations]
-    symbols = [plan.symbols[op.symbol] for op in operations]
-
-    def rows(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        if arrays[0].ndim == 2:
-            columns = math.lcm(*(array.shape[1] for array in arrays))
-            # Repeated columns hand out the same values as before.
-            arrays = [np.repeat(a, columns // a.shape[1], axis=1) for a in arrays]
-        return np.concatenate(arrays, axis=0)[list(order)]
-
-    def whole(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:
-        return np.rint(np.nan_to_num(rows(arrays))).astype(np.int64)
-
-    size_bytes = rows([op.size_bytes.values for op in operations])
-    if info.kind in SENDING:
-        size_bytes = even(size_bytes, max(1, int(symbol["datatype_bytes"])))
-    elif info.kind in RECEIVING:
-        size_bytes = np.full((len(order), 1), size_bytes.max())
-    flags = np.repeat([bool(s["flags"] & IN_PLACE) for s in symbols], ranks)
+    rows = _Rows(operations, order)
+    flags = [bool(plan.symbols[op.symbol]["flags"] & IN_PLACE) for op in operations]
+    unit = max(1, int(symbol["datatype_bytes"]))
+    with_peer, both = info.kind in _PEERS, info.kind in TWO_SIDED
+    sizes = rows.of([op.size_bytes.values for op in operations])
+    vectors = rows.of([op.vectors for op in operations])
     return Step(
         function=plan.functions[symbol["function"]].removesuffix("_c"),
         info=info,
         family=int(symbol["family"]),
-        datatype_bytes=max(1, int(symbol["datatype_bytes"])),
+        datatype_bytes=unit,
         op=int(symbol["op"]),
         tag=int(symbol["tag"]),
         tag2=int(symbol["tag2"]),
@@ -239,22 +226,55 @@ def join_step(
         site=int(symbol["site"]),
         ages=first.ages,
         occurrences=max(op.occurrences for op in operations),
-        in_place=tuple(bool(flag) for flag in flags[list(order)]),
-        present=tuple(np.repeat(present, ranks)[list(order)].tolist()),
-        peer=whole([_peers(op, plan) for op in operations])
-        if info.kind in _PEERS
-        else np.zeros((len(order), 0), np.int64),
-        peer2=whole([_constant(op, plan, "peer2") for op in operations])
-        if info.kind in TWO_SIDED
-        else np.zeros((len(order), 0), np.int64),
-        compute_us=rows([op.compute_ns.values / 1e3 for op in operations]),
+        in_place=rows.each(flags),
+        present=rows.each(present),
+        peer=rows.whole([_peers(op, plan) for op in operations if with_peer]),
+        peer2=rows.whole([_constant(op, plan, "peer2") for op in operations if both]),
+        compute_us=rows.of([op.compute_ns.values / 1e3 for op in operations]),
         call_us=float(np.mean([_call_us(plan, op) for op in operations])),
-        size_bytes=np.rint(size_bytes).astype(np.int64),
+        size_bytes=_sizes(sizes, info, unit),
         capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
-        to=_vectors(rows([op.vectors for op in operations]), 0),
-        of=_vectors(rows([op.vectors for op in operations]), 1),
+        to=_vectors(vectors, 0),
+        of=_vectors(vectors, 1),
         partners=tuple(first.peers.tolist()) if info.kind in WITH_PARTNERS else (),
     )
+
+
+class _Rows:
+    """Puts what operations of several programs hold in the order of the ranks."""
+
+    def __init__(self, operations: Sequence[Operation], order: Sequence[int]) -> None:
+        self.ranks = [len(op.compute_ns.values) for op in operations]
+        self.order = list(order)
+
+    def of(self, arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Join arrays with a row for each rank of a program."""
+        if arrays[0].ndim == 2:
+            columns = math.lcm(*(array.shape[1] for array in arrays))
+            # Repeated columns hand out the same values as before.
+            arrays = [np.repeat(a, columns // a.shape[1], axis=1) for a in arrays]
+        return np.concatenate(arrays, axis=0)[self.order]
+
+    def whole(self, arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:
+        """Join arrays and round their values; no column when there is no array."""
+        if not arrays:
+            return np.zeros((len(self.order), 0), np.int64)
+        return np.rint(np.nan_to_num(self.of(arrays))).astype(np.int64)
+
+    def each(self, of_program: Sequence[bool]) -> tuple[bool, ...]:
+        """Give each rank what its program has."""
+        return tuple(np.repeat(of_program, self.ranks)[self.order].tolist())
+
+
+def _sizes(
+    size_bytes: NDArray[np.float64], info: FunctionInfo, unit_bytes: int
+) -> NDArray[np.int64]:
+    """Return sizes in whole bytes: even ones of sends, the largest of receives."""
+    if info.kind in SENDING:
+        size_bytes = even(size_bytes, unit_bytes)
+    elif info.kind in RECEIVING:
+        size_bytes = np.full((len(size_bytes), 1), size_bytes.max())
+    return np.rint(size_bytes).astype(np.int64)
 
 
 def _call_us(plan: Plan, operation: Operation) -> float:

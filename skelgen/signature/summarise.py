@@ -63,15 +63,6 @@ def summarise(
     kind = np.array(infos, np.uint8)[calls.shapes["function"]][calls.shape]
     size_bytes = message_bytes(calls, matching, kind)
     del kind
-    groups = _groups(calls, symbols)
-    apart = [_apart(calls, symbols, nests[ranks[0]], ranks) for ranks in groups]
-    strings = [positions(nest) for nest in apart]
-    counts = [
-        np.bincount(string, minlength=int((nest.body_items == 0).sum()))
-        for string, nest in zip(strings, apart, strict=True)
-    ]
-    wanted = samples_of_each(zip(counts, map(len, groups), strict=True))
-    work = _Work(events, symbols, size_bytes, wanted)
     return Signature(
         provenance=provenance,
         ranks=calls.ranks,
@@ -82,14 +73,34 @@ def summarise(
         age_values=symbols.age_values,
         families=families,
         sites=sites,
-        groups=tuple(
-            work.group(ranks, nest, string, count)
-            for ranks, nest, string, count in zip(
-                groups, apart, strings, counts, strict=True
-            )
-        ),
+        groups=_rank_groups(events, symbols, nests, size_bytes),
         events=len(calls),
         dropped=symbols.dropped,
+    )
+
+
+def _rank_groups(
+    events: Events,
+    symbols: Symbols,
+    nests: Sequence[Nest],
+    size_bytes: NDArray[np.int64],
+) -> tuple[RankGroup, ...]:
+    """Summarise the ranks with equal strings together."""
+    calls = events.calls
+    groups = _groups(calls, symbols)
+    apart = [_apart(calls, symbols, nests[ranks[0]], ranks) for ranks in groups]
+    strings = [positions(nest) for nest in apart]
+    counts = [
+        np.bincount(string, minlength=int((nest.body_items == 0).sum()))
+        for string, nest in zip(strings, apart, strict=True)
+    ]
+    wanted = samples_of_each(zip(counts, map(len, groups), strict=True))
+    work = _Work(events, symbols, size_bytes, wanted)
+    return tuple(
+        work.group(ranks, nest, string, count)
+        for ranks, nest, string, count in zip(
+            groups, apart, strings, counts, strict=True
+        )
     )
 
 

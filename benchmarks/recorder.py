@@ -1,12 +1,14 @@
-"""What does recording cost, in nanoseconds and bytes for each event?
+"""What does recording cost, in nanoseconds, instructions, bytes and slowdown?
 
-``python benchmarks/recorder.py [--blocks 200] [--no-lammps]``
+``python benchmarks/recorder.py [--blocks 200] [--pairs 7] [--mpicc PATH ...]``
 
-With each MPI found, blocks of plain calls, recorded calls and calls with the least that
-any recorder does (two readings of the time stamp counter, three varints, a shared
-mapping) take turns in one process; medians over the blocks, differences to plain.
-Asked for: at most 60 ns over plain for the cheap calls. Then LAMMPS, where it is
-installed, turns with and without the recorder; at most 8 bytes for each event.
+With each MPI found, blocks of plain calls, of recorded calls and of calls through the
+least that any recorder does (recorder_floor.h) take turns in one process. What a call
+costs is CPU time: the median of the differences to the plain block beside it.
+Where valgrind is installed instructions are counted as well, which no other load of
+the machine disturbs. Then memory and the time of MPI_Finalize, with and without the
+recorder in turn, and whole programs: LAMMPS where it is installed, heat2d.
+Exact figures need a quiet machine; the tables say how far they spread.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,145 +24,329 @@ import sysconfig
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from skelgen.events.clock import recording_costs  # noqa: E402
 from skelgen.launch.mpi import Mpi, identify_compiler  # noqa: E402
 from skelgen.launch.shim import shim  # noqa: E402
 from skelgen.trace import open_trace  # noqa: E402
-from tests.mpis import MPIS, TestMpi  # noqa: E402
+from tests.mpis import MPIS, TestMpi, with_launcher  # noqa: E402
 
 BIN = Path(sysconfig.get_path("scripts"))
-CASES = {
-    "send": "Send to MPI_PROC_NULL",
-    "allreduce": "Allreduce on MPI_COMM_SELF",
-    "request": "Irecv and Wait, PROC_NULL",
-    "pingpong": "ping-pong of 8 bytes",
-}
-LIMIT_NS, LIMIT_BYTES = 60, 8
-LAMMPS_STEPS, LAMMPS_TURNS = 300, 3
+CALLS = 5040  # whole rounds of every case
+TURNS = 5
 
 
-def shim_for(mpi: TestMpi) -> Path:
-    """Return the recorder compiled for an MPI."""
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case of recorder_calls.c and what a call may cost.
+
+    Attributes
+    ----------
+    limit_ns : int
+        At most so much over a plain call [ns]; 0: nothing is asked for.
+    calls : int
+        Of each block.
+    """
+
+    name: str
+    title: str
+    ranks: int = 1
+    limit_ns: int = 0
+    calls: int = CALLS
+
+
+CASES = (
+    Case("send", "Send to PROC_NULL", limit_ns=25),
+    Case("allreduce", "Allreduce on SELF", limit_ns=25),
+    Case("request", "Irecv, Wait", limit_ns=40),
+    Case("wildcard", "Irecv ANY, Send, Wait", limit_ns=40),
+    Case("iprobe", "Iprobe, nothing there", limit_ns=40),
+    Case("halo", "halo step, 4 neighbours", limit_ns=40),
+    Case("pingpong", "8-byte ping-pong", ranks=2, limit_ns=40, calls=CALLS // 20),
+    Case("threads-send", "4 threads: Send"),
+    Case("threads-request", "4 threads: Irecv, Wait"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The program of calls, compiled for one MPI, and that MPI's recorder."""
+
+    mpi: TestMpi
+    program: Path
+    recorder: Path
+    folder: Path
+
+    def variables(self) -> dict[str, str]:
+        """Return an environment in which a program is recorded into `run`."""
+        run = str(self.folder / "run")
+        return {**os.environ, "LD_PRELOAD": str(self.recorder), "SKELGEN_DIR": run}
+
+    def words(self, case: Case, blocks: int) -> list[str]:
+        numbers = (str(blocks), str(case.calls))
+        return [str(self.program), case.name, str(self.folder), *numbers]
+
+    def run(
+        self, case: Case, blocks: int, *, recorded: bool = True
+    ) -> dict[str, list[float]]:
+        """Run a case; return what it printed by its first word."""
+        shutil.rmtree(self.folder / "run", ignore_errors=True)
+        command = [*self.mpi.launcher, "-n", str(case.ranks)]
+        done = subprocess.run(
+            [*command, *self.words(case, blocks)],
+            env=self.variables() if recorded else dict(os.environ),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        numbers: dict[str, list[float]] = defaultdict(list)
+        for line in done.stdout.splitlines():
+            word, number = line.split()
+            numbers[word].append(float(number))
+        return numbers
+
+    def trace_bytes(self) -> int:
+        return sum(p.stat().st_size for p in (self.folder / "run").glob("*.skt"))
+
+    def stated_ns(self) -> float:
+        """Return what recording cost for each event by the trace's account [ns]."""
+        files = open_trace(self.folder / "run").files
+        costs = recording_costs(files)
+        total_ns = sum(c.total_ns(f.facts) for c, f in zip(costs, files, strict=True))
+        return total_ns / sum(file.facts.events + file.facts.polls for file in files)
+
+
+def bench(mpi: TestMpi, folder: Path) -> Bench:
+    """Compile the program of calls."""
+    program = folder / "calls"
+    source = ROOT / "benchmarks/recorder_calls.c"
+    command = [str(mpi.compiler), "-O2", "-pthread", str(source), "-o", str(program)]
+    subprocess.run(command, check=True)
     kind = identify_compiler(mpi.compiler)
-    return shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
+    library = shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
+    return Bench(mpi, program, library, folder)
 
 
-def environment(library: Path, folder: Path) -> dict[str, str]:
-    """Return variables under which a program is recorded into a folder."""
-    return {**os.environ, "LD_PRELOAD": str(library), "SKELGEN_DIR": str(folder)}
+def spread(values: Sequence[float]) -> float:
+    """Return half the distance between the quartiles."""
+    low, _, high = statistics.quantiles(values, n=4)
+    return (high - low) / 2
 
 
-def bytes_per_event(folder: Path) -> float:
-    """Return the size of all files over the number of events in them [bytes]."""
-    events = sum(file.facts.events for file in open_trace(folder).files)
-    return sum(p.stat().st_size for p in folder.glob("*.skt")) / events
+def instructions(one: Bench, case: Case) -> dict[str, float]:
+    """Count instructions of each kind of call; nothing without valgrind."""
+    if (
+        case.ranks > 1
+        or case.name.startswith("threads")
+        or not shutil.which("valgrind")
+    ):
+        return {}
+    counts = one.folder / "callgrind"
+    command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={counts}"]
+    subprocess.run(
+        [*command, *one.words(case, 1)],
+        env={**one.variables(), "SKELGEN_DIR": str(one.folder / "counted")},
+        capture_output=True,
+        check=True,
+    )
+    text = subprocess.run(
+        ["callgrind_annotate", "--inclusive=yes", "--threshold=100", str(counts)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    functions = {
+        "plain": f"plain_{case.name}",
+        "recorded": f"recorded_{case.name}",
+        "floor": f"floor_{case.name}_case",
+    }
+    found = {}
+    for kind, function in functions.items():
+        match = re.search(rf"^ *([\d,]+) .*:{function}\b", text, re.MULTILINE)
+        if match:
+            # Two blocks ran, the first of them to warm up.
+            found[kind] = int(match[1].replace(",", "")) / 2 / case.calls
+    return found
 
 
-def measure(
-    mpi: TestMpi, program: Path, ranks: int, blocks: int, calls: int, folder: Path
-) -> tuple[dict[str, dict[str, float]], float]:
-    """Return ns for each call by case and kind, and bytes for each event."""
-    command = [*mpi.launcher, "-n", str(ranks), str(program)]
+class Measured:
+    """What runs of one case showed: its blocks' times, sizes and what traces state."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.plain: list[float] = []
+        self.over: list[float] = []
+        self.floor: list[float] = []
+        self.bytes: list[float] = []
+        self.stated: list[float] = []
+
+    def add(self, one: Bench, blocks: int) -> None:
+        """Run the case once more."""
+        numbers = one.run(self.case, blocks)
+        plain = numbers["plain"]
+        self.plain += plain
+        for kind, target in (("recorded", self.over), ("floor", self.floor)):
+            target += [a - b for a, b in zip(numbers[kind], plain, strict=True)]
+        threads = 4 if self.case.name.startswith("threads") else 1
+        calls = self.case.ranks * threads * (blocks + 1) * self.case.calls
+        self.bytes.append(one.trace_bytes() / calls)
+        self.stated.append(one.stated_ns())
+
+    def line(self, counted: dict[str, float]) -> str:
+        """Return a line of the table."""
+        middle = statistics.median
+        cost, least = middle(self.over), middle(self.floor)
+        text = (
+            f"{self.case.title:24}{middle(self.plain):8.1f}"
+            f"{cost:7.1f} ±{spread(self.over):5.1f}{least:8.1f}"
+            f"{cost / least:7.2f}{self.case.limit_ns or '-':>7}"
+            f"{middle(self.stated):8.1f}{middle(self.bytes):8.2f}"
+        )
+        if len(counted) < 3:
+            return f"{text}{'-':>9}{'-':>7}"
+        return text + (
+            f"{counted['recorded'] - counted['plain']:9.0f}"
+            f"{counted['floor'] - counted['plain']:7.0f}"
+        )
+
+
+def calls_table(one: Bench, blocks: int) -> Iterator[str]:
+    """Yield the lines about single calls.
+
+    The cases run in turn, so that a busy moment of the machine meets all of them.
+    """
+    rows = [Measured(case) for case in CASES]
+    for _ in range(TURNS):
+        for row in rows:
+            row.add(one, blocks // TURNS)
+    yield (
+        f"{'':24}{'plain':>8}{'recorded':>14}{'floor':>8}{'ratio':>7}{'limit':>7}"
+        f"{'stated':>8}{'bytes':>8}{'instructions':>16}"
+    )
+    yield (
+        f"{'':24}{'[ns]':>8}{'over plain':>14}{'[ns]':>8}{'':7}{'[ns]':>7}"
+        f"{'[ns]':>8}{'/call':>8}{'recorded floor':>16}"
+    )
+    for row in rows:
+        yield row.line(instructions(one, row.case))
+
+
+def memory_line(one: Bench) -> str:
+    """Say what the recorder adds to memory and to MPI_Finalize."""
+    case = next(c for c in CASES if c.name == "halo")
+    added: dict[str, list[float]] = defaultdict(list)
+    for _ in range(TURNS):
+        plain = one.run(case, 20, recorded=False)
+        recorded = one.run(case, 20)
+        for name in ("memory", "finalize"):
+            added[name].append(recorded[name][0] - plain[name][0])
+    return (
+        f"memory of a rank +{statistics.median(added['memory']) / 1024:.1f} MiB "
+        f"(limit 8), MPI_Finalize +{statistics.median(added['finalize']) / 1e6:.2f} ms "
+        f"± {spread(added['finalize']) / 1e6:.2f} (limit 10)"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole program on two ranks: its command and what in its output is its time."""
+
+    title: str
+    command: tuple[str, ...]
+    time: str = ""
+
+
+def programs(one: Bench) -> Iterator[Program]:
+    """Yield the programs that can run with this MPI."""
+    inputs = list(Path(sysconfig.get_path("purelib")).glob("lammps/**/bench/in.lj"))
+    if inputs and one.mpi.compiler.parent == BIN:
+        text = re.sub(r"(?m)^run.*", "run 300", inputs[0].read_text())
+        (one.folder / "in.lj").write_text(text)
+        command = (str(BIN / "lmp"), "-in", "in.lj", "-log", "none")
+        yield Program("LAMMPS, 300 steps", command, r"Loop time of ([0-9.]+)")
+    heat = str(one.folder / "heat2d")
+    source = str(ROOT / "examples/heat2d.c")
+    compiler = str(one.mpi.compiler)
+    subprocess.run([compiler, "-O2", source, "-o", heat, "-lm"], check=True)
+    for points, steps in ((1024, 3000), (256, 50000)):
+        title = f"heat2d, {points} x {points}"
+        yield Program(title, (heat, str(points), str(steps)))
+
+
+def time_s(one: Bench, program: Program, *, recorded: bool) -> float:
+    """Run a program and return its time, the launcher's where it prints none [s]."""
+    shutil.rmtree(one.folder / "run", ignore_errors=True)
+    begin = time.monotonic()
     done = subprocess.run(
-        [*command, str(folder / "floor"), str(blocks), str(calls)],
-        env=environment(shim_for(mpi), folder / "run"),
+        [*one.mpi.launcher, "-n", "2", *program.command],
+        env=one.variables() if recorded else dict(os.environ),
+        cwd=one.folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    times: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for line in done.stdout.splitlines():
-        case, kind, time_ns = line.split()
-        times[case, kind].append(float(time_ns))
-    table: dict[str, dict[str, float]] = defaultdict(dict)
-    for (case, kind), values in times.items():
-        table[case][kind] = statistics.median(values)
-    return table, bytes_per_event(folder / "run")
+    elapsed = time.monotonic() - begin
+    match = re.search(program.time, done.stdout) if program.time else None
+    return float(match[1]) if match else elapsed
 
 
-def calls_table(blocks: int) -> Iterator[str]:
-    """Yield the lines of the first table."""
+def slowdown_line(one: Bench, program: Program, pairs: int) -> str:
+    """Run a program with and without the recorder in turn and compare."""
+    plain: list[float] = []
+    recorded: list[float] = []
+    for turn in range(pairs):
+        for kind in (turn % 2 == 0, turn % 2 == 1):
+            (recorded if kind else plain).append(time_s(one, program, recorded=kind))
+            if kind:
+                size = one.trace_bytes()
+                files = open_trace(one.folder / "run").files
+    events = sum(file.facts.events for file in files)
+    slower = [100 * (a / b - 1) for a, b in zip(recorded, plain, strict=True)]
+    usual = statistics.median(plain)
+    noise = 100 * spread(plain) / usual
+    expected = 100 * events / 2 * one.stated_ns() / 1e9 / usual  # two ranks
+    return (
+        f"{program.title:20}{usual:7.2f} s{statistics.median(slower):+8.2f} % "
+        f"±{spread(slower):5.2f}{noise:13.2f} %{expected:13.2f} %{size / events:8.2f}"
+    )
+
+
+def slowdown_table(one: Bench, pairs: int) -> Iterator[str]:
+    """Yield the lines about whole programs."""
     yield (
-        f"{'MPI':24}{'call':28}{'plain':>8}{'recorded':>10}{'floor':>8}"
-        f"{'ratio':>7}{'bytes':>7}"
+        f"{'two ranks':20}{'plain':>9}{'slower by':>16}{'plain runs':>15}"
+        f"{'events x cost':>15}{'bytes':>8}"
     )
-    yield f"{'':52}{'[ns]':>8}{'over plain [ns]':>18}{'':7}{'/event':>7}"
-    for mpi in MPIS:
-        for ranks, calls in ((1, 5000), (2, 2000)):
-            with tempfile.TemporaryDirectory() as name:
-                folder = Path(name)
-                program = folder / "calls"
-                source = ROOT / "benchmarks/recorder_calls.c"
-                command = [str(mpi.compiler), "-O2", str(source), "-o", str(program)]
-                subprocess.run(command, check=True)
-                table, size = measure(mpi, program, ranks, blocks, calls, folder)
-            for case, times in table.items():
-                plain = times["plain"]
-                over, floor = times["recorded"] - plain, times["floor"] - plain
-                yield (
-                    f"{mpi.name[-23:]:24}{CASES[case]:28}{plain:8.1f}{over:10.1f}"
-                    f"{floor:8.1f}{over / floor:7.2f}{size:7.2f}"
-                )
-
-
-def lammps_time_s(command: list[str], variables: dict[str, str], folder: Path) -> float:
-    """Run LAMMPS and return the time of its loop [s]."""
-    done = subprocess.run(
-        command, env=variables, cwd=folder, capture_output=True, text=True, check=True
-    )
-    match = re.search(r"Loop time of ([0-9.]+)", done.stdout)
-    if match is None:
-        raise SystemExit("LAMMPS did not print the time of its loop")
-    return float(match[1])
-
-
-def lammps_table() -> Iterator[str]:
-    """Yield the lines about LAMMPS on two ranks."""
-    program = BIN / "lmp"
-    inputs = list(Path(sysconfig.get_path("purelib")).glob("lammps/**/bench/in.lj"))
-    own = [mpi for mpi in MPIS if mpi.compiler.parent == BIN]
-    if not (program.exists() and inputs and own):
-        yield "LAMMPS: not installed in this environment"
-        return
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        text = re.sub(r"(?m)^run.*", f"run {LAMMPS_STEPS}", inputs[0].read_text())
-        (folder / "in.lj").write_text(text)
-        command = [*own[0].launcher, "-n", "2", str(program), "-in", "in.lj"]
-        command += ["-log", "none"]
-        recorded = environment(shim_for(own[0]), folder / "run")
-        plain_s, recorded_s = [], []
-        for _ in range(LAMMPS_TURNS):
-            plain_s.append(lammps_time_s(command, dict(os.environ), folder))
-            recorded_s.append(lammps_time_s(command, recorded, folder))
-        slower = statistics.median(recorded_s) / statistics.median(plain_s) - 1
-        noise = max(plain_s) / min(plain_s) - 1
-        yield (
-            f"LAMMPS, 2 ranks, {LAMMPS_STEPS} steps: "
-            f"{bytes_per_event(folder / 'run'):.2f} bytes/event (limit {LIMIT_BYTES}), "
-            f"{100 * slower:+.1f} % slower, plain runs differ by {100 * noise:.1f} %"
-        )
+    yield f"{'':20}{'':9}{'(limit 1 %)':>16}{'differ by ±':>15}{'':15}{'/event':>8}"
+    for program in programs(one):
+        yield slowdown_line(one, program, pairs)
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--blocks", type=int, default=200, help="blocks of each kind")
-    parser.add_argument("--no-lammps", action="store_true")
+    parser.add_argument("--pairs", type=int, default=7, help="runs of whole programs")
+    parser.add_argument("--mpicc", type=Path, action="append", help="only this MPI")
     options = parser.parse_args()
     begin = time.monotonic()
-    for line in calls_table(options.blocks):
-        print(line, flush=True)
-    print(f"limit: {LIMIT_NS} ns over plain for the first two; ratio: recorded / floor")
-    if not options.no_lammps:
-        for line in lammps_table():
-            print(line)
-    print(f"{time.monotonic() - begin:.0f} s")
+    for mpi in [with_launcher(path) for path in options.mpicc or []] or MPIS:
+        with tempfile.TemporaryDirectory() as name:
+            print(f"\n{mpi.compiler}")
+            one = bench(mpi, Path(name))
+            for line in calls_table(one, options.blocks):
+                print(line, flush=True)
+            print(memory_line(one), flush=True)
+            if options.pairs > 1:
+                for line in slowdown_table(one, options.pairs):
+                    print(line, flush=True)
+    print(f"\n{time.monotonic() - begin:.0f} s")
 
 
 if __name__ == "__main__":

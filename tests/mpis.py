@@ -49,26 +49,19 @@ class TestMpi:
         )
 
 
-def _find() -> list[TestMpi]:
-    found = []
-    for compiler in compilers():
-        launcher = compiler.with_name(compiler.name.replace("mpicc", "mpirun"))
-        if not launcher.exists():
-            continue
-        says = subprocess.run(
-            [str(launcher), "--version"], capture_output=True, text=True, check=False
-        ).stdout
-        words = ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"]
-        found.append(
-            TestMpi(
-                compiler,
-                (
-                    str(launcher),
-                    *(words if "Open MPI" in says or "OpenRTE" in says else []),
-                ),
-            )
-        )
-    return found
+def with_launcher(compiler: Path) -> TestMpi:
+    """Return a compiler with the launcher beside it and the words that one needs."""
+    launcher = compiler.with_name(compiler.name.replace("mpicc", "mpirun"))
+    says = subprocess.run(
+        [str(launcher), "--version"], capture_output=True, text=True, check=False
+    ).stdout
+    crowded = "Open MPI" in says or "OpenRTE" in says
+    words = ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"] if crowded else []
+    return TestMpi(compiler, (str(launcher), *words))
 
 
-MPIS = _find()
+def _has_launcher(compiler: Path) -> bool:
+    return compiler.with_name(compiler.name.replace("mpicc", "mpirun")).exists()
+
+
+MPIS = [with_launcher(compiler) for compiler in compilers() if _has_launcher(compiler)]

@@ -375,6 +375,7 @@ program calls
       print '(a,i3)', 'size', provided
 #endif
    case ('abort')
+      call MPI_Barrier(MPI_COMM_WORLD, ierr) ! all have files before the first one aborts
       call MPI_Abort(MPI_COMM_WORLD, 3, ierr)
    end select
    call MPI_Finalize(ierr)

@@ -21,9 +21,8 @@ from skelgen.launch.process import NOTE, run
 logger = logging.getLogger(__name__)
 
 _LIBRARY = "libskelgen_pmpi.so"
-_BUILD_LIMIT_S = (
-    900.0  # 40 s of processor time where there is Fortran; machines are busy
-)
+#: A build takes up to 40 s of processor time, and machines may be busy.
+_BUILD_LIMIT_S = 900.0
 
 
 def mpi_of(command: LaunchCommand) -> Mpi:

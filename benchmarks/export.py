@@ -2,7 +2,7 @@
 
 ``python benchmarks/export.py [--largest 1e6] [--ranks 4] [--formats tit,paraver]``
 
-Traces of 1e5 events and of ten times as many, and so on, are made by repeating the
+Traces of 1e5 events, ten times as many and so on up to the largest are made by repeating the
 bytes of one loop iteration of a halo exchange: nonblocking messages to two neighbours,
 one of them received from anybody, a completion of all and a reduction. Each is
 exported whole in a process of its own. Memory is the most that belongs to the process
@@ -138,8 +138,9 @@ def main() -> None:
     print("format    events    events/s   bytes/event  memory")
     with tempfile.TemporaryDirectory(dir=ROOT / "benchmarks") as scratch:
         folder, output = Path(scratch) / "run", Path(scratch) / "out"
-        events = 100_000
-        while events <= arguments.largest:
+        largest = int(arguments.largest)
+        sizes = [10**power for power in range(5, 12) if 10**power < largest]
+        for events in (*sizes, largest):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             write(folder, events, arguments.ranks)
@@ -154,7 +155,6 @@ def main() -> None:
                     f"{found['own']:.0f} MiB, {found['mapped']:.0f} MiB with files",
                     flush=True,
                 )
-            events *= 10
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 ``python benchmarks/export.py [--largest 1e6] [--ranks 4] [--formats tit,paraver]``
 
-Traces of 1e5 events, ten times as many and so on up to the largest are made by repeating the
-bytes of one loop iteration of a halo exchange: nonblocking messages to two neighbours,
+Traces of 1e5 events, ten times as many and so on up to the largest are made by
+repeating the bytes of one iteration of a halo exchange: messages to two neighbours,
 one of them received from anybody, a completion of all and a reduction. Each is
 exported whole in a process of its own. Memory is the most that belongs to the process
 alone (RssAnon) and the most with mapped files (VmRSS), both sampled: neither may depend

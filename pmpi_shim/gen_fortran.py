@@ -103,8 +103,8 @@ def _base(a: Argument) -> str:
 
 def _converted(a: Argument) -> str:
     kind = _base(a).removeprefix("MPI_").replace("Datatype", "Type")
-    if kind == "File":  # a pointer in every library
-        return f"pmpi.File_f2c(*(const MPI_Fint *)f_{a.name})"
+    if kind == "File":
+        return f"skelgen_file_f2c(f_{a.name})"
     return f"skelgen_f2c({kind}, f_{a.name})"
 
 

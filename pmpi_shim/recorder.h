@@ -328,20 +328,33 @@ extern const size_t skelgen_function_count;
 	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
 	X(Comm_free) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
 	X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Dist_graph_neighbors) \
-	X(Dist_graph_neighbors_count) X(Error_class) X(File_f2c) X(Get_library_version) X(Get_version) \
+	X(Dist_graph_neighbors_count) X(Error_class) X(Get_library_version) X(Get_version) \
 	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
 	X(Type_get_true_extent) X(Type_size_x) X(Win_get_group)
-/* From Fortran's handles to C's: macros where handles are the same numbers in both languages. */
-#ifdef MPI_Comm_f2c
-#define SKELGEN_PMPI_F2C(X)
+/*
+ * From Fortran's handles to C's: macros where handles are the same numbers in both languages. The
+ * binary interface of MPI 5 knows of integers only.
+ */
+#define SKELGEN_WITH_FORTRAN(X, suffix) \
+	X(Comm##suffix) X(Group##suffix) X(Info##suffix) X(Message##suffix) X(Op##suffix) \
+	X(Request##suffix) X(Type##suffix) X(Win##suffix)
+#if defined(MPI_ABI_VERSION)
+typedef int MPI_Fint;
+#define SKELGEN_PMPI_F2C(X) SKELGEN_WITH_FORTRAN(X, _fromint) X(File_fromint)
+#define skelgen_f2c(kind, handle) pmpi.kind##_fromint(*(const MPI_Fint *)(handle))
+#define skelgen_file_f2c(handle) skelgen_f2c(File, handle)
+#else
+#if defined(MPI_Comm_f2c)
+#define SKELGEN_PMPI_F2C(X) X(File_f2c)
 #define skelgen_f2c(kind, handle) MPI_##kind##_f2c(*(const MPI_Fint *)(handle))
 #else
-#define SKELGEN_PMPI_F2C(X) \
-	X(Comm_f2c) X(Group_f2c) X(Info_f2c) X(Message_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) \
-	X(Win_f2c)
+#define SKELGEN_PMPI_F2C(X) SKELGEN_WITH_FORTRAN(X, _f2c) X(File_f2c)
 #define skelgen_f2c(kind, handle) pmpi.kind##_f2c(*(const MPI_Fint *)(handle))
+#endif
+/* A pointer in every library. */
+#define skelgen_file_f2c(handle) pmpi.File_f2c(*(const MPI_Fint *)(handle))
 #endif
 /* clang-format on */
 #define SKELGEN_PMPI_FIELD(name) __typeof__(&PMPI_##name) name;

@@ -120,7 +120,7 @@ def test_a_bug_is_not_hidden(monkeypatch):
 
 
 def test_messages_grow_with_the_number_of_v(capsys, monkeypatch):
-    def talk(_: str) -> Path:
+    def talk(*_: object) -> Path:
         logger = cli.logging.getLogger("skelgen.pipeline.recording")
         logger.warning("w")
         logger.info("i")

@@ -145,7 +145,7 @@ def calibrate(
     processes: int = 1,
     cache: Path | None = None,
 ) -> Calibration:
-    """Measure the compute operation on this machine, once.
+    """Measure the compute operation on this machine; plain arithmetic once.
 
     The operation is compiled from the template that skeletons use, with the same
     options, and measured in as many processes at a time as the application had
@@ -160,7 +160,7 @@ def calibrate(
     processes : int
         Ranks on this machine.
     cache : Path, optional
-        Folder that keeps results, by machine and compiler.
+        Folder that keeps results of arithmetic, by machine and compiler.
 
     Raises
     ------
@@ -169,6 +169,9 @@ def calibrate(
     """
     mix = mix or Mix()
     processes = max(1, min(processes, os.cpu_count() or 1))
+    if mix.arithmetic < 1:
+        # Streaming and chasing go as fast as what else uses memory lets them now.
+        return _measure(str(compiler), mix, processes)
     folder = (cache or _paths.cache()) / "calibrations"
     kept = folder / f"{_key(str(compiler), mix, processes)}.json"
     if (known := _read(kept)) is not None:

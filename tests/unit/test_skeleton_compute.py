@@ -57,6 +57,27 @@ def test_a_damaged_kept_calibration_is_measured_again(tmp_path: Path) -> None:
             calibrate(broken, cache=tmp_path)
 
 
+def test_a_mixture_is_measured_anew_and_arithmetic_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skelgen.skeleton import compute
+
+    measured: list[Mix] = []
+
+    def measure(compiler: str, mix: Mix, processes: int) -> Calibration:
+        measured.append(mix)
+        return Calibration(mix, (400.0 * mix.arithmetic, 0.0, 2.0), 0, 0, 1, "h", "c")
+
+    compiler = tmp_path / "mpicc"
+    compiler.write_text("#!/bin/sh\n")
+    compiler.chmod(0o755)
+    monkeypatch.setattr(compute, "_measure", measure)
+    both = Mix(0.7, 0.0, 0.3), Mix(0.6, 0.0, 0.4)
+    for mix in (*both, *both, Mix(), Mix()):
+        assert calibrate(compiler, mix=mix, cache=tmp_path).mix == mix
+    assert measured == [*both, *both, Mix()]
+
+
 def _keys(compiler: Path, cache: Path) -> list[str]:
     from skelgen.skeleton import compute
 

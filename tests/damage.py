@@ -36,7 +36,7 @@ def cut_somewhere(calls: Calls, rng: random.Random) -> Calls:
 def scramble(calls: Calls, rng: random.Random) -> Calls:
     """Change some arguments and ages to others that can be written in a trace."""
     shapes = calls.shapes.copy()
-    for _ in range(rng.randint(0, 3)):
+    for _ in range(rng.randint(0, 3) if len(shapes) else 0):
         row = rng.randrange(len(shapes))
         column = rng.choice(
             ("peer", "peer2", "tag", "tag2", "communicator", "function")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind, function_info
+from skelgen.events.creations import Creations, rows_of
 from skelgen.events.types import (
     COMPLETED,
     EXPOSED,
@@ -191,12 +192,8 @@ def _partners(
     """Return each call once for each partner, and (communicator, from, to, tag)."""
     place = np.flatnonzero(window.kind == kind)
     call = window.call[place]
-    row = calls.ages[call].astype(np.int64)
-    count = calls.age_first[row + 1] - calls.age_first[row]
-    within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    shift = calls.age_values[np.repeat(calls.age_first[row], count) + within]
-    communicator = np.repeat(window.key[place] % len(calls.communicators), count)
-    rank = np.repeat(window.key[place] // len(calls.communicators), count)
+    index, shift = rows_of(calls.age_first, calls.age_values, calls.ages[call])
+    rank, communicator = np.divmod(window.key[place[index]], len(calls.communicators))
     partner = np.empty(len(rank), np.int64)
     for number in np.unique(communicator).tolist():
         members = np.array(calls.communicators[number].members, np.int64)
@@ -206,8 +203,8 @@ def _partners(
         own = by_rank[np.minimum(at, len(members) - 1)]
         partner[here] = members[(own + shift[here]) % len(members)]
     ends = (rank, partner) if kind is Kind.SIGNAL else (partner, rank)
-    tag = np.repeat(window.tag[place], count)
-    return np.repeat(call, count), np.stack([communicator, *ends, tag])
+    tag = window.tag[place[index]]
+    return call[index], np.stack([communicator, *ends, tag])
 
 
 def _channel(channels: NDArray[np.int64], of: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -264,21 +261,17 @@ def _with_requests(calls: Calls, window: _Window, joined: Joined) -> Joined:
     done = joined.collective_done.copy()
     is_operation = np.zeros(len(calls), bool)
     is_operation[operations] = True
-    creators = np.flatnonzero(creates[calls.shapes["function"]][calls.shape])
     kinds = np.array([function_info(name).kind for name in calls.functions])
     completes = (kinds == Kind.COMPLETE)[calls.shapes["function"]][calls.shape]
     call = np.flatnonzero(completes)
-    row = calls.ages[call].astype(np.int64)
-    count = calls.age_first[row + 1] - calls.age_first[row]
-    within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    age = calls.age_values[np.repeat(calls.age_first[row], count) + within]
-    call = np.repeat(call, count)
-    number = np.searchsorted(creators, call) - age
+    index, age = rows_of(calls.age_first, calls.age_values, calls.ages[call])
+    call = call[index]
+    creator = Creations.of(calls).named(call, age)
     rank = np.searchsorted(calls.first, call, side="right") - 1
-    sound = (age > 0) & (number >= np.searchsorted(creators, calls.first[rank]))
-    creator = creators[number[sound]]
+    sound = creator >= calls.first[rank]
+    call, creator = call[sound], creator[sound]
     own = is_operation[creator]
-    done[creator[own]] = call[sound][own]
+    done[creator[own]] = call[own]
     return replace(joined, collective_done=done)
 
 

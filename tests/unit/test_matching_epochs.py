@@ -126,3 +126,16 @@ def test_the_request_of_an_operation_is_completed_by_its_wait() -> None:
           Wait of=r
     """)
     assert match(some).collective_done.tolist() == [2, 1, -1, 5, 4, -1]
+
+
+def test_a_persistent_request_between_does_not_count_for_an_operation() -> None:
+    some = calls("""
+        ranks 2
+        window w members=0,1
+        rank *
+          Rput to=+1 bytes=8 comm=w:open as=r
+          Send_init to=null tag=1 as=p
+          Wait of=r
+          Request_free of=p
+    """)
+    assert match(some).collective_done.tolist() == [2, -1, -1, -1, 6, -1, -1, -1]

@@ -275,13 +275,7 @@ class Steps(Windows):
                 requests[message.source].append(one)
 
         def run() -> None:
-            for rank in range(self.ranks):
-                if together and requests[rank]:
-                    self.call(rank, "Startall", requests=requests[rank], site=site)
-                for request in [] if together else requests[rank]:
-                    self.call(rank, "Start", requests=[request], site=site)
-            for rank in range(self.ranks):
-                self.complete(rank, requests[rank], how, site)
+            self._started(requests, together, how, site)
 
         def after() -> None:
             for rank in range(self.ranks):
@@ -289,6 +283,18 @@ class Steps(Windows):
                     self.call(rank, "Request_free", requests=[request], site=site)
 
         return [Step(run, before, after)]
+
+    def _started(
+        self, requests: list[list[int]], together: bool, how: str, site: int
+    ) -> None:
+        """Start the persistent requests of all ranks and complete them."""
+        for rank in range(self.ranks):
+            if together and requests[rank]:
+                self.call(rank, "Startall", requests=requests[rank], site=site)
+            for request in [] if together else requests[rank]:
+                self.call(rank, "Start", requests=[request], site=site)
+        for rank in range(self.ranks):
+            self.complete(rank, requests[rank], how, site)
 
     def _persistent_collectives(self) -> list[Step]:
         """Collectives that are made before a loop; not all of them start each time."""
@@ -307,13 +313,7 @@ class Steps(Windows):
             requests: list[list[int]] = [[] for _ in range(self.ranks)]
             for rank, request in (pair for one in chosen for pair in one):
                 requests[rank].append(request)
-            for rank in range(self.ranks):
-                if together and requests[rank]:
-                    self.call(rank, "Startall", requests=requests[rank], site=site)
-                for request in [] if together else requests[rank]:
-                    self.call(rank, "Start", requests=[request], site=site)
-            for rank in range(self.ranks):
-                self.complete(rank, requests[rank], how, site)
+            self._started(requests, together, how, site)
 
         def after() -> None:
             for rank, request in (pair for one in made for pair in one):

@@ -14,6 +14,24 @@ WORLD, SELF = 0, 1
 _WINDOWS = ("win_create", "win_allocate", "win_shared", "win_dynamic")
 
 
+def one_number_each(communicators: Sequence[Communicator]) -> tuple[int, ...]:
+    """Give the two sides of an intercommunicator, seen from each group, one number.
+
+    Returns
+    -------
+    tuple of int
+        For each communicator the first that is the same one.
+    """
+    seen: dict[Hashable, int] = {}
+    numbers = []
+    for index, one in enumerate(communicators):
+        key: Hashable = index
+        if one.remote:
+            key = (one.family, frozenset((one.members, one.remote)))
+        numbers.append(seen.setdefault(key, index))
+    return tuple(numbers)
+
+
 @dataclass(slots=True)
 class _Families:
     """Numbers families and knows whom their communicators hold."""

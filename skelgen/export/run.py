@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from skelgen.events.clock import time_scales
-from skelgen.events.communicators import unify
+from skelgen.events.communicators import one_number_each, unify
 from skelgen.events.shapes import Names
 from skelgen.events.types import Communicator
 from skelgen.export.follow import Follower, Sources, find_sources, follow
@@ -58,7 +58,7 @@ class Run:
         self.trace, self.folder, self.progress = trace, folder, progress
         unified = unify(trace.files, trace.world_size)
         self.communicators: tuple[Communicator, ...] = unified.table
-        self.canonical = _canonical(unified.table)
+        self.canonical = one_number_each(unified.table)
         scales, warnings = time_scales(trace.files)
         self.warnings = tuple(warnings)
         names = Names()
@@ -150,18 +150,6 @@ class Run:
             found = find_sources(stream, spool, self._block_events)
             self._sources[stream.number] = found
         return self._sources[stream.number]
-
-
-def _canonical(table: tuple[Communicator, ...]) -> tuple[int, ...]:
-    """Give the two sides of an intercommunicator one number."""
-    seen: dict[object, int] = {}
-    numbers = []
-    for index, one in enumerate(table):
-        key: object = index
-        if one.remote:
-            key = (one.family, frozenset((one.members, one.remote)))
-        numbers.append(seen.setdefault(key, index))
-    return tuple(numbers)
 
 
 def _allow_files(wanted: int) -> None:

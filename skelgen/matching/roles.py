@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.events import Calls, Communicator, Kind, function_info
+from skelgen.events.communicators import one_number_each
 
 
 class Role(IntFlag):
@@ -125,7 +126,7 @@ def shape_table(calls: Calls) -> ShapeTable:
     _check(calls)
     roles = np.array([role(name) for name in calls.functions], np.uint16)
     shape_role = roles[shapes["function"]]
-    canonical = np.array([*_canonical(communicators), -1], np.int32)
+    canonical = np.array([*one_number_each(communicators), -1], np.int32)
     communicator = canonical[shapes["communicator"]]
     stream, streams = _streams(calls, shape_role, communicator)
     return ShapeTable(
@@ -155,18 +156,6 @@ def _check(calls: Calls) -> None:
             f"a call names function {int(shapes['function'].max())}, but the trace "
             f"defines {len(calls.functions)}: a rank file is damaged, record again"
         )
-
-
-def _canonical(communicators: tuple[Communicator, ...]) -> list[int]:
-    """Give the two views of an intercommunicator one number."""
-    seen: dict[object, int] = {}
-    numbers = []
-    for index, one in enumerate(communicators):
-        key: object = index
-        if one.remote:
-            key = (one.family, frozenset((one.members, one.remote)))
-        numbers.append(seen.setdefault(key, index))
-    return numbers
 
 
 def _size(communicator: Communicator) -> int:

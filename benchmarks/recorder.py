@@ -281,7 +281,8 @@ def programs(one: Bench) -> Iterator[Program]:
 
 def time_s(one: Bench, program: Program, *, recorded: bool) -> float:
     """Run a program and return its time, the launcher's where it prints none [s]."""
-    shutil.rmtree(one.folder / "run", ignore_errors=True)
+    if recorded:
+        shutil.rmtree(one.folder / "run", ignore_errors=True)
     begin = time.monotonic()
     done = subprocess.run(
         [*one.mpi.launcher, "-n", "2", *program.command],

@@ -126,7 +126,7 @@ def bench(mpi: TestMpi, folder: Path) -> Bench:
     """Compile the program of calls."""
     program = folder / "calls"
     source = ROOT / "benchmarks/recorder_calls.c"
-    # GCC takes the constant MPI_STATUSES_IGNORE of MPICH 4 for an array that is too short.
+    # GCC takes MPICH 4's MPI_STATUSES_IGNORE for an array that is too short.
     options = ["-O2", "-pthread", "-Wno-stringop-overflow"]
     command = [str(mpi.compiler), *options, str(source), "-o", str(program)]
     subprocess.run(command, check=True)

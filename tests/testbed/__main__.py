@@ -38,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     load.add_argument("host", help="h1, ... or all")
     load.add_argument("count", type=int)
     load.add_argument("--kind", choices=tuple(LOADS), default="arithmetic")
-    scenario = commands.add_parser("scenario", help="0 quiet, 1-5 of the paper, 6 memory")
+    scenario = commands.add_parser("scenario", help="0 quiet, 1-5 of the paper, 6 ours")
     scenario.add_argument("number", type=int, choices=range(len(SCENARIOS)))
     scenario.add_argument("--quiet", default="1gbit", help="rate of a quiet link")
     scenario.add_argument("--slow", default="100mbit", help="rate of a slow link")

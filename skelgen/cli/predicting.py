@@ -25,7 +25,7 @@ from skelgen.errors import ApplicationError, UntrustedError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.prediction import Calibration, Failure, Prediction
-from skelgen.prediction.campaign import name_of
+from skelgen.prediction.trials import name_of
 from skelgen.units import format_seconds
 
 

@@ -279,3 +279,11 @@ def launcher_of(mpi: Mpi, *, root: bool | None = None) -> Launcher:
         return Hydra((path,))
     root = os.geteuid() == 0 if root is None else root
     return OpenMpi((path, _ROOT) if root else (path,))
+
+
+def for_ranks(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a launcher must be given as words.
+
+    Open MPI's launcher hands its own on to the ranks and no others.
+    """
+    return {name: text for name, text in variables.items() if "_MCA_" not in name}

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -73,6 +73,109 @@ class Finished:
         return telling[0][:200] if telling else "it printed nothing"
 
 
+class Started:
+    """A command that runs in a session of its own.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    output : Output
+        What happens to what it writes.
+    timeout_s : float, optional
+        Longest time it may take [s].
+    environment : mapping, optional
+        Variables in addition to those of skelgen.
+    folder : Path, optional
+        Working directory.
+
+    Raises
+    ------
+    MachineError
+        When the command cannot be started.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        *,
+        output: Output = Output.KEEP,
+        timeout_s: float | None = None,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        logger.debug("running %s", " ".join(arguments))
+        keep = output is Output.KEEP
+        self._arguments, self._timeout_s = tuple(arguments), timeout_s
+        self._finished: Finished | None = None
+        with contextlib.ExitStack() as stack:
+            # Files, not pipes: a process left behind cannot keep skelgen waiting.
+            files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
+            self._begin_s = time.monotonic()
+            try:
+                self._process = subprocess.Popen(
+                    list(arguments),
+                    stdin=subprocess.DEVNULL if keep else None,
+                    stdout=files[0] if keep else _stream(output),
+                    stderr=files[1] if keep else None,
+                    env=_environment(environment or {}),
+                    cwd=folder,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise MachineError(
+                    f"cannot run {arguments[0]}: {error.strerror or error}"
+                ) from error
+            self._files, self._opened = files, stack.pop_all()
+
+    def poll(self) -> Finished | None:
+        """Return how it ended, None while it runs; end it when its time is over."""
+        if self._finished is None:
+            left_s = self._left_s()
+            if self._process.poll() is not None:
+                self._finish()
+            elif left_s is not None and left_s <= 0:
+                end_all(self._process, signal.SIGTERM)
+                self._finish(timed_out=True)
+        return self._finished
+
+    def wait(self, interrupts: Interrupts) -> Finished:
+        """Wait until it ends; end it when skelgen is interrupted meanwhile."""
+        try:
+            interrupts.let_through()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(self._left_s())
+            interrupts.hold_back()
+        except BaseException:
+            interrupts.hold_back()
+            self.stop()
+            raise
+        finished = self.poll()
+        assert finished is not None
+        return finished
+
+    def stop(self) -> None:
+        """End it with all that it started; does no harm when it has ended."""
+        if self._finished is None:
+            end_all(self._process, signal.SIGINT)
+            self._finish()
+
+    def _left_s(self) -> float | None:
+        if self._timeout_s is None:
+            return None
+        return self._begin_s + self._timeout_s - time.monotonic()
+
+    def _finish(self, *, timed_out: bool = False) -> None:
+        time_s = time.monotonic() - self._begin_s
+        for file in self._files:
+            file.seek(0)
+        texts = [file.read().decode(errors="replace") for file in self._files]
+        self._opened.close()
+        code = _shell_code(self._process.returncode)
+        self._finished = Finished(
+            self._arguments, code, time_s, texts[0], texts[1], timed_out
+        )
+
+
 def run(
     arguments: Sequence[str],
     *,
@@ -103,34 +206,39 @@ def run(
     MachineError
         When the command cannot be started.
     """
-    logger.debug("running %s", " ".join(arguments))
-    keep = output is Output.KEEP
-    with contextlib.ExitStack() as stack:
-        # Files, not pipes: a process left behind cannot keep skelgen waiting.
-        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
-        interrupts = stack.enter_context(_Interrupts())
-        begin = time.monotonic()
+    with Interrupts() as interrupts:
+        started = Started(
+            arguments,
+            output=output,
+            timeout_s=timeout_s,
+            environment=environment,
+            folder=folder,
+        )
+        return started.wait(interrupts)
+
+
+@contextlib.contextmanager
+def running(arguments: Sequence[str]) -> Iterator[None]:
+    """Keep a command running meanwhile; it prints a line when it is ready.
+
+    Raises
+    ------
+    MachineError
+        When it ends before that.
+    """
+    with subprocess.Popen(
+        list(arguments),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
         try:
-            process = subprocess.Popen(
-                list(arguments),
-                stdin=subprocess.DEVNULL if keep else None,
-                stdout=files[0] if keep else _stream(output),
-                stderr=files[1] if keep else None,
-                env=_environment(environment or {}),
-                cwd=folder,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise MachineError(
-                f"cannot run {arguments[0]}: {error.strerror or error}"
-            ) from error
-        timed_out = _wait(process, timeout_s, interrupts)
-        time_s = time.monotonic() - begin
-        for file in files:
-            file.seek(0)
-        texts = [file.read().decode(errors="replace") for file in files]
-        code = _shell_code(process.returncode)
-        return Finished(tuple(arguments), code, time_s, texts[0], texts[1], timed_out)
+            assert process.stdout is not None
+            if not process.stdout.readline():
+                raise MachineError(f"{arguments[0]} ended before it was ready")
+            yield
+        finally:
+            end_all(process, signal.SIGTERM)
 
 
 def _stream(output: Output) -> int | None:
@@ -149,28 +257,6 @@ def _environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 def _shell_code(returncode: int) -> int:
     return 128 - returncode if returncode < 0 else returncode
-
-
-def _wait(
-    process: subprocess.Popen[bytes],
-    timeout_s: float | None,
-    interrupts: _Interrupts,
-) -> bool:
-    """Wait for a process; return whether its time was over."""
-    try:
-        interrupts.let_through()
-        process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        interrupts.hold_back()
-        end_all(process, signal.SIGTERM)
-        return True
-    except BaseException:
-        interrupts.hold_back()
-        end_all(process, signal.SIGINT)
-        raise
-    finally:
-        interrupts.hold_back()
-    return False
 
 
 def end_all(process: subprocess.Popen[bytes], first: signal.Signals) -> None:
@@ -221,7 +307,7 @@ def descendants(pid: int) -> dict[int, str]:
     return found
 
 
-class _Interrupts:
+class Interrupts:
     """Signals that end skelgen, turned into an interrupt where that can be handled.
 
     While a command starts or ends they are held back: nothing may be left behind.
@@ -254,6 +340,14 @@ class _Interrupts:
     def hold_back(self) -> None:
         """Keep signals until the command has ended."""
         self._through = False
+
+    def pause(self, time_s: float) -> None:
+        """Sleep, and interrupt only meanwhile."""
+        try:
+            self.let_through()
+            time.sleep(time_s)
+        finally:
+            self.hold_back()
 
     def _receive(self, number: int, _: FrameType | None) -> None:
         self._pending = signal.Signals(number).name

@@ -20,6 +20,7 @@ from skelgen.launch.command import (
     parse_command,
 )
 from skelgen.launch.folders import new_folder
+from skelgen.launch.launchers import for_ranks
 from skelgen.launch.node_files import NodeFolder, recorder_settings
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.shim import mpi_of, shim
@@ -83,25 +84,9 @@ def mpi_environment() -> tuple[tuple[str, str], ...]:
     )
 
 
-def missing_settings(
-    recorded: Mapping[str, str],
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what must be set to run as in a recorded run, for launcher and ranks.
-
-    What the user sets now stays. Open MPI's launcher hands its own variables on and
-    no others, so those of the ranks are given to it as words.
-
-    Returns
-    -------
-    dict, dict
-        All variables that are missing, and those of them that ranks need.
-    """
-    missing = {
-        name: value for name, value in recorded.items() if name not in os.environ
-    }
-    return missing, {
-        name: value for name, value in missing.items() if "_MCA_" not in name
-    }
+def missing_settings(recorded: Mapping[str, str]) -> dict[str, str]:
+    """Return what must be set to run as in a recorded run; what is set now stays."""
+    return {name: text for name, text in recorded.items() if name not in os.environ}
 
 
 def setting_differences(recorded: Mapping[str, str]) -> tuple[str, ...]:
@@ -203,9 +188,9 @@ def run_recorded(
     library = shim(mpi_of(launch))
     node = NodeFolder.of(folder)
     before = os.environ.get("LD_PRELOAD", "")
-    everywhere, for_ranks = missing_settings(environment or {})
+    everywhere = missing_settings(environment or {})
     variables = {
-        **for_ranks,
+        **for_ranks(everywhere),
         **recorder_settings(node),
         "LD_PRELOAD": f"{library}:{before}" if before else str(library),
         "SKELGEN_DIR": str(folder.absolute()),

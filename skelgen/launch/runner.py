@@ -6,10 +6,12 @@ Those who measure say what shall run where; a `Runner` knows how.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from skelgen.launch.hosts import Host
-from skelgen.launch.process import Finished
+from skelgen.launch.launchers import Launcher, for_ranks
+from skelgen.launch.process import Finished, Started
 
 
 class Running(Protocol):
@@ -63,3 +65,46 @@ class Runner(Protocol):
         MachineError
             When nothing can be started at all: no launcher, no batch system.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRunner:
+    """Starts the command of a launcher here: mpirun, or srun in an allocation.
+
+    Attributes
+    ----------
+    launcher : Launcher
+        With the options of the user.
+    """
+
+    launcher: Launcher
+
+    def arguments(
+        self,
+        program: Sequence[str],
+        *,
+        ranks: int,
+        hosts: Sequence[Host],
+        environment: Mapping[str, str],
+    ) -> list[str]:
+        """Return the launcher's command; parameters as those of `start`."""
+        variables = for_ranks(environment)
+        words = self.launcher.typed(self.launcher.words[1:], variables)
+        launcher = self.launcher.with_words(words)
+        return launcher.arguments(program, ranks=ranks, hosts=hosts)
+
+    def start(
+        self,
+        program: Sequence[str],
+        *,
+        ranks: int,
+        hosts: Sequence[Host],
+        environment: Mapping[str, str],
+        limit_s: float | None,
+    ) -> Started:
+        """Start the launcher's command."""
+        return Started(
+            self.arguments(program, ranks=ranks, hosts=hosts, environment=environment),
+            timeout_s=limit_s,
+            environment=environment,
+        )

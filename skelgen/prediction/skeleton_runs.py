@@ -6,18 +6,19 @@ import contextlib
 import json
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skelgen.errors import ApplicationError, InputError, MachineError
-from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
+from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_command
 from skelgen.launch.elf import mpi_library
-from skelgen.launch.launchers import launcher_of
+from skelgen.launch.launchers import for_ranks, launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of, program
-from skelgen.launch.process import NOTE, Finished, run
+from skelgen.launch.process import NOTE, run
 from skelgen.launch.record import missing_settings, setting_differences
+from skelgen.launch.runner import LocalRunner, Runner, Running
 from skelgen.prediction.types import SkeletonFacts
 from skelgen.units import format_seconds
 
@@ -39,44 +40,47 @@ class SkeletonProgram:
     ----------
     binary : Path
     facts : SkeletonFacts
-    recorded : LaunchCommand or None
-        The application's launch with its options, where it can be used here.
-    launcher : Launcher
-        With the options of the application's launch that are kept.
+    reference : tuple of str
+        Command that runs it here as the application was launched.
+    runner : Runner
+        What starts it, with the options of the application's launch that are kept.
     mpi : str
         Name and version of the MPI that runs it.
     """
 
     binary: Path
     facts: SkeletonFacts
-    recorded: LaunchCommand | None
-    launcher: Launcher
+    reference: tuple[str, ...]
+    runner: Runner
     mpi: str
 
-    def arguments(self, hosts: Sequence[Host]) -> list[str]:
-        """Return the command that runs the skeleton on hosts, or here.
+    def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> Running:
+        """Start the skeleton on hosts, with the environment of the recorded run.
+
+        What the user sets now stays as it is; the verdict tells the difference.
 
         Parameters
         ----------
         hosts : sequence of Host
             With the number of ranks of each; this machine when empty.
+        limit_s : float, optional
+            Longest time it may take; many times the expected one when not given [s].
         """
-        words = self.launcher.typed(self.launcher.words[1:], self._settings[1])
-        return self.launcher.with_words(words).arguments(
-            [str(self.binary)], ranks=self.facts.ranks, hosts=hosts
+        return self.runner.start(
+            [str(self.binary)],
+            ranks=self.facts.ranks,
+            hosts=hosts,
+            environment=self._settings,
+            limit_s=self._limit_s if limit_s is None else limit_s,
         )
 
     @property
-    def _settings(self) -> tuple[dict[str, str], dict[str, str]]:
+    def _settings(self) -> dict[str, str]:
         return missing_settings(dict(self.facts.environment))
 
-    def run(self, arguments: Sequence[str]) -> Finished:
-        """Run the skeleton once, with the environment of the recorded run.
-
-        What the user sets now stays as it is; the verdict tells the difference.
-        """
-        limit_s = _PATIENCE * self.facts.expected_s + _PATIENCE_S
-        return run(arguments, timeout_s=limit_s, environment=self._settings[0])
+    @property
+    def _limit_s(self) -> float:
+        return _PATIENCE * self.facts.expected_s + _PATIENCE_S
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -111,12 +115,7 @@ class SkeletonProgram:
         return time_s, compute_s / whole_s, mpi_s / whole_s
 
     def _reference_output(self) -> str:
-        arguments = self.arguments(())
-        if self.recorded is not None:
-            arguments = self.recorded.running(
-                [str(self.binary)], variables=self._settings[1]
-            )
-        done = self.run(arguments)
+        done = run(self.reference, timeout_s=self._limit_s, environment=self._settings)
         if (reason := failure_of(done)) is not None:
             raise ApplicationError(f"the skeleton {self.binary} {reason}")
         return done.output
@@ -156,8 +155,20 @@ def _said(output: str) -> dict[str, Any]:
     return {}
 
 
-def prepare(folder: Path, facts: SkeletonFacts) -> SkeletonProgram:
+def prepare(
+    folder: Path,
+    facts: SkeletonFacts,
+    runner_of: Callable[[Launcher], Runner] = LocalRunner,
+) -> SkeletonProgram:
     """Find launcher and program of a skeleton; compile it where it is not.
+
+    Parameters
+    ----------
+    folder : Path
+    facts : SkeletonFacts
+    runner_of : callable, optional
+        Makes of the launcher of its MPI what starts it; when not given, that launcher
+        does, here.
 
     Raises
     ------
@@ -179,9 +190,17 @@ def prepare(folder: Path, facts: SkeletonFacts) -> SkeletonProgram:
         compile_skeleton(folder, mpi)
     elif library is not None and MpiKind.UNKNOWN not in (library.kind, mpi.kind):
         _check(binary, library.kind, mpi)
+    settings = missing_settings(dict(facts.environment))
     if recorded is not None and recorded.launcher is not None:
-        return SkeletonProgram(binary, facts, recorded, recorded.launcher, mpi.title)
-    return SkeletonProgram(binary, facts, None, launcher_of(mpi), mpi.title)
+        local = LocalRunner(recorded.launcher)
+        reference = recorded.running([str(binary)], variables=for_ranks(settings))
+    else:
+        local = LocalRunner(launcher_of(mpi))
+        reference = local.arguments(
+            [str(binary)], ranks=facts.ranks, hosts=(), environment=settings
+        )
+    runner = runner_of(local.launcher)
+    return SkeletonProgram(binary, facts, tuple(reference), runner, mpi.title)
 
 
 def _must_compile(binary: Path, source: Path, mpi: Mpi) -> bool:

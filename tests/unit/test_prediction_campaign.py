@@ -13,8 +13,9 @@ from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Finished, Host
 from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate
-from skelgen.prediction.campaign import blamed_hosts, campaign, name_of
+from skelgen.prediction.campaign import campaign
 from skelgen.prediction.skeleton_runs import prepare, section_s
+from skelgen.prediction.trials import blamed_hosts, name_of
 from tests import fake_mpi
 from tests.unit.test_prediction_predict import FACTS
 
@@ -202,7 +203,7 @@ def test_a_machine_without_the_recorded_launcher_uses_its_own(
 ):
     facts = replace(FACTS, command=("/elsewhere/mpiexec", "-n", "2", "app"))
     ready = prepare(folder, facts)
-    assert ready.arguments(())[0] == str(tmp_path / "bin/mpirun")
+    assert ready.reference[0] == str(tmp_path / "bin/mpirun")
 
 
 def test_options_for_the_launcher_of_another_mpi_are_not_used(

@@ -1,0 +1,204 @@
+"""Run skeletons on node sets: at most one at a time on each node, whatever fails."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from skelgen.errors import ApplicationError
+from skelgen.launch import Finished, Host
+from skelgen.launch.process import Interrupts
+from skelgen.launch.runner import Running
+from skelgen.prediction.skeleton_runs import SkeletonProgram, failure_of, section_s
+from skelgen.prediction.types import Failure
+from skelgen.progress import NO_PROGRESS, Progress
+
+logger = logging.getLogger(__name__)
+
+NodeSet: TypeAlias = tuple[Host, ...]
+
+#: How often runs are asked whether they have ended [s].
+_PAUSE_S = 0.01
+
+#: Longest time in which a host that works starts a program that does nothing [s].
+_PROBE_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One run to make: of the skeleton on a set, or of nothing on one host of it."""
+
+    program: SkeletonProgram
+    hosts: NodeSet
+    probed: Host | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the hosts that it needs for itself."""
+        hosts = self.hosts if self.probed is None else (self.probed,)
+        return frozenset(host.name for host in hosts)
+
+    def start(self, limit_s: float | None) -> Running:
+        if self.probed is None:
+            return self.program.start(self.hosts, limit_s=limit_s)
+        return self.program.runner.start(
+            ["true"],
+            ranks=1,
+            hosts=[Host(self.probed.name)],
+            environment={},
+            limit_s=min(limit_s or math.inf, _PROBE_LIMIT_S),
+        )
+
+
+@dataclass(slots=True)
+class Trials:
+    """Runs of skeletons on node sets, and what came of them.
+
+    A set that fails is left out and named. Is a host the cause, all sets with it are
+    left out: the host that the launcher names in its complaint, else each host of
+    the set that cannot even start a program that does nothing.
+
+    Attributes
+    ----------
+    parallel : int
+        Largest number of runs at the same time, on disjoint sets.
+    limit_s : float or None
+        Longest time of one run; that of the skeleton when None [s].
+    end_s : float
+        Time of `clock` from which no further run begins [s].
+    made : callable
+        Told of each run that was good: the program, the set, its time [s].
+    progress : Progress
+    runs_s : dict
+        Times of each program on each set [s].
+    failures : dict of NodeSet to Failure
+    dead : dict of str to str
+        Hosts that are left out, and why.
+    """
+
+    parallel: int = 1
+    limit_s: float | None = None
+    end_s: float = math.inf
+    made: Callable[[SkeletonProgram, NodeSet, float], None] | None = None
+    progress: Progress = NO_PROGRESS
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[Interrupts], None] = lambda interrupts: interrupts.pause(_PAUSE_S)
+    runs_s: dict[tuple[Path, NodeSet], list[float]] = field(default_factory=dict)
+    failures: dict[NodeSet, Failure] = field(default_factory=dict)
+    dead: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        """Return whether no further run may begin."""
+        return self.clock() >= self.end_s
+
+    def times(self, program: SkeletonProgram, hosts: NodeSet) -> Sequence[float]:
+        """Return the times of a program on a set so far [s]."""
+        return self.runs_s.get((program.binary, hosts), ())
+
+    def make(
+        self, program: SkeletonProgram, sets: Iterable[NodeSet], count: int
+    ) -> None:
+        """Run a program once on each set that works and has not `count` times yet."""
+        queue = deque(
+            _Trial(program, hosts)
+            for hosts in sets
+            if len(self.times(program, hosts)) < count and hosts not in self.failures
+        )
+        active: list[tuple[_Trial, Running]] = []
+        with Interrupts() as interrupts:
+            try:
+                while self._begin(queue, active):
+                    self.pause(interrupts)
+                    for one in list(active):
+                        if (done := one[1].poll()) is not None:
+                            active.remove(one)
+                            queue.extendleft(self._ended(one[0], done))
+            finally:
+                for _, running in active:
+                    running.stop()
+
+    def _begin(
+        self, queue: deque[_Trial], active: list[tuple[_Trial, Running]]
+    ) -> bool:
+        """Start what may start now; return whether anything runs.
+
+        First in the queue stand hosts under suspicion: what needs them waits.
+        """
+        for trial in list(queue):
+            gone = trial.names & self.dead.keys()
+            if gone and trial.probed is None:
+                queue.remove(trial)
+                reason = f"host {min(gone)}: {self.dead[min(gone)]}"
+                self.failures[trial.hosts] = Failure(trial.hosts, reason)
+            elif self.over and trial.probed is None:
+                queue.remove(trial)
+            elif len(active) < self.parallel and not any(
+                trial.names & other.names for other, _ in active
+            ):
+                queue.remove(trial)
+                active.append((trial, trial.start(self.limit_s)))
+        return bool(active)
+
+    def _ended(self, trial: _Trial, done: Finished) -> list[_Trial]:
+        """Take down what came of a run; return what must be run because of it."""
+        reason = failure_of(done)
+        if trial.probed is not None:
+            if reason is not None:
+                self._blame([trial.probed.name], reason, trial.hosts)
+            return []
+        self.progress.advance(1)
+        if reason is None:
+            try:
+                time_s = section_s(done.output, trial.program.binary)
+            except ApplicationError as error:
+                reason = str(error)
+        if reason is not None:
+            return self._failed(trial, done, reason)
+        self.runs_s.setdefault((trial.program.binary, trial.hosts), []).append(time_s)
+        if self.made is not None:
+            self.made(trial.program, trial.hosts, time_s)
+        return []
+
+    def _failed(self, trial: _Trial, done: Finished, reason: str) -> list[_Trial]:
+        """Leave a set out; return runs that tell which of its hosts are the cause."""
+        blamed = [] if done.timed_out else blamed_hosts(done, trial.hosts)
+        if 0 < len(blamed) < len(trial.hosts):
+            self._blame(blamed, reason, trial.hosts)
+            return []
+        self.failures[trial.hosts] = Failure(trial.hosts, reason)
+        logger.warning("node set %s is left out: %s", name_of(trial.hosts), reason)
+        return [_Trial(trial.program, trial.hosts, host) for host in trial.hosts]
+
+    def _blame(self, names: Sequence[str], reason: str, hosts: NodeSet) -> None:
+        """Leave hosts out, and with them every set that has one of them."""
+        self.dead |= dict.fromkeys(names, reason)
+        text = f"host {', '.join(names)}: {reason}"
+        self.failures[hosts] = Failure(hosts, text)
+        logger.warning("%s; node sets with it are left out", text)
+
+
+def blamed_hosts(done: Finished, hosts: Sequence[Host]) -> list[str]:
+    """Return the hosts of a set that a failed launcher names in what it wrote."""
+    text = f"{done.errors}\n{done.output}"
+    return [
+        host.name
+        for host in hosts
+        if re.search(rf"(?<![\w.-]){re.escape(host.name)}(?![\w.-])", text)
+    ]
+
+
+def name_of(hosts: Sequence[Host]) -> str:
+    """Write a node set as the user could give it to ``--hosts``."""
+    if not hosts:
+        return "this machine"
+    return ",".join(
+        host.name if host.slots == 1 else f"{host.name}:{host.slots}" for host in hosts
+    )

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from tests.testbed import slurm
 from tests.testbed.cluster import LOADS, Cluster, lacking
 from tests.testbed.control_groups import TestbedError
 from tests.testbed.scenarios import SCENARIOS
@@ -14,6 +15,8 @@ _EXAMPLE = """examples:
   python -m tests.testbed up 2
   python -m tests.testbed scenario 1
   python -m tests.testbed run mpirun -hosts h1,h2 -n 2 ./app
+  python -m tests.testbed up 3 --slurm
+  python -m tests.testbed run salloc -N3 skelgen predict skel/ --hosts h1,h2
   python -m tests.testbed down
 """
 
@@ -29,6 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     up = commands.add_parser("up", help="make hosts h1, h2, ...")
     up.add_argument("hosts", type=int, nargs="?", default=2)
     up.add_argument("--share", type=float, default=1.0, help="of a core for each host")
+    up.add_argument("--slurm", action="store_true", help="with a Slurm on the hosts")
     commands.add_parser("down", help="remove everything")
     commands.add_parser("hosts", help="name the hosts")
     link = commands.add_parser("link", help="limit a link in both directions")
@@ -52,7 +56,8 @@ def main() -> int:
     """Do what the command line asks for; return the exit code."""
     options = _parser().parse_args()
     cluster = Cluster(os.environ.get("TESTBED_NAME", "skelgen"))
-    if reason := lacking():
+    wants_slurm = options.what == "up" and options.slurm
+    if reason := slurm.lacking() if wants_slurm else lacking():
         print(f"testbed: {reason}", file=sys.stderr)
         return 4
     try:
@@ -65,6 +70,8 @@ def main() -> int:
 def _do(cluster: Cluster, options: argparse.Namespace) -> int:
     if options.what == "up":
         cluster.up(options.hosts, share=options.share)
+        if options.slurm:
+            slurm.Slurm(cluster).up()
     elif options.what == "down":
         cluster.down()
     elif options.what == "hosts":
@@ -77,7 +84,11 @@ def _do(cluster: Cluster, options: argparse.Namespace) -> int:
         chosen = SCENARIOS[options.number]
         chosen.apply(cluster, quiet=options.quiet, slow=options.slow)
     else:
-        return int(cluster.run(options.host, options.program).returncode)
+        batch = slurm.Slurm(cluster)
+        known = batch.environment() if batch.is_up else cluster.environment()
+        environment = {**os.environ, **known}
+        done = cluster.run(options.host, options.program, env=environment)
+        return int(done.returncode)
     return 0
 
 

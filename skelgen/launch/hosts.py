@@ -10,6 +10,8 @@ from pathlib import Path
 from skelgen.errors import InputError, NodesError, UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*)")
+_COMMA = re.compile(r",(?![^\[]*\])")
+_MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Host:
 
 
 def parse_hosts(text: str) -> tuple[Host, ...]:
-    """Read ``n1,n2``, ``n1:4,n2:4`` or ``n[1-3,7]``.
+    """Read ``n1,n2``, ``n1:4,n2:4``, ``n[1-3,7]``, or what else ClusterShell reads.
 
     A name that comes again adds a slot, as Open MPI reads it.
 
@@ -37,35 +39,58 @@ def parse_hosts(text: str) -> tuple[Host, ...]:
     >>> [host.name for host in parse_hosts("n[08-10]")]
     ['n08', 'n09', 'n10']
     """
+    return _joined(_listed(text))
+
+
+def parse_pool(text: str) -> tuple[Host, ...]:
+    """Read the hosts to choose from: a list as `parse_hosts` does, or a file's name.
+
+    In a file a name that comes again is a slot; in a list it is a mistake.
+    """
+    if "/" in text or Path(text).is_file():
+        return read_hostfile(Path(text))
+    hosts = _listed(text)
+    for host in (pool := _joined(hosts)):
+        if host not in hosts:
+            raise UsageError(
+                f"{text}: {host.name} is there twice; write {host.name}:{host.slots} "
+                "for a host with that many slots"
+            )
+    return pool
+
+
+def _listed(text: str) -> list[Host]:
+    """Return hosts in the order of the text: the first gets rank 0."""
+    # Operations on sets (!, & and ^) hold for all that stands before them.
+    words = [text] if set(text) & set("!&^") else re.split(_COMMA, text)
     hosts: list[Host] = []
-    for word in re.split(r",(?![^\[]*\])", text):
-        name, colon, number = word.strip().partition(":")
-        if colon and not (number.isdecimal() and int(number) > 0):
+    for word in words:
+        name, colon, number = word.strip().rpartition(":")
+        counted = bool(colon) and number.isdecimal()
+        slots = int(number) if counted else 1
+        if slots == 0:
             raise UsageError(f"{word!r} is not a host: write name or name:slots")
-        slots = int(number) if colon else 1
-        hosts += [Host(part, slots) for part in _expand(name)]
-    return _joined(hosts)
+        hosts += [Host(part, slots) for part in _expand(name if counted else word)]
+    return hosts
 
 
-def _expand(name: str) -> list[str]:
-    """Write ``n[1-3]`` out; zeros in front of the first number are kept."""
-    before, bracket, rest = name.partition("[")
-    if not bracket:
+def _expand(text: str) -> list[str]:
+    """Return the names of a node set, groups of ClusterShell's configuration too."""
+    from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+    try:
+        for first, last in re.findall(r"[\[,](\d+)-(\d+)", text):
+            if int(last) - int(first) >= _MOST:
+                raise UsageError(f"{text!r}: {first}-{last} is too long a range")
+        names = [str(name) for name in NodeSet(text.strip())]
+    except NodeSetException as error:
+        raise UsageError(f"{text!r} is not a list of hosts: {error}") from error
+    if not names:
+        raise UsageError(f"{text!r} names no host; write n1,n2 or n[1-4]")
+    for name in names:
         if not _NAME.fullmatch(name):
             raise UsageError(f"{name!r} is not the name of a host")
-        return [name]
-    inside, closed, after = rest.partition("]")
-    names: list[str] = []
-    for part in inside.split(","):
-        first, _, last = part.partition("-")
-        last = last or first
-        if not (closed and first.isdecimal() and last.isdecimal()):
-            raise UsageError(f"{name!r} is not a list of hosts such as n[1-4]")
-        numbers = range(int(first), int(last) + 1)
-        if not 0 < len(numbers) <= 100_000:
-            raise UsageError(f"{name!r}: {first}-{last} is not a range of hosts")
-        names += [f"{before}{number:0{len(first)}}" for number in numbers]
-    return [longer for middle in names for longer in _expand(middle + after)]
+    return names
 
 
 def _joined(hosts: Iterable[Host]) -> tuple[Host, ...]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError, NodesError, UsageError
-from skelgen.launch.hosts import Host, parse_hosts, place, read_hostfile
+from skelgen.launch.hosts import Host, parse_hosts, parse_pool, place, read_hostfile
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,9 @@ from skelgen.launch.hosts import Host, parse_hosts, place, read_hostfile
         ("n[1-3,7]", [("n1", 1), ("n2", 1), ("n3", 1), ("n7", 1)]),
         ("r[0-1]n[08-09]:2", [("r0n08", 2), ("r0n09", 2), ("r1n08", 2), ("r1n09", 2)]),
         ("a.example.org, b-2", [("a.example.org", 1), ("b-2", 1)]),
+        ("n2,n1", [("n2", 1), ("n1", 1)]),
+        ("n[1-4]!n[2-3]:2", [("n1", 2), ("n4", 2)]),
+        ("n[1-7/3]", [("n1", 1), ("n4", 1), ("n7", 1)]),
     ],
 )
 def test_hosts_are_read_in_the_usual_notations(text, expected):
@@ -29,7 +32,18 @@ def test_hosts_are_read_in_the_usual_notations(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "n1,,n2", "n1:0", "n1:x", "n[1-", "n[3-1]", "-n", "n1 n2", "n[1-999999]"],
+    [
+        "",
+        "n1,,n2",
+        "n1:0",
+        "n1:x",
+        "n[1-",
+        "n[3-1]",
+        "-n",
+        "n1 n2",
+        "n[1-999999]",
+        "n1!n1",
+    ],
 )
 def test_what_is_no_list_of_hosts_is_refused(text):
     with pytest.raises(UsageError):
@@ -44,6 +58,17 @@ def test_any_text_is_read_or_refused_with_one_line(text):
         assert "\n" not in str(error)
     else:
         assert len({host.name for host in hosts}) == len(hosts) > 0
+
+
+def test_a_pool_is_a_list_or_a_file_with_a_name_on_each_line(tmp_path: Path):
+    (tmp_path / "nodes").write_text("n1\nn1\nn[2-3]\n")
+    assert parse_pool("n[1-2]:2") == (Host("n1", 2), Host("n2", 2))
+    assert parse_pool(f"{tmp_path}/nodes") == (Host("n1", 2), Host("n2"), Host("n3"))
+
+
+def test_a_node_that_is_twice_in_a_pool_is_named():
+    with pytest.raises(UsageError, match=r"n2 is there twice; write n2:2"):
+        parse_pool("n[1-3],n2")
 
 
 def test_hostfiles_of_both_mpis_are_read(tmp_path: Path):

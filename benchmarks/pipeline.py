@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -51,23 +52,23 @@ def ring(writer: Any, iteration: int) -> None:
 reader.PATTERNS["ring"] = ring
 
 
-def compile_trace(folder: Path) -> dict[str, float]:
-    """Take a trace through all stages; return the CPU time of each [s]."""
+def compile_trace(
+    folder: Path, lap: Callable[[str], None] = lambda name: None
+) -> dict[str, str]:
+    """Take a trace through all stages; return the files of the skeleton.
+
+    `lap` is told the name of each stage when it is done.
+    """
     from skelgen.events import collect
     from skelgen.loops import fold
     from skelgen.matching import match
     from skelgen.signature import Provenance, summarise
+    from skelgen.signature.write import signature_text
     from skelgen.skeleton.compute import Calibration, Mix
     from skelgen.skeleton.plan import plan
     from skelgen.skeleton.render import render
     from skelgen.symbols import cluster
     from skelgen.trace import open_trace
-
-    taken: dict[str, float] = {}
-    start = time.process_time()
-
-    def lap(name: str) -> None:
-        taken[name] = time.process_time() - start - sum(taken.values())
 
     events = collect(open_trace(folder))
     lap("read")
@@ -85,9 +86,29 @@ def compile_trace(folder: Path) -> dict[str, float]:
     made = plan(signature, SCALE)
     lap("plan")
     speed = Calibration(Mix(1.0, 0.0, 0.0), (1000.0, 0.0, 0.0), 0.02, 0.08, 2, "", "")
-    render(made, calibration=speed)
+    files = dict(render(made, calibration=speed))
     lap("render")
-    return taken
+    files["signature.yaml"] = signature_text(signature)
+    lap("write")
+    return files
+
+
+class Laps:
+    """CPU time of each stage [s], and the peak that it leaves [bytes]."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, float] = {}
+        self.peaks: dict[str, int] = {}
+        self.start, self.before = time.process_time(), peak_bytes()
+
+    def __call__(self, name: str) -> None:
+        self.taken[name] = time.process_time() - self.start - sum(self.taken.values())
+        self.peaks[name] = peak_bytes() - self.before
+
+
+def peak_bytes() -> int:
+    """Return the largest memory that this process has had [bytes]."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def measure(folder: Path) -> None:
@@ -95,12 +116,11 @@ def measure(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as small:
         reader.write(Path(small), "ring", 2000, 2)
         compile_trace(Path(small))  # load kernels and modules
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.perf_counter()
-    taken = compile_trace(folder)
+    laps, start = Laps(), time.perf_counter()
+    compile_trace(folder, laps)
     seconds = time.perf_counter() - start
-    peak = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-    print(json.dumps({"taken": taken, "seconds": seconds, "peak_bytes": peak}))
+    peak = max(laps.peaks.values())
+    print(json.dumps({"taken": laps.taken, "seconds": seconds, "peak_bytes": peak}))
 
 
 def table(largest: int, ranks: int) -> None:

@@ -67,6 +67,8 @@ def string(text: str) -> bytes:
 
 def group(ranks: Any) -> bytes:
     out = varint(len(ranks))
+    if isinstance(ranks, range) and ranks:
+        return out + zigzag(ranks.start) + zigzag(ranks.step) + varint(len(ranks))
     for rank in ranks:
         out += zigzag(rank) + zigzag(0) + varint(1)
     return out
@@ -196,7 +198,7 @@ class RankWriter:
             return
         members = range(self.ranks) if number == 0 else [self.rank]
         kind = "WORLD" if number == 0 else "SELF"
-        self.comm(number, list(members), kind=kind, parent=-1)
+        self.comm(number, members, kind=kind, parent=-1)
 
     def list(self, *elements: int) -> int:
         """Return the reference of a list of ages (persistent requests: negative)."""

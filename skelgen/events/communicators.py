@@ -6,6 +6,9 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skelgen.events.types import WINDOW_KINDS, Communicator
 from skelgen.trace import RankFile
 from skelgen.trace.types import CommunicatorDefinition
@@ -65,10 +68,13 @@ class Communicators:
         0 is ``MPI_COMM_WORLD``, 1 + r is ``MPI_COMM_SELF`` of rank r.
     index : tuple of dict of int to int
         For each file from its ids to rows of the table.
+    peers : (communicators + 1,) int32 array
+        How many ranks a partner can be; the last one stands for no communicator.
     """
 
     table: tuple[Communicator, ...]
     index: tuple[dict[int, int], ...]
+    peers: NDArray[np.int32]
 
 
 def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
@@ -113,7 +119,8 @@ def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
         indices.append(index)
     for row, definitions in around.items():
         table[row] = _with_neighbours(table[row], definitions)
-    return Communicators(tuple(table), tuple(indices))
+    counts = [len(one.remote or one.members) for one in table] + [0]
+    return Communicators(tuple(table), tuple(indices), np.array(counts, np.int32))
 
 
 def _ways(window: Communicator, families: _Families) -> list[Communicator]:

@@ -202,9 +202,7 @@ def _peer_counts(
     communicators: Communicators,
     infos: list[FunctionInfo],
 ) -> NDArray[np.int32]:
-    table = communicators.table
-    counts = [len(one.remote or one.members) for one in table] + [0]
-    result = np.array(counts, np.int32)[communicator]
+    result = communicators.peers[communicator]
     result[[info.kind not in _WITH_PEER for info in infos]] = 0
     return result
 

@@ -28,13 +28,12 @@ def families_of(
     tuple of Family
         In the order of their creation.
     """
-    instances: dict[int, list[Communicator]] = {}
+    instances: dict[int, dict[tuple[int, ...], Communicator]] = {}
     kind: dict[int, str] = {}
     parent: dict[int, int] = {}
     for one in communicators:
-        known = instances.setdefault(one.family, [])
-        if not any(one.everyone == other.everyone for other in known):
-            known.append(one)  # an intercommunicator has a row for each side
+        # An intercommunicator has a row for each side.
+        instances.setdefault(one.family, {}).setdefault(one.everyone, one)
         kind.setdefault(one.family, one.kind)
         above = communicators[one.parent].family if one.parent >= 0 else -1
         parent.setdefault(one.family, above)
@@ -46,7 +45,9 @@ def families_of(
     number = {family: i for i, family in enumerate(sorted(wanted))} | {-1: -1}
     table["family"] = [number[family] for family in table["family"].tolist()]
     return tuple(
-        _family(kind[family], number[parent[family]], instances[family])
+        _family(
+            kind[family], number[parent[family]], list(instances[family].values())
+        )
         for family in sorted(wanted)
     )
 

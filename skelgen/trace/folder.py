@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.progress import NO_PROGRESS, Progress
@@ -20,6 +24,39 @@ PATTERN = "rank-*.skt"
 #: Folders of further runs inside that of a run.
 WORLDS = "world-*"
 _NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RankPaths:
+    """The rank files of one run, before they are read.
+
+    Attributes
+    ----------
+    folder : Path
+    files : tuple of (Path, Header, int)
+        With their sizes [bytes], by rank, then thread.
+    unusable : tuple of Path
+        Files without a header.
+    """
+
+    folder: Path
+    files: tuple[tuple[Path, Header, int], ...]
+    unusable: tuple[Path, ...]
+
+    @property
+    def world_size(self) -> int:
+        """Return the number of ranks of the run."""
+        return self.files[0][1].world_size
+
+    def shared_out(self, parts: int) -> list[range]:
+        """Cut the ranks into ranges whose files hold about equally many bytes."""
+        sizes = np.zeros(self.world_size)
+        for _, header, size in self.files:
+            sizes[header.world_rank] += size
+        middles = np.cumsum(sizes) - sizes / 2
+        steps = sizes.sum() * np.arange(1, parts) / parts
+        edges = [0, *np.searchsorted(middles, steps).tolist(), self.world_size]
+        return [range(*edge) for edge in pairwise(edges)]
 
 
 def open_trace(folder: Path, progress: Progress = NO_PROGRESS) -> Trace:
@@ -39,29 +76,63 @@ def open_trace(folder: Path, progress: Progress = NO_PROGRESS) -> Trace:
     InputError
         When there is no run, more than one, or one that cannot be read.
     """
-    folder = Path(folder)
+    paths = rank_paths(Path(folder))
+    return trace_of(paths, read_ranks(paths, range(paths.world_size), progress))
+
+
+def rank_paths(folder: Path) -> RankPaths:
+    """Find the files of a run and check that they are of one.
+
+    Raises
+    ------
+    InputError
+        When there is no run, or more than one.
+    """
     headers = _headers(folder)
     _check_one_run(folder, headers)
-    warnings: list[str] = []
-    files: list[RankFile] = []
-    sizes = {path: path.stat().st_size for path, header in headers if header}
-    progress.start("reading the trace", sum(sizes.values()))
-    for path, header in headers:
-        if header is None:
-            warnings.append(_without_header(path))
-            continue
+    files = [
+        (path, header, path.stat().st_size)
+        for path, header in headers
+        if header is not None
+    ]
+    files.sort(key=lambda file: (file[1].world_rank, file[1].thread))
+    unusable = tuple(path for path, header in headers if header is None)
+    return RankPaths(folder, tuple(files), unusable)
+
+
+def read_ranks(
+    paths: RankPaths, ranks: range, progress: Progress = NO_PROGRESS
+) -> list[RankFile]:
+    """Read the files of some ranks: all but their events, which are only checked.
+
+    Parameters
+    ----------
+    paths : RankPaths
+    ranks : range
+    progress : Progress
+        Told of every byte that was read.
+    """
+    wanted = [file for file in paths.files if file[1].world_rank in ranks]
+    files = []
+    progress.start("reading the trace", sum(size for _, _, size in wanted))
+    for path, header, size in wanted:
         files.append(read_rank_file(path, header))
-        progress.advance(sizes[path])
+        progress.advance(size)
     progress.finish()
-    files.sort(key=lambda file: (file.header.world_rank, file.header.thread))
-    world_size = files[0].header.world_size
+    return files
+
+
+def trace_of(paths: RankPaths, files: Sequence[RankFile]) -> Trace:
+    """Join the files of all ranks, and warn of what is not as it should be."""
+    world_size = paths.world_size
     present = {file.header.world_rank for file in files}
     missing = tuple(rank for rank in range(world_size) if rank not in present)
+    warnings = [_without_header(path) for path in paths.unusable]
     warnings += _warnings(files, missing, world_size)
-    warnings += _other_worlds(folder)
+    warnings += _other_worlds(paths.folder)
     for warning in warnings:
         logger.warning("%s", warning)
-    return Trace(folder, tuple(files), world_size, missing, tuple(warnings))
+    return Trace(paths.folder, tuple(files), world_size, missing, tuple(warnings))
 
 
 def _without_header(path: Path) -> str:
@@ -165,7 +236,7 @@ def _some(things: Iterable[object]) -> str:
 
 
 def _warnings(
-    files: list[RankFile], missing: tuple[int, ...], world_size: int
+    files: Sequence[RankFile], missing: tuple[int, ...], world_size: int
 ) -> list[str]:
     warnings = []
     if missing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -90,17 +92,31 @@ class Payload:
         return (values >> 1) ^ -(values & 1)
 
     def group(self, world_size: int) -> tuple[int, ...]:
-        """Read the world ranks of a group, stored as runs; -1 is outside the world."""
-        size = self.varint()
+        """Read the world ranks of a group, stored as runs; -1 is outside the world.
+
+        Equal groups are one object: all files of a run define its communicators.
+        """
+        size, known = self.varint(), 0
         if size > world_size + _OUTSIDE:
             raise PayloadError(f"a group of {size} processes")
-        ranks: list[int] = []
-        while len(ranks) < size:
+        runs: list[tuple[int, int, int]] = []
+        while known < size:
             first, stride = self.zigzag(2**31), self.zigzag(2**31)
             length = self.varint()
-            if not 0 < length <= size - len(ranks):
+            if not 0 < length <= size - known:
                 raise PayloadError(f"a run of {length} in a group of {size}")
-            ranks += [first + i * stride for i in range(length)]
-        if any(not -1 <= rank < world_size for rank in ranks):
-            raise PayloadError("a group with a rank outside of the world")
-        return tuple(ranks)
+            runs.append((first, stride, length))
+            known += length
+        return _members(tuple(runs), world_size)
+
+
+@lru_cache(maxsize=1024)
+def _members(
+    runs: tuple[tuple[int, int, int], ...], world_size: int
+) -> tuple[int, ...]:
+    ranks = [
+        first + i * stride for first, stride, length in runs for i in range(length)
+    ]
+    if any(not -1 <= rank < world_size for rank in ranks):
+        raise PayloadError("a group with a rank outside of the world")
+    return tuple(ranks)

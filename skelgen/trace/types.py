@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -344,6 +344,14 @@ class RankFile:
     def clean(self) -> bool:
         """Return whether the file ends as a file should."""
         return self.damage is None and self.definitions.end is not None
+
+    def outline(self) -> RankFile:
+        """Return the file without what only the decoding of its events needs."""
+        nothing = Ragged(np.zeros(1, np.int64), np.zeros(0, np.int64))
+        known = replace(
+            self.definitions, sites={}, types={}, lists=nothing, vectors=nothing
+        )
+        return replace(self, definitions=known, shapes=self.shapes[:0].copy())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

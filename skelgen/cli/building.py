@@ -52,6 +52,14 @@ def build(
             "computation, such as 60,30,10."
         ),
     ] = "",
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="whole-events, or paper2005: rules of the 2005 paper, which divide "
+            "each rank on its own, to compare with.",
+        ),
+    ] = "whole-events",
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -63,6 +71,7 @@ def build(
         similarity_threshold=_threshold(similarity_threshold),
         compute_mix=_mix(compute_mix),
         strict=strict,
+        method=method,
     )
     with progress_bar() as progress:
         built = pipeline.build(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import check_free, new_folder
 from skelgen.pipeline.page import PAGE_FILE
-from skelgen.pipeline.signatures import SIGNATURE_FILE, read_signature
+from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
 
@@ -40,6 +40,8 @@ class BuildOptions:
         Shares of arithmetic, streaming and pointer chasing, with the sum 1.
     strict : bool
         Fail where the skeleton would not be trusted.
+    method : str
+        Rules that scale the signature down.
     """
 
     scale: float | None
@@ -47,6 +49,7 @@ class BuildOptions:
     similarity_threshold: float | str | None
     compute_mix: tuple[float, float, float] | None
     strict: bool
+    method: str = "whole-events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ class Built:
     output : Path
     scale : float
         K [1].
+    method : str
+        Rules that the skeleton was planned by.
     signature_items : int
         Loops and leaves of the signature, all different ranks.
     skeleton_events : int
@@ -95,6 +100,7 @@ class Built:
 
     output: Path
     scale: float
+    method: str
     signature_items: int
     skeleton_events: int
     expected_s: float
@@ -108,6 +114,7 @@ class Built:
         """Return what machines are told."""
         return {
             "scale": self.scale,
+            "method": self.method,
             "signature_items": self.signature_items,
             "skeleton_events": self.skeleton_events,
             "expected_s": self.expected_s,
@@ -149,7 +156,7 @@ def build(
         check_free(output, force=force)
     signature, run = read_signature(
         source,
-        similarity_threshold=options.similarity_threshold,
+        similarity_threshold=_threshold(options, source),
         scale=options.scale,
         target_s=options.target_s,
         progress=progress,
@@ -165,6 +172,9 @@ def build(
 
 
 def _check_options(options: BuildOptions) -> None:
+    from skelgen.skeleton.methods import planner
+
+    planner(options.method)
     if (options.scale is None) == (options.target_s is None):
         raise UsageError("give either --scale K or --target-time, such as 5s")
     if options.scale is not None and not 1 < options.scale < math.inf:
@@ -172,6 +182,15 @@ def _check_options(options: BuildOptions) -> None:
             f"--scale {options.scale:g}: K must be above 1, the skeleton takes 1/K of "
             "the application's time"
         )
+
+
+def _threshold(options: BuildOptions, source: Path) -> float | str | None:
+    """Return the similarity threshold; the 2005 paper has its search for one."""
+    from skelgen.skeleton.types import PAPER_2005
+
+    asked = options.similarity_threshold
+    searched = asked is None and options.method == PAPER_2005 and is_run(source)
+    return "auto" if searched else asked
 
 
 def _scale(options: BuildOptions, signature: Signature) -> float:
@@ -204,9 +223,9 @@ def _plan(
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
     from skelgen.prediction.predict import SHORTEST_S
-    from skelgen.skeleton.plan import plan
+    from skelgen.skeleton.methods import planner
 
-    chosen = plan(signature, scale, progress=progress)
+    chosen = planner(options.method)(signature, scale, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
     if chosen.report.expected_s < SHORTEST_S:
@@ -236,7 +255,9 @@ def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
     speed = calibrate(compiler, mix=mix, processes=processes)
     files = dict(render(plan, calibration=speed))
     files[SIGNATURE_FILE] = signature_text(signature)
-    page = page_of(signature, plan.report, scaling_factor=plan.scaling_factor)
+    page = page_of(
+        signature, plan.report, scaling_factor=plan.scaling_factor, method=plan.method
+    )
     files[PAGE_FILE] = render_page(page)
     if run is not None:
         files[FACTS_FILE] = with_launch(
@@ -251,6 +272,7 @@ def _built(plan: Plan, output: Path) -> Built:
     return Built(
         output=output,
         scale=plan.scaling_factor,
+        method=plan.method,
         signature_items=sum(len(group.nest) for group in signature.groups),
         skeleton_events=sum(
             operation.occurrences * len(program.ranks)

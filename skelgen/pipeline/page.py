@@ -33,17 +33,18 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     from skelgen.prediction.skeleton_runs import prepare
     from skelgen.prediction.store import load
     from skelgen.signature import store
-    from skelgen.skeleton.plan import plan
+    from skelgen.skeleton.methods import planner
     from skelgen.web import Shares, page_of, render_page
 
     facts = load(folder)
     signature = store.load(folder / SIGNATURE_FILE)
-    report = plan(signature, facts.scaling_factor).report
+    report = planner(facts.method)(signature, facts.scaling_factor).report
     shares = Shares("skeleton", *prepare(folder, facts).reference_shares())
     page = page_of(
         signature,
         report,
         scaling_factor=facts.scaling_factor,
+        method=facts.method,
         measured=[shares],
         comparisons=comparisons,
     )

@@ -125,6 +125,7 @@ def _facts(content: Mapping[str, Any]) -> SkeletonFacts:
             for name, value in dict(launch["environment"]).items()
         ),
         calibration=None if known is None else _calibration(known),
+        method=_text({"method": "whole-events", **content}, "method"),
     )
     for name in _POSITIVE:
         if getattr(facts, name) <= 0:

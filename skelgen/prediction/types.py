@@ -61,6 +61,8 @@ class SkeletonFacts:
     environment : tuple of (str, str)
         Variables of that launch that change how MPI behaves.
     calibration : Calibration or None
+    method : str
+        Rules that the skeleton was planned by.
     """
 
     ranks: int
@@ -75,6 +77,7 @@ class SkeletonFacts:
     folder: str
     environment: tuple[tuple[str, str], ...]
     calibration: Calibration | None
+    method: str = "whole-events"
 
 
 @dataclass(frozen=True, slots=True)

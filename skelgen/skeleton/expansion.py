@@ -10,7 +10,7 @@ the whole ones stay neighbours and fold into one loop.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,10 @@ from skelgen._kernels._select import ffi, lib
 from skelgen.errors import InputError
 from skelgen.loops import Nest
 from skelgen.signature import RankGroup, Signature
+
+#: Says of the trips of a loop execution and the part that is kept of it which
+#: iterations are kept, and what part of each.
+Shares = Callable[[int, float], dict[int, float]]
 
 _BROKEN = "a loop nest is broken: its trip counts do not fit its loops; build it again"
 
@@ -51,7 +55,9 @@ class Expansion:
         return self.first[self.group] - calls_first[:-1]
 
 
-def expand(signature: Signature, fraction: float) -> Expansion:
+def expand(
+    signature: Signature, fraction: float, shares: Shares | None = None
+) -> Expansion:
     """Expand the nests of all groups.
 
     Parameters
@@ -59,13 +65,15 @@ def expand(signature: Signature, fraction: float) -> Expansion:
     signature : Signature
     fraction : float
         Part of the application that is to be kept, 0 to 1 [1].
+    shares : callable, optional
+        Other rules than `iteration_shares`, followed in plain Python.
 
     Raises
     ------
     InputError
         When the counts of a group's leaves contradict its nest.
     """
-    parts = [_expand_group(group, fraction) for group in signature.groups]
+    parts = [_expand_group(group, fraction, shares) for group in signature.groups]
     lengths = [len(leaf) for leaf, _ in parts]
     group = np.zeros(signature.ranks, np.int64)
     for number, members in enumerate(signature.groups):
@@ -79,13 +87,15 @@ def expand(signature: Signature, fraction: float) -> Expansion:
 
 
 def _expand_group(
-    group: RankGroup, fraction: float
+    group: RankGroup, fraction: float, shares: Shares | None
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     length = int(group.count.sum())
     leaf, weight = weigh(group.nest, fraction, length)
     counted = np.bincount(leaf, minlength=len(group.count))
     if not np.array_equal(counted, group.count):
         raise InputError(_BROKEN)
+    if shares is not None:
+        _, weight = weigh_plain(group.nest, fraction, shares)
     return leaf, weight
 
 
@@ -133,10 +143,10 @@ def weigh(
 
 
 def weigh_plain(
-    nest: Nest, fraction: float
+    nest: Nest, fraction: float, shares: Shares | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Return leaf and weight of every position of a nest (plain Python twin)."""
-    walk = _Walk(nest)
+    walk = _Walk(nest, shares or iteration_shares)
     walk.body(0, len(nest), fraction)
     return np.array(walk.leaf, np.int32), np.array(walk.weight, np.float32)
 
@@ -144,7 +154,8 @@ def weigh_plain(
 class _Walk:
     """One walk over the expansion of a nest."""
 
-    def __init__(self, nest: Nest) -> None:
+    def __init__(self, nest: Nest, shares: Shares) -> None:
+        self.shares = shares
         self.body_items = nest.body_items.tolist()
         leaves = iter(range(len(nest)))
         self.number = [-1 if items else next(leaves) for items in self.body_items]
@@ -164,7 +175,7 @@ class _Walk:
 
     def loop(self, item: int, fraction: float) -> None:
         trips = next(self.trips[item])
-        shares = iteration_shares(trips, fraction)
+        shares = self.shares(trips, fraction)
         for trip in range(trips):
             share = shares.get(trip, 0.0)
             self.body(item + 1, item + 1 + self.body_items[item], share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,7 @@ from skelgen.skeleton.script import script_of
 from skelgen.skeleton.selection import places, select
 from skelgen.skeleton.sizes import sizes_of
 from skelgen.skeleton.strings import Strings, draft, strings_of
-from skelgen.skeleton.types import Plan, Program
+from skelgen.skeleton.types import WHOLE_EVENTS, Plan, Program
 from skelgen.skeleton.units import Units, units_of
 from skelgen.units import NS_PER_S
 
@@ -51,6 +52,24 @@ class Source:
     matching: Matching
     expansion: Expansion
     units: Units
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """Programs and what the simulator says of them.
+
+    Attributes
+    ----------
+    programs : tuple of Program
+    mended : Mended
+        Sends that were made nonblocking so that the programs finish.
+    flaw : Flaw or None
+        What mending cannot change; None when the programs finish.
+    """
+
+    programs: tuple[Program, ...]
+    mended: Mended
+    flaw: Flaw | None
 
 
 def plan(
@@ -81,9 +100,9 @@ def plan(
     ----------
     Sodhi and Subhlok 2005, section III-C.
     """
-    _check_scale(signature, scaling_factor)
+    check_scale(signature, scaling_factor)
     progress.start("planning", 4)
-    source = source_of(signature, 1 / scaling_factor)
+    source = source_of(signature, expand(signature, 1 / scaling_factor))
     progress.advance(1)
     chosen = select(
         signature, source.expansion, source.calls, source.units, 1 / scaling_factor
@@ -97,21 +116,56 @@ def plan(
     progress.advance(1)
     strings = strings_of(signature, source.expansion, source.calls, kept)
     symbols = Symbols(signature.functions, signature.symbols)
-    programs, mended = _proved(source, strings, symbols, _fraction(source, chosen))
+    fraction = _fraction(source, chosen)
+    proof = proved(
+        source,
+        strings,
+        symbols,
+        lambda current: _assemble(source, current, symbols, fraction),
+    )
+    _check(proof.flaw)
     progress.advance(1)
+    made = planned(source, symbols, proof, scaling_factor)
+    progress.finish()
+    return made
+
+
+def planned(
+    source: Source,
+    symbols: Symbols,
+    proof: Proved,
+    scaling_factor: float,
+    *,
+    method: str = WHOLE_EVENTS,
+) -> Plan:
+    """Put a plan together with its report.
+
+    Parameters
+    ----------
+    source : Source
+    symbols : Symbols
+        Those of the programs.
+    proof : Proved
+    scaling_factor : float
+        K [1].
+    method : str
+    """
+    signature, programs = source.signature, proof.programs
     report = report_of(
         signature,
         programs,
         scaling_factor,
         _dropped(source),
-        _warnings(source, mended),
+        _warnings(source, proof.mended, method),
     )
-    progress.finish()
     functions = tuple(symbols.functions)
-    return Plan(signature, scaling_factor, functions, symbols.table, programs, report)
+    return Plan(
+        signature, scaling_factor, functions, symbols.table, programs, report, method
+    )
 
 
-def _check_scale(signature: Signature, scaling_factor: float) -> None:
+def check_scale(signature: Signature, scaling_factor: float) -> None:
+    """Refuse what cannot be scaled at all, or not by that factor."""
     if not scaling_factor > 1:
         raise UsageError(
             f"K = {scaling_factor:g} is not more than 1: ask for a larger K"
@@ -128,16 +182,15 @@ def _check_scale(signature: Signature, scaling_factor: float) -> None:
         )
 
 
-def source_of(signature: Signature, fraction: float) -> Source:
-    """Expand a signature and match its calls again.
+def source_of(signature: Signature, expansion: Expansion) -> Source:
+    """Match the calls of a signature again.
 
     Parameters
     ----------
     signature : Signature
-    fraction : float
-        Part of the application that is to be kept, 0 to 1 [1].
+    expansion : Expansion
+        Of that signature.
     """
-    expansion = expand(signature, fraction)
     calls = calls_of(signature)
     lengths = np.diff(expansion.first)[expansion.group]
     if not np.array_equal(np.diff(calls.first), lengths):
@@ -157,30 +210,13 @@ def _fraction(source: Source, chosen: NDArray[np.bool_]) -> float:
     return float(calls[chosen].sum() / max(calls[~units.broken].sum(), 1))
 
 
-def _proved(
-    source: Source, strings: Strings, symbols: Symbols, fraction: float
-) -> tuple[tuple[Program, ...], Mended]:
-    """Assemble programs and mend them until they finish."""
-    mended = Mended()
-    for _ in range(_ROUNDS):
-        current = strings
-        if mended.waited or mended.freed:
-            current = mend(strings, source.expansion.group, symbols, mended)
-        programs, nodes = assemble(source, current, symbols, fraction)
-        script = script_of(
-            programs, symbols.functions, symbols.table, source.signature.families
-        )
-        flaw = find_flaw(script, nodes.describe)
-        if flaw is None:
-            return programs, mended
-        mended = _mend_more(flaw, nodes, symbols, mended)
-    raise InputError("mending stalled sends did not come to an end: record again")
-
-
-def assemble(
-    source: Source, strings: Strings, symbols: Symbols, fraction: float
-) -> tuple[tuple[Program, ...], Nodes]:
-    """Give strings of calls their quantities and fold them.
+def proved(
+    source: Source,
+    strings: Strings,
+    symbols: Symbols,
+    assemble: Callable[[Strings], tuple[tuple[Program, ...], Nodes]],
+) -> Proved:
+    """Assemble programs and mend them until they finish, or cannot be mended.
 
     Parameters
     ----------
@@ -188,9 +224,33 @@ def assemble(
     strings : Strings
         What every rank executes.
     symbols : Symbols
-        Of the plan.
-    fraction : float
-        Part of the computation that is kept [1].
+        Of the plan; gets those that mending needs.
+    assemble : callable
+        Gives strings of calls their quantities and folds them.
+    """
+    mended = Mended()
+    for _ in range(_ROUNDS):
+        current = strings
+        if mended.waited or mended.freed:
+            current = mend(strings, source.expansion.group, symbols, mended)
+        programs, nodes = assemble(current)
+        script = script_of(
+            programs, symbols.functions, symbols.table, source.signature.families
+        )
+        flaw = find_flaw(script, nodes.describe)
+        more = _mend_more(flaw, nodes, symbols, mended)
+        if more == mended:
+            return Proved(programs, mended, flaw)
+        mended = more
+    raise InputError("mending stalled sends did not come to an end: record again")
+
+
+def _assemble(
+    source: Source, strings: Strings, symbols: Symbols, fraction: float
+) -> tuple[tuple[Program, ...], Nodes]:
+    """Give strings of calls their quantities and fold them.
+
+    Of the computation `fraction` is kept.
     """
     current = draft(strings, source.expansion.group)
     nodes = Nodes(
@@ -204,15 +264,14 @@ def assemble(
     return programs_of(nodes, sizes, durations, source.expansion, first), nodes
 
 
-def _mend_more(flaw: Flaw, nodes: Nodes, symbols: Symbols, mended: Mended) -> Mended:
-    """Choose further sends to mend, or refuse."""
-    if not flaw.stalled:
-        raise InputError(
-            f"the recorded calls do not fit each other ({flaw.message}): record again"
-        )
-    how = "even though sends are buffered" if not flaw.rendezvous else "without buffers"
+def _mend_more(
+    flaw: Flaw | None, nodes: Nodes, symbols: Symbols, mended: Mended
+) -> Mended:
+    """Choose further sends to mend; none when that does not help."""
+    if flaw is None or not (flaw.stalled and flaw.rendezvous):
+        return mended
     waited, freed = set(mended.waited), set(mended.freed)
-    for row in flaw.sends if flaw.rendezvous else ():
+    for row in flaw.sends:
         place = nodes.place(row)
         if not symbols.mendable(int(nodes.symbol[row])) or place in mended.freed:
             continue
@@ -220,13 +279,22 @@ def _mend_more(flaw: Flaw, nodes: Nodes, symbols: Symbols, mended: Mended) -> Me
         late = place in mended.waited or not nodes.blocks(row)
         (freed if late else waited).add(place)
     waited -= freed
-    found = Mended(frozenset(waited), frozenset(freed))
-    if found == mended:
+    return Mended(frozenset(waited), frozenset(freed))
+
+
+def _check(flaw: Flaw | None) -> None:
+    """Refuse an application whose calls cannot finish."""
+    if flaw is None:
+        return
+    if not flaw.stalled:
         raise InputError(
-            f"the application's calls cannot finish {how}: {flaw.message}; it relies "
-            "on its MPI library in a way that skeletons do not repeat"
+            f"the recorded calls do not fit each other ({flaw.message}): record again"
         )
-    return found
+    how = "without buffers" if flaw.rendezvous else "even though sends are buffered"
+    raise InputError(
+        f"the application's calls cannot finish {how}: {flaw.message}; it relies "
+        "on its MPI library in a way that skeletons do not repeat"
+    )
 
 
 def _dropped(source: Source) -> list[tuple[str, int, float]]:
@@ -244,7 +312,7 @@ def _dropped(source: Source) -> list[tuple[str, int, float]]:
     return [("without a partner", len(lost), time_ns / NS_PER_S)]
 
 
-def _warnings(source: Source, mended: Mended) -> list[str]:
+def _warnings(source: Source, mended: Mended, method: str) -> list[str]:
     found = list(source.matching.problems)
     names = sorted(
         symbol_label(source.signature, int(_leaf_symbol(source, *place)))
@@ -256,8 +324,9 @@ def _warnings(source: Source, mended: Mended) -> list[str]:
             "the skeleton sends partitioned messages whole, when they are started"
         )
     if names:
+        who = "application" if method == WHOLE_EVENTS else "division by K"
         found.append(
-            "the application relies on buffered sends, which became nonblocking in "
+            f"the {who} relies on buffered sends, which became nonblocking in "
             f"the skeleton: {', '.join(dict.fromkeys(names))}"
         )
     return found
@@ -265,4 +334,5 @@ def _warnings(source: Source, mended: Mended) -> list[str]:
 
 def _leaf_symbol(source: Source, number: int, leaf: int) -> int:
     nest = source.signature.groups[number].nest
-    return int(nest.symbol[nest.body_items == 0][leaf])
+    symbols = nest.symbol[nest.body_items == 0]
+    return int(symbols[leaf % len(symbols)])

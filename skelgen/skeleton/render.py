@@ -252,6 +252,7 @@ def _metadata(plan: Plan, calibration: Calibration) -> dict[str, object]:
         "format": FORMAT,
         "application": signature.provenance.application,
         "scale": plan.scaling_factor,
+        "method": plan.method,
         "ranks": signature.ranks,
         "application_s": signature.application_s,
         "expected_s": report.expected_s,

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from skelgen.loops import Nest
 from skelgen.signature import Signature
 
+#: Keep whole matched events, or divide each rank as the 2005 paper does.
+WHOLE_EVENTS, PAPER_2005 = "whole-events", "paper2005"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
@@ -168,6 +171,8 @@ class Plan:
         relied on buffering becomes a nonblocking one with a completion.
     programs : tuple of Program
     report : Report
+    method : str
+        Rules by which it was made: WHOLE_EVENTS or PAPER_2005.
     """
 
     signature: Signature
@@ -176,3 +181,4 @@ class Plan:
     symbols: NDArray[np.void]
     programs: tuple[Program, ...]
     report: Report
+    method: str = WHOLE_EVENTS

@@ -9,6 +9,7 @@ import numpy as np
 
 from skelgen.signature import Signature
 from skelgen.skeleton import KeptClass, Report
+from skelgen.skeleton.types import WHOLE_EVENTS
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.pictures import (
     MOST_CELLS,
@@ -141,7 +142,7 @@ def _matrix(signature: Signature) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _facts(
-    signature: Signature, report: Report | None, scale: float | None
+    signature: Signature, report: Report | None, scale: float | None, method: str
 ) -> list[tuple[str, str]]:
     origin = signature.provenance
     items = sum(len(group.nest) for group in signature.groups)
@@ -159,6 +160,7 @@ def _facts(
     if report is not None and scale is not None:
         facts += [
             ("scaling factor K", f"{scale:g}"),
+            ("method", method),
             ("expected skeleton time", format_seconds(report.expected_s)),
             ("kept calls", f"{100 * report.fraction:.3g} %"),
             ("time nothing stands for", f"{100 * report.dropped_share:.2g} %"),
@@ -184,6 +186,7 @@ def page_of(
     report: Report | None = None,
     *,
     scaling_factor: float | None = None,
+    method: str = WHOLE_EVENTS,
     measured: Sequence[Shares] = (),
     comparisons: Sequence[Comparison] = (),
 ) -> Page:
@@ -196,6 +199,8 @@ def page_of(
         Of the plan, when a skeleton was built.
     scaling_factor : float, optional
         K of that plan.
+    method : str
+        Rules that it was made by.
     measured : sequence of Shares
         Measured runs to set beside the application.
     comparisons : sequence of Comparison
@@ -207,7 +212,7 @@ def page_of(
     """
     return Page(
         title=signature.provenance.application,
-        facts=tuple(_facts(signature, report, scaling_factor)),
+        facts=tuple(_facts(signature, report, scaling_factor, method)),
         warnings=report.warnings if report is not None else (),
         trees=tuple(
             (_ranks_text(group.ranks), rows_of(signature, group))

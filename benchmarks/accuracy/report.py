@@ -1,105 +1,260 @@
-"""Tables of the accuracy run, as Markdown."""
+"""The page about accuracy: tables and figures of a file of results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from benchmarks.accuracy.judge import Judgement, baselines, skeletons
-from benchmarks.accuracy.results import Results
+from benchmarks.accuracy.figures import bars
+from benchmarks.accuracy.judge import Judgement, judge, reference
+from benchmarks.accuracy.results import APPLICATION, SKELETON, SMALL, Results
+from skelgen.prediction.predict import MODEL_ERROR
 
-#: Errors beyond this are listed one by one [1].
+#: Errors beyond this are listed one by one, with their cause [1].
 LARGE = 0.08
+#: Skeletons of this and longer are judged together [s].
+LONG_S = 1.0
+
+HERE = Path(__file__).parent
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table."""
+    """Write a table; empty without rows."""
     lines = [head, ["---"] * len(head), *rows]
+    if len(lines) == 2:
+        return "None.\n"
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
-def _percent(errors: Sequence[float]) -> str:
-    if not errors:
-        return "-"
-    return f"{100 * float(np.mean(np.abs(errors))):.1f} %"
+def _percent(values: Sequence[float]) -> str:
+    return f"{100 * statistics.fmean(values):.1f} %" if values else "-"
+
+
+def _sizes(found: Iterable[Judgement]) -> list[float]:
+    return [abs(one.error) for one in found]
 
 
 def _columns(found: Sequence[Judgement]) -> dict[str, list[Judgement]]:
     """Group by method; skeletons by their length, the longest first."""
     groups: dict[str, list[Judgement]] = {}
-    for one in sorted(found, key=lambda one: -one.length_s):
-        name = f"skeleton {one.length_s:g} s" if one.length_s else one.method
-        groups.setdefault(name, []).append(one)
+    for one in sorted(found, key=lambda one: (one.method != SKELETON, -one.length_s)):
+        length = f" {one.length_s:g} s" if one.length_s else ""
+        groups.setdefault(f"{one.method}{length}", []).append(one)
     return groups
 
 
-def _by(found: Sequence[Judgement], key: Callable[[Judgement], str], head: str) -> str:
+Field = Callable[[Judgement], str]
+
+
+def _by(found: Sequence[Judgement], key: Field, head: str) -> str:
+    """Write mean errors by a field and method."""
     columns = _columns(found)
-    names = list(dict.fromkeys(key(one) for one in found))
     rows = [
-        [name, *(_errors(group, name, key) for group in columns.values())]
-        for name in names
+        [
+            name,
+            *(
+                _percent(_sizes(one for one in group if key(one) == name))
+                for group in columns.values()
+            ),
+        ]
+        for name in dict.fromkeys(key(one) for one in found)
     ]
-    whole = [_percent([one.error for one in group]) for group in columns.values()]
-    return table([head, *columns], [*rows, ["**all**", *whole]])
+    whole = [_percent(_sizes(group)) for group in columns.values()]
+    return table([head, *columns], [*rows, ["**all**", *whole]] if rows else [])
 
 
-def _errors(
-    group: Sequence[Judgement], name: str, key: Callable[[Judgement], str]
-) -> str:
-    return _percent([one.error for one in group if key(one) == name])
+def _figure(title: str, found: Sequence[Judgement], key: Field) -> str:
+    """Draw what `_by` writes, with the smallest and the largest error of each."""
+    groups = list(dict.fromkeys(key(one) for one in found))
+    series: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for name, judged in _columns(found).items():
+        for group in groups:
+            if sizes := _sizes(one for one in judged if key(one) == group):
+                bar = statistics.fmean(sizes), min(sizes), max(sizes)
+                series.setdefault(name, {})[group] = bar
+    return bars(title, groups, series)
 
 
 def _spread(found: Sequence[Judgement]) -> str:
+    """Write errors and intervals by method."""
+    ours = [one for one in found if one.method == SKELETON]
+    groups = {
+        **_columns(found),
+        f"**{LONG_S:g} s and more**": [o for o in ours if o.length_s >= LONG_S],
+        "**all skeletons**": ours,
+    }
     rows = []
-    for name, group in _columns(found).items():
-        errors = np.abs([one.error for one in group])
-        held = [one.held for one in group if one.held is not None]
+    for name, group in groups.items():
+        if not group:
+            continue
+        sizes = _sizes(group)
+        held = [float(one.held) for one in group if one.held is not None]
+        needed = [one.needed for one in group if one.needed is not None]
         rows.append(
             [
                 name,
                 str(len(group)),
-                f"{100 * errors.mean():.1f} %",
-                f"{100 * float(np.quantile(errors, 0.9)):.1f} %",
-                f"{100 * errors.max():.1f} %",
-                f"{100 * float(np.mean(held)):.0f} %" if held else "-",
+                _percent(sizes),
+                f"{100 * float(np.quantile(sizes, 0.9)):.1f} %",
+                f"{100 * max(sizes):.1f} %",
+                f"{100 * statistics.fmean(held):.0f} %" if held else "-",
+                f"{float(np.quantile(needed, 0.9)):.3f}" if needed else "-",
             ]
         )
-    head = ["method", "cases", "mean", "90th percentile", "largest", "interval held"]
-    return table(head, rows)
+    head = (
+        "method, cases, mean, 90th percentile, largest, interval held, error for 90 %"
+    )
+    return table(head.split(", "), rows)
 
 
-def _large(found: Sequence[Judgement]) -> str:
+def _large(found: Sequence[Judgement], causes: Mapping[str, str]) -> str:
+    """List large errors of ours with the cause found for them."""
     rows = [
-        [one.application, one.scenario, f"{one.length_s:g} s", f"{one.error:+.1%}"]
+        [
+            one.application,
+            one.scenario,
+            f"{one.length_s:g} s",
+            f"{one.error:+.1%}",
+            causes.get(f"{one.application}, {one.scenario}")
+            or causes.get(one.application, ""),
+        ]
         for one in found
-        if one.method == "skeleton" and abs(one.error) > LARGE
+        if one.method == SKELETON and abs(one.error) > LARGE
     ]
-    return table(["application", "scenario", "skeleton", "error"], rows) if rows else ""
+    return table(["application", "scenario", "skeleton", "error", "cause"], rows)
 
 
-def report(results: Results) -> str:
-    """Write all tables of a file of results."""
-    found = skeletons(results, np.random.default_rng(1)) + baselines(results)
+def _slowdowns(found: Sequence[Judgement]) -> str:
     slow = {(o.application, o.scenario): f"{o.slowdown:.2f}" for o in found}
-    names = list(dict.fromkeys(name for name, _ in slow))
+    names = dict.fromkeys(name for name, _ in slow)
     scenarios = list(dict.fromkeys(scenario for _, scenario in slow))
     rows = [[n, *(slow.get((n, s), "-") for s in scenarios)] for n in names]
-    parts = [
-        "## All predictions\n",
-        _spread(found),
-        "## Mean error by application\n",
-        _by(found, lambda one: one.application, "application"),
-        "## Mean error by scenario\n",
-        _by(found, lambda one: one.scenario, "scenario"),
-        "## Slowdown of the applications\n",
-        table(["application", *scenarios], rows),
+    return table(["application", *scenarios], rows)
+
+
+def _quiet_what(results: Results) -> list[tuple[str, float]]:
+    """Return all that was run with all ranks, the application first."""
+    found = {(key.what, key.length_s) for key in results.measured} - {(SMALL, 0.0)}
+    order = {APPLICATION: 0, SKELETON: 1}
+    return sorted(found, key=lambda one: (order.get(one[0], 2), one[0], -one[1]))
+
+
+def _activity(results: Results) -> tuple[str, str]:
+    """Write and draw which share of its quiet time each program spends in MPI.
+
+    References
+    ----------
+    Sodhi and Subhlok 2005, figure 2.
+    """
+    names = results.names("application")
+    series: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for what, length_s in _quiet_what(results):
+        column = f"{what} {length_s:g} s" if length_s else what
+        for name in names:
+            if found := results.found(name, reference(""), what, length_s):
+                share = statistics.median(run.mpi_share for run in found)
+                series.setdefault(column, {})[name] = (share, share, share)
+    rows = [
+        [n, *(f"{100 * s[n][0]:.1f} %" if n in s else "-" for s in series.values())]
+        for n in names
     ]
-    if large := _large(found):
-        parts += [f"## Errors above {LARGE:.0%}\n", large]
-    if results.provenance:
-        facts = json.dumps(results.provenance[-1], indent=1)
-        parts += ["## Measured on\n", f"```json\n{facts}\n```\n"]
-    return "\n".join(parts)
+    title = "Time inside MPI, quiet; the rest is computation"
+    return table(["application", *series], rows), bars(title, names, series)
+
+
+def _noise(results: Results) -> str:
+    """Write how quiet the quiet machine was."""
+    rows = []
+    for name in results.names("application"):
+        runs = results.runs(name, reference(""), APPLICATION, 0.0)
+        steal = [run.steal for key, run in results.measured.items() if _of(key, name)]
+        spread = f"{max(runs) / min(runs) - 1:.1%}" if runs else "-"
+        times = ", ".join(f"{seconds:.2f}" for seconds in runs)
+        share = f"{statistics.fmean(steal):.1%}, {max(steal):.1%}"
+        rows.append([name, times, spread, share])
+    head = "application; quiet runs [s]; longest over shortest; steal: mean, largest"
+    return table(head.split("; "), rows)
+
+
+def _of(key: object, name: str) -> bool:
+    return getattr(key, "application", "") == name
+
+
+def _causes(path: Path) -> dict[str, str]:
+    return (yaml.safe_load(path.read_text()) or {}) if path.exists() else {}
+
+
+def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+    """Return all tables, and all figures, by the names that the page gives them."""
+    everything = judge(results, np.random.default_rng(1))
+    found = [one for one in everything if not one.alone]
+    sixth = [one for one in everything if one.alone and one.method != "average"]
+    skeletons = [one for one in found if one.method == SKELETON]
+    activity, shares = _activity(results)
+    refused = [
+        [one.application, one.what, f"{one.length_s:g} s", one.why]
+        for one in results.refused
+    ]
+    tables = {
+        "spread": _spread(found),
+        "by_application": _by(found, lambda one: one.application, "application"),
+        "by_scenario": _by(found, lambda one: one.scenario, "scenario"),
+        "sixth": _by(sixth, lambda one: one.application, "application"),
+        "slowdowns": _slowdowns(everything),
+        "large": _large(everything, causes),
+        "refused": table(["application", "method", "length", "why"], refused),
+        "activity": activity,
+        "noise": _noise(results),
+        "model_error": f"{MODEL_ERROR:g}",
+        "measured_on": json.dumps(results.provenance[-1:], indent=1),
+    }
+    figures = {"activity": shares}
+    if found:
+        figures |= {
+            "applications": _figure(
+                "Error by application", skeletons, lambda one: one.application
+            ),
+            "scenarios": _figure(
+                "Error by scenario", skeletons, lambda one: one.scenario
+            ),
+            "baselines": _figure(
+                "Error of all methods", _shortest(found), lambda one: one.scenario
+            ),
+        }
+    return tables, figures
+
+
+def _shortest(found: Sequence[Judgement]) -> list[Judgement]:
+    """Take each method once, at its shortest length, as the paper's figure 7 does."""
+    shortest = {
+        method: min(one.length_s for one in found if one.method == method)
+        for method in {one.method for one in found}
+    }
+    return [one for one in found if one.length_s == shortest[one.method]]
+
+
+def write(results: Results, folder: Path) -> list[Path]:
+    """Write accuracy.md and its figures into a folder; return their paths."""
+    tables, figures = sections(results, _causes(HERE / "causes.yaml"))
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    page = environment.get_template("accuracy.md.j2").render(
+        tables=tables, figures=list(figures)
+    )
+    written = {folder / "accuracy.md": page}
+    for name, drawing in figures.items():
+        written[folder / f"figures/accuracy-{name}.svg"] = drawing
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return list(written)

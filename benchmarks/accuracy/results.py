@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-#: What was run: the application, its small input, a skeleton.
-APPLICATION, SMALL, SKELETON = "application", "small", "skeleton"
+#: What was run: the application, its small input, skeletons by how they are built.
+APPLICATION, SMALL = "application", "small"
+SKELETON, FITTED, PAPER = "skeleton", "fitted", "paper2005"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +33,66 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """What a run took.
+
+    Attributes
+    ----------
+    seconds : float
+        Between Init and Finalize [s].
+    mpi_share : float
+        Time inside MPI of the time of all ranks [1].
+    steal : float
+        Part of this machine's time that went to others on its host [1].
+    """
+
+    seconds: float
+    mpi_share: float = 0.0
+    steal: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A skeleton that cannot be built or run, and why."""
+
+    application: str
+    what: str
+    length_s: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What a file holds.
 
     Attributes
     ----------
-    seconds : dict of Key to float
-        Time of each run [s].
+    measured : dict of Key to Run
     provenance : tuple of dict
         Machine, MPI, limits and versions; one for each call of the program.
+    refused : tuple of Refusal
     """
 
-    seconds: dict[Key, float]
-    provenance: tuple[dict[str, Any], ...]
+    measured: dict[Key, Run]
+    provenance: tuple[dict[str, Any], ...] = ()
+    refused: tuple[Refusal, ...] = ()
+
+    def found(self, *fields: Any) -> tuple[Run, ...]:
+        """Return all repeats of application, scenario, what, length."""
+        repeats = {
+            key.repeat: run
+            for key, run in self.measured.items()
+            if (key.application, key.scenario, key.what, key.length_s) == fields
+        }
+        return tuple(repeats[repeat] for repeat in sorted(repeats))
 
     def runs(self, *fields: Any) -> tuple[float, ...]:
-        """Return the times of all repeats of application, scenario, what, length."""
-        found = sorted(
-            (key.repeat, seconds)
-            for key, seconds in self.seconds.items()
-            if (key.application, key.scenario, key.what, key.length_s) == fields
-        )
-        return tuple(seconds for _, seconds in found)
+        """Return the times of all repeats [s]."""
+        return tuple(run.seconds for run in self.found(*fields))
 
     def names(self, field: str) -> list[Any]:
         """Return what occurs in a field, in order of first appearance."""
-        return list(dict.fromkeys(getattr(key, field) for key in self.seconds))
+        return list(dict.fromkeys(getattr(key, field) for key in self.measured))
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -70,14 +105,16 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def read(path: Path) -> Results:
     """Read a file of results; a missing one is empty."""
-    seconds, provenance = {}, []
+    measured, provenance, refused = {}, [], []
     for line in _lines(path):
         if "provenance" in line:
             provenance.append(line["provenance"])
+        elif "refused" in line:
+            refused.append(Refusal(**line["refused"]))
         else:
-            taken = line.pop("seconds")
-            seconds[Key(**line)] = taken
-    return Results(seconds, tuple(provenance))
+            run = Run(**line.pop("run"))
+            measured[Key(**line)] = run
+    return Results(measured, tuple(provenance), tuple(dict.fromkeys(refused)))
 
 
 class Log:
@@ -98,9 +135,14 @@ class Log:
         """Write down where and with what the following runs are made."""
         self._write({"provenance": facts})
 
-    def run(self, key: Key, seconds: float) -> None:
+    def run(self, key: Key, run: Run) -> None:
         """Write down one run."""
-        self._write({**asdict(key), "seconds": round(seconds, 6)})
+        rounded = {name: round(value, 5) for name, value in asdict(run).items()}
+        self._write({**asdict(key), "run": rounded})
+
+    def refused(self, refusal: Refusal) -> None:
+        """Write down that a skeleton cannot be had."""
+        self._write({"refused": asdict(refusal)})
 
     def _write(self, line: dict[str, Any]) -> None:
         self._file.write(json.dumps(line) + "\n")

@@ -98,13 +98,39 @@ def measured(
 def _draws(
     facts: SkeletonFacts, runs_s: Sequence[float], generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw the product of the three medians that were measured."""
-    draws = median_draws(runs_s, generator, spread=relative_spread(runs_s))
+    """Draw the predicted time [s] without the error of the method."""
     if (known := facts.calibration) is None:
-        return draws * ratio(facts)
-    spread = relative_spread(known.skeleton_runs_s)
-    above = median_draws(known.application_runs_s, generator, spread=spread)
-    return draws * above / median_draws(known.skeleton_runs_s, generator)
+        spread = relative_spread(runs_s)
+        return median_draws(runs_s, generator, spread=spread) * ratio(facts)
+    measured = known.application_runs_s, known.skeleton_runs_s
+    return product_draws(runs_s, *measured, generator)
+
+
+def product_draws(
+    runs_s: Sequence[float],
+    application_runs_s: Sequence[float],
+    skeleton_runs_s: Sequence[float],
+    generator: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw the product of the three medians that were measured.
+
+    Parameters
+    ----------
+    runs_s : sequence of float
+        Times of the skeleton on the node set [s].
+    application_runs_s, skeleton_runs_s : sequence of float
+        Times of both on the reference [s].
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    (draws,) float64 array
+        Predicted times [s].
+    """
+    draws = median_draws(runs_s, generator, spread=relative_spread(runs_s))
+    spread = relative_spread(skeleton_runs_s)
+    above = median_draws(application_runs_s, generator, spread=spread)
+    return draws * above / median_draws(skeleton_runs_s, generator)
 
 
 def verdict(

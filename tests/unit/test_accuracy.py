@@ -1,23 +1,37 @@
-"""The accuracy run's arithmetic: errors, baselines, what a stopped run keeps."""
+"""The accuracy run's arithmetic: order, errors, baselines, what a stopped run keeps."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.applications import read_applications
-from benchmarks.accuracy.judge import baselines, skeletons
-from benchmarks.accuracy.report import report
-from benchmarks.accuracy.results import Key, Log, Results, read
+from benchmarks.accuracy.applications import Application, read_applications
+from benchmarks.accuracy.figures import bars
+from benchmarks.accuracy.judge import Judgement, judge
+from benchmarks.accuracy.order import Design, trials
+from benchmarks.accuracy.report import write
+from benchmarks.accuracy.results import (
+    Key,
+    Log,
+    Refusal,
+    Results,
+    Run,
+    read,
+)
+from tests.testbed.scenarios import SCENARIOS
 
-APPLICATIONS = Path(__file__).parents[2] / "benchmarks/accuracy/applications.yaml"
+ROOT = Path(__file__).parents[2]
+APPLICATIONS = ROOT / "benchmarks/accuracy/applications.yaml"
 
 
 def results(**times: dict[str, dict[str, float]]) -> Results:
     """Write runs as application, scenario, what: seconds; a number is a length."""
-    seconds = {}
+    measured = {}
     for name, scenarios in times.items():
         for scenario, runs in scenarios.items():
             for what, taken in runs.items():
@@ -25,8 +39,8 @@ def results(**times: dict[str, dict[str, float]]) -> Results:
                 kind = "skeleton" if length_s else what
                 for repeat, factor in enumerate((0.999, 1.0, 1.001)):
                     key = Key(name, scenario, kind, length_s, repeat)
-                    seconds[key] = taken * factor
-    return Results(seconds, ())
+                    measured[key] = Run(taken * factor, 0.25, 0.01)
+    return Results(measured, (), (Refusal("b", "paper2005", 1.0, "it would block"),))
 
 
 TWO = results(
@@ -41,56 +55,192 @@ TWO = results(
 )
 
 
-def test_a_prediction_is_time_there_by_the_quiet_ratio() -> None:
-    found = skeletons(TWO, np.random.default_rng(0))
-    assert [(one.application, one.length_s) for one in found] == [
-        ("a", 2.0),
-        ("b", 2.0),
-    ]
-    assert [one.error for one in found] == pytest.approx([0.10, 0.0], abs=1e-9)
-    assert [one.slowdown for one in found] == pytest.approx([2.0, 3.0])
-    assert [one.held for one in found] == [False, True]
+def judged(of: Results, method: str) -> list[Judgement]:
+    return [one for one in judge(of, np.random.default_rng(0)) if one.method == method]
 
 
-def test_baselines_know_other_applications_and_small_inputs_only() -> None:
-    found = {(one.application, one.method): one.error for one in baselines(TWO)}
-    assert found == {
-        ("a", "average"): pytest.approx(3 / 2 - 1),
-        ("b", "average"): pytest.approx(2 / 3 - 1),
-        ("a", "small input"): pytest.approx(3 / 2 - 1),
-    }
+def page(of: Results, folder: Path) -> str:
+    paths = write(of, folder)
+    assert paths[0] == folder / "accuracy.md"
+    for path in paths[1:]:
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+        assert f"figures/{path.name}" in paths[0].read_text()
+    return paths[0].read_text()
 
 
-def test_the_report_names_large_errors_one_by_one() -> None:
-    text = report(TWO)
-    assert "| skeleton 2 s | 2 | 5.0 % | 9.0 % | 10.0 % | 50 % |" in text
-    assert "| a | busy | 2 s | +10.0% |" in text
-    assert "| b | busy | 2 s |" not in text
+class TestErrors:
+    def test_a_prediction_is_time_there_by_the_quiet_ratio(self) -> None:
+        found = judged(TWO, "skeleton")
+        assert [(one.application, one.length_s) for one in found] == [
+            ("a", 2.0),
+            ("b", 2.0),
+        ]
+        assert [one.error for one in found] == pytest.approx([0.10, 0.0], abs=1e-9)
+        assert [one.slowdown for one in found] == pytest.approx([2.0, 3.0])
+        assert [one.held for one in found] == [False, True]
+
+    def test_the_needed_model_error_just_reaches_the_truth(self) -> None:
+        wrong, right = judged(TWO, "skeleton")
+        assert right.needed == 0.0
+        # ln 1.1 at the 95 % quantile of a normal distribution; the runs hardly vary.
+        assert wrong.needed == pytest.approx(np.log(1.1) / 1.645, rel=0.1)
+
+    def test_baselines_know_other_applications_and_small_inputs_only(self) -> None:
+        average, small = judged(TWO, "average"), judged(TWO, "small input")
+        assert {one.application: one.error for one in average} == {
+            "a": pytest.approx(3 / 2 - 1),
+            "b": pytest.approx(2 / 3 - 1),
+        }
+        assert {one.application: one.error for one in small} == {
+            "a": pytest.approx(3 / 2 - 1)
+        }
+
+    def test_a_scenario_is_judged_by_the_quiet_case_of_its_placement(self) -> None:
+        sixth = SCENARIOS[6]
+        found = judged(
+            results(
+                a={
+                    "quiet": {"application": 1.0, "2": 1.0},
+                    sixth.reference.name: {"application": 20.0, "2": 2.0},
+                    sixth.name: {"application": 30.0, "2": 3.0},
+                }
+            ),
+            "skeleton",
+        )
+        assert [(one.slowdown, one.error, one.alone) for one in found] == [
+            (pytest.approx(1.5), pytest.approx(0.0), True)
+        ]
 
 
-def test_a_line_cut_by_a_crash_is_measured_again(tmp_path: Path) -> None:
-    path = tmp_path / "results.jsonl"
-    keys = [Key("a", "quiet", "application", 0.0, repeat) for repeat in range(3)]
-    log = Log(path)
-    log.provenance({"mpi": "some"})
-    for key in keys[:2]:
-        log.run(key, 1.5)
-    log.close()
-    path.write_bytes(path.read_bytes()[:-9])
-    assert list(read(path).seconds) == keys[:1]
-    log = Log(path)
-    log.run(keys[1], 1.25)
-    log.close()
-    assert read(path).seconds == {keys[0]: 1.5, keys[1]: 1.25}
-    assert read(path).provenance == ({"mpi": "some"},)
+class TestReport:
+    def test_large_errors_are_named_one_by_one(self, tmp_path: Path) -> None:
+        text = page(TWO, tmp_path)
+        assert "| skeleton 2 s | 2 | 5.0 % | 9.0 % | 10.0 % | 50 % |" in text
+        assert "| **2 s and more** |" not in text
+        assert "| **1 s and more** | 2 | 5.0 % |" in text
+        assert "| a | busy | 2 s | +10.0% |  |" in text
+        assert "| b | busy | 2 s |" not in text
+
+    def test_skeletons_that_cannot_be_had_are_named_with_the_reason(
+        self, tmp_path: Path
+    ) -> None:
+        text = page(TWO, tmp_path)
+        assert "| b | paper2005 | 1 s | it would block |" in text
+
+    def test_a_run_stopped_before_any_scenario_has_a_page_too(
+        self, tmp_path: Path
+    ) -> None:
+        text = page(results(a={"quiet": {"application": 20.0}}), tmp_path)
+        assert "19.98, 20.00, 20.02" in text
+
+    def test_bars_end_where_the_axis_says(self) -> None:
+        drawn = bars("t", ["one"], {"s": {"one": (0.05, 0.02, 0.10)}})
+        text = [node.text for node in ElementTree.fromstring(drawn).iter()]
+        assert "10 %" in text
+        heights = [
+            float(node.get("height", "0"))
+            for node in ElementTree.fromstring(drawn).iter()
+            if node.get("fill", "").startswith("#1b")
+        ]
+        assert heights[-1] == pytest.approx(90.0)
 
 
-def test_every_application_of_the_list_can_be_read() -> None:
-    every = read_applications(APPLICATIONS, [])
-    assert len({one.name for one in every}) == len(every) >= 7
-    assert all(one.small and one.prepare and one.install for one in every)
+class TestOrder:
+    DESIGN = Design((2.0, 1.0), (1.0,), SCENARIOS[1:], 2)
+
+    def test_skeletons_stand_around_the_application_in_mirrored_order(self) -> None:
+        for repeat in range(2):
+            for _, keys in trials(self.DESIGN, "a", repeat, small=False):
+                runs = [(key.what, key.length_s) for key in keys]
+                assert runs == runs[::-1]
+                assert runs[len(runs) // 2] == ("application", 0.0)
+
+    def test_the_second_repeat_goes_backwards(self) -> None:
+        first, second = (
+            [scenario for scenario, _ in trials(self.DESIGN, "a", repeat, small=True)]
+            for repeat in range(2)
+        )
+        assert first == second[::-1]
+
+    def test_no_run_has_the_name_of_another(self) -> None:
+        keys = [
+            key
+            for repeat in range(2)
+            for _, block in trials(self.DESIGN, "a", repeat, small=True)
+            for key in block
+        ]
+        assert len(set(keys)) == len(keys)
+        shared = [k for k in keys if (k.scenario, k.what) == ("quiet", "application")]
+        assert sorted(key.repeat for key in shared) == [0, 1, 2, 3]
+
+    def test_the_paper_s_rules_are_not_asked_for_one_rank(self) -> None:
+        whats = {scenario.name: set() for scenario in SCENARIOS}
+        for scenario, keys in trials(self.DESIGN, "a", 0, small=True):
+            whats.setdefault(scenario.name, set()).update(key.what for key in keys)
+        assert "paper2005" not in whats[SCENARIOS[6].name]
+        assert {"fitted", "application"} < whats[SCENARIOS[6].name]
+        assert {"paper2005", "small"} < whats[SCENARIOS[1].name]
 
 
-def test_an_unknown_application_is_named_with_those_there_are() -> None:
-    with pytest.raises(SystemExit, match=r"has no fluent; it has lammps-lj, "):
-        read_applications(APPLICATIONS, ["fluent"])
+class TestResultsFile:
+    def test_a_line_cut_by_a_crash_is_measured_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "results.jsonl"
+        keys = [Key("a", "quiet", "application", 0.0, repeat) for repeat in range(3)]
+        log = Log(path)
+        log.provenance({"mpi": "some"})
+        for key in keys[:2]:
+            log.run(key, Run(1.5))
+        log.close()
+        path.write_bytes(path.read_bytes()[:-9])
+        assert list(read(path).measured) == keys[:1]
+        log = Log(path)
+        log.run(keys[1], Run(1.25, 0.5, 0.125))
+        log.refused(Refusal("a", "paper2005", 1.0, "why"))
+        log.close()
+        assert read(path).measured == {
+            keys[0]: Run(1.5),
+            keys[1]: Run(1.25, 0.5, 0.125),
+        }
+        assert read(path).provenance == ({"mpi": "some"},)
+        assert read(path).refused == (Refusal("a", "paper2005", 1.0, "why"),)
+
+    def test_a_report_of_nothing_is_one_line(self, tmp_path: Path) -> None:
+        line = [sys.executable, "-m", "benchmarks.accuracy", "report"]
+        done = subprocess.run(
+            [*line, "--results", str(tmp_path / "none")],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 3
+        assert done.stderr == f"accuracy: {tmp_path / 'none'} holds no runs yet\n"
+
+
+class TestApplications:
+    def test_every_application_of_the_list_can_be_read(self) -> None:
+        every = read_applications(APPLICATIONS, [])
+        assert len({one.name for one in every}) == len(every) >= 7
+        assert all(one.small and one.prepare and one.install for one in every)
+        assert {2, 4} <= {one.ranks for one in every}
+
+    def test_an_unknown_application_is_named_with_those_there_are(self) -> None:
+        with pytest.raises(SystemExit, match=r"has no fluent; it has lammps-lj, "):
+            read_applications(APPLICATIONS, ["fluent"])
+
+    def test_stretching_multiplies_steps_and_one_rank_does_its_part(self) -> None:
+        (one,) = read_applications(APPLICATIONS, ["heat2d"], 2.0)
+        (plain,) = read_applications(APPLICATIONS, ["heat2d"])
+        assert one.steps == 2 * plain.steps
+        assert one.on(1).steps == plain.steps
+        assert one.words(one.command)[-1] == str(one.steps)
+
+    def test_a_changed_entry_is_prepared_afresh(self, tmp_path: Path) -> None:
+        one = Application("a", 2, "./a", "", "echo $STEPS > steps", "", "", 7)
+        one.make(tmp_path / "a")
+        (tmp_path / "a/run").mkdir()
+        one.make(tmp_path / "a")
+        assert (tmp_path / "a/run").exists()
+        one.on(4).make(tmp_path / "a")
+        assert not (tmp_path / "a/run").exists()
+        assert (tmp_path / "a/steps").read_text() == "14\n"

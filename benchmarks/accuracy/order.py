@@ -1,0 +1,88 @@
+"""In which order runs are made, so that a drifting machine meets all alike.
+
+A prediction is wrong by drift when application and skeleton meet different states of
+the machine in one scenario and not in the quiet one. So within a *block* (one scenario)
+every skeleton runs right before and right after the application, in mirrored order:
+whatever drifts linearly cancels in each block. Blocks of one placement begin with a
+quiet one and have a second in their middle; odd repeats take all blocks backwards. All
+applications have their first repeat before any has its second.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchmarks.accuracy.results import (
+    APPLICATION,
+    FITTED,
+    PAPER,
+    SKELETON,
+    SMALL,
+    Key,
+)
+from tests.testbed.scenarios import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What is run.
+
+    Attributes
+    ----------
+    lengths_s, other_lengths_s : tuple of float
+        Times of our skeletons, and of those built by other methods [s].
+    scenarios : tuple of Scenario
+        Quiet ones are added.
+    repeats : int
+    """
+
+    lengths_s: tuple[float, ...]
+    other_lengths_s: tuple[float, ...]
+    scenarios: tuple[Scenario, ...]
+    repeats: int
+
+    def methods(self, scenario: Scenario) -> list[tuple[str, float]]:
+        """Return the skeletons that run in a scenario: how built, wanted time [s]."""
+        # One rank does not communicate: there is nothing for the paper's rules to do.
+        others = [FITTED] if scenario.hosts else [FITTED, PAPER]
+        ours = [(SKELETON, length_s) for length_s in self.lengths_s]
+        return ours + [(what, s) for s in self.other_lengths_s for what in others]
+
+    def blocks(self, repeat: int) -> list[Scenario]:
+        """Return the scenarios of a repeat, in order."""
+        found: list[Scenario] = []
+        shared = [one for one in self.scenarios if one != one.reference]
+        for quiet in dict.fromkeys(one.reference for one in self.scenarios):
+            group = [one for one in shared if one.reference == quiet]
+            half = (len(group) + 1) // 2
+            found += [quiet, *group[:half], quiet, *group[half:]]
+        return found[::-1] if repeat % 2 else found
+
+
+def trials(
+    design: Design, name: str, repeat: int, *, small: bool
+) -> Iterator[tuple[Scenario, list[Key]]]:
+    """Name the runs of one application in one repeat, block by block."""
+    counted: Counter[tuple[str, str, float]] = Counter()
+    for before in range(repeat):
+        for scenario in design.blocks(before):
+            counted.update(_block(design, scenario, small=small))
+    for scenario in design.blocks(repeat):
+        keys = []
+        for run in _block(design, scenario, small=small):
+            keys.append(Key(name, *run, counted[run]))
+            counted[run] += 1
+        yield scenario, keys
+
+
+def _block(
+    design: Design, scenario: Scenario, *, small: bool
+) -> list[tuple[str, str, float]]:
+    """Return scenario, what and length [s] of each run of a block."""
+    skeletons = [(scenario.name, *method) for method in design.methods(scenario)]
+    middle = [(scenario.name, APPLICATION, 0.0)]
+    if small and not scenario.hosts:
+        middle.append((scenario.name, SMALL, 0.0))
+    return [*skeletons, *middle, *skeletons[::-1]]

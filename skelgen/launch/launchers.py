@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 
+from skelgen.errors import UsageError
 from skelgen.launch.hosts import Host
 from skelgen.launch.mpi import Mpi, MpiKind
 
@@ -249,6 +250,49 @@ class Srun:
         return [self.words[0], f"--export={export}", *rest]
 
     def with_words(self, words: Sequence[str]) -> Srun:
+        """Return the same launcher with other words of the user."""
+        return replace(self, words=tuple(words))
+
+
+@dataclass(frozen=True, slots=True)
+class FluxRun:
+    """``flux run`` of Flux.
+
+    Attributes
+    ----------
+    words : tuple of str
+        ``flux``, ``run`` and options of the user that are kept.
+    """
+
+    words: tuple[str, ...]
+    grammar: ClassVar[Grammar] = Grammar(
+        ranks=frozenset(["-n", "--ntasks"]),
+        places=dict.fromkeys(["-N", "--nodes", "--requires", "--tasks-per-node"], 1),
+        values=dict.fromkeys("-c -g -t -q -o -B --env --queue --bank".split(), 1),
+    )
+
+    def arguments(
+        self, program: Sequence[str], *, ranks: int, hosts: Sequence[Host] = ()
+    ) -> list[str]:
+        """Return the command; Flux gives every host the same number of ranks."""
+        if not hosts:
+            return [*self.words, "-n", str(ranks), *program]
+        numbers = {host.slots for host in hosts}
+        if len(numbers) > 1:
+            raise UsageError(
+                f"{ranks} ranks on {len(hosts)} hosts: flux run puts the same number "
+                "on each; choose sets whose size divides the ranks"
+            )
+        names = ",".join(host.name for host in hosts)
+        where = ["-N", str(len(hosts)), f"--tasks-per-node={numbers.pop()}"]
+        return [*self.words, *where, f"--requires=host:{names}", *program]
+
+    def typed(self, options: Sequence[str], variables: Mapping[str, str]) -> list[str]:
+        """Return ``flux run``, ``--env=NAME=VALUE`` and the options after ``run``."""
+        pairs = [f"--env={name}={value}" for name, value in variables.items()]
+        return [*self.words[:2], *pairs, *options[1:]]
+
+    def with_words(self, words: Sequence[str]) -> FluxRun:
         """Return the same launcher with other words of the user."""
         return replace(self, words=tuple(words))
 

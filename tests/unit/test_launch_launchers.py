@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from skelgen.errors import UsageError
 from skelgen.launch.hosts import Host
-from skelgen.launch.launchers import Hydra, OpenMpi, Srun, launcher_of
+from skelgen.launch.launchers import FluxRun, Hydra, OpenMpi, Srun, launcher_of
 from skelgen.launch.mpi import Mpi, MpiKind
 
 TWO = (Host("n1", 1), Host("n2", 1))
@@ -78,3 +79,17 @@ def test_srun_lists_unequal_ranks_one_by_one():
 )
 def test_srun_joins_variables_with_what_the_user_exports(options, expected):
     assert Srun(("srun",)).typed(options, {"A": "b"}) == expected
+
+
+def test_flux_requires_hosts_and_spreads_ranks_evenly():
+    launcher = FluxRun(("flux", "run"))
+    words = launcher.typed(["run", "-q", "debug"], {"A": "b"})
+    assert words == ["flux", "run", "--env=A=b", "-q", "debug"]
+    even = (Host("n1", 2), Host("n2", 2))
+    assert launcher.with_words(words).arguments(["./a"], ranks=4, hosts=even) == [
+        *words,
+        *["-N", "2", "--tasks-per-node=2", "--requires=host:n1,n2", "./a"],
+    ]
+    assert launcher.arguments(["./a"], ranks=3) == ["flux", "run", "-n", "3", "./a"]
+    with pytest.raises(UsageError, match="3 ranks on 2 hosts: flux run puts the same"):
+        launcher.arguments(["./a"], ranks=3, hosts=UNEVEN)

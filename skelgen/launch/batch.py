@@ -1,0 +1,331 @@
+"""Run programs as jobs of a batch system: submit, ask, read what came out.
+
+A job leaves its output and, last of all, its exit code as files in a folder that its
+hosts share with this machine, so its end is seen without a word from the system, and
+no accounting is needed. The system is asked at growing intervals what becomes of a
+job that has not ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skelgen.errors import MachineError
+from skelgen.launch.batch_systems import BatchSystem, Job, JobState, Phase
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Launcher
+from skelgen.launch.process import Finished, Started, run
+from skelgen.launch.runner import LocalRunner
+
+logger = logging.getLogger(__name__)
+
+#: How often a folder is looked into, and the system is asked: first and at most [s].
+_LOOK_S, _FIRST_S, _MOST_S, _GROWTH = 0.1, 0.5, 15.0, 1.5
+#: A command of a batch system may take so long, and the system be silent [s].
+_COMMAND_S, SILENCE_S = 30.0, 60.0
+#: Files of another machine may be seen so much later [s].
+_FILES_S = 15.0
+
+
+@dataclass(slots=True)
+class Patience:
+    """How long a batch system may take, and how long it has been silent.
+
+    Attributes
+    ----------
+    queue_s : float
+        Longest time a job may wait for its hosts [s].
+    silence_s : float
+        Longest time the system may give no answer [s].
+    files_s : float
+        Longest time until files of an ended job are seen here [s].
+    silent_since : float or None
+        Shared by all jobs: when one has waited in vain, the next need not [s].
+    """
+
+    queue_s: float
+    silence_s: float = SILENCE_S
+    files_s: float = _FILES_S
+    silent_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRunner:
+    """A `Runner` that submits a job for each run.
+
+    Attributes
+    ----------
+    system : BatchSystem
+    launcher : Launcher
+        What starts the ranks inside the job.
+    folder : Path
+        Holds a folder for each job; on a disk that hosts and this machine share.
+    patience : Patience
+    clock : callable
+        Returns a time [s].
+    """
+
+    system: BatchSystem
+    launcher: Launcher
+    folder: Path
+    patience: Patience
+    clock: Callable[[], float] = field(default=time.monotonic)
+
+    def start(
+        self,
+        program: Sequence[str],
+        *,
+        ranks: int,
+        hosts: Sequence[Host],
+        environment: Mapping[str, str],
+        limit_s: float | None,
+    ) -> BatchRun:
+        """Submit a job that runs a program; see `Runner`."""
+        command = LocalRunner(self.launcher).arguments(
+            program, ranks=ranks, hosts=hosts, environment=environment
+        )
+        folder = self._new_folder()
+        script = folder / "job.sh"
+        script.write_text(_script(folder, command, environment))
+        script.chmod(0o755)
+        job = Job(script, folder / "log", ranks, tuple(hosts), limit_s)
+        return BatchRun(self.system, job, command, self.patience, self.clock)
+
+    def _new_folder(self) -> Path:
+        try:
+            return Path(tempfile.mkdtemp(prefix="job-", dir=self.folder))
+        except OSError as error:
+            raise MachineError(
+                f"cannot write into {self.folder}: {error.strerror}; jobs of "
+                f"{self.system.title} leave their output there"
+            ) from error
+
+
+def _script(
+    folder: Path, command: Sequence[str], environment: Mapping[str, str]
+) -> str:
+    """Return the script of a job; its last act is to tell the exit code."""
+    part, whole = (shlex.quote(str(folder / name)) for name in ("part", "status"))
+    output, errors = (shlex.quote(str(folder / name)) for name in ("out", "err"))
+    lines = [
+        "#!/bin/sh",
+        f"cd {shlex.quote(str(Path.cwd()))}",
+        *(f"export {name}={shlex.quote(text)}" for name, text in environment.items()),
+        f"{shlex.join(command)} </dev/null >{output} 2>{errors}",
+        f"echo $? >{part} && mv {part} {whole}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+class BatchRun:
+    """A job of one run, from its submission to its end."""
+
+    def __init__(
+        self,
+        system: BatchSystem,
+        job: Job,
+        command: Sequence[str],
+        patience: Patience,
+        clock: Callable[[], float],
+    ) -> None:
+        self._system, self._job, self._command = system, job, tuple(command)
+        self._patience, self._clock = patience, clock
+        self._number = ""
+        self._asking: Started | None = None
+        self._finished: Finished | None = None
+        self._state = JobState(Phase.WAITING, "not yet submitted")
+        self._since = self._began = clock()  # in this phase; the run itself
+        self._next_look = self._next_question = 0.0
+        self._interval = _FIRST_S
+
+    def poll(self) -> Finished | None:
+        """Return how it ended, None while it waits or runs; see `Running`."""
+        if self._finished is not None:
+            return self._finished
+        now = self._clock()
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_S
+            self._look(now)
+        if self._finished is None and self._asking is not None:
+            self._listen(now)
+        elif self._finished is None and now >= self._next_question:
+            self._interval = min(self._interval * _GROWTH, _MOST_S)
+            self._next_question = now + self._interval
+            self._ask()
+        if self._finished is None:
+            self._judge(now)
+        return self._finished
+
+    def _look(self, now: float) -> None:
+        """Take the result when it is there.
+
+        The folder is listed: a file system of the network may go on saying for long
+        that a file that was asked for before does not exist.
+        """
+        folder = self._job.script.parent
+        with contextlib.suppress(OSError, ValueError):
+            if folder / "status" in folder.iterdir():
+                code = int((folder / "status").read_text())
+                texts = [_text(folder / name) for name in ("out", "err")]
+                self._end(code, *texts, time_s=now - self._began)
+
+    def _ask(self) -> None:
+        words = self._system.question(self._number)
+        if not self._number:
+            words = self._system.submission(self._job)
+        self._asking = Started(words, timeout_s=_COMMAND_S)
+
+    def _listen(self, now: float) -> None:
+        """Take the answer of the system when it is there."""
+        if self._asking is None or (done := self._asking.poll()) is None:
+            return
+        self._asking = None
+        silent = done.timed_out or self._system.silence.search(done.errors) is not None
+        if silent:
+            self._mark_silence(now, done)
+            return
+        self._patience.silent_since = None
+        if not self._number:
+            self._take_number(now, done)
+        elif self._system.unknown.search(done.errors):
+            self._enter(now, JobState(Phase.ENDED, "it is not in the queue any more"))
+        elif (state := self._system.state(done.output)) is not None:
+            self._enter(now, state)
+
+    def _mark_silence(self, now: float, done: Finished) -> None:
+        if self._patience.silent_since is None:
+            self._patience.silent_since = now
+            logger.warning("%s does not answer; asking again", self._system.title)
+        if now - self._patience.silent_since >= self._patience.silence_s:
+            self._fail(
+                f"{self._system.title} has not answered for "
+                f"{self._patience.silence_s:.0f} s: {done.complaint}"
+            )
+
+    def _take_number(self, now: float, done: Finished) -> None:
+        self._number = self._system.number(done.output)
+        if done.exit_code or not self._number:
+            self._fail(f"{self._system.title} refused the job: {done.complaint}")
+            return
+        logger.info("%s on %s", self._title, ",".join(self._job.names) or "any host")
+        self._since, self._interval = now, _FIRST_S
+        self._enter(now, JobState(Phase.WAITING))
+
+    @property
+    def _title(self) -> str:
+        return f"{self._system.title} job {self._number}"
+
+    def _enter(self, now: float, state: JobState) -> None:
+        if state.phase is not self._state.phase:
+            self._since, self._interval = now, _FIRST_S
+            if state.phase is Phase.RUNNING:
+                self._began = now
+        self._state = state
+
+    def _judge(self, now: float) -> None:
+        """End what has waited or run for too long, or has left no result."""
+        state, passed_s = self._state, now - self._since
+        reason = f" ({state.reason})" if state.reason else ""
+        limit_s = self._job.limit_s
+        match state.phase:
+            case Phase.NEVER:
+                self._fail(f"{self._title} can never run{reason}", cancel=True)
+            case Phase.WAITING if self._number and passed_s > self._patience.queue_s:
+                self._fail(
+                    f"{self._title} still waited after {self._patience.queue_s:.0f} s"
+                    f"{reason} and was cancelled; raise --queue-limit to wait longer",
+                    cancel=True,
+                )
+            case Phase.RUNNING if limit_s is not None and passed_s > limit_s:
+                self._fail(f"{self._title} took too long", cancel=True, late=True)
+            case Phase.BROKEN:
+                self._look(now)
+                if self._finished is None:
+                    why = f"{self._title} was ended from outside{reason}"
+                    self._fail(why, late=state.timed_out)
+            case Phase.ENDED if passed_s > self._patience.files_s:
+                folder = self._job.script.parent
+                self._fail(
+                    f"{self._title} ended without a result{reason}: "
+                    f"{_last_line(self._job.log)}expected it in {folder}, which must "
+                    "be on a disk that the hosts share with this machine",
+                    late=state.timed_out,
+                )
+
+    def _fail(self, reason: str, *, cancel: bool = False, late: bool = False) -> None:
+        if cancel:
+            self._cancel()
+        if not late:
+            reason = "; ".join([reason, *self._troubled_hosts()])
+        self._end(1, "", reason, timed_out=late, time_s=self._clock() - self._began)
+
+    def _troubled_hosts(self) -> list[str]:
+        """Ask which hosts of the job cannot be used, so that they can be named."""
+        if not (names := self._job.names) or self._patience.silent_since is not None:
+            return []
+        done = run(self._system.inquiry(names), timeout_s=_COMMAND_S)
+        found = self._system.host_states(done.output)
+        return [
+            f"host {name} is {found.get(name, 'unknown')}"
+            for name in names
+            if self._system.usable.fullmatch(found.get(name, "unknown")) is None
+        ]
+
+    def _end(
+        self,
+        code: int,
+        output: str,
+        errors: str,
+        *,
+        time_s: float,
+        timed_out: bool = False,
+    ) -> None:
+        if self._asking is not None:
+            self._asking.stop()
+        self._finished = Finished(
+            self._command, code, time_s, output, errors, timed_out
+        )
+        shutil.rmtree(self._job.script.parent, ignore_errors=True)
+
+    def stop(self) -> None:
+        """End the job, wherever it is; does no harm when it has ended."""
+        if self._finished is not None:
+            return
+        if not self._number and self._asking is not None:
+            # A job must not stay behind because its number came too late.
+            end = time.monotonic() + _COMMAND_S
+            while self._asking is not None and time.monotonic() < end:
+                self._listen(self._clock())
+                time.sleep(_LOOK_S / 10)
+        if self._finished is None:
+            self._fail("it was stopped", cancel=True)
+
+    def _cancel(self) -> None:
+        if self._number:
+            words = self._system.cancellation(self._number)
+            done = run(words, timeout_s=_COMMAND_S)
+            if done.exit_code:
+                logger.warning(
+                    "%s may go on: %s: %s", self._title, shlex.join(words), done.errors
+                )
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace")
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line that the batch system wrote, as the begin of a clause."""
+    with contextlib.suppress(OSError):
+        if lines := _text(log).split("\n"):
+            told = [line.strip() for line in lines if line.strip()]
+            return f"{told[-1]}; " if told else ""
+    return ""

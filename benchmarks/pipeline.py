@@ -80,7 +80,7 @@ def compile_trace(
     nests = [fold(string[string >= 0]) for string in strings]
     lap("fold")
     nobody = Provenance("ring", (), "", "", "", "", (), (events.calls.ranks,))
-    signature = summarise(events, matching, symbols, nests, nobody)
+    signature = summarise(events, symbols, nests, nobody)
     del events, matching, symbols, strings, nests
     lap("summary")
     made = plan(signature, SCALE)

@@ -110,14 +110,14 @@ def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
     return result, time.perf_counter() - begin
 
 
-def signature_of(events: Events, matching: Any, symbols: Symbols) -> Signature:
+def signature_of(events: Events, symbols: Symbols) -> Signature:
     """Fold and summarise."""
     first = events.calls.first
     nests = []
     for rank in range(RANKS):
         own = symbols.symbol[first[rank] : first[rank + 1]]
         nests.append(fold(own[own >= 0]))
-    return summarise(events, matching, symbols, nests, PROVENANCE)
+    return summarise(events, symbols, nests, PROVENANCE)
 
 
 def main() -> None:
@@ -129,10 +129,10 @@ def main() -> None:
         events = halo(total)
         matching = match(events.calls)
         symbols, cluster_s = timed(cluster, events, matching)
-        _, summary_s = timed(signature_of, events, matching, symbols)
+        _, summary_s = timed(signature_of, events, symbols)
         del symbols
         tracemalloc.start()
-        signature_of(events, matching, cluster(events, matching))
+        signature_of(events, cluster(events, matching))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         speed = len(events.calls) / (cluster_s + summary_s) / 1e6
@@ -142,7 +142,7 @@ def main() -> None:
         )
     events = irregular(100_000)
     matching = match(events.calls)
-    signature = signature_of(events, matching, cluster(events, matching))
+    signature = signature_of(events, cluster(events, matching))
     items = sum(len(group.nest) for group in signature.groups)
     with tempfile.TemporaryDirectory() as folder:
         path, save_s = timed(save, signature, Path(folder) / "signature.yaml")

@@ -46,7 +46,7 @@ def build(
     matching = match(events.calls)
     symbols = cluster(events, matching, similarity_threshold=threshold)
     nests = [fold(string(symbols, events, rank)) for rank in range(events.calls.ranks)]
-    signature = summarise(events, matching, symbols, nests, provenance)
+    signature = summarise(events, symbols, nests, provenance)
     return Built(events, matching, symbols, signature)
 
 

@@ -90,7 +90,7 @@ class _Wanted:
         from skelgen.units import seconds
 
         scale = self.scale or seconds(events.application_ns) / (self.target_s or 1.0)
-        found = auto_threshold(events, matching, compression_ratio=scale / 2)
+        found = auto_threshold(events.calls, matching, compression_ratio=scale / 2)
         if not found.reached:
             logger.warning(
                 "no similarity threshold up to %g reaches the compression ratio K/2 = "
@@ -128,7 +128,7 @@ def signature_of_run(
     nests = [fold(string[string >= 0]) for string in strings]
     progress.advance(1)
     provenance = provenance_of(run, read_facts(folder), threshold)
-    signature = summarise(events, matching, symbols, nests, provenance)
+    signature = summarise(events, symbols, nests, provenance)
     progress.finish()
     return replace(signature, dropped=(*signature.dropped, *_not_recorded(run)))
 

@@ -42,8 +42,7 @@ def told_apart(
     Nest
         Expands to the same string.
     """
-    candidates = np.flatnonzero(nest.body_items).tolist()
-    loops = [item for item in candidates if _is_plain(nest, item)]
+    loops = _loops(nest)
     if not loops or len(leaf) == 0:
         return nest
     total: NDArray[np.float64] = np.zeros(len(leaf))
@@ -61,6 +60,16 @@ def told_apart(
                 if head:
                     heads[item] = head
     return _written_out(nest, heads) if heads else nest
+
+
+def may_be_told_apart(nest: Nest) -> bool:
+    """Say whether a nest has loops that `told_apart` could write out."""
+    return bool(_loops(nest))
+
+
+def _loops(nest: Nest) -> list[int]:
+    candidates = np.flatnonzero(nest.body_items).tolist()
+    return [item for item in candidates if _is_plain(nest, item)]
 
 
 def _trips(nest: Nest, item: int) -> NDArray[np.int64]:

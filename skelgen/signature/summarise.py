@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Events, function_info
+from skelgen.events import Calls, Events
 from skelgen.loops import Nest, positions
-from skelgen.matching import Matching
-from skelgen.signature.apart import told_apart
+from skelgen.signature.apart import may_be_told_apart, told_apart
 from skelgen.signature.families import families_of
+from skelgen.signature.join import joined
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.spread import (
     sampled_positions,
@@ -23,13 +24,11 @@ from skelgen.signature.spread import (
 )
 from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
 from skelgen.symbols import VARYING, Symbols
-from skelgen.symbols.sizes import message_bytes
 from skelgen.units import seconds
 
 
 def summarise(
     events: Events,
-    matching: Matching,
     symbols: Symbols,
     nests: Sequence[Nest],
     provenance: Provenance,
@@ -39,7 +38,6 @@ def summarise(
     Parameters
     ----------
     events : Events
-    matching : Matching
     symbols : Symbols
     nests : sequence of Nest
         Of each rank's string of symbols.
@@ -54,15 +52,37 @@ def summarise(
     Sodhi and Subhlok 2005, section III-B; frequency distributions instead of
     averages as its section IV suggests.
     """
+    everyone = range(events.calls.ranks)
+    groups = groups_of(events.calls, symbols, everyone)
+    own = [nests[ranks[0]] for ranks in groups.values()]
+    shapes = list(zip(groups.values(), own, strict=True))
+    totals = [total_compute(events.calls, symbols, *shape) for shape in shapes]
+    outlines, wanted = outlines_of(shapes, totals)
+    parts = rank_groups(events, symbols, outlines, wanted, everyone)
+    return signature_of(events, symbols, list(map(joined, parts)), provenance)
+
+
+def signature_of(
+    events: Events,
+    symbols: Symbols,
+    groups: Sequence[RankGroup],
+    provenance: Provenance,
+) -> Signature:
+    """Put a signature together: names that it uses, families, and its groups.
+
+    Parameters
+    ----------
+    events : Events
+    symbols : Symbols
+        Its columns for each call are not looked at.
+    groups : sequence of RankGroup
+    provenance : Provenance
+    """
     calls = events.calls
     table = symbols.table.copy()
     functions = _used(table, "function", symbols.functions)
     sites = _used(table, "site", events.sites)
     families = families_of(calls.communicators, table)
-    infos = [function_info(name).kind for name in calls.functions]
-    kind = np.array(infos, np.uint8)[calls.shapes["function"]][calls.shape]
-    size_bytes = message_bytes(calls, matching, kind)
-    del kind
     return Signature(
         provenance=provenance,
         ranks=calls.ranks,
@@ -73,34 +93,9 @@ def summarise(
         age_values=symbols.age_values,
         families=families,
         sites=sites,
-        groups=_rank_groups(events, symbols, nests, size_bytes),
-        events=len(calls),
+        groups=tuple(groups),
+        events=int(calls.first[-1]),
         dropped=symbols.dropped,
-    )
-
-
-def _rank_groups(
-    events: Events,
-    symbols: Symbols,
-    nests: Sequence[Nest],
-    size_bytes: NDArray[np.int64],
-) -> tuple[RankGroup, ...]:
-    """Summarise the ranks with equal strings together."""
-    calls = events.calls
-    groups = _groups(calls, symbols)
-    apart = [_apart(calls, symbols, nests[ranks[0]], ranks) for ranks in groups]
-    strings = [positions(nest) for nest in apart]
-    counts = [
-        np.bincount(string, minlength=int((nest.body_items == 0).sum()))
-        for string, nest in zip(strings, apart, strict=True)
-    ]
-    wanted = samples_of_each(zip(counts, map(len, groups), strict=True))
-    work = _Work(events, symbols, size_bytes, wanted)
-    return tuple(
-        work.group(ranks, nest, string, count)
-        for ranks, nest, string, count in zip(
-            groups, apart, strings, counts, strict=True
-        )
     )
 
 
@@ -113,11 +108,19 @@ def _used(
     return tuple(names[i] for i in number)
 
 
-def _groups(calls: Calls, symbols: Symbols) -> list[tuple[int, ...]]:
-    """Group the ranks whose strings and varying partners are the same."""
+def groups_of(
+    calls: Calls, symbols: Symbols, ranks: range
+) -> dict[bytes, tuple[int, ...]]:
+    """Group some ranks by their strings and varying partners.
+
+    Returns
+    -------
+    dict of bytes to tuple of int
+        Ranks with one key do the same; in the order of the first of them.
+    """
     groups: dict[bytes, list[int]] = {}
     varying = bool((symbols.table["peer"] == VARYING).any())
-    for rank in range(calls.ranks):
+    for rank in ranks:
         own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
         string = symbols.symbol[own]
         inside = string >= 0
@@ -125,14 +128,103 @@ def _groups(calls: Calls, symbols: Symbols) -> list[tuple[int, ...]]:
         if varying:
             key.update(symbols.varying_peer[own][inside].data)
         groups.setdefault(key.digest(), []).append(rank)
-    return [tuple(ranks) for ranks in groups.values()]
+    return {key: tuple(group) for key, group in groups.items()}
 
 
-def _apart(calls: Calls, symbols: Symbols, nest: Nest, ranks: tuple[int, ...]) -> Nest:
-    """Write out the loops of a group whose trips compute differently."""
-    own = [slice(int(calls.first[r]), int(calls.first[r + 1])) for r in ranks]
-    compute_ns = (symbols.compute_ns[o][symbols.symbol[o] >= 0] for o in own)
-    return told_apart(nest, positions(nest), compute_ns)
+def total_compute(
+    calls: Calls, symbols: Symbols, ranks: Sequence[int], nest: Nest
+) -> NDArray[np.int64] | None:
+    """Add up the computation before each call of some ranks of a group [ns].
+
+    None where nobody will ask: the nest has no loop that could be written out.
+    """
+    if not may_be_told_apart(nest):
+        return None
+    total = np.zeros(len(positions(nest)), np.int64)
+    for rank in ranks:
+        own = slice(int(calls.first[rank]), int(calls.first[rank + 1]))
+        total += symbols.compute_ns[own][symbols.symbol[own] >= 0]
+    return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline:
+    """What the ranks of a group have in common.
+
+    Attributes
+    ----------
+    ranks : tuple of int
+        All of them, ascending.
+    nest : Nest
+    count : (leaves,) int64 array
+        Occurrences of each leaf in one rank.
+    """
+
+    ranks: tuple[int, ...]
+    nest: Nest
+    count: NDArray[np.int64]
+
+
+def outlines_of(
+    groups: Sequence[tuple[tuple[int, ...], Nest]],
+    totals: Sequence[NDArray[np.int64] | None],
+) -> tuple[list[Outline], int]:
+    """Write out the loops whose trips compute differently, and count.
+
+    Parameters
+    ----------
+    groups : sequence of (tuple of int, Nest)
+        Ranks of each group and the nest of their string.
+    totals : sequence of int64 array or None
+        From `total_compute`, of all its ranks.
+
+    Returns
+    -------
+    outlines : list of Outline
+    wanted : int
+        Samples of each leaf.
+    """
+    outlines = []
+    for (ranks, folded), total in zip(groups, totals, strict=True):
+        nest = folded
+        if total is not None:
+            nest = told_apart(folded, positions(folded), [total])
+        leaves = int((nest.body_items == 0).sum())
+        count = np.bincount(positions(nest), minlength=leaves).astype(np.int64)
+        outlines.append(Outline(ranks, nest, count))
+    return outlines, samples_of_each((one.count, len(one.ranks)) for one in outlines)
+
+
+def rank_groups(
+    events: Events,
+    symbols: Symbols,
+    outlines: Sequence[Outline],
+    wanted: int,
+    ranks: range,
+) -> list[list[RankGroup]]:
+    """Summarise ranks with equal strings together.
+
+    Parameters
+    ----------
+    events : Events
+    symbols : Symbols
+    outlines : sequence of Outline
+    wanted : int
+        Samples of each leaf.
+    ranks : range
+        Others are left out.
+
+    Returns
+    -------
+    list of list of RankGroup
+        For each outline the group of its ranks, none where it has none of them.
+    """
+    work = _Work(events, symbols, wanted)
+    own = [tuple(rank for rank in one.ranks if rank in ranks) for one in outlines]
+    return [
+        [work.group(some, one)] if some else []
+        for some, one in zip(own, outlines, strict=True)
+    ]
 
 
 class _Work:
@@ -142,23 +234,16 @@ class _Work:
         self,
         events: Events,
         symbols: Symbols,
-        size_bytes: NDArray[np.int64],
         wanted: int,
     ) -> None:
         self.events = events
         self.symbols = symbols
-        self.size_bytes = size_bytes
         self.wanted = wanted
         self.varying = symbols.table["peer"] == VARYING
 
-    def group(
-        self,
-        ranks: tuple[int, ...],
-        nest: Nest,
-        leaf: NDArray[np.int32],
-        count: NDArray[np.int64],
-    ) -> RankGroup:
-        leaves = len(count)
+    def group(self, ranks: tuple[int, ...], outline: Outline) -> RankGroup:
+        nest, count = outline.nest, outline.count
+        leaf, leaves = positions(nest), len(count)
         sampled = sampled_positions(leaf, count, self.wanted)
 
         def spread(values: NDArray[np.int64]) -> Spread:
@@ -169,10 +254,10 @@ class _Work:
         return RankGroup(
             ranks=ranks,
             nest=nest,
-            count=count.astype(np.int64),
+            count=count,
             compute_ns=spread(self.symbols.compute_ns),
             mpi_ns=np.stack(mpi_ns, axis=1).astype(np.float64),
-            size_bytes=spread(self.size_bytes),
+            size_bytes=spread(self.symbols.size_bytes),
             peers=self._peers(nest, leaf, ranks[0]),
             vectors=self._vectors(nest, leaf, ranks),
             tail_ns=self.symbols.tail_ns[list(ranks)].astype(np.float64),

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Events
+from skelgen.events import Calls, Events
 from skelgen.loops import fold
 from skelgen.matching import Matching
-from skelgen.symbols.outside import Fate, fates_and_ages
+from skelgen.symbols.outside import fates_and_ages
 from skelgen.symbols.pairs import distinct_pairs, parts_of
 from skelgen.symbols.requests import any_in_order
 from skelgen.symbols.sizes import message_bytes
 from skelgen.symbols.strings import Decided, Strings, decide, strings_of
 from skelgen.symbols.tags import canonical_tags
-from skelgen.symbols.times import Times, share_out
-from skelgen.symbols.types import Symbols
+from skelgen.symbols.times import share_out
+from skelgen.symbols.types import Clusters, Fate, Symbols
 from skelgen.symbols.varying import candidate_sites, varying_pairs
 
 #: Thresholds that the search tries, one after the other [1].
@@ -67,14 +67,63 @@ def cluster(
     ----------
     Sodhi and Subhlok 2005, section III-B, clustering similar execution events.
     """
-    decided, times, sites = _prepare(events, matching)
-    varying = varying_pairs(events.calls, decided, sites, similarity_threshold)
+    found = clusters_of(
+        events.calls, matching, similarity_threshold=similarity_threshold
+    )
+    return with_times(found, events)
+
+
+def clusters_of(
+    calls: Calls, matching: Matching, *, similarity_threshold: float | None = None
+) -> Clusters:
+    """Do the part of `cluster` that needs no times, but the calls of all ranks."""
+    decided, fate, sites = _prepare(calls, matching)
+    varying = varying_pairs(calls, decided, sites, similarity_threshold)
     strings = strings_of(decided, varying, similarity_threshold)
-    return _symbols(decided, times, strings, similarity_threshold)
+    threshold = similarity_threshold
+    return Clusters(
+        fate=fate,
+        symbol=strings.symbol,
+        table=strings.table,
+        functions=decided.pairs.functions,
+        age_first=strings.age_first,
+        age_values=strings.age_values,
+        varying_peer=strings.varying_peer,
+        size_bytes=decided.size_bytes,
+        similarity_threshold=float("nan") if threshold is None else threshold,
+    )
+
+
+def with_times(clusters: Clusters, events: Events) -> Symbols:
+    """Do the part of `cluster` that each rank can do for itself.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        Of the same calls as `events`.
+    events : Events
+        Of all ranks, or of some.
+    """
+    times = share_out(events, clusters.fate)
+    return Symbols(
+        symbol=clusters.symbol,
+        table=clusters.table,
+        functions=clusters.functions,
+        age_first=clusters.age_first,
+        age_values=clusters.age_values,
+        varying_peer=clusters.varying_peer,
+        size_bytes=clusters.size_bytes,
+        compute_ns=times.compute_ns,
+        tail_ns=times.tail_ns,
+        waiting_call=times.waiting_call,
+        waiting_ns=times.waiting_ns,
+        lost=times.lost,
+        similarity_threshold=clusters.similarity_threshold,
+    )
 
 
 def auto_threshold(
-    events: Events,
+    calls: Calls,
     matching: Matching,
     *,
     compression_ratio: float,
@@ -84,7 +133,7 @@ def auto_threshold(
 
     Parameters
     ----------
-    events : Events
+    calls : Calls
     matching : Matching
     compression_ratio : float
         Q, length of the strings / length of the nests; K/2 in the paper [1].
@@ -99,16 +148,15 @@ def auto_threshold(
     ----------
     Sodhi and Subhlok 2005, section III-B.
     """
-    decided, _, sites = _prepare(events, matching)
-    varying = varying_pairs(events.calls, decided, sites, 0.0)
-    first = events.calls.first
+    decided, _, sites = _prepare(calls, matching)
+    varying = varying_pairs(calls, decided, sites, 0.0)
     last: Strings | None = None
     ratio = 0.0
     for step in range(round(largest / _STEP) + 1):
         threshold = min(step * _STEP, largest)
         strings = strings_of(decided, varying, threshold)
         if last is None or not np.array_equal(strings.symbol, last.symbol):
-            ratio = _compression(strings.symbol, first)
+            ratio = _compression(strings.symbol, calls.first)
         if ratio >= compression_ratio:
             return ThresholdSearch(threshold, ratio, True)
         last = strings
@@ -116,9 +164,8 @@ def auto_threshold(
 
 
 def _prepare(
-    events: Events, matching: Matching
-) -> tuple[Decided, Times, NDArray[np.int64]]:
-    calls = events.calls
+    calls: Calls, matching: Matching
+) -> tuple[Decided, NDArray[np.uint8], NDArray[np.int64]]:
     pairs = distinct_pairs(calls)
     fate, ages = fates_and_ages(calls, matching, pairs)
     inside = fate == Fate.INSIDE
@@ -127,26 +174,7 @@ def _prepare(
     size_bytes = message_bytes(calls, matching, pairs.kind[pairs.of_call])
     ages = any_in_order(calls, pairs, inside, ages)
     decided = decide(pairs, parts_of(calls.first), inside, ages, tags, size_bytes)
-    return decided, share_out(events, pairs, fate), sites
-
-
-def _symbols(
-    decided: Decided, times: Times, strings: Strings, threshold: float | None
-) -> Symbols:
-    return Symbols(
-        symbol=strings.symbol,
-        table=strings.table,
-        functions=decided.pairs.functions,
-        age_first=strings.age_first,
-        age_values=strings.age_values,
-        varying_peer=strings.varying_peer,
-        compute_ns=times.compute_ns,
-        tail_ns=times.tail_ns,
-        waiting_call=times.waiting_call,
-        waiting_ns=times.waiting_ns,
-        dropped=times.dropped,
-        similarity_threshold=float("nan") if threshold is None else threshold,
-    )
+    return decided, fate, sites
 
 
 def _compression(symbol: NDArray[np.int32], first: NDArray[np.int64]) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,33 +11,8 @@ from skelgen.events.types import FAILED_POLL, NO_PEER, NO_TAG, PROC_NULL
 from skelgen.matching import Matching
 from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT, Pairs
 from skelgen.symbols.requests import Ages, Uses, rebased_ages, uses_of
+from skelgen.symbols.types import Fate
 
-
-class Fate(IntEnum):
-    """What becomes of a call.
-
-    Calls that fold into computation are those that communicate with nobody: local
-    functions, partners MPI_PROC_NULL, communicators of one rank, completions of such
-    requests; and the creation of communicators, which is set-up in a skeleton.
-    """
-
-    INSIDE = 0  # has a symbol
-    COMPUTATION = 1  # its time folds into the computation before the next symbol
-    WAITING = 2  # polls and probes: their time belongs to the next symbol's call
-    UNSUPPORTED = 3  # this and the following are dropped with their time
-    REMOTE = 4
-    UNMATCHED = 5
-    PARTNER = 6
-    IO = 7
-
-
-REASONS = {
-    Fate.UNSUPPORTED: "function that skeletons do not reproduce",
-    Fate.REMOTE: "intercommunicator",
-    Fate.UNMATCHED: "no partner in the trace",
-    Fate.PARTNER: "partner is left out",
-    Fate.IO: "file input and output",
-}
 #: Kinds that take part in nothing until they are started.
 _WAITING_KINDS = (Kind.SEND_INIT, Kind.RECEIVE_INIT)
 _MATCHED_KINDS = tuple(

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Events, Kind
-from skelgen.symbols.outside import REASONS, Fate
-from skelgen.symbols.pairs import Pairs, rank_slices
-from skelgen.units import seconds
+from skelgen.events import Events, Kind, function_info
+from skelgen.symbols.pairs import rank_slices
+from skelgen.symbols.types import Fate, Lost
 
 #: Gaps between two polls that are longer than this are computation [ns].
 LONGEST_POLLING_GAP_NS = 50_000
@@ -31,16 +30,15 @@ class Times:
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
-    dropped: tuple[tuple[str, int, float], ...]
+    lost: tuple[Lost, ...]
 
 
-def share_out(events: Events, pairs: Pairs, fate: NDArray[np.uint8]) -> Times:
+def share_out(events: Events, fate: NDArray[np.uint8]) -> Times:
     """Share the time of calls without a symbol out to those that have one.
 
     Parameters
     ----------
     events : Events
-    pairs : Pairs
     fate : (n,) uint8 array
         A `Fate` for each call.
 
@@ -49,7 +47,7 @@ def share_out(events: Events, pairs: Pairs, fate: NDArray[np.uint8]) -> Times:
     Times
         Computation, waiting and dropped time together are the ranks' times.
     """
-    dropped = _dropped(events, pairs, fate)
+    lost = _lost(events, fate)
     compute_ns = events.compute_ns.copy()
     tail_ns = events.tail_ns.copy()
     calls: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
@@ -57,7 +55,7 @@ def share_out(events: Events, pairs: Pairs, fate: NDArray[np.uint8]) -> Times:
     late: list[int] = []
     for rank, own in enumerate(rank_slices(events.calls.first)):
         outside = np.flatnonzero(fate[own] != Fate.INSIDE)
-        waiting = _spend(compute_ns[own], events, pairs, fate, own)
+        waiting = _spend(compute_ns[own], events, fate, own)
         tail_ns[rank] += _move_on(compute_ns[own], outside)
         if waiting is not None:
             last = _move_on(waiting, outside)
@@ -66,17 +64,15 @@ def share_out(events: Events, pairs: Pairs, fate: NDArray[np.uint8]) -> Times:
             waits.append(waiting[some])
             late += [last] if last else []
     if late:
-        reason = "polling after the last communication"
-        dropped += ((reason, len(late), seconds(sum(late))),)
+        lost += (Lost(Fate.WAITING, -1, len(late), sum(late)),)
     return Times(
-        compute_ns, tail_ns, np.concatenate(calls), np.concatenate(waits), dropped
+        compute_ns, tail_ns, np.concatenate(calls), np.concatenate(waits), lost
     )
 
 
 def _spend(
     spent: NDArray[np.int64],
     events: Events,
-    pairs: Pairs,
     fate: NDArray[np.uint8],
     own: slice,
 ) -> NDArray[np.int64] | None:
@@ -85,7 +81,7 @@ def _spend(
     waiting = None
     polls = np.flatnonzero(fate[own] == Fate.WAITING)
     if len(polls):
-        gaps, amid = _polling(events, pairs, fate, own)
+        gaps, amid = _polling(events, fate, own)
         folded[amid] = False
         waiting = np.zeros(len(spent), np.int64)
         waiting[gaps] = spent[gaps]
@@ -114,17 +110,18 @@ def _move_on(amount_ns: NDArray[np.int64], outside: NDArray[np.int64]) -> int:
 
 
 def _polling(
-    events: Events, pairs: Pairs, fate: NDArray[np.uint8], own: slice
+    events: Events, fate: NDArray[np.uint8], own: slice
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the gaps that are part of polling, and the local calls amid it.
 
     A gap counts when it is short, the last call that was not local found nothing and
     the next one asks again, for a polling loop often looks at the clock as well.
     """
-    of_call = pairs.of_call[own]
-    local = pairs.is_kind(Kind.LOCAL)[of_call]
+    names, calls = events.calls.functions, events.calls
+    function = calls.shapes["function"][calls.shape[own]]
+    local = np.array([function_info(n).kind is Kind.LOCAL for n in names])[function]
     other = np.flatnonzero(~local)
-    asks = _asks(events, pairs)[of_call[other]]
+    asks = np.array([_asks(name) for name in names])[function[other]]
     failed = (fate[own][other] == Fate.WAITING) & asks
     polling = np.zeros(len(other) + 1, bool)
     polling[1:-1] = failed[:-1] & asks[1:]
@@ -136,24 +133,20 @@ def _polling(
     return np.flatnonzero(gaps), np.flatnonzero(amid)
 
 
-def _asks(events: Events, pairs: Pairs) -> NDArray[np.bool_]:
-    names = events.calls.functions
-    asks = np.array([n.startswith("MPI_Test") or "probe" in n.lower() for n in names])
-    chosen: NDArray[np.bool_] = asks.astype(bool)[pairs.shape["function"]]
-    return chosen
+def _asks(function: str) -> bool:
+    return function.startswith("MPI_Test") or "probe" in function.lower()
 
 
-def _dropped(
-    events: Events, pairs: Pairs, fate: NDArray[np.uint8]
-) -> tuple[tuple[str, int, float], ...]:
+def _lost(events: Events, fate: NDArray[np.uint8]) -> tuple[Lost, ...]:
+    calls = events.calls
     rows = np.flatnonzero(fate >= Fate.UNSUPPORTED)
-    function = pairs.shape["function"][pairs.of_call[rows]]
+    function = calls.shapes["function"][calls.shape[rows]]
     spent = events.leave_ns[rows] - events.enter_ns[rows]
-    lines = []
-    for reason, text in REASONS.items():
-        for number, name in enumerate(events.calls.functions):
-            chosen = (fate[rows] == reason) & (function == number)
-            if chosen.any():
-                time_s = seconds(int(spent[chosen].sum()))
-                lines.append((f"{name}: {text}", int(chosen.sum()), time_s))
-    return tuple(lines)
+    key = fate[rows].astype(np.int64) * len(calls.functions) + function
+    lost = []
+    for one in np.unique(key).tolist():
+        chosen = key == one
+        reason, number = divmod(one, len(calls.functions))
+        time_ns = int(spent[chosen].sum())
+        lost.append(Lost(reason, number, int(chosen.sum()), time_ns))
+    return tuple(lost)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skelgen.units import seconds
 
 #: `Symbols.symbol` of calls that stay out of the structure.
 OUTSIDE = -1
@@ -36,6 +40,94 @@ SYMBOL_DTYPE = np.dtype(
 VARYING = -3
 
 
+class Fate(IntEnum):
+    """What becomes of a call.
+
+    Calls that fold into computation are those that communicate with nobody: local
+    functions, partners MPI_PROC_NULL, communicators of one rank, completions of such
+    requests; and the creation of communicators, which is set-up in a skeleton.
+    """
+
+    INSIDE = 0  # has a symbol
+    COMPUTATION = 1  # its time folds into the computation before the next symbol
+    WAITING = 2  # polls and probes: their time belongs to the next symbol's call
+    UNSUPPORTED = 3  # this and the following are dropped with their time
+    REMOTE = 4
+    UNMATCHED = 5
+    PARTNER = 6
+    IO = 7
+
+
+REASONS = {
+    Fate.UNSUPPORTED: "function that skeletons do not reproduce",
+    Fate.REMOTE: "intercommunicator",
+    Fate.UNMATCHED: "no partner in the trace",
+    Fate.PARTNER: "partner is left out",
+    Fate.IO: "file input and output",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Calls of one function that nothing stands for, for one reason.
+
+    Attributes
+    ----------
+    reason : int
+        A key of `REASONS`; WAITING: ranks that polled to their end.
+    function : int
+        Index into the functions of `Symbols`, -1 for WAITING.
+    calls : int
+    time_ns : int
+        Inside them [ns].
+    """
+
+    reason: int
+    function: int
+    calls: int
+    time_ns: int
+
+    def words(self, functions: tuple[str, ...]) -> str:
+        """Say what it is."""
+        if self.reason == Fate.WAITING:
+            return "polling after the last communication"
+        return f"{functions[self.function]}: {REASONS[Fate(self.reason)]}"
+
+
+def lost_together(parts: Iterable[Lost]) -> tuple[Lost, ...]:
+    """Add up what several ranks have lost; time without a reason comes last."""
+    sums: dict[tuple[bool, int, int], list[int]] = {}
+    for one in parts:
+        key = (one.reason == Fate.WAITING, one.reason, one.function)
+        known = sums.setdefault(key, [0, 0])
+        known[0] += one.calls
+        known[1] += one.time_ns
+    return tuple(Lost(*key[1:], *sums[key]) for key in sorted(sums))
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """What the structure of a run says about its calls, before times are shared out.
+
+    Attributes
+    ----------
+    fate : (n,) uint8 array
+        A `Fate` for each call: whether it has a symbol, and what becomes of its time.
+
+    Others as in `Symbols`.
+    """
+
+    fate: NDArray[np.uint8]
+    symbol: NDArray[np.int32]
+    table: NDArray[np.void]
+    functions: tuple[str, ...]
+    age_first: NDArray[np.int64]
+    age_values: NDArray[np.int64]
+    varying_peer: NDArray[np.int32]
+    size_bytes: NDArray[np.int64]
+    similarity_threshold: float
+
+
 @dataclass(frozen=True, slots=True)
 class Symbols:
     """Every call of every rank as a symbol.
@@ -54,6 +146,8 @@ class Symbols:
         calls that have a symbol, so that a string of symbols stands by itself.
     varying_peer : (n,) int32 array
         Relative partner of the calls whose symbol says VARYING, else 0.
+    size_bytes : (n,) int64 array
+        What each call sends or, for receives, what arrived [bytes].
     compute_ns : (n,) int64 array
         Computation before each call that has a symbol, with what the calls outside
         between it and the previous symbol took [ns]; 0 for calls outside.
@@ -62,8 +156,8 @@ class Symbols:
     waiting_call, waiting_ns : (w,) int64 arrays
         Calls that have a symbol and before which the rank polled (failed Test,
         probes), and how long [ns]: it belongs to the time inside the call.
-    dropped : tuple of (str, int, float)
-        Time that nothing stands for: reason, calls, time [s].
+    lost : tuple of Lost
+        Time that nothing stands for.
     similarity_threshold : float
         The threshold that was used [0 to 1]; NaN for the default, clusters of sizes
         without a gap of more than a factor of two.
@@ -75,9 +169,18 @@ class Symbols:
     age_first: NDArray[np.int64]
     age_values: NDArray[np.int64]
     varying_peer: NDArray[np.int32]
+    size_bytes: NDArray[np.int64]
     compute_ns: NDArray[np.int64]
     tail_ns: NDArray[np.int64]
     waiting_call: NDArray[np.int64]
     waiting_ns: NDArray[np.int64]
-    dropped: tuple[tuple[str, int, float], ...]
+    lost: tuple[Lost, ...]
     similarity_threshold: float
+
+    @property
+    def dropped(self) -> tuple[tuple[str, int, float], ...]:
+        """Return the lost time in words: reason, calls, time [s]."""
+        return tuple(
+            (one.words(self.functions), one.calls, seconds(one.time_ns))
+            for one in self.lost
+        )

@@ -98,9 +98,9 @@ def test_a_higher_threshold_gives_fewer_symbols(threshold, symbols):
 def test_the_search_stops_at_the_smallest_threshold_that_compresses_enough():
     events, matching = exchange([1000, 1040, 1020, 1060, 1080] * 40)
     # Five different sizes in a loop: 200 symbols in 6 items.
-    low = auto_threshold(events, matching, compression_ratio=30.0)
+    low = auto_threshold(events.calls, matching, compression_ratio=30.0)
     assert (low.similarity_threshold, low.reached) == (0.0, True)
-    high = auto_threshold(events, matching, compression_ratio=90.0)
+    high = auto_threshold(events.calls, matching, compression_ratio=90.0)
     assert high.similarity_threshold == pytest.approx(0.08)
     assert high.compression_ratio == 100.0
     nests = cluster(events, matching, similarity_threshold=0.08)
@@ -109,7 +109,7 @@ def test_the_search_stops_at_the_smallest_threshold_that_compresses_enough():
 
 def test_the_search_reports_its_upper_bound_when_it_fails():
     events, matching = exchange([1000, 5000, 20000, 90000] * 40)
-    found = auto_threshold(events, matching, compression_ratio=100.0, largest=0.15)
+    found = auto_threshold(events.calls, matching, compression_ratio=100.0, largest=0.15)
     assert found.similarity_threshold == 0.15
     assert not found.reached
     assert found.compression_ratio == 160 / 5

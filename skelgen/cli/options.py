@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from skelgen.errors import UsageError
+from skelgen.launch.through import Through, Way
 from skelgen.units import parse_seconds
 
 
@@ -44,6 +46,32 @@ SkeletonFolder = Annotated[
         metavar="SKEL", help="Folder that skelgen build wrote.", show_default=False
     ),
 ]
+
+ThroughWay = Annotated[
+    Way,
+    typer.Option(
+        "--through",
+        help="How runs reach hosts: a launcher here (local), or jobs of a batch "
+        "system, steps inside its allocation; auto takes steps where it can, else "
+        "local.",
+    ),
+]
+BatchOptions = Annotated[
+    str,
+    typer.Option(help='Options for sbatch, qsub or flux batch: "-p short -A acct".'),
+]
+QueueLimit = Annotated[
+    str, typer.Option(help="A job that waits longer for its hosts is cancelled.")
+]
+
+
+def through_of(way: Way, batch_options: str, queue_limit: str) -> Through:
+    """Read the options that say how runs reach their hosts."""
+    try:
+        words = tuple(shlex.split(batch_options))
+    except ValueError as error:
+        raise UsageError(f"--batch-options {batch_options}: {error}") from error
+    return Through(way, words, duration_s(queue_limit, "--queue-limit"))
 
 
 def duration_s(text: str, option: str) -> float:

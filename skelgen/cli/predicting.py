@@ -13,17 +13,22 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
+    BatchOptions,
     Json,
+    QueueLimit,
     SkeletonFolder,
     Strict,
+    ThroughWay,
     Verbose,
     duration_s,
     share,
+    through_of,
 )
 from skelgen.cli.output import print_facts, print_json, print_table
 from skelgen.errors import ApplicationError, UntrustedError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.hosts import parse_hosts, read_hostfile
+from skelgen.launch.through import Way
 from skelgen.prediction import Calibration, Failure, Prediction
 from skelgen.prediction.trials import name_of
 from skelgen.units import format_seconds
@@ -117,6 +122,9 @@ def predict(
         str,
         typer.Option(help="Stop when the measured time is known to this share."),
     ] = "5%",
+    through: ThroughWay = Way.AUTO,
+    batch_options: BatchOptions = "",
+    queue_limit: QueueLimit = "10min",
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -130,6 +138,7 @@ def predict(
             node_sets or [()],
             budget_s=duration_s(budget, "--budget"),
             interval_bound=share(interval, "--interval"),
+            through=through_of(through, batch_options, queue_limit),
             progress=progress,
         )
     if json:

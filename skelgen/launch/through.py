@@ -101,6 +101,9 @@ class Through:
         )
 
 
+NEAREST = Through()
+
+
 def _inside() -> Way | None:
     """Return the batch system in whose allocation skelgen runs."""
     for way, (variable, submits, _) in _SYSTEMS.items():

@@ -5,11 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch import Host, parse_command
 from skelgen.launch.record import run_recorded
+from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.signatures import SIGNATURE_FILE
 from skelgen.prediction import Calibration, Failure, Prediction, SkeletonFacts
@@ -25,6 +27,7 @@ def predict(
     *,
     budget_s: float,
     interval_bound: float,
+    through: Through = NEAREST,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
     """Run the skeleton of a folder on node sets and predict each, fastest first.
@@ -38,6 +41,8 @@ def predict(
         Time after which no further run begins [s].
     interval_bound : float
         Half width of the interval that is narrow enough [1].
+    through : Through
+        How runs reach their hosts.
     progress : Progress
     """
     import numpy as np
@@ -49,7 +54,7 @@ def predict(
     facts = load(folder)
     sets = [placed(facts.ranks, hosts) for hosts in node_sets]
     return campaign(
-        prepare(folder, facts),
+        prepare(folder, facts, partial(through.runner, folder=folder.absolute())),
         sets,
         budget_s=budget_s,
         interval_bound=interval_bound,

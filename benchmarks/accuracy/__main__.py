@@ -16,6 +16,7 @@ from benchmarks.accuracy.measure import Bench, BudgetSpentError, RunError, tell
 from benchmarks.accuracy.order import Design
 from benchmarks.accuracy.report import write
 from benchmarks.accuracy.results import Log, Results, read
+from skelgen.errors import SkelgenError
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import TestbedError
 from tests.testbed.scenarios import SCENARIOS
@@ -146,6 +147,7 @@ def _bench(
     )
     return Bench(
         cluster=cluster,
+        hosts=tuple(cluster.hosts),
         folder=options.folder.resolve(),
         design=design,
         quiet=options.quiet,
@@ -181,7 +183,7 @@ def main() -> int:
     try:
         if options.what == "run":
             return _run(options)
-    except TestbedError as error:
+    except (TestbedError, SkelgenError) as error:
         tell(f"accuracy: {error}")
         return 4
     results = read(options.results)

@@ -39,6 +39,7 @@ class Application:
     needs: tuple[str, ...] = ()
     mpi: str = "mpirun"
     one_rank: bool = True
+    environment: tuple[tuple[str, str], ...] = ()
 
     def on(self, ranks: int) -> Application:
         """Return the same with other ranks, and as many steps fewer."""
@@ -128,6 +129,7 @@ def _application(
     name: str, entry: dict[str, Any], path: Path, stretch: float
 ) -> Application:
     fields = {**entry, "needs": tuple(entry.get("needs", ()))}
+    fields["environment"] = tuple(fields.get("environment", {}).items())
     fields["steps"] = max(1, round(fields.get("steps", 1) * stretch))
     try:
         return Application(name, **fields)

@@ -58,7 +58,7 @@ def provenance(
         "settings": dict(settings),
         "congestion_control": said.stdout.strip(),
         "mpi": dict(mpis),
-        "progress": "polling; Open MPI yields where ranks outnumber cores",
+        "progress": "polling, unless an application's environment says otherwise",
         "mpi_variables": progress,
         "kernel": platform.release(),
         "cpu": _cpu(),

@@ -55,6 +55,8 @@ class Bench:
     ----------
     cluster : Cluster
         With its hosts up.
+    hosts : tuple of str
+        Their names.
     folder : Path
         Applications, skeletons and traces; kept, so that a run can go on.
     design : Design
@@ -70,6 +72,7 @@ class Bench:
     """
 
     cluster: Cluster
+    hosts: tuple[str, ...]
     folder: Path
     design: Design
     quiet: str
@@ -79,8 +82,9 @@ class Bench:
     known: dict[Key, Run]
     log: Log
     _applied: Scenario | None = field(default=None, init=False)
-    _refused: set[tuple[str, str, float]] = field(default_factory=set, init=False)
-    _hosts: int = field(default=0, init=False)
+    _refused: set[tuple[Application, str, float]] = field(
+        default_factory=set, init=False
+    )
 
     def measure(self, one: Application, repeat: int) -> None:
         """Make all runs of an application's repeat that are not known yet."""
@@ -109,8 +113,9 @@ class Bench:
         if built:
             return
         self.share(scenario.reference)
-        if not (target / "recording.json").exists() and not any(target.glob("*")):
-            self._recorded(one, one.command, scenario, target)
+        if not target.exists():
+            self._recorded(one, one.command, scenario, folder / "unfinished")
+            (folder / "unfinished").rename(target)
             tell(f"{one.name}, {one.ranks} ranks: recorded")
         for what, length_s in methods:
             self._build(one, what, length_s)
@@ -120,29 +125,26 @@ class Bench:
         target = self._skeleton(one, what, length_s)
         if (target / "skeleton").exists() or self._is_refused(one, what, length_s):
             return
-        folder = self._folder(one)
         line = ["skelgen", "build", "run", "--force", "-o", str(target)]
         line += ["--target-time", f"{length_s:g}s"]
         try:
             if what == FITTED:
-                line += self._mix(one)
+                self._fit_mix(one)
             else:
                 line += ["--compute-mix", _ARITHMETIC]
             if what == PAPER:
                 line += ["--method", PAPER]
-            self._at_head(line, folder, self.limit_s)
+            self._at_head(line, one, self.limit_s)
             compiler = f"MPICC={one.installed_mpi().compiler}"
             make = ["make", "-s", "-C", str(target), compiler]
-            self._at_head(make, folder, self.limit_s)
+            self._at_head(make, one, self.limit_s)
         except RunError as error:
             self._refuse(one, what, length_s, str(error))
 
-    def _mix(self, one: Application) -> list[str]:
+    def _fit_mix(self, one: Application) -> None:
         """Fit the mix of the application's computation, unless that was done."""
-        folder = self._folder(one)
-        if not (folder / "run/mix.json").exists():
-            self._command(["skelgen", "mix", "run"], folder)
-        return []
+        if not (self._folder(one) / "run/mix.json").exists():
+            self._command(["skelgen", "mix", "run"], one)
 
     def _trial(self, one: Application, scenario: Scenario, key: Key) -> None:
         """Make one run; a skeleton that fails is left out from then on."""
@@ -150,7 +152,8 @@ class Bench:
             return
         before = ticks()
         try:
-            seconds, mpi_share = self._retried(one, scenario, key)
+            self.share(scenario)
+            seconds, mpi_share = self._run(one, scenario, key)
         except RunError as error:
             if key.what == APPLICATION:
                 raise
@@ -161,21 +164,6 @@ class Bench:
         self.log.run(key, run)
         what = f"{key.what} {key.length_s:g} s" if key.length_s else key.what
         tell(f"{one.name}, {scenario.name}, {what}: {seconds:.3f} s")
-
-    def _retried(
-        self, one: Application, scenario: Scenario, key: Key
-    ) -> tuple[float, float]:
-        """Make one run; once more when a host had stopped."""
-        self.share(scenario)
-        try:
-            return self._run(one, scenario, key)
-        except RunError:
-            if not (stopped := self.stopped()):
-                raise
-            tell(f"{one.name}: {', '.join(stopped)} stopped; all hosts start again")
-            self.renew()
-            self.share(scenario)
-            return self._run(one, scenario, key)
 
     def _run(
         self, one: Application, scenario: Scenario, key: Key
@@ -191,7 +179,7 @@ class Bench:
         program = [str(self._skeleton(one, key.what, key.length_s) / "skeleton")]
         limit_s = _PATIENCE * key.length_s + _PATIENCE_S
         line = self._launch(one, program, scenario)
-        said = json.loads(self._at_head(line, folder, limit_s).splitlines()[-1])
+        said = json.loads(self._at_head(line, one, limit_s).splitlines()[-1])
         inside, outside = sum(said["mpi_s"]), sum(said["compute_s"])
         return float(said["seconds"]), inside / (inside + outside)
 
@@ -199,11 +187,10 @@ class Bench:
         self, one: Application, text: str, scenario: Scenario, target: Path
     ) -> tuple[float, float]:
         """Run a command under the recorder; return time [s] and share of MPI [1]."""
-        folder = self._folder(one)
         line = ["skelgen", "record", "--force", "-o", str(target), "--"]
         line += self._launch(one, one.words(text), scenario)
-        self._at_head(line, folder, self.limit_s)
-        facts = self._command(["skelgen", "info", "--json", str(target)], folder)
+        self._at_head(line, one, self.limit_s)
+        facts = self._command(["skelgen", "info", "--json", str(target)], one)
         said = json.loads(facts)
         return float(said["application_s"]), float(said["mpi_share"])
 
@@ -211,98 +198,113 @@ class Bench:
         self, one: Application, program: Sequence[str], scenario: Scenario
     ) -> list[str]:
         """Return the command that spreads ranks over the scenario's hosts."""
-        names = scenario.hosts or tuple(self.cluster.hosts)
+        names = scenario.hosts or self.hosts
         each = math.ceil(one.ranks / len(names))
         listed = ",".join(f"{name}:{each}" for name in names)
         hosts = place(one.ranks, parse_hosts(listed))
         launcher = launcher_of(one.installed_mpi())
         return launcher.arguments(program, ranks=one.ranks, hosts=hosts)
 
-    def _at_head(self, words: Sequence[str], folder: Path, limit_s: float) -> str:
+    def _at_head(self, words: Sequence[str], one: Application, limit_s: float) -> str:
         """Run a command where launchers belong; return what it printed.
 
-        A command that does not end within its limit [s] is ended with all its ranks:
-        with the hosts they are on, which start again.
+        What does not end within its limit [s] is ended with all its ranks: with the
+        hosts they are on, which start again. So they do when one has stopped, and the
+        command gets a second chance.
         """
-        process = subprocess.Popen(
-            self.cluster.words("head", words),
-            cwd=folder,
-            env=self._environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            output, errors = process.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            self.renew()
-            process.communicate()
-            raise RunError(f"did not end within {limit_s:g} s and was ended") from None
-        return _checked(words, process.returncode, output, errors)
+        again = False
+        while True:
+            process = subprocess.Popen(
+                self.cluster.words("head", words),
+                cwd=self._folder(one),
+                env=self._environment(one),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            try:
+                output, errors = process.communicate(timeout=limit_s)
+                if not process.returncode:
+                    return output
+                why = _complaint(words, process.returncode, output, errors)
+            except subprocess.TimeoutExpired:
+                why = (
+                    f"did not end within {limit_s:g} s and was ended with all its ranks"
+                )
+            stopped = self.stopped()
+            if stopped or process.poll() is None:
+                self.renew()
+                process.communicate()
+            if again or not stopped:
+                raise RunError(why)
+            tell(f"{one.name}: {', '.join(stopped)} stopped; all hosts start again")
+            again = True
 
-    def _command(self, words: Sequence[str], folder: Path) -> str:
+    def _command(self, words: Sequence[str], one: Application) -> str:
         """Run a command beside the cluster; return what it printed."""
-        environment = self._environment()
         done = subprocess.run(
             words,
-            cwd=folder,
-            env=environment,
+            cwd=self._folder(one),
+            env=self._environment(one),
             capture_output=True,
             text=True,
             check=False,
         )
-        return _checked(words, done.returncode, done.stdout, done.stderr)
+        if done.returncode:
+            said = done.returncode, done.stdout, done.stderr
+            raise RunError(_complaint(words, *said))
+        return done.stdout
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, one: Application) -> dict[str, str]:
         environment = {**os.environ, **self.cluster.environment()}
+        environment.update(one.environment)
         environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
         return environment
 
     def stopped(self) -> list[str]:
         """Return the hosts that answer no more."""
-        silent = {"capture_output": True}
-        answers = {h: self.cluster.run(h, ["true"], **silent) for h in self._names()}
-        return [host for host, done in answers.items() if done.returncode]
-
-    def _names(self) -> list[str]:
-        self._hosts = max(self._hosts, len(self.cluster.hosts))
-        return [f"h{number}" for number in range(1, self._hosts + 1)]
+        return [
+            host
+            for host in self.hosts
+            if self.cluster.run(host, ["true"], capture_output=True).returncode
+        ]
 
     def renew(self) -> None:
-        """End everything in the cluster and start its hosts again."""
-        self.cluster.up(len(self._names()))
-        self._applied = None
+        """End everything in the cluster and start its hosts again, shared as before."""
+        self.cluster.up(len(self.hosts))
+        self._apply()
 
     def share(self, scenario: Scenario) -> None:
         """Share the cluster as a scenario says."""
         if scenario != self._applied:
-            self._names()
-            scenario.apply(self.cluster, quiet=self.quiet, slow=self.slow)
             self._applied = scenario
+            self._apply()
+
+    def _apply(self) -> None:
+        if self._applied:
+            self._applied.apply(self.cluster, quiet=self.quiet, slow=self.slow)
 
     def _folder(self, one: Application) -> Path:
-        return self.folder / f"{one.name}-{one.ranks}"
+        return self.folder / one.name / f"{one.ranks}-ranks"
 
     def _skeleton(self, one: Application, what: str, length_s: float) -> Path:
         return self._folder(one) / f"{what}-{length_s:g}s"
 
     def _is_refused(self, one: Application, what: str, length_s: float) -> bool:
-        return (f"{one.name}-{one.ranks}", what, length_s) in self._refused
+        return (one, what, length_s) in self._refused
 
     def _refuse(self, one: Application, what: str, length_s: float, why: str) -> None:
-        self._refused.add((f"{one.name}-{one.ranks}", what, length_s))
+        self._refused.add((one, what, length_s))
         self.log.refused(Refusal(one.name, what, length_s, why))
         tell(f"{one.name}, {what} {length_s:g} s: left out: {why}")
 
 
-def _checked(words: Sequence[str], code: int, output: str, errors: str) -> str:
-    """Return what a command printed; raise with its last line when it failed."""
-    if code:
-        said = (errors.strip() or output.strip()).splitlines()
-        why = said[-1] if said else f"exit code {code}"
-        raise RunError(f"{Path(words[0]).name} {words[1]}: {why}")
-    return output
+def _complaint(words: Sequence[str], code: int, output: str, errors: str) -> str:
+    """Say in one line how a command failed."""
+    said = (errors.strip() or output.strip()).splitlines()
+    why = said[-1] if said else f"exit code {code}"
+    return f"{Path(words[0]).name} {words[1]}: {why}"
 
 
 def tell(line: str) -> None:

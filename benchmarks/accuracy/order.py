@@ -32,7 +32,7 @@ class Design:
     Attributes
     ----------
     lengths_s, other_lengths_s : tuple of float
-        Times of our skeletons, and of those built by other methods [s].
+        Times of our skeletons, and of those that they are compared with [s].
     scenarios : tuple of Scenario
         Quiet ones are added.
     repeats : int
@@ -45,10 +45,11 @@ class Design:
 
     def methods(self, scenario: Scenario) -> list[tuple[str, float]]:
         """Return the skeletons that run in a scenario: how built, wanted time [s]."""
-        # One rank does not communicate: there is nothing for the paper's rules to do.
-        others = [FITTED] if scenario.hosts else [FITTED, PAPER]
+        # The scenario with a placement of its own is about kinds of computation only.
+        if scenario.hosts:
+            return [(w, s) for s in self.other_lengths_s for w in (SKELETON, FITTED)]
         ours = [(SKELETON, length_s) for length_s in self.lengths_s]
-        return ours + [(what, s) for s in self.other_lengths_s for what in others]
+        return ours + [(PAPER, length_s) for length_s in self.other_lengths_s]
 
     def blocks(self, repeat: int) -> list[Scenario]:
         """Return the scenarios of a repeat, in order."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +15,11 @@ from skelgen.cli.options import Force, Json, Strict, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_json
 from skelgen.errors import UsageError
 from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.skeleton.compute import Mix
+
+MIB = 1 << 20
 
 
 def build(
@@ -49,7 +56,8 @@ def build(
         str,
         typer.Option(
             help="Shares of arithmetic, streaming and pointer chasing in the "
-            "computation, such as 60,30,10."
+            "computation, and if wanted their working set in MiB: 60,30,10,12.",
+            show_default="as skelgen mix fitted it, or 100,0,0",
         ),
     ] = "",
     method: Annotated[
@@ -85,6 +93,7 @@ def build(
             ("scale", f"{built.scale:.4g}"),
             ("signature", f"{built.signature_items} items"),
             ("skeleton", f"{built.skeleton_events} events"),
+            *([("computation", built.fitted_mix)] if built.fitted_mix else []),
             ("expected", format_seconds(built.expected_s)),
             ("dropped", f"{built.dropped_share:.2%} of the application's time"),
             *(
@@ -116,18 +125,72 @@ def _threshold(text: str) -> float | str | None:
     return value
 
 
-def _mix(text: str) -> tuple[float, float, float] | None:
-    """Read three shares and bring their sum to 1; None when not given."""
+def _mix(text: str) -> Mix | None:
+    """Read three shares, brought to the sum 1, and a working set; None if not given."""
     if not text:
         return None
+    from skelgen.skeleton.compute import Mix
+
     try:
         parts = [float(part) for part in text.split(",")]
     except ValueError:
         parts = []
-    if len(parts) != 3 or min(parts) < 0 or not 0 < sum(parts) < float("inf"):
+    shares, sizes = parts[:3], parts[3:]
+    if (
+        len(parts) not in (3, 4)
+        or min(parts) < 0
+        or not 0 < sum(shares) <= sum(parts) < math.inf
+    ):
         raise UsageError(
             f"--compute-mix {text}: expected three shares (arithmetic, streaming, "
-            "pointer chasing) such as 60,30,10"
+            "pointer chasing) and if wanted a working set [MiB], such as 60,30,10 or "
+            "60,30,10,4"
         )
-    total = sum(parts)
-    return parts[0] / total, parts[1] / total, parts[2] / total
+    arithmetic, streaming, chasing = (share / sum(shares) for share in shares)
+    read = Mix(arithmetic, streaming, chasing)
+    return replace(read, working_set_bytes=round(sizes[0] * MIB)) if sizes else read
+
+
+def mix(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Folder of a recorded run.", show_default=False
+        ),
+    ],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[COMMAND]",
+            help="After --: another launch of the application, such as a shorter one "
+            "or one on this machine.",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Annotated[
+        int,
+        typer.Option(min=1, help="Runs quiet and beside each competitor, in turn."),
+    ] = 1,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Fit what computation consists of: run the application beside known competitors.
+
+    One keeps the cores of the ranks busy, one streams memory. The result lies in the
+    run's folder, where build takes it from.
+    """
+    from skelgen.skeleton.beside import COMPETITORS
+
+    with progress_bar() as progress:
+        fitted = pipeline.fit_mix(run, command or (), runs=runs, progress=progress)
+    if json:
+        print_json({**asdict(fitted), "error": fitted.error, "text": str(fitted.mix)})
+        return
+    rows = [("mix", f"{fitted.mix} (arithmetic, streaming, chasing [%], set [MiB])")]
+    for name, wanted, got in zip(COMPETITORS, fitted.wanted, fitted.got, strict=True):
+        rows.append(
+            (f"beside {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
+        )
+    alone = max(abs(1 / wanted - 1) for wanted in fitted.wanted)
+    rows.append(("error", f"{fitted.error:.1%}; of arithmetic alone {alone:.1%}"))
+    print_facts([*rows, ("next", f"skelgen build {run} --scale K")])

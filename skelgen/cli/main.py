@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from skelgen import __version__
-from skelgen.cli.building import build
+from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
 from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain
@@ -47,6 +47,7 @@ app.command(epilog="Example: [b]skelgen export run/ --format perfetto[/b]")(expo
 app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
 app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)
 app.command(epilog="Example: [b]skelgen predict skel/ --hosts n1,n2 --hosts n3:2[/b]")(
+app.command(epilog="Example: [b]skelgen mix run/ -- mpirun -n 2 ./app small[/b]")(mix)
     predict
 )
 

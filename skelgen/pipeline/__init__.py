@@ -6,6 +6,7 @@ Other stages than launch and prediction are imported where they are used, so tha
 
 from skelgen.pipeline.building import BuildOptions, build
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
+from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
@@ -19,6 +20,7 @@ __all__ = [
     "export",
     "info",
     "predict",
+    "fit_mix",
     "record",
     "shim_path",
     "write_page",

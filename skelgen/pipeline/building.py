@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import check_free, new_folder
+from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import PAGE_FILE
 from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
 from skelgen.progress import NO_PROGRESS, Progress
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from skelgen.launch.record import RunFacts
     from skelgen.signature import Signature
     from skelgen.skeleton import Plan
+    from skelgen.skeleton.compute import Mix
+    from skelgen.skeleton.mixing import Fit
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +39,9 @@ class BuildOptions:
         Time of the skeleton, in place of K [s].
     similarity_threshold : float or str or None
         0 to 1, ``auto``, or None for clusters without gaps.
-    compute_mix : tuple of float or None
-        Shares of arithmetic, streaming and pointer chasing, with the sum 1.
+    compute_mix : Mix or None
+        What computation consists of; None for what was fitted to the run, or
+        arithmetic.
     strict : bool
         Fail where the skeleton would not be trusted.
     method : str
@@ -47,7 +51,7 @@ class BuildOptions:
     scale: float | None
     target_s: float | None
     similarity_threshold: float | str | None
-    compute_mix: tuple[float, float, float] | None
+    compute_mix: Mix | None
     strict: bool
     method: str = "whole-events"
 
@@ -96,6 +100,8 @@ class Built:
     left_out : tuple of LeftOut
         What that is.
     warnings : tuple of str
+    fitted_mix : str
+        The mix that was fitted to the run, where it was used; else empty.
     """
 
     output: Path
@@ -109,6 +115,7 @@ class Built:
     dropped_share: float
     left_out: tuple[LeftOut, ...]
     warnings: tuple[str, ...]
+    fitted_mix: str = ""
 
     def facts(self) -> dict[str, Any]:
         """Return what machines are told."""
@@ -121,6 +128,7 @@ class Built:
             "dropped_share": self.dropped_share,
             "left_out": [asdict(one) for one in self.left_out],
             "warnings": self.warnings,
+            "fitted_mix": self.fitted_mix,
             "application_s": self.application_s,
             "smallest_good_s": self.smallest_good_s,
             "output": str(self.output),
@@ -148,10 +156,8 @@ def build(
         Replace a folder that exists.
     progress : Progress
     """
-    from skelgen.skeleton.compute import Mix
-
     _check_options(options)
-    mix = None if options.compute_mix is None else Mix(*options.compute_mix)
+    fitted = fitted_mix(source) if options.compute_mix is None else None
     if output is not None:
         check_free(output, force=force)
     signature, run = read_signature(
@@ -165,10 +171,10 @@ def build(
     output = output or Path(f"{_name(source)}-k{scale:.4g}")
     with new_folder(output, force=force) as beside:
         plan = _plan(signature, scale, options, progress)
-        files = _files(plan, run, mix)
+        files = _files(plan, run, options.compute_mix, fitted)
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
-    return _built(plan, output)
+    return _built(plan, output, fitted)
 
 
 def _check_options(options: BuildOptions) -> None:
@@ -240,10 +246,12 @@ def _plan(
     return chosen
 
 
-def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
+def _files(
+    plan: Plan, run: RunFacts | None, mix: Mix | None, fitted: Fit | None
+) -> Mapping[str, str]:
     """Return the files of the skeleton's folder."""
     from skelgen.pipeline.machine import reference_compiler
-    from skelgen.prediction.store import FACTS_FILE, with_launch
+    from skelgen.prediction.store import FACTS_FILE, with_launch, with_mix_error
     from skelgen.signature.write import signature_text
     from skelgen.skeleton.compute import calibrate
     from skelgen.skeleton.render import render
@@ -252,6 +260,7 @@ def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
     signature = plan.signature
     processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
     compiler = reference_compiler(signature.provenance.mpi)
+    mix = fitted.mix if fitted is not None else mix
     speed = calibrate(compiler, mix=mix, processes=processes)
     files = dict(render(plan, calibration=speed))
     files[SIGNATURE_FILE] = signature_text(signature)
@@ -263,10 +272,13 @@ def _files(plan: Plan, run: RunFacts | None, mix: Any) -> Mapping[str, str]:
         files[FACTS_FILE] = with_launch(
             files[FACTS_FILE], folder=run.folder, environment=run.environment
         )
+    if fitted is not None:
+        files[FACTS_FILE] = with_mix_error(files[FACTS_FILE], fitted.error)
+        files[MIX_FILE] = mix_text(fitted)
     return files
 
 
-def _built(plan: Plan, output: Path) -> Built:
+def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
     report, signature = plan.report, plan.signature
     rank_s = signature.application_s * signature.ranks
     return Built(
@@ -288,4 +300,5 @@ def _built(plan: Plan, output: Path) -> Built:
             for what, calls, time_s in report.dropped
         ),
         warnings=report.warnings,
+        fitted_mix="" if fitted is None else str(fitted.mix),
     )

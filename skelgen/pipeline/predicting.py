@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from skelgen.errors import ApplicationError, UsageError
+from skelgen.errors import UsageError
 from skelgen.launch import Host, parse_command
-from skelgen.launch.record import run_recorded
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.signatures import SIGNATURE_FILE
@@ -113,25 +111,12 @@ def _application_timer(facts: SkeletonFacts) -> Callable[[], float]:
             "the launch of the application is not known, it was recorded by hand; "
             "give it after --, or use --application-time recorded"
         )
-    launch = parse_command(facts.command)
-    there = Path(facts.folder)
-    cwd = there if facts.folder and there.is_dir() else None
+    parse_command(facts.command)  # what is wrong with it shall show at once
 
     def application_s() -> float:
-        from skelgen.pipeline.recording import recorded_time_s
+        from skelgen.pipeline.recording import again, recorded_time_s
 
-        with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
-            done = run_recorded(
-                launch,
-                Path(name),
-                environment=dict(facts.environment),
-                cwd=cwd,
-            )
-            if done.exit_code:
-                raise ApplicationError(
-                    f"the application failed with exit code {done.exit_code}: "
-                    f"{done.complaint}"
-                )
-            return recorded_time_s(Path(name))
+        environment = dict(facts.environment)
+        return again(facts.command, facts.folder, environment, recorded_time_s)
 
     return application_s

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from skelgen.errors import MachineError, SkelgenError
+from skelgen.errors import ApplicationError, MachineError, SkelgenError
 from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
 from skelgen.launch.command import check_library
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,38 @@ def info(folder: Path, *, progress: Progress = NO_PROGRESS) -> tuple[RunSummary,
     said = set(run.warnings)
     new = tuple(text for text in summary.warnings if text not in said)
     return summary, describe(replace(summary, warnings=new))
+
+
+def again(
+    command: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    read: Callable[[Path], Result],
+) -> Result:
+    """Run an application under the recorder as it was launched before.
+
+    Parameters
+    ----------
+    command : sequence of str
+    folder : str
+        Working directory, where it still exists.
+    environment : mapping
+        Variables of the recorded launch that change how MPI behaves.
+    read : callable
+        What is wanted of the trace, which is gone afterwards.
+    """
+    there = Path(folder)
+    cwd = there if folder and there.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
+        done = launch_record.run_recorded(
+            parse_command(command), Path(name), environment=environment, cwd=cwd
+        )
+        if done.exit_code:
+            raise ApplicationError(
+                f"the application failed with exit code {done.exit_code}: "
+                f"{done.complaint}"
+            )
+        return read(Path(name))
 
 
 def recorded_time_s(folder: Path) -> float:

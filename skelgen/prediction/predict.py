@@ -23,6 +23,9 @@ SHORTEST_S = 0.3
 
 LARGEST_DROPPED = 0.02
 
+#: Above it the skeleton computes otherwise than the application [1].
+LARGEST_MIX_ERROR = 0.06
+
 #: Two estimates of one interval's width from random draws differ by less [1].
 _DRAWN_WIDTH = 1.1
 
@@ -158,6 +161,12 @@ def verdict(
         reasons.append(
             f"{facts.dropped_share:.1%} of the application's time was dropped "
             f"(at most {LARGEST_DROPPED:.0%} is trusted)"
+        )
+    if facts.mix_error is not None and facts.mix_error > LARGEST_MIX_ERROR:
+        reasons.append(
+            "the compute mix is not representative: beside a known competitor it "
+            f"slows down {facts.mix_error:.0%} otherwise than the application (at most "
+            f"{LARGEST_MIX_ERROR:.0%} is trusted)"
         )
     if facts.mpi and not _same_mpi(facts.mpi, mpi):
         reasons.append(f"recorded with {facts.mpi}, run with {mpi}")

@@ -43,6 +43,11 @@ def with_launch(
     return _as_text({**json.loads(text), "launch": launch})
 
 
+def with_mix_error(text: str, mix_error: float) -> str:
+    """Add how unlike the application's computation the skeleton's is [1]."""
+    return _as_text({**json.loads(text), "mix_error": mix_error})
+
+
 def _as_text(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=1) + "\n"
 
@@ -125,6 +130,7 @@ def _facts(content: Mapping[str, Any]) -> SkeletonFacts:
             for name, value in dict(launch["environment"]).items()
         ),
         calibration=None if known is None else _calibration(known),
+        mix_error=_number(content, "mix_error") if "mix_error" in content else None,
         method=_text({"method": "whole-events", **content}, "method"),
     )
     for name in _POSITIVE:

@@ -61,6 +61,9 @@ class SkeletonFacts:
     environment : tuple of (str, str)
         Variables of that launch that change how MPI behaves.
     calibration : Calibration or None
+    mix_error : float or None
+        How unlike the application's computation the skeleton's is beside known
+        competitors [1]; None when that was not measured.
     method : str
         Rules that the skeleton was planned by.
     """
@@ -77,6 +80,7 @@ class SkeletonFacts:
     folder: str
     environment: tuple[tuple[str, str], ...]
     calibration: Calibration | None
+    mix_error: float | None = None
     method: str = "whole-events"
 
 

@@ -15,7 +15,8 @@ import math
 import os
 import platform
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -68,6 +69,11 @@ class Mix:
     def shares(self) -> tuple[float, float, float]:
         """Return the shares of arithmetic, streaming and chasing."""
         return (self.arithmetic, self.streaming, self.chasing)
+
+    def __str__(self) -> str:
+        """Write it as the command line takes it: shares, working set in MiB."""
+        percent = [f"{100 * share:.4g}" for share in self.shares]
+        return ",".join([*percent, f"{self.working_set_bytes / (1 << 20):g}"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +205,13 @@ def _key(compiler: str, mix: Mix, processes: int) -> str:
         platform.node(),
         cpu_model(),
         version.output,
-        _source(_unmeasured(mix, processes)),
+        _source(unmeasured(mix, processes)),
         *COMPILER_FLAGS,
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
-def _unmeasured(mix: Mix, processes: int) -> Calibration:
+def unmeasured(mix: Mix, processes: int) -> Calibration:
     """Return a calibration of one step a microsecond, to measure with."""
     arithmetic, streaming, chasing = (1.0 if share else 0.0 for share in mix.shares)
     rates = (arithmetic, streaming, chasing)
@@ -222,7 +228,7 @@ def _source(calibration: Calibration) -> str:
 
 def _measure(compiler: str, mix: Mix, processes: int) -> Calibration:
     """Measure the parts alone, then correct them by what the mixture takes."""
-    blank = _unmeasured(mix, processes)
+    blank = unmeasured(mix, processes)
     logger.info("calibrating computation with %d processes", processes)
     alone = _results(compiler, blank)[: len(_PARTS)]
     rates = [share * rate for share, rate in zip(mix.shares, alone, strict=True)]
@@ -256,20 +262,36 @@ def _with(
 
 def _results(compiler: str, calibration: Calibration) -> list[float]:
     """Compile and run the calibration; return the median of the processes."""
-    with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
-        folder = Path(name)
-        source, program = folder / "calibrate.c", folder / "calibrate"
-        source.write_text(_source(calibration))
-        command = [compiler, *COMPILER_FLAGS, "-o", str(program), str(source)]
-        for arguments in (command, [str(program)]):
-            done = run(arguments, timeout_s=_TIMEOUT_S)
-            if done.exit_code:
-                raise MachineError(
-                    f"cannot calibrate computation: {arguments[0]} ended with "
-                    f"{done.exit_code}: {done.complaint}"
-                )
-    rows = [line.split() for line in done.output.splitlines()]
+    with compiled(compiler, _source(calibration)) as program:
+        rows = [line.split() for line in checked(str(program)).splitlines()]
     return [float(value) for value in np.median(np.array(rows, float), axis=0)]
+
+
+@contextmanager
+def compiled(compiler: str, source: str) -> Iterator[Path]:
+    """Compile a program as skeletons are and keep it as long as it is used."""
+    with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
+        text, program = Path(name, "measure.c"), Path(name, "measure")
+        text.write_text(source)
+        checked(compiler, *COMPILER_FLAGS, "-o", str(program), str(text))
+        yield program
+
+
+def checked(*arguments: str) -> str:
+    """Run what measures or compiles; return what it printed.
+
+    Raises
+    ------
+    MachineError
+        When it fails.
+    """
+    done = run(arguments, timeout_s=_TIMEOUT_S)
+    if done.exit_code:
+        raise MachineError(
+            f"cannot calibrate computation: {arguments[0]} ended with "
+            f"{done.exit_code}: {done.complaint}"
+        )
+    return done.output
 
 
 def _read(path: Path) -> Calibration | None:

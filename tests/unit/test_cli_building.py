@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
+from skelgen.pipeline.mixing import mix_text
 from skelgen.prediction.store import load
 from skelgen.signature import Provenance, Signature
 from skelgen.signature.store import save
+from skelgen.skeleton.compute import Mix
+from skelgen.skeleton.mixing import Fit
 from tests import builders, fake_mpi
 from tests.plans import CALIBRATION
 from tests.summaries import build
@@ -235,6 +238,47 @@ def test_below_the_smallest_good_skeleton_there_is_a_warning(capsys, stored: Pat
     assert code == 6
     assert "--strict" in line
     assert not Path("strict").exists()
+
+
+def test_a_mix_that_was_fitted_is_used_and_its_error_kept(
+    capsys, stored: Path, monkeypatch
+):
+    asked: list[Mix | None] = []
+
+    def calibrate(*_, mix: Mix | None, **__):
+        asked.append(mix)
+        return CALIBRATION
+
+    monkeypatch.setattr("skelgen.skeleton.compute.calibrate", calibrate)
+    mix = Mix(0.5, 0.25, 0.25, 4 << 20)
+    (stored / "mix.json").write_text(mix_text(Fit(mix, (1.0, 2.0), (1.0, 1.8))))
+    facts = built(capsys, str(stored), "--scale", "10", "-o", "one")
+    assert facts["fitted_mix"] == "50,25,25,4"
+    assert load(Path("one")).mix_error == pytest.approx(0.1)
+    built(capsys, "one", "--scale", "20", "-o", "two")
+    facts = built(
+        *(capsys, str(stored), "--scale", "10", "-o", "three"),
+        *("--compute-mix", "60,20,20,8"),
+    )
+    assert facts["fitted_mix"] == ""
+    assert load(Path("three")).mix_error is None
+    assert asked == [mix, mix, Mix(0.6, 0.2, 0.2, 8 << 20)]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": 2}', '{"format": 1}'])
+def test_a_damaged_mix_is_named(capsys, stored: Path, text):
+    (stored / "mix.json").write_text(text)
+    code, line = refused(capsys, str(stored), "--scale", "2", "-o", "skel")
+    assert code == 3
+    assert "mix.json is not what skelgen mix writes" in line
+
+
+@pytest.mark.parametrize("text", ["1,2", "1,2,3,4,5", "0,0,0", "1,x,2", "1,-1,1"])
+def test_shares_that_are_no_mix_are_refused(capsys, stored: Path, text):
+    words = [str(stored), "--scale", "2", "--compute-mix", text]
+    code, line = refused(capsys, *words)
+    assert code == 2
+    assert "expected three shares" in line
 
 
 def test_a_machine_without_a_compiler_is_told(capsys, stored: Path, monkeypatch):

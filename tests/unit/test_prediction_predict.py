@@ -87,6 +87,7 @@ def test_the_error_of_the_method_is_part_of_the_interval():
     ("change", "telling"),
     [
         ({"dropped_share": 0.03}, "dropped"),
+        ({"mix_error": 0.2}, "mix is not representative"),
         ({"smallest_good_s": 5.0}, "too short"),
         ({"mpi": "Open MPI v5.0.11"}, "recorded with Open MPI"),
         ({"ranks_per_host": (1, 1)}, "recorded on 2 hosts"),

@@ -1,0 +1,170 @@
+"""Fit what an application's computation consists of, and keep it beside its run."""
+
+from __future__ import annotations
+
+import json
+import logging
+import platform
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.errors import InputError, UsageError
+from skelgen.launch import parse_command
+from skelgen.launch.folders import replace_file
+from skelgen.launch.record import RunFacts, read_facts
+from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    from skelgen.events.conditions import Conditions
+    from skelgen.skeleton.beside import Bench, Slowdown
+    from skelgen.skeleton.compute import Mix
+    from skelgen.skeleton.mixing import Fit
+
+logger = logging.getLogger(__name__)
+
+MIX_FILE = "mix.json"
+_FORMAT = 1
+
+
+def fit_mix(
+    run: Path,
+    command: Sequence[str],
+    *,
+    runs: int,
+    progress: Progress = NO_PROGRESS,
+) -> Fit:
+    """Run an application beside known competitors and fit a mix to it.
+
+    Parameters
+    ----------
+    run : Path
+        Folder of the recorded run, which keeps the result.
+    command : sequence of str
+        Launch of the application, that of the recording when empty.
+    runs : int
+        How often it runs quiet and beside each competitor.
+    progress : Progress
+
+    Raises
+    ------
+    UsageError
+        When the launch is not known, or is not on this machine.
+    """
+    from skelgen.pipeline.machine import reference_compiler
+    from skelgen.skeleton.beside import Bench
+    from skelgen.skeleton.mixing import WORKING_SETS, fit_measured
+
+    facts = _facts(run, command)
+    ranks = parse_command(command or facts.command).ranks or 1
+    bench = Bench.of(str(reference_compiler(facts.mpi)), ranks)
+    progress.start("running the application beside competitors", 3 * runs)
+    wanted = _application(bench, facts, tuple(command), runs, progress)
+    progress.start("measuring computation beside them", len(WORKING_SETS) + 1)
+    parts = {}
+    for size_bytes in WORKING_SETS:
+        parts[size_bytes] = bench.parts(size_bytes)
+        progress.advance(1)
+    fitted = fit_measured(wanted, parts, lambda mix: _mixture(bench, mix))
+    progress.finish()
+    replace_file(run / MIX_FILE, mix_text(fitted))
+    return fitted
+
+
+def mix_text(fitted: Fit) -> str:
+    """Return the text of ``mix.json``."""
+    return json.dumps({"format": _FORMAT, **asdict(fitted)}, indent=1) + "\n"
+
+
+def _facts(run: Path, command: Sequence[str]) -> RunFacts:
+    facts = read_facts(run)
+    if facts is None:
+        raise UsageError(
+            f"{run} does not say how the application was launched; record it with "
+            "skelgen record"
+        )
+    return facts
+
+
+def _mixture(bench: Bench, mix: Mix) -> Slowdown:
+    from skelgen.skeleton.compute import calibrate
+
+    speed = calibrate(bench.compiler, mix=mix, processes=bench.processes)
+    return bench.mixture(speed)
+
+
+def _application(
+    bench: Bench,
+    facts: RunFacts,
+    command: tuple[str, ...],
+    runs: int,
+    progress: Progress,
+) -> Slowdown:
+    """Return how much longer the application computes beside each competitor [1]."""
+    from skelgen.pipeline.recording import again
+    from skelgen.skeleton.beside import COMPETITORS
+
+    folder = str(Path.cwd()) if command else facts.folder
+    words, environment = command or facts.command, dict(facts.environment)
+    ratios: dict[str, list[float]] = {name: [] for name in COMPETITORS}
+    for _ in range(runs):
+        times_s = {}
+        for competitor in ("", *COMPETITORS):
+            with bench.beside(competitor):
+                taken = again(words, folder, environment, _conditions)
+            times_s[competitor] = taken.computed_s - taken.lost_s
+            for warning in () if competitor else taken.warnings:
+                logger.warning("%s", warning)
+            progress.advance(1)
+        for name, found in ratios.items():
+            found.append(times_s[name] / times_s[""])
+    first, second = (statistics.median(found) for found in ratios.values())
+    return first, second
+
+
+def _conditions(folder: Path) -> Conditions:
+    """Return for how long the ranks of a run computed, and had a core."""
+    from skelgen.events.conditions import conditions
+    from skelgen.trace import open_trace
+
+    files = open_trace(folder).files
+    if elsewhere := {file.header.host for file in files} - {platform.node()}:
+        raise UsageError(
+            f"ranks ran on {', '.join(sorted(elsewhere))}, where nothing competes with "
+            "them; give a launch on this machine only after --"
+        )
+    taken = conditions(files)
+    if taken.computed_s <= taken.lost_s:
+        raise InputError("the application does not compute between its MPI calls")
+    return taken
+
+
+def fitted_mix(source: Path) -> Fit | None:
+    """Return the mix that was fitted to a recorded run; None when none was.
+
+    Raises
+    ------
+    InputError
+        When its file is damaged.
+    """
+    from skelgen.skeleton.compute import Mix
+    from skelgen.skeleton.mixing import Fit
+
+    path = source / MIX_FILE
+    try:
+        content = json.loads(path.read_text())
+        if content["format"] != _FORMAT:
+            raise ValueError("another format")
+        pairs = {
+            name: (float(content[name][0]), float(content[name][1]))
+            for name in ("wanted", "got")
+        }
+        return Fit(Mix(**content["mix"]), **pairs)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, TypeError, LookupError, UsageError) as error:
+        raise InputError(
+            f"{path} is not what skelgen mix writes ({error}); run skelgen mix again"
+        ) from error

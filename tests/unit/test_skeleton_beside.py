@@ -1,0 +1,95 @@
+"""Competitors of a computation: they run, they measure, they never stay behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skelgen.skeleton import beside
+from skelgen.skeleton.beside import COMPETITORS, Bench
+from skelgen.skeleton.compute import Calibration, Mix
+
+pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [
+            int(word)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for word in (task / "children").read_text().split()
+        ]
+    except OSError:
+        return []
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def comes_true(condition: Callable[[], bool]) -> bool:
+    """Wait for something that takes moments; half a minute on a busy machine."""
+    for _ in range(3000):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.fixture(autouse=True)
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "ROUNDS", 1)
+
+
+def test_each_part_and_a_mixture_have_a_time_beside_each_competitor() -> None:
+    bench = Bench.of("cc", 1)
+    parts = bench.parts(1 << 19)
+    assert len(parts) == 3
+    speed = Calibration(Mix(0.5, 0.25, 0.25, 1 << 19), (300, 5, 50), 0, 0, 1, "h", "c")
+    for slowdown in (*parts, bench.mixture(speed)):
+        assert len(slowdown) == len(COMPETITORS)
+        assert min(slowdown) > 0
+
+
+@pytest.mark.parametrize("competitor", COMPETITORS)
+def test_a_competitor_ends_with_what_it_stood_beside(competitor: str) -> None:
+    before, cores = set(children_of(os.getpid())), os.sched_getaffinity(0)
+    with pytest.raises(ZeroDivisionError), Bench.of("cc", 1).beside(competitor):
+        assert len(os.sched_getaffinity(0)) == 1
+        (leader,) = set(children_of(os.getpid())) - before
+        (worker,) = children_of(leader)
+        assert alive(worker)
+        raise ZeroDivisionError
+    assert not alive(worker)
+    assert not alive(leader)
+    assert os.sched_getaffinity(0) == cores
+
+
+def test_a_competitor_ends_when_skelgen_is_killed() -> None:
+    script = (
+        "from skelgen.skeleton.beside import Bench\n"
+        "with Bench.of('cc', 2).beside('arithmetic'): print('go', flush=True); input()"
+    )
+    words = [sys.executable, "-c", script]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"go\n"
+        (leader,) = children_of(process.pid)
+        family = [leader, *children_of(leader)]
+        assert all(alive(pid) for pid in family)
+        process.send_signal(signal.SIGKILL)
+        assert comes_true(lambda: not any(alive(pid) for pid in family))

@@ -156,7 +156,8 @@ def place(ranks: int, hosts: Sequence[Host]) -> tuple[Host, ...]:
         names = ",".join(f"{host.name}:{host.slots}" for host in hosts)
         raise NodesError(
             f"{ranks} ranks need {ranks} slots, but {names} has {slots}; name more "
-            f"hosts, or write {hosts[0].name}:{ranks} to put several ranks on a host"
+            f"hosts, or write {hosts[0].name}:{-(-ranks // len(hosts))} to put several "
+            "ranks on a host"
         )
     given = [0] * len(hosts)
     while sum(given) < ranks:

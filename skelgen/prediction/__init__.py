@@ -7,10 +7,18 @@ Paper: Sodhi and Subhlok 2005, section IV, measured scaling ratio.
 
 from skelgen.prediction.types import (
     Calibration,
+    Choice,
     Failure,
     Interval,
     Prediction,
     SkeletonFacts,
 )
 
-__all__ = ["Calibration", "Failure", "Interval", "Prediction", "SkeletonFacts"]
+__all__ = [
+    "Calibration",
+    "Choice",
+    "Failure",
+    "Interval",
+    "Prediction",
+    "SkeletonFacts",
+]

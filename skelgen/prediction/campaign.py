@@ -14,7 +14,7 @@ from skelgen.prediction.intervals import half_width
 from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.trials import Trials
-from skelgen.prediction.types import Failure, Prediction
+from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
 FEWEST_RUNS = 3
@@ -106,15 +106,35 @@ def _enough(
     bound: float,
     generator: np.random.Generator,
 ) -> bool:
-    """Say whether a set needs no further run.
+    """Say whether a set needs no further run, or the time is over."""
+    if len(runs_s) < FEWEST_RUNS:
+        return False
+    over = time.monotonic() + statistics.median(runs_s) > end_s
+    return over or narrow(program.facts, runs_s, bound, generator)
+
+
+def narrow(
+    facts: SkeletonFacts,
+    runs_s: Sequence[float],
+    bound: float,
+    generator: np.random.Generator,
+) -> bool:
+    """Say whether the time of a set is known well enough.
 
     Its own times may be known well enough while the calibration is not; further runs
     would not help then.
+
+    Parameters
+    ----------
+    facts : SkeletonFacts
+    runs_s : sequence of float
+        Times of the skeleton there [s].
+    bound : float
+        Half width of the interval that is narrow enough [1].
+    generator : numpy.random.Generator
     """
     if len(runs_s) < FEWEST_RUNS:
         return False
-    if time.monotonic() + statistics.median(runs_s) > end_s:
-        return True
     if half_width(runs_s, generator) <= _OWN_PART * bound:
         return True
-    return measured(program.facts, runs_s, generator).half_width <= bound
+    return measured(facts, runs_s, generator).half_width <= bound

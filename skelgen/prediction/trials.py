@@ -103,6 +103,14 @@ class Trials:
         """Return the times of a program on a set so far [s]."""
         return self.runs_s.get((program.binary, hosts), ())
 
+    def works(self, hosts: NodeSet) -> bool:
+        """Return whether nothing failed on a set, nor on one of its hosts elsewhere."""
+        for host in hosts:
+            if host.name in self.dead and hosts not in self.failures:
+                reason = f"host {host.name}: {self.dead[host.name]}"
+                self.failures[hosts] = Failure(hosts, reason)
+        return hosts not in self.failures
+
     def make(
         self, program: SkeletonProgram, sets: Iterable[NodeSet], count: int
     ) -> None:
@@ -110,7 +118,7 @@ class Trials:
         queue = deque(
             _Trial(program, hosts)
             for hosts in sets
-            if len(self.times(program, hosts)) < count and hosts not in self.failures
+            if len(self.times(program, hosts)) < count
         )
         active: list[tuple[_Trial, Running]] = []
         with Interrupts() as interrupts:
@@ -133,12 +141,7 @@ class Trials:
         First in the queue stand hosts under suspicion: what needs them waits.
         """
         for trial in list(queue):
-            gone = trial.names & self.dead.keys()
-            if gone and trial.probed is None:
-                queue.remove(trial)
-                reason = f"host {min(gone)}: {self.dead[min(gone)]}"
-                self.failures[trial.hosts] = Failure(trial.hosts, reason)
-            elif self.over and trial.probed is None:
+            if trial.probed is None and (self.over or not self.works(trial.hosts)):
                 queue.remove(trial)
             elif len(active) < self.parallel and not any(
                 trial.names & other.names for other, _ in active

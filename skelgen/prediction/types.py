@@ -145,3 +145,36 @@ class Failure:
 
     hosts: tuple[Host, ...]
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node set in the order of preference.
+
+    Attributes
+    ----------
+    prediction : Prediction
+    best_probability : float
+        Probability that the application is fastest there [0 to 1].
+    stage : int
+        How many skeletons were shorter than the longest one that ran there.
+    """
+
+    prediction: Prediction
+    best_probability: float
+    stage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Node sets, the best first.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+    failures : tuple of Failure
+        Sets without a time: the skeleton failed there, or was not run.
+    """
+
+    candidates: tuple[Candidate, ...]
+    failures: tuple[Failure, ...]

@@ -1,0 +1,224 @@
+"""Order node sets by the application's predicted time, with few and short runs.
+
+All sets run the shortest skeleton once, the better half of them the next longer one,
+and so on (successive halving); those that are left run the longest until the best is
+known. References: Karnin, Koren and Somekh 2013, Almost Optimal Exploration.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skelgen.prediction.campaign import FEWEST_RUNS, narrow
+from skelgen.prediction.intervals import median_draws, relative_spread
+from skelgen.prediction.predict import MODEL_ERROR, predict, ratio
+from skelgen.prediction.skeleton_runs import SkeletonProgram
+from skelgen.prediction.trials import NodeSet, Trials
+from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
+from skelgen.units import format_seconds
+
+#: So few sets are not thinned: halving would leave one that nothing is compared with.
+_FEW = 2
+
+#: Probability of being the best from which further runs of the others tell little.
+_CLEAR = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Skeletons of one application, node sets, and the runs made so far.
+
+    Attributes
+    ----------
+    programs : tuple of SkeletonProgram
+        The shortest first.
+    sets : tuple of NodeSet
+        As `place` returns them, all different.
+    trials : Trials
+    interval_bound : float
+        Half width of an interval that is narrow enough [1].
+    generator : numpy.random.Generator
+    """
+
+    programs: tuple[SkeletonProgram, ...]
+    sets: tuple[NodeSet, ...]
+    trials: Trials
+    interval_bound: float
+    generator: np.random.Generator
+
+    def choose(self) -> Choice:
+        """Run skeletons until the best set is known or the time is over."""
+        alive = self._thinned()
+        last, count = self.programs[-1], 0
+        while not self.trials.over:
+            alive = self._working(alive) or self._working(self.sets)
+            if not (waiting := self._waiting(alive)):
+                break
+            count += 1
+            self.trials.make(last, waiting, count)
+        return self._choice()
+
+    def _working(self, sets: Sequence[NodeSet]) -> list[NodeSet]:
+        return [hosts for hosts in sets if self.trials.works(hosts)]
+
+    def _thinned(self) -> list[NodeSet]:
+        """Return the sets that are still good after all skeletons but the longest."""
+        alive = list(self.sets)
+        for program in self.programs[:-1]:
+            if len(alive) <= _FEW:
+                break
+            self.trials.make(program, alive, 1)
+            known = [
+                (statistics.median(runs_s), number, hosts)
+                for number, hosts in enumerate(self._working(alive))
+                if (runs_s := self.trials.times(program, hosts))
+            ]
+            if self.trials.over:
+                break
+            alive = [hosts for _, _, hosts in sorted(known)[: _kept(len(known))]]
+        return alive
+
+    def _waiting(self, alive: Sequence[NodeSet]) -> list[NodeSet]:
+        """Return the sets that must run the longest skeleton again.
+
+        Once one of them is very likely the best, only that one: its time is wanted.
+        """
+        last = self.programs[-1]
+        open_ = [
+            hosts
+            for hosts in alive
+            if not narrow(
+                last.facts,
+                self.trials.times(last, hosts),
+                self.interval_bound,
+                self.generator,
+            )
+        ]
+        counts = [len(self.trials.times(last, hosts)) for hosts in alive]
+        if min(counts, default=0) < FEWEST_RUNS:
+            return open_
+        chances = self._chances(alive)
+        best = max(chances, key=lambda hosts: chances[hosts])
+        return [h for h in open_ if h == best] if chances[best] > _CLEAR else open_
+
+    def _longest(self, hosts: NodeSet) -> SkeletonProgram | None:
+        """Return the longest skeleton that ran on a set."""
+        for program in reversed(self.programs):
+            if self.trials.times(program, hosts):
+                return program
+        return None
+
+    def _facts(self, program: SkeletonProgram) -> SkeletonFacts:
+        """Return facts of a skeleton whose ratio fits that of the longest one.
+
+        The sets on which both ran tell how much shorter the skeleton really is.
+        """
+        last, times = self.programs[-1], self.trials.times
+        factors = [
+            statistics.median(times(last, hosts))
+            / statistics.median(times(program, hosts))
+            for hosts in self.sets
+            if times(last, hosts) and times(program, hosts)
+        ]
+        return (
+            shortened(last.facts, statistics.median(factors))
+            if factors
+            else (program.facts)
+        )
+
+    def _chances(self, sets: Sequence[NodeSet]) -> dict[NodeSet, float]:
+        """Return the probability of each set to be the best [1].
+
+        The ratio's own uncertainty is common to all sets, so it does not count.
+        """
+        programs = {hosts: self._longest(hosts) for hosts in sets}
+        facts = {
+            program.binary: self._facts(program)
+            for program in programs.values()
+            if program is not None
+        }
+        spread = self._spread()
+        draws = []
+        for hosts, program in programs.items():
+            assert program is not None
+            runs_s = self.trials.times(program, hosts)
+            time_s = median_draws(runs_s, self.generator, spread=spread)
+            error = np.exp(MODEL_ERROR * self.generator.standard_normal(len(time_s)))
+            draws.append(time_s * error * ratio(facts[program.binary]))
+        best = np.bincount(np.argmin(draws, axis=0), minlength=len(sets))
+        shares = (best / best.sum()).tolist()
+        return dict(zip(sets, shares, strict=True))
+
+    def _spread(self) -> float | None:
+        """Return the spread of one run [1], from sets with several; None without."""
+        spreads = [relative_spread(runs_s) for runs_s in self.trials.runs_s.values()]
+        known = [spread for spread in spreads if spread is not None]
+        return statistics.median(known) if known else None
+
+    def _choice(self) -> Choice:
+        """Order the sets: those that stayed longest first, then by their times."""
+        measured = [h for h in self._working(self.sets) if self._longest(h) is not None]
+        chances = self._chances(measured) if measured else {}
+        found = [self._candidate(hosts, chances[hosts]) for hosts in measured]
+        found.sort(key=lambda one: (-one.stage, one.prediction.time_s.p50))
+        known = {*measured, *self.trials.failures}
+        missed = tuple(
+            Failure(hosts, "not measured: the budget was spent before")
+            for hosts in self.sets
+            if hosts not in known
+        )
+        return Choice(tuple(found), (*self.trials.failures.values(), *missed))
+
+    def _candidate(self, hosts: NodeSet, chance: float) -> Candidate:
+        program = self._longest(hosts)
+        assert program is not None
+        last = self.programs[-1]
+        facts = last.facts if program is last else self._facts(program)
+        doubts = program.doubts
+        if program is not last:
+            length = format_seconds(program.facts.expected_s)
+            doubts = (*doubts, f"only ordered: dropped after a skeleton of {length}")
+        prediction = predict(
+            facts,
+            self.trials.times(program, hosts),
+            hosts=hosts,
+            mpi=program.mpi,
+            doubts=doubts,
+            interval_bound=self.interval_bound,
+            generator=self.generator,
+        )
+        return Candidate(prediction, chance, self.programs.index(program))
+
+
+def _kept(count: int) -> int:
+    """Return how many of so many sets go on to a longer skeleton."""
+    return max(_FEW, (count + 1) // 2)
+
+
+def halvings(count: int) -> int:
+    """Return how many skeletons shorter than the longest so many sets can use.
+
+    Examples
+    --------
+    >>> [halvings(count) for count in (2, 3, 6, 100)]
+    [0, 1, 2, 6]
+    """
+    return 0 if count <= _FEW else 1 + halvings(_kept(count))
+
+
+def shortened(facts: SkeletonFacts, factor: float) -> SkeletonFacts:
+    """Return the facts of a skeleton that takes 1/factor of another's time."""
+    known = facts.calibration
+    if known is not None:
+        runs_s = tuple(run_s / factor for run_s in known.skeleton_runs_s)
+        known = replace(known, skeleton_runs_s=runs_s)
+    return replace(
+        facts,
+        scaling_factor=facts.scaling_factor * factor,
+        expected_s=facts.expected_s / factor,
+        calibration=known,
+    )

@@ -16,6 +16,7 @@ from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain
 from skelgen.cli.predicting import calibrate, predict
 from skelgen.cli.recording import info, record, shim
+from skelgen.cli.selecting import select
 from skelgen.errors import ExitCode, SkelgenError
 from skelgen.launch.process import NOTE
 
@@ -31,7 +32,8 @@ app = typer.Typer(
     skelgen record -o run/ -- mpirun -n 2 ./app\n
     skelgen build run/ --scale 100 -o skel/\n
     skelgen calibrate skel/\n
-    skelgen predict skel/ --hosts n1,n2 --hosts n3,n4""",
+    skelgen predict skel/ --hosts n1,n2\n
+    skelgen select skel/ --nodes 2 --from n[1-8]""",
 )
 
 app.command(
@@ -45,10 +47,13 @@ app.command(
 app.command(epilog="Example: [b]skelgen info run/[/b]")(info)
 app.command(epilog="Example: [b]skelgen export run/ --format perfetto[/b]")(export)
 app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
+app.command(epilog="Example: [b]skelgen mix run/ -- mpirun -n 2 ./app small[/b]")(mix)
 app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)
 app.command(epilog="Example: [b]skelgen predict skel/ --hosts n1,n2 --hosts n3:2[/b]")(
-app.command(epilog="Example: [b]skelgen mix run/ -- mpirun -n 2 ./app small[/b]")(mix)
     predict
+)
+app.command(epilog="Example: [b]skelgen select skel/ --nodes 2 --from n[1-4][/b]")(
+    select
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -144,21 +144,19 @@ def predict(
     if json:
         print_json(
             {
-                "sets": [_facts(one) for one in predictions],
-                "failed": [
-                    {"hosts": _names(one.hosts), "reason": one.reason}
-                    for one in failures
-                ],
+                "sets": [predicted(one) for one in predictions],
+                "failed": failed(failures),
             }
         )
     elif predictions:
-        _show(predictions)
-    _fail(predictions, failures, strict=strict)
+        show(predictions)
+    check(predictions, failures, strict=strict)
 
 
-def _facts(one: Prediction) -> dict[str, Any]:
+def predicted(one: Prediction) -> dict[str, Any]:
+    """Return what machines are told of a prediction."""
     return {
-        "hosts": _names(one.hosts),
+        "hosts": names(one.hosts),
         "skeleton_s": statistics.median(one.runs_s),
         "ratio": one.ratio,
         "predicted_s": one.time_s.p50,
@@ -170,33 +168,48 @@ def _facts(one: Prediction) -> dict[str, Any]:
     }
 
 
-def _names(hosts: Sequence[Host]) -> list[str]:
+def failed(failures: Sequence[Failure]) -> list[dict[str, Any]]:
+    """Return what machines are told of the sets without a prediction."""
+    return [{"hosts": names(one.hosts), "reason": one.reason} for one in failures]
+
+
+def names(hosts: Sequence[Host]) -> list[str]:
+    """Return the names of a node set; the empty one is this machine."""
     return [host.name for host in hosts] or [platform.node()]
 
 
-def _show(predictions: Sequence[Prediction]) -> None:
-    print_table(
-        ["node set", "skeleton", "runs", "ratio", "predicted", "p5", "p95", "verdict"],
+def show(
+    predictions: Sequence[Prediction], more: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """Print a table of predictions and why they should not be trusted.
+
+    Parameters
+    ----------
+    predictions : sequence of Prediction
+    more : mapping, optional
+        Further columns: the cells of each, one for each prediction.
+    """
+    more = more or {}
+    head = ["node set", "skeleton", "runs", "ratio", "predicted", "p5", "p95", *more]
+    rows = [
         [
-            [
-                name_of(one.hosts),
-                format_seconds(statistics.median(one.runs_s)),
-                str(len(one.runs_s)),
-                f"{one.ratio:.3f}",
-                format_seconds(one.time_s.p50),
-                format_seconds(one.time_s.p5),
-                format_seconds(one.time_s.p95),
-                one.verdict,
-            ]
-            for one in predictions
-        ],
-    )
+            name_of(one.hosts),
+            format_seconds(statistics.median(one.runs_s)),
+            str(len(one.runs_s)),
+            f"{one.ratio:.3f}",
+            *map(format_seconds, (one.time_s.p50, one.time_s.p5, one.time_s.p95)),
+            *(cells[number] for cells in more.values()),
+            one.verdict,
+        ]
+        for number, one in enumerate(predictions)
+    ]
+    print_table([*head, "verdict"], rows)
     for one in predictions:
         for reason in one.reasons:
             typer.echo(f"{name_of(one.hosts)}: {reason}")
 
 
-def _fail(
+def check(
     predictions: Sequence[Prediction], failures: Sequence[Failure], *, strict: bool
 ) -> None:
     """Raise when nothing could be predicted, or nothing that is trusted.

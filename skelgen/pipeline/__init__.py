@@ -10,18 +10,21 @@ from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
+from skelgen.pipeline.selecting import SelectOptions, select
 
 __all__ = [
     "EXPORT_FORMATS",
     "BuildOptions",
     "Exported",
+    "SelectOptions",
     "build",
     "calibrate",
     "export",
+    "fit_mix",
     "info",
     "predict",
-    "fit_mix",
     "record",
+    "select",
     "shim_path",
     "write_page",
 ]

@@ -16,7 +16,7 @@ from skelgen.prediction import Calibration, Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
 #: Seed of the intervals: the same runs give the same prediction.
-_SEED = 20050704
+SEED = 20050704
 
 
 def predict(
@@ -56,7 +56,7 @@ def predict(
         sets,
         budget_s=budget_s,
         interval_bound=interval_bound,
-        generator=np.random.default_rng(_SEED),
+        generator=np.random.default_rng(SEED),
         progress=progress,
     )
 

@@ -1,0 +1,202 @@
+"""The command that chooses among node sets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skelgen import pipeline
+from skelgen.cli.bar import progress_bar
+from skelgen.cli.options import (
+    BatchOptions,
+    Json,
+    QueueLimit,
+    Strict,
+    ThroughWay,
+    Verbose,
+    duration_s,
+    share,
+    through_of,
+)
+from skelgen.cli.output import print_json
+from skelgen.cli.predicting import check, failed, names, predicted, show
+from skelgen.errors import UsageError
+from skelgen.launch import Host
+from skelgen.launch.hosts import parse_hosts, parse_pool, read_hostfile
+from skelgen.launch.launchers import Hydra, OpenMpi
+from skelgen.launch.through import Way
+from skelgen.prediction import Choice
+from skelgen.prediction.types import Candidate
+
+#: Of the table for other programs.
+_COLUMNS = (
+    "hosts",
+    "predicted_s",
+    "p5_s",
+    "p95_s",
+    "best_probability",
+    "skeleton_s",
+    "ratio",
+    "verdict",
+    "reasons",
+)
+_FORMATS = ("plain", "json", "csv", "slurm", "openmpi", "mpich")
+
+
+def select(
+    skeletons: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SKEL...",
+            help="Folder that skelgen build wrote; shorter versions of it are built "
+            "in its folder select/, unless you give several of one application.",
+            show_default=False,
+        ),
+    ],
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A node set: n1,n2 or n[1-4] or n1:2 (two ranks on n1); several times."
+        ),
+    ] = None,
+    hostfile: Annotated[
+        list[Path] | None,
+        typer.Option(help="A node set in a file, of Open MPI or of MPICH."),
+    ] = None,
+    pool: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="HOSTS|FILE",
+            help="Nodes to make sets of: n[1-4], or a file with one on each line.",
+        ),
+    ] = "",
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Nodes in a set of these.", show_default="as recorded"
+        ),
+    ] = None,
+    sets: Annotated[
+        str,
+        typer.Option(
+            help="Which sets: all, pairs (all of two nodes) or windows (nodes that "
+            "follow each other).",
+            show_default="all, or windows where these are above 100",
+        ),
+    ] = "",
+    budget: Annotated[
+        str, typer.Option(help="No further run begins after this time.")
+    ] = "60s",
+    interval: Annotated[
+        str,
+        typer.Option(help="Stop when the measured time is known to this share."),
+    ] = "5%",
+    limit: Annotated[
+        str,
+        typer.Option(
+            help="A run that takes longer is ended with all its ranks, such as 30s.",
+            show_default="50 times the expected time and 60 s",
+        ),
+    ] = "",
+    parallel: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Runs at the same time on disjoint sets; they share switches and the "
+            "launching host, so more than 1 may falsify the times.",
+        ),
+    ] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the runs of the call before.")
+    ] = False,
+    through: ThroughWay = Way.AUTO,
+    batch_options: BatchOptions = "",
+    queue_limit: QueueLimit = "10min",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="plain, json, csv, or the words for the best set: slurm (sbatch, "
+            "srun), openmpi, mpich (mpirun).",
+        ),
+    ] = "plain",
+    strict: Strict = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Order node sets by how long the application would take there now."""
+    if form not in _FORMATS:
+        raise UsageError(f"--format {form}: expected {', '.join(_FORMATS)}")
+    if not (hosts or hostfile or pool):
+        raise UsageError("no nodes to choose from: give --from n[1-4], or --hosts")
+    given = [parse_hosts(text) for text in hosts or ()]
+    given += [read_hostfile(path) for path in hostfile or ()]
+    options = pipeline.SelectOptions(
+        node_sets=tuple(given),
+        pool=parse_pool(pool) if pool else (),
+        nodes=nodes,
+        shape=sets,
+        budget_s=duration_s(budget, "--budget"),
+        interval_bound=share(interval, "--interval"),
+        parallel=parallel,
+        limit_s=duration_s(limit, "--limit") if limit else None,
+        resume=resume,
+        through=through_of(through, batch_options, queue_limit),
+    )
+    with progress_bar() as progress:
+        choice = pipeline.select(skeletons, options, progress=progress)
+    _print(choice, "json" if json else form)
+    predictions = [one.prediction for one in choice.candidates]
+    check(predictions[:1], choice.failures, strict=strict)
+
+
+def _print(choice: Choice, form: str) -> None:
+    candidates = choice.candidates
+    if form == "json":
+        sets = [_facts(one) for one in candidates]
+        print_json({"sets": sets, "failed": failed(choice.failures)})
+    elif form == "csv":
+        typer.echo(_csv(candidates), nl=False)
+    elif form == "plain" and candidates:
+        chances = [f"{one.best_probability:.0%}" for one in candidates]
+        show([one.prediction for one in candidates], {"best": chances})
+    elif candidates:
+        typer.echo(" ".join(_words(candidates[0].prediction.hosts, form)))
+
+
+def _facts(one: Candidate) -> dict[str, Any]:
+    facts = predicted(one.prediction)
+    return {**facts, "best_probability": one.best_probability}
+
+
+def _csv(candidates: Sequence[Candidate]) -> str:
+    """Write a line for each set; names and reasons are joined within their cells."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for one in candidates:
+        facts = _facts(one)
+        joined = {
+            "hosts": " ".join(facts["hosts"]),
+            "reasons": "; ".join(facts["reasons"]),
+        }
+        writer.writerow({**facts, **joined})
+    return text.getvalue()
+
+
+def _words(hosts: Sequence[Host], form: str) -> list[str]:
+    """Return the options that put an application on a node set.
+
+    Names are not folded: a shell would take brackets for a pattern of files.
+    """
+    if form == "slurm":
+        return [f"--nodes={len(hosts)}", f"--nodelist={','.join(names(hosts))}"]
+    launcher = OpenMpi(("mpirun",)) if form == "openmpi" else Hydra(("mpirun",))
+    ranks = sum(host.slots for host in hosts)
+    return launcher.arguments((), ranks=ranks, hosts=hosts)[1:]

@@ -1,0 +1,259 @@
+"""Choose among node sets with skeletons of growing length."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skelgen.errors import SkelgenError, UsageError
+from skelgen.launch import Host
+from skelgen.launch.folders import new_folder
+from skelgen.launch.process import NOTE
+from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.predicting import SEED
+from skelgen.pipeline.signatures import read_signature
+from skelgen.prediction import Choice, SkeletonFacts
+from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    from skelgen.prediction.skeleton_runs import SkeletonProgram
+    from skelgen.prediction.trials import NodeSet, Trials
+    from skelgen.skeleton.compute import Calibration
+
+logger = logging.getLogger(__name__)
+
+#: Folder beside a skeleton for its shorter versions, and the runs made with them.
+_BESIDE, _RUNS = "select", "runs.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOptions:
+    """What the user wants of a choice.
+
+    Attributes
+    ----------
+    node_sets : tuple of tuple of Host
+        Given one by one.
+    pool : tuple of Host
+        To make sets of.
+    nodes : int or None
+        Nodes in a set of the pool; as many as were recorded when None.
+    shape : str
+        See `skelgen.prediction.node_sets`.
+    budget_s : float
+        Time after which no further run begins [s].
+    interval_bound : float
+        Half width of an interval that is narrow enough [1].
+    parallel : int
+        Runs at the same time on disjoint sets.
+    limit_s : float or None
+        Longest time of one run [s].
+    resume : bool
+        Go on with the runs of the call before.
+    through : Through
+        How runs reach their hosts.
+    """
+
+    node_sets: tuple[tuple[Host, ...], ...]
+    pool: tuple[Host, ...]
+    nodes: int | None
+    shape: str
+    budget_s: float
+    interval_bound: float
+    parallel: int
+    limit_s: float | None
+    resume: bool
+    through: Through = NEAREST
+
+
+def select(
+    folders: Sequence[Path],
+    options: SelectOptions,
+    *,
+    progress: Progress = NO_PROGRESS,
+) -> Choice:
+    """Order node sets by the application's predicted time, the fastest first.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Skeletons of one application; of a single one shorter versions are built.
+    options : SelectOptions
+    progress : Progress
+    """
+    import numpy as np
+
+    from skelgen.prediction.choosing import Contest
+    from skelgen.prediction.skeleton_runs import prepare
+    from skelgen.prediction.store import load
+    from skelgen.prediction.trials import Trials
+
+    known = sorted(((load(one), one) for one in folders), key=_length_s)
+    facts, folder = known[-1]
+    sets = _sets(facts, options)
+    if len(known) == 1:
+        shorter = _shorter(folder, facts, len(sets), progress)
+        known = [*((load(one), one) for one in shorter), *known]
+    _check_same(known)
+    runner_of = partial(options.through.runner, folder=folder.absolute())
+    programs = tuple(prepare(one, its, runner_of) for its, one in known)
+    trials = Trials(
+        parallel=options.parallel,
+        limit_s=options.limit_s,
+        end_s=time.monotonic() + options.budget_s,
+        progress=progress,
+    )
+    _keep_runs(trials, programs, sets, folder / _BESIDE / _RUNS, options.resume)
+    generator = np.random.default_rng(SEED)
+    bound = options.interval_bound
+    progress.start("running skeletons", 0)
+    choice = Contest(programs, sets, trials, bound, generator).choose()
+    progress.finish()
+    return choice
+
+
+def _length_s(one: tuple[SkeletonFacts, Path]) -> float:
+    return one[0].expected_s
+
+
+def _check_same(known: Sequence[tuple[SkeletonFacts, Path]]) -> None:
+    """Refuse skeletons of different applications, as far as that shows."""
+    facts, folder = known[-1]
+    for other, its_folder in known[:-1]:
+        if (other.ranks, other.application_s) != (facts.ranks, facts.application_s):
+            raise UsageError(
+                f"{its_folder} and {folder} are not skeletons of one recorded run; "
+                "give folders of one, or a single one"
+            )
+
+
+def _sets(facts: SkeletonFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
+    """Return the candidates with their ranks placed, each once."""
+    from skelgen.prediction.campaign import placed
+    from skelgen.prediction.node_sets import node_sets
+
+    wanted = list(options.node_sets)
+    if options.pool:
+        nodes = options.nodes or max(len(facts.ranks_per_host), 1)
+        if nodes > facts.ranks:
+            raise UsageError(
+                f"--nodes {nodes}: {facts.ranks} ranks do not need so many nodes"
+            )
+        wanted += node_sets(options.pool, nodes, options.shape)
+    found: dict[frozenset[Host], NodeSet] = {}
+    for hosts in wanted:
+        one = placed(facts.ranks, hosts)
+        if found.setdefault(frozenset(one), one) is not one:
+            names = ",".join(host.name for host in one)
+            logger.warning("node set %s is given twice; it is measured once", names)
+    return tuple(found.values())
+
+
+def _shorter(
+    folder: Path, facts: SkeletonFacts, sets: int, progress: Progress
+) -> list[Path]:
+    """Return shorter versions of a skeleton for so many sets, the shortest first."""
+    from skelgen.prediction.choosing import halvings
+    from skelgen.prediction.predict import SHORTEST_S
+
+    found: list[Path] = []
+    for power in range(1, halvings(sets) + 1):
+        factor = 2**power
+        if facts.expected_s / factor < SHORTEST_S:
+            break
+        target = folder / _BESIDE / f"k{facts.scaling_factor * factor:.4g}"
+        if not target.is_dir():
+            try:
+                _build(folder, facts, facts.scaling_factor * factor, target, progress)
+            except SkelgenError as error:
+                logger.log(NOTE, "no skeleton shorter than %s: %s", folder, error)
+                break
+        found.insert(0, target)
+    return found
+
+
+def _build(
+    folder: Path, facts: SkeletonFacts, scale: float, target: Path, progress: Progress
+) -> None:
+    """Build a skeleton of another K with the computation of the one in a folder."""
+    from skelgen.prediction.store import FACTS_FILE, with_launch
+    from skelgen.skeleton.plan import plan
+    from skelgen.skeleton.render import render
+
+    signature, _ = read_signature(
+        folder, similarity_threshold=None, scale=None, target_s=None
+    )
+    told = json.loads((folder / FACTS_FILE).read_text())
+    planned = plan(signature, scale, progress=progress)
+    files = dict(render(planned, calibration=_calibration(told["compute"])))
+    files[FACTS_FILE] = with_launch(
+        files[FACTS_FILE], folder=facts.folder, environment=facts.environment
+    )
+    with new_folder(target, force=True) as beside:
+        for name, text in files.items():
+            (beside / name).write_text(text, encoding="utf-8")
+    logger.info("built %s", target)
+
+
+def _calibration(told: dict[str, Any]) -> Calibration:
+    """Read the speed of computation from ``skeleton.json``: it is never measured here.
+
+    This machine may only be the one that launches.
+    """
+    from skelgen.skeleton.compute import Calibration, Mix
+
+    fields = {name: told[name] for name in Calibration.__dataclass_fields__}
+    fields |= {"mix": Mix(**told["mix"]), "steps_per_us": tuple(told["steps_per_us"])}
+    return Calibration(**fields)
+
+
+def _keep_runs(
+    trials: Trials,
+    programs: Sequence[SkeletonProgram],
+    sets: Sequence[NodeSet],
+    path: Path,
+    resume: bool,
+) -> None:
+    """Write every run down as it ends; take up those of the call before."""
+    from skelgen.launch.json_lines import JsonLines
+    from skelgen.prediction.trials import name_of
+
+    lines = JsonLines(path)
+    keys = {program.binary: _digest(program) for program in programs}
+    if resume:
+        _take_up(trials, lines.read(), keys, {name_of(hosts): hosts for hosts in sets})
+    lines.begin(keep=resume)
+
+    def made(program: SkeletonProgram, hosts: NodeSet, seconds: float) -> None:
+        known = {"skeleton": keys[program.binary], "hosts": name_of(hosts)}
+        lines.append({**known, "seconds": seconds})
+
+    trials.made = made
+
+
+def _digest(program: SkeletonProgram) -> str:
+    return hashlib.sha256(program.binary.read_bytes()).hexdigest()[:16]
+
+
+def _take_up(
+    trials: Trials,
+    lines: Sequence[dict[str, Any]],
+    keys: dict[Path, str],
+    sets: dict[str, NodeSet],
+) -> None:
+    binaries = {key: binary for binary, key in keys.items()}
+    taken = 0
+    for line in lines:
+        binary = binaries.get(str(line.get("skeleton")))
+        hosts, seconds = sets.get(str(line.get("hosts"))), line.get("seconds")
+        if binary and hosts is not None and isinstance(seconds, float):
+            trials.runs_s.setdefault((binary, hosts), []).append(seconds)
+            taken += 1
+    logger.log(NOTE, "going on after %d runs of the call before", taken)

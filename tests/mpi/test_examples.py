@@ -17,6 +17,7 @@ import pytest
 
 from skelgen.events import Kind, collect, function_info
 from skelgen.signature.store import load
+from skelgen.skeleton.methods import planner
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import Plan
 from skelgen.trace import open_trace
@@ -115,6 +116,27 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
         {name: example.ranks * count for name, count in REPORT.items()}
     )
     assert measured["ratio"] > 0  # no more is certain of short runs on a busy machine
+    only = skelgen(tmp_path, "predict", "skel", "--budget", "3s")["sets"][0]
+    assert only["p5_s"] <= only["predicted_s"] <= only["p95_s"]
+
+
+def test_a_skeleton_by_the_rules_of_2005_runs_and_predicts(tmp_path: Path) -> None:
+    """Of 60 iterations 8 stay and 4 are left, with a part of their bytes."""
+    (example,) = (one for one in EXAMPLES if one.name == "bucket_sort")
+    command = [*program(example, tmp_path), *example.arguments]
+    launch = ["mpirun", "-n", str(example.ranks)]
+    skelgen(tmp_path, "record", "-o", "run", "--", *launch, *command)
+    words = ("--scale", "7", "--method", "paper2005", "-o", "skel")
+    built = skelgen(tmp_path, "build", "run", *words)
+    made = planner(built["method"])(load(tmp_path / "skel"), 7)
+    assert built["method"] == made.method == "paper2005"
+    assert built["skeleton_events"] == sum(planned(made).values())
+    assert set(planned(made).values()) == {2 * (60 // 7 + 60 % 7)}
+    skelgen(tmp_path, "calibrate", "skel", "--runs", "1")
+    skelgen(tmp_path, "record", "-o", "own", "--", *launch, "skel/skeleton")
+    assert executed(tmp_path / "own") == planned(made) + Counter(
+        {name: example.ranks * count for name, count in REPORT.items()}
+    )
     only = skelgen(tmp_path, "predict", "skel", "--budget", "3s")["sets"][0]
     assert only["p5_s"] <= only["predicted_s"] <= only["p95_s"]
 

@@ -181,6 +181,23 @@ def test_the_threshold_of_the_paper_is_raised_until_the_signature_is_short(
     assert auto["signature_items"] < 600 / 50 < 300 < exact["signature_items"]
     text = Path("auto/signature.yaml").read_text()
     assert 'parameters: {"similarity_threshold": "0.02"}' in text
+    built(capsys, *words[:3], "--method", "paper2005", "-o", "paper")
+    assert Path("paper/signature.yaml").read_text() == text
+
+
+def test_the_rules_of_the_paper_are_named_wherever_a_skeleton_says_what_it_is(
+    capsys, stored: Path
+):
+    words = (str(stored), "--scale", "7", "-o")
+    paper = built(capsys, *words, "paper", "--method", "paper2005")
+    ours = built(capsys, *words, "ours")
+    assert (paper["method"], ours["method"]) == ("paper2005", "whole-events")
+    # 400 = 7 * 57 + 1 iterations; of each call one more and of Bcast one remain.
+    assert paper["skeleton_events"] == 2 * (4 * 57 + 4 + 1)
+    assert load(Path("paper")).method == "paper2005"
+    assert load(Path("ours")).method == "whole-events"
+    assert "<dd>paper2005</dd>" in Path("paper/report.html").read_text()
+    assert Path("paper/skeleton.c").read_text() != Path("ours/skeleton.c").read_text()
 
 
 def test_an_existing_folder_is_not_overwritten(capsys, stored: Path):
@@ -198,6 +215,8 @@ def test_an_existing_folder_is_not_overwritten(capsys, stored: Path):
     ("words", "code", "telling"),
     [
         (["--scale", "1e9"], 2, "exceeds"),
+        (["--scale", "2", "--method", "paper"], 2, "whole-events or paper2005"),
+        (["--scale", "1.2", "--method", "paper2005"], 2, "whole numbers from 2 on"),
         (["--target-time", "1h"], 2, "not shorter than the application"),
         (["--scale", "2", "--similarity-threshold", "0.5"], 2, "needs the trace"),
         (["--scale", "2", "-o", "file"], 2, "not a folder"),

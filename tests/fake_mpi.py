@@ -47,11 +47,17 @@ def openmpi(folder: Path, name: str = "mpirun", body: str = RUN_PROGRAM) -> Path
     )
 
 
-def mpicc(folder: Path, kind: str, name: str = "mpicc", body: str = "exit 1") -> Path:
+def mpicc(
+    folder: Path,
+    kind: str,
+    name: str = "mpicc",
+    body: str = "exit 1",
+    version: str = "5.0.2",
+) -> Path:
     """Write a compiler wrapper that says which MPI it is of."""
     option, title = {
         "openmpi": ("--showme:version", "mpicc: Open MPI 4.1.4"),
-        "mpich": ("-v", "mpicc for MPICH version 5.0.2"),
+        "mpich": ("-v", f"mpicc for MPICH version {version}"),
     }[kind]
     says = f'if [ "$1" = {option} ]; then echo "{title}"; exit; fi'
     return script(folder / name, f"{says}\n{body}")

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -144,34 +144,44 @@ def identify_launcher(launcher: Path) -> Mpi:
         beside = launcher.parent / "mpichversion"
         if _executable(beside):
             kind, version = parse_version(_says(str(beside)))
-    return Mpi(kind, version, launcher, _compiler_of(launcher, kind))
+    return Mpi(kind, version, launcher, _compiler_of(launcher, kind, version))
 
 
 def identify_compiler(compiler: Path) -> MpiKind:
     """Say which MPI an mpicc compiles for."""
-    kind, _ = parse_version(_says(str(compiler), "--showme:version"))
-    if kind is MpiKind.UNKNOWN:
-        kind, _ = parse_version(_says(str(compiler), "-v"))
-    return kind
+    return compiler_version(compiler)[0]
 
 
-def _compiler_of(launcher: Path, kind: MpiKind) -> Path | None:
+def compiler_version(compiler: Path) -> tuple[MpiKind, str]:
+    """Say which MPI an mpicc compiles for, and its version."""
+    found = parse_version(_says(str(compiler), "--showme:version"))
+    if found[0] is MpiKind.UNKNOWN:
+        found = parse_version(_says(str(compiler), "-v"))
+    return found
+
+
+def compilers_in(folders: Iterable[Path], kind: MpiKind) -> Iterator[Path]:
+    """Yield the mpicc of an MPI in each of some folders.
+
+    Debian installs several MPIs into one folder and tells them apart by a suffix.
+    """
+    for folder in folders:
+        for name in (f"mpicc.{kind.value}", "mpicc"):
+            path = (folder / name).absolute()
+            if _executable(path) and identify_compiler(path) in (kind, MpiKind.UNKNOWN):
+                yield path
+
+
+def _compiler_of(launcher: Path, kind: MpiKind, version: str) -> Path | None:
     """Find the mpicc of a launcher's MPI.
 
-    The one beside it comes first; Debian installs several MPIs into one folder
-    and tells them apart by a suffix.
+    The launcher may be a link in a folder of another MPI: the folder in which it
+    really is comes first, and one of the same version before others.
     """
-    names = (f"mpicc.{kind.value}", "mpicc")
-    beside = [folder / name for name in names for folder in _homes(launcher)]
-    elsewhere = [path for name in names for path in programs(name)]
-    for path in beside + elsewhere:
-        if _executable(path) and identify_compiler(path) in (kind, MpiKind.UNKNOWN):
-            return path
-    return None
-
-
-def _homes(launcher: Path) -> list[Path]:
-    return list(dict.fromkeys([launcher.parent, launcher.resolve().parent]))
+    homes = [launcher.resolve().parent, launcher.parent, *search_path()]
+    found = list(compilers_in(dict.fromkeys(homes), kind))
+    same = (path for path in found if compiler_version(path) == (kind, version))
+    return next(same, found[0] if found else None)
 
 
 @cache

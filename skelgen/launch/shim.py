@@ -15,7 +15,14 @@ from skelgen import _paths
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.command import LaunchCommand, linked_mpi
 from skelgen.launch.elf import MpiLibrary
-from skelgen.launch.mpi import Mpi, MpiKind, find_mpi, identify_compiler, program
+from skelgen.launch.mpi import (
+    Mpi,
+    MpiKind,
+    compiler_version,
+    compilers_in,
+    find_mpi,
+    program,
+)
 from skelgen.launch.process import NOTE, run
 
 logger = logging.getLogger(__name__)
@@ -28,23 +35,35 @@ _BUILD_LIMIT_S = 900.0
 def mpi_of(command: LaunchCommand) -> Mpi:
     """Return the MPI that the ranks of a command use.
 
-    The launcher tells it; where that is Slurm's or not known, the library that the
-    program is linked to, and then the first MPI on the search path.
+    The library that the program is linked to tells it, then the launcher, which may
+    stand in the folder of another MPI; where that is Slurm's or not known, the first
+    MPI on the search path.
     Programs for the binary interface of MPI 5 need another recorder than those for
     the library's own.
     """
     library = linked_mpi(command.program[0])
-    if library is not None and library.is_abi:
+    if library is None:
+        return command.mpi or find_mpi()
+    if library.is_abi:
         return _for_abi(command.mpi or find_mpi(), library)
-    if command.mpi is not None:
-        return command.mpi
-    if library is None or library.kind is MpiKind.UNKNOWN:
-        return find_mpi()
-    if library.path is not None:
-        compiler = library.path.parent.parent / "bin" / "mpicc"
-        if compiler.exists() and identify_compiler(compiler) is library.kind:
-            return Mpi(library.kind, "", compiler.parent / "mpirun", compiler)
-    return find_mpi(library.kind)
+    compiler = _compiler_of(library)
+    if compiler is None:
+        known = None if library.kind is MpiKind.UNKNOWN else library.kind
+        return command.mpi or find_mpi(known)
+    launcher = command.mpi.launcher if command.mpi else compiler.parent / "mpirun"
+    version = compiler_version(compiler)[1]
+    return Mpi(library.kind, version, launcher, compiler)
+
+
+def _compiler_of(library: MpiLibrary) -> Path | None:
+    """Find the mpicc that was installed with a library, None where there is none.
+
+    It is in the ``bin`` of a folder above the library.
+    """
+    if library.path is None or library.kind is MpiKind.UNKNOWN:
+        return None
+    homes = (folder / "bin" for folder in library.path.resolve().parents)
+    return next(compilers_in(homes, library.kind), None)
 
 
 def _for_abi(mpi: Mpi, library: MpiLibrary) -> Mpi:

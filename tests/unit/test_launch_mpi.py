@@ -61,6 +61,28 @@ def test_a_compiler_of_another_mpi_is_not_taken(monkeypatch, tmp_path: Path):
     assert mpi.identify_launcher(launcher).compiler is None
 
 
+def test_a_launcher_that_is_a_link_gets_the_compiler_where_it_really_is(
+    monkeypatch, tmp_path: Path
+):
+    real = fake_mpi.hydra(tmp_path / "real")
+    own = fake_mpi.mpicc(tmp_path / "real", "mpich")
+    fake_mpi.mpicc(tmp_path / "other", "mpich")
+    link = tmp_path / "other/mpirun"
+    link.symlink_to(real)
+    fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "other")
+    assert mpi.identify_launcher(link).compiler == own
+
+
+def test_a_compiler_of_the_same_version_comes_first(monkeypatch, tmp_path: Path):
+    """A launcher that is a script may stand beside another version's compiler."""
+    launcher = fake_mpi.hydra(tmp_path / "a")
+    first = fake_mpi.mpicc(tmp_path / "a", "mpich", version="4.0.2")
+    fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "a", tmp_path / "b")
+    assert mpi.identify_launcher(launcher).compiler == first
+    same = fake_mpi.mpicc(tmp_path / "b", "mpich", version="5.0.2")
+    assert mpi.identify_launcher(launcher).compiler == same
+
+
 def test_a_machine_without_mpi_is_told_what_to_install(monkeypatch, tmp_path: Path):
     fake_mpi.only_path(monkeypatch, tmp_path, tmp_path)
     with pytest.raises(MachineError, match="pip install mpich") as caught:

@@ -41,6 +41,20 @@ def test_without_the_standards_compiler_it_is_named(monkeypatch, tmp_path: Path)
         mpi_of(command)
 
 
+def test_the_library_of_the_program_tells_the_recorder_and_not_the_launcher(
+    monkeypatch, tmp_path: Path
+):
+    """A launcher is often a link in the folder of another MPI of the same family."""
+    command = abi_command(monkeypatch, tmp_path)
+    path = tmp_path / "opt/lib/x86_64/libmpi.so.12"
+    linked = MpiLibrary("libmpi.so.12", path)
+    monkeypatch.setattr(shim_module, "linked_mpi", lambda name: linked)
+    assert mpi_of(command).compiler == tmp_path / "bin/mpicc"
+    compiler = fake_mpi.mpicc(tmp_path / "opt/bin", "mpich", version="4.0.2")
+    assert mpi_of(command).compiler == compiler
+    assert mpi_of(command).title == "MPICH 4.0.2"
+
+
 def test_a_recorder_is_kept_until_library_or_sources_change(tmp_path: Path):
     library = tmp_path / "lib/libmpi.so.12"
     library.parent.mkdir()

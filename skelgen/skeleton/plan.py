@@ -109,10 +109,7 @@ def plan(
     )
     kept = close(source.calls, source.matching, source.units, chosen)
     if not len(kept.call):
-        raise UsageError(
-            f"K = {scaling_factor:g} leaves no call of {signature.events}: "
-            "ask for a smaller K"
-        )
+        raise UsageError(_nothing_left(signature, source.calls, scaling_factor))
     progress.advance(1)
     strings = strings_of(signature, source.expansion, source.calls, kept)
     symbols = Symbols(signature.functions, signature.symbols)
@@ -162,6 +159,19 @@ def planned(
     return Plan(
         signature, scaling_factor, functions, symbols.table, programs, report, method
     )
+
+
+def _nothing_left(signature: Signature, calls: Calls, scaling_factor: float) -> str:
+    """Say that nothing is kept, and why the run's calls may be of no use for it."""
+    gone = sum(number for _, number, _ in signature.dropped)
+    alone = signature.events - len(calls) - gone
+    text = f"K = {scaling_factor:g} leaves no call of {len(calls)}"
+    if alone > 0:
+        text += (
+            f" ({alone} more of the run's {signature.events} count as computation: "
+            "polls, and what reaches no other rank, as on communicators of one rank)"
+        )
+    return f"{text}: ask for a smaller K"
 
 
 def check_scale(signature: Signature, scaling_factor: float) -> None:

@@ -130,6 +130,13 @@ def test_k_that_leaves_nothing_is_refused() -> None:
         plan(signature("ranks 2\nrank *\nBarrier\nBcast root=0 bytes=64"), 3.9)
 
 
+def test_calls_on_communicators_of_one_rank_are_named_where_nothing_is_left() -> None:
+    alone = "repeat 50 {\nAllreduce bytes=8 comm=self\n}"
+    calls = f"Barrier\n{alone}\nBcast root=0 bytes=64"
+    with pytest.raises(UsageError, match=r"no call of 4 \(100 more of the run's 104"):
+        plan(signature(f"ranks 2\nrank *\n{calls}"), 3.9)
+
+
 def test_a_run_without_communication_is_refused() -> None:
     with pytest.raises(InputError, match="no calls"):
         plan(signature("ranks 2\nrank *\nSend to=null tag=1 bytes=8"), 1.5)

@@ -24,6 +24,9 @@ from skelgen.units import format_seconds
 #: So few sets are not thinned: halving would leave one that nothing is compared with.
 _FEW = 2
 
+#: Spread of single runs that is assumed at least [1]: nodes that others use.
+_LEAST_SPREAD = 0.05
+
 #: Probability of being the best from which further runs of the others tell little.
 _CLEAR = 0.95
 
@@ -98,8 +101,7 @@ class Contest:
                 self.generator,
             )
         ]
-        counts = [len(self.trials.times(last, hosts)) for hosts in alive]
-        if min(counts, default=0) < FEWEST_RUNS:
+        if not all(self.trials.times(last, hosts) for hosts in alive) or not alive:
             return open_
         chances = self._chances(alive)
         best = max(chances, key=lambda hosts: chances[hosts])
@@ -153,11 +155,11 @@ class Contest:
         shares = (best / best.sum()).tolist()
         return dict(zip(sets, shares, strict=True))
 
-    def _spread(self) -> float | None:
-        """Return the spread of one run [1], from sets with several; None without."""
+    def _spread(self) -> float:
+        """Return the spread of one run [1], from sets with several."""
         spreads = [relative_spread(runs_s) for runs_s in self.trials.runs_s.values()]
         known = [spread for spread in spreads if spread is not None]
-        return statistics.median(known) if known else None
+        return max(_LEAST_SPREAD, statistics.median(known) if known else 0.0)
 
     def _choice(self) -> Choice:
         """Order the sets: those that stayed longest first, then by their times."""
@@ -178,13 +180,14 @@ class Contest:
         assert program is not None
         last = self.programs[-1]
         facts = last.facts if program is last else self._facts(program)
-        doubts = program.doubts
-        if program is not last:
+        doubts, runs_s = program.doubts, self.trials.times(program, hosts)
+        if program is not last or len(runs_s) < FEWEST_RUNS:
+            runs = "1 run" if len(runs_s) == 1 else f"{len(runs_s)} runs"
             length = format_seconds(program.facts.expected_s)
-            doubts = (*doubts, f"only ordered: dropped after a skeleton of {length}")
+            doubts = (*doubts, f"only ordered, by {runs} of a skeleton of {length}")
         prediction = predict(
             facts,
-            self.trials.times(program, hosts),
+            runs_s,
             hosts=hosts,
             mpi=program.mpi,
             doubts=doubts,

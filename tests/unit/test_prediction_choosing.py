@@ -202,6 +202,16 @@ def test_half_of_the_sets_go_on_to_each_longer_skeleton() -> None:
     assert [one.stage for one in choice.candidates] == [2, 2, 1, 0, 0, 0]
 
 
+def test_a_clear_winner_alone_runs_until_its_time_is_known() -> None:
+    slow, hosts = pool(1.0, 1.2, 3.0, 4.0)
+    cluster = MadeUp(slow)
+    choice = choose(cluster, node_sets(hosts, 2))
+    runs = [len(one.prediction.runs_s) for one in choice.candidates]
+    assert runs == [3, 1, 1, 1, 1, 1]
+    assert choice.candidates[0].prediction.verdict == "trust"
+    assert choice.candidates[1].prediction.verdict == "do not trust"
+
+
 def test_dropped_sets_are_predicted_on_the_scale_of_the_longest_skeleton() -> None:
     """Short skeletons take longer than they should: start-up does not shrink."""
     slow, hosts = pool(1.0, 2.0, 4.0)
@@ -216,7 +226,7 @@ def test_dropped_sets_are_predicted_on_the_scale_of_the_longest_skeleton() -> No
     dropped = choice.candidates[-1].prediction
     assert dropped.time_s.p50 == pytest.approx(400.0)
     assert dropped.verdict == "do not trust"
-    assert "only ordered: dropped after a skeleton of 500 ms" in dropped.reasons
+    assert "only ordered, by 1 run of a skeleton of 500 ms" in dropped.reasons
 
 
 def test_equal_sets_share_the_probability_and_a_better_one_takes_it() -> None:

@@ -51,9 +51,9 @@ class Bar:
 
 
 @contextlib.contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar(*, shown: bool = True) -> Iterator[Progress]:
     """Give a bar where a person is looking at stderr, else nothing."""
-    if not sys.stderr.isatty():
+    if not (shown and sys.stderr.isatty()):
         yield NO_PROGRESS
         return
     bar = Bar()

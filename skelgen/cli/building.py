@@ -13,7 +13,7 @@ from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, Strict, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_json
-from skelgen.errors import UsageError
+from skelgen.errors import SkelgenError, UsageError
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -81,10 +81,22 @@ def build(
         strict=strict,
         method=method,
     )
-    with progress_bar() as progress:
-        built = pipeline.build(
-            source, output, options=options, force=force, progress=progress
-        )
+    try:
+        with pipeline.team() as team, progress_bar(shown=team.rank == 0) as progress:
+            built = pipeline.build(
+                source,
+                output,
+                options=options,
+                force=force,
+                progress=progress,
+                team=team,
+            )
+    except SkelgenError as error:
+        if pipeline.launched()[0]:  # the first process says it
+            raise typer.Exit(int(error.exit_code)) from error
+        raise
+    if built is None:
+        return
     if json:
         print_json(built.facts())
         return

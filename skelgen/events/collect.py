@@ -8,9 +8,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import communicators as comms
-from skelgen.events.clock import time_scales
 from skelgen.events.epochs import GROUPED, sort_out
+from skelgen.events.parts import Common, Part, join, with_tables
 from skelgen.events.ranks import RankEvents, decode_rank, remove, requests_of
 from skelgen.events.requests import AgeRows
 from skelgen.events.rows import RowTable
@@ -39,19 +38,37 @@ def collect(trace: Trace, progress: Progress = NO_PROGRESS) -> Events:
     InputError
         When the trace is damaged beyond use or changed since it was opened.
     """
-    return _Collector(trace, progress).events()
+    common = Common.of(trace.files, trace.world_size)
+    part = collect_part(trace, common, progress)
+    return with_tables(part, join([part], common.warnings)[0], None)
+
+
+def collect_part(
+    trace: Trace, common: Common, progress: Progress = NO_PROGRESS
+) -> Part:
+    """Read the events of some ranks.
+
+    Parameters
+    ----------
+    trace : Trace
+        With the files of these ranks only.
+    common : Common
+        About these files.
+    progress : Progress
+        Told of every event that was read.
+    """
+    return _Collector(trace, common, progress).part()
 
 
 class _Collector:
     """What grows while rank after rank is read."""
 
-    def __init__(self, trace: Trace, progress: Progress) -> None:
+    def __init__(self, trace: Trace, common: Common, progress: Progress) -> None:
         self.trace, self.progress = trace, progress
         self.names = Names()
         self.table = RowTable(SHAPE_DTYPE, "tag")
         self.ages = AgeRows()
-        self.communicators = comms.unify(trace.files, trace.world_size)
-        self.scales, self.warnings = time_scales(trace.files)
+        self.communicators, self.scales = common.communicators, common.scales
         self.columns = Columns.of(trace.events)
         self.first = np.zeros(trace.world_size + 1, np.int64)
         self.begin_ns = np.full(trace.world_size, -1, np.int64)
@@ -61,7 +78,7 @@ class _Collector:
         self.vectors: list[NDArray[np.object_]] = []
         self.wrong_peers = self.lost_requests = self.implausible = 0
 
-    def events(self) -> Events:
+    def part(self) -> Part:
         """Read everything."""
         index = {id(file): i for i, file in enumerate(self.trace.files)}
         ranks = groupby(self.trace.files, key=lambda file: file.header.world_rank)
@@ -77,9 +94,8 @@ class _Collector:
             self.progress.advance(read)
         self.progress.finish()
         np.cumsum(self.first, out=self.first)
-        self._fill_missing()
-        self._warn()
-        return self._result(at)
+        damaged = (self.wrong_peers, self.lost_requests, self.implausible)
+        return Part(self._result(at), damaged)
 
     def _rank(
         self, rank: int, files: list[RankFile], numbers: list[int], at: int, end: int
@@ -194,22 +210,6 @@ class _Collector:
         self.vector_calls.append(calls + at)
         self.vectors.append(sides[which])
 
-    def _fill_missing(self) -> None:
-        """Let ranks without a file begin and end with the first."""
-        missing = self.begin_ns < 0
-        if missing.any():
-            earliest = self.begin_ns[~missing].min()
-            self.begin_ns[missing] = self.end_ns[missing] = earliest
-
-    def _warn(self) -> None:
-        for number, what in (
-            (self.wrong_peers, "calls name a rank outside of their communicator"),
-            (self.lost_requests, "completions name a request that does not exist"),
-            (self.implausible, "calls state more bytes than there can be"),
-        ):
-            if number:
-                self.warnings.append(f"the trace is damaged: {number} {what}")
-
     def _result(self, count: int) -> Events:
         columns = self.columns.part(0, count)
         age_first, age_values = self.ages.arrays()
@@ -236,5 +236,4 @@ class _Collector:
             end_ns=self.end_ns,
             tail_ns=self.tail_ns,
             sites=tuple(self.names.sites),
-            warnings=tuple(self.warnings),
         )

@@ -8,6 +8,7 @@ from skelgen.pipeline.building import BuildOptions, build
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
 from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page
+from skelgen.pipeline.parallel import launched, team
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
@@ -22,9 +23,11 @@ __all__ = [
     "export",
     "fit_mix",
     "info",
+    "launched",
     "predict",
     "record",
     "select",
     "shim_path",
+    "team",
     "write_page",
 ]

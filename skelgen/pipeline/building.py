@@ -13,6 +13,7 @@ from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import check_free, new_folder
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import PAGE_FILE
+from skelgen.pipeline.parallel import ALONE, Team
 from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
@@ -142,7 +143,8 @@ def build(
     options: BuildOptions,
     force: bool = False,
     progress: Progress = NO_PROGRESS,
-) -> Built:
+    team: Team = ALONE,
+) -> Built | None:
     """Build a skeleton into a folder that appears when it is complete.
 
     Parameters
@@ -155,18 +157,40 @@ def build(
     force : bool
         Replace a folder that exists.
     progress : Progress
+    team : Team
+        Processes that share the work; only the first one gets a result.
     """
     _check_options(options)
-    fitted = fitted_mix(source) if options.compute_mix is None else None
     if output is not None:
-        check_free(output, force=force)
+        team.first(lambda: check_free(output, force=force))
     signature, run = read_signature(
         source,
         similarity_threshold=_threshold(options, source),
         scale=options.scale,
         target_s=options.target_s,
         progress=progress,
+        team=team,
     )
+    built: Built | None = team.first(
+        lambda: _written(
+            signature, source, run, output, options, force=force, progress=progress
+        )
+    )
+    return built
+
+
+def _written(
+    signature: Signature,
+    source: Path,
+    run: RunFacts | None,
+    output: Path | None,
+    options: BuildOptions,
+    *,
+    force: bool,
+    progress: Progress,
+) -> Built:
+    """Plan a skeleton and write its folder."""
+    fitted = fitted_mix(source) if options.compute_mix is None else None
     scale = _scale(options, signature)
     output = output or Path(f"{_name(source)}-k{scale:.4g}")
     with new_folder(output, force=force) as beside:

@@ -45,9 +45,7 @@ def families_of(
     number = {family: i for i, family in enumerate(sorted(wanted))} | {-1: -1}
     table["family"] = [number[family] for family in table["family"].tolist()]
     return tuple(
-        _family(
-            kind[family], number[parent[family]], list(instances[family].values())
-        )
+        _family(kind[family], number[parent[family]], list(instances[family].values()))
         for family in sorted(wanted)
     )
 

@@ -136,9 +136,9 @@ def total_compute(
 ) -> NDArray[np.int64] | None:
     """Add up the computation before each call of some ranks of a group [ns].
 
-    None where nobody will ask: the nest has no loop that could be written out.
+    None where there are no ranks, or the nest has no loop that could be written out.
     """
-    if not may_be_told_apart(nest):
+    if not ranks or not may_be_told_apart(nest):
         return None
     total = np.zeros(len(positions(nest)), np.int64)
     for rank in ranks:

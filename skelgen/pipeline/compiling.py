@@ -1,0 +1,309 @@
+"""From a recorded run to its signature: all stages in a row, by one process or several.
+
+Each process of a team reads the files of its own ranks, and keeps their times. The
+structure of all calls (shape, requests, bytes) stands together in the first process,
+which matches calls and gives them symbols; what follows is again done where the times
+are. A team of one does the same without sending anything.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import accumulate, chain, pairwise
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen import __version__
+from skelgen.errors import SkelgenError
+from skelgen.events import Calls, Events
+from skelgen.events.collect import collect_part
+from skelgen.events.parts import Common, Part, join, with_tables
+from skelgen.events.passed import passed_on
+from skelgen.launch import parse_command
+from skelgen.launch.record import RunFacts, read_facts
+from skelgen.loops import fold
+from skelgen.matching import Matching, match
+from skelgen.pipeline.parallel import ALONE, Team
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.signature import Provenance, RankGroup, Signature
+from skelgen.signature.join import joined
+from skelgen.signature.summarise import (
+    groups_of,
+    outlines_of,
+    rank_groups,
+    signature_of,
+    total_compute,
+)
+from skelgen.symbols import VARYING, Symbols, auto_threshold
+from skelgen.symbols.cluster import clusters_of, with_times
+from skelgen.symbols.types import Clusters, lost_together
+from skelgen.trace import RankFile, Trace
+from skelgen.trace.folder import rank_paths, read_ranks, trace_of
+from skelgen.units import seconds
+
+logger = logging.getLogger(__name__)
+
+#: Columns of calls that matching and clustering look at, and those that come back.
+_STRUCTURE = ("shape", "size_bytes", "ages")
+_FOUND = ("fate", "symbol", "size_bytes", "varying_peer")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The similarity threshold that the user asked for, and K for ``auto``."""
+
+    similarity_threshold: float | str | None
+    scale: float | None
+    target_s: float | None
+
+    def find(
+        self, calls: Calls, matching: Matching, application_ns: int
+    ) -> float | None:
+        """Return the threshold, searched for where it is ``auto``.
+
+        References
+        ----------
+        Sodhi and Subhlok 2005, section III-B: compression ratio Q = K / 2.
+        """
+        if not isinstance(self.similarity_threshold, str):
+            return self.similarity_threshold
+        scale = self.scale or seconds(application_ns) / (self.target_s or 1.0)
+        found = auto_threshold(calls, matching, compression_ratio=scale / 2)
+        if not found.reached:
+            logger.warning(
+                "no similarity threshold up to %g reaches the compression ratio K/2 = "
+                "%g (%.3g reached)",
+                found.similarity_threshold,
+                scale / 2,
+                found.compression_ratio,
+            )
+        return found.similarity_threshold
+
+
+def signature_of_run(
+    folder: Path,
+    wanted: Wanted,
+    progress: Progress = NO_PROGRESS,
+    team: Team = ALONE,
+) -> Any:
+    """Make the signature of a recorded run.
+
+    Parameters
+    ----------
+    folder : Path
+    wanted : Wanted
+    progress : Progress
+    team : Team
+
+    Returns
+    -------
+    Signature
+        In the first process; None in others.
+    """
+    paths = team.share(team.first(lambda: rank_paths(folder)))
+    ranks = paths.shared_out(team.size)[team.rank]
+    files = team.each(lambda: read_ranks(paths, ranks, progress))
+    outlines = team.gather([file.outline() for file in files])
+    run = team.first(lambda: trace_of(paths, list(chain(*outlines))))
+    common = team.scatter(team.first(lambda: _common(run, outlines)))
+    progress.start("finding the structure", 5)
+    own = Trace(folder, tuple(files), paths.world_size, (), ())
+    progress.start("finding the structure", 4)
+    collected = [team.each(lambda: collect_part(own, common))]
+    progress.advance(1)
+    events, clusters = _clustered(collected.pop(), common.warnings, wanted, team)
+    progress.advance(1)
+    symbols = with_times(clusters, events)
+    del clusters
+    groups = _groups(events, symbols, ranks, team)
+    progress.advance(1)
+    lost = lost_together(chain(*team.gather(symbols.lost)))
+    counts = np.sum(team.gather(events.calls.first), axis=0)
+    events = replace(events, calls=replace(events.calls, first=counts))
+    symbols = replace(symbols, lost=lost)
+    signature = team.first(lambda: _result(events, symbols, groups, run))
+    progress.finish()
+    return signature
+
+
+def _common(run: Trace, outlines: Sequence[Sequence[RankFile]]) -> list[Common]:
+    """Return what each process has to know of the files of all."""
+    common = Common.of(run.files, run.world_size)
+    edges = accumulate((len(some) for some in outlines), initial=0)
+    return [common.only(slice(*edge)) for edge in pairwise(edges)]
+
+
+def _clustered(
+    part: Part, warnings: Sequence[str], wanted: Wanted, team: Team
+) -> tuple[Events, Clusters]:
+    """Match the calls of all; return the own events with their clusters."""
+    outlines = team.gather(part.outline())
+    joint, numbers = team.share(team.first(lambda: join(outlines, warnings)))
+    events = with_tables(part, joint, numbers[team.rank] if numbers else None)
+    del part
+    calls, own = events.calls, len(events.calls)
+    firsts = team.gather(calls.first)
+    columns: dict[str, Any] = {
+        name: team.join(getattr(calls, name)) for name in _STRUCTURE
+    }
+    # What is in `columns` is not needed twice, and sizes come back with the clusters.
+    shape = columns["shape"][:own]
+    calls = replace(
+        calls,
+        shape=shape if team.size == 1 else shape.copy(),
+        size_bytes=calls.size_bytes[:0].copy(),
+        ages=calls.ages[:0].copy(),
+    )
+    events = replace(events, calls=calls)
+
+    def find() -> Clusters:
+        vectors: dict[str, Any] = {
+            "vector_call": calls.vector_call[:0],
+            "vectors": calls.vectors[:0],
+        }
+        first = np.sum(firsts, axis=0)
+        everything = replace(calls, first=first, **columns, **vectors)
+        return _clusters(everything, joint, wanted)
+
+    found = team.first(find)
+    columns.clear()
+    return events, _divided(found, own, team)
+
+
+def _clusters(calls: Calls, joint: Events, wanted: Wanted) -> Clusters:
+    """Match the calls of all ranks and give them symbols."""
+    matching = match(calls, completions=False)
+    for problem in (*joint.warnings, *matching.problems):
+        logger.warning("%s", problem)
+    threshold = wanted.find(calls, matching, joint.application_ns)
+    return clusters_of(calls, matching, similarity_threshold=threshold)
+
+
+def _divided(found: Clusters | None, own: int, team: Team) -> Clusters:
+    """Give each process the clusters of its own calls."""
+    outline = None
+    if found is not None:
+        nothing: dict[str, Any] = {name: getattr(found, name)[:0] for name in _FOUND}
+        outline = replace(found, **nothing)
+    known = team.share(outline)
+    assert known is not None
+    varies = (known.table["peer"] == VARYING).any()
+    names = _FOUND if varies else _FOUND[:-1]
+    mine: dict[str, Any] = {
+        name: team.divide(getattr(found or known, name), own) for name in names
+    }
+    mine.setdefault("varying_peer", np.zeros(own, np.int32))
+    return replace(known, **mine)
+
+
+def _groups(
+    events: Events, symbols: Symbols, ranks: range, team: Team
+) -> list[RankGroup]:
+    """Summarise the own ranks; the first process gets the groups of all."""
+    keys = team.gather(groups_of(events.calls, symbols, ranks))
+    groups = team.share(team.first(lambda: _same_keys(keys)))
+    folded = team.gather(
+        {
+            group[0]: fold(_string(events.calls, symbols, group[0]))
+            for group in groups
+            if group[0] in ranks
+        }
+    )
+    nests = team.share({rank: nest for some in folded for rank, nest in some.items()})
+    shapes = [(group, nests[group[0]]) for group in groups]
+    totals = team.gather(
+        [
+            total_compute(events.calls, symbols, [r for r in group if r in ranks], nest)
+            for group, nest in shapes
+        ]
+    )
+    sums = [_sum(of_group) for of_group in zip(*totals, strict=True)]
+    outlines, wanted = team.share(team.first(lambda: outlines_of(shapes, sums)))
+    parts = team.gather(rank_groups(events, symbols, outlines, wanted, ranks))
+    return [joined(list(chain(*of_group))) for of_group in zip(*parts, strict=True)]
+
+
+def _same_keys(parts: Sequence[dict[bytes, tuple[int, ...]]]) -> list[tuple[int, ...]]:
+    groups: dict[bytes, tuple[int, ...]] = {}
+    for part in parts:
+        for key, ranks in part.items():
+            groups[key] = groups.get(key, ()) + ranks
+    return list(groups.values())
+
+
+def _string(calls: Calls, symbols: Symbols, rank: int) -> NDArray[np.int32]:
+    string = symbols.symbol[calls.first[rank] : calls.first[rank + 1]]
+    return string[string >= 0]
+
+
+def _sum(totals: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+    known = [total for total in totals if total is not None]
+    return np.sum(known, axis=0) if known else None
+
+
+def _result(
+    events: Events, symbols: Symbols, groups: Sequence[RankGroup], run: Trace
+) -> Signature:
+    facts = read_facts(run.folder)
+    threshold = symbols.similarity_threshold
+    provenance = provenance_of(run, facts, None if isnan(threshold) else threshold)
+    signature = signature_of(events, symbols, groups, provenance)
+    return replace(signature, dropped=(*signature.dropped, *_not_recorded(run)))
+
+
+def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:
+    """Return the calls that communicate but became no event.
+
+    The skeleton has their time: it stands there as computation.
+    """
+    reason = "only counted by the recorder; its time became computation"
+    return [
+        (f"{one.name}: {reason}", one.calls, one.time_s)
+        for one in passed_on(run.files)
+        if one.communicates
+    ]
+
+
+def provenance_of(
+    run: Trace, facts: RunFacts | None, threshold: float | None
+) -> Provenance:
+    """Say where a signature comes from."""
+    first = run.files[0].header
+    hosts: dict[str, set[int]] = {}
+    for file in run.files:
+        hosts.setdefault(file.header.host, set()).add(file.header.world_rank)
+    started_s = first.start_realtime_ns / 1e9
+    recorded = datetime.fromtimestamp(started_s, UTC).isoformat(timespec="seconds")
+    parameters: tuple[tuple[str, str], ...] = ()
+    if threshold is not None:
+        parameters = (("similarity_threshold", f"{threshold:g}"),)
+    return Provenance(
+        application=_application(first.program, facts),
+        command=facts.command if facts is not None else (),
+        mpi=first.mpi_library,
+        host=first.host,
+        recorded=recorded,
+        skelgen=__version__,
+        parameters=parameters,
+        ranks_per_host=tuple(len(ranks) for ranks in hosts.values()),
+    )
+
+
+def _application(program: str, facts: RunFacts | None) -> str:
+    """Name a program: as it was launched, because an interpreter may have run it."""
+    if facts is not None:
+        try:
+            launched = parse_command(facts.command, program_needed=False).program
+        except SkelgenError:
+            launched = facts.command[-1:]
+        scripts = [word for word in launched[1:] if word.endswith(".py")]
+        name = Path(launched[0]).name if launched else program
+        return Path(scripts[0]).name if scripts and "python" in name else name
+    return Path(program).name or "application"

@@ -1,0 +1,273 @@
+"""The processes that build together: one, or those that ``mpirun -n N`` started.
+
+Stages know nothing of it. Each process works on the files of its own ranks; the first
+one does what needs all of them, and writes.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import ExitCode, MachineError, SkelgenError
+
+_T = TypeVar("_T")
+#: Variables that launchers set in every process: number of processes, own number.
+#: Those of a Slurm step come last: mpirun may have been started by one. The variables
+#: of an allocation are not among them, for a command inside it is one process.
+_LAUNCHERS = (
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("PMI_SIZE", "PMI_RANK"),
+    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+)
+#: Bytes of one message: some MPIs count them with 31 bits.
+_PIECE = 1 << 28
+#: Who waits looks this often, for polling would disturb who computes [s].
+_LOOK_EVERY_S = 0.01
+
+
+class Team(Protocol):
+    """Processes that do one thing together; the first of them has the number 0.
+
+    All of them call the same methods in the same order. A `SkelgenError` of one is
+    raised in all.
+    """
+
+    rank: int
+    size: int
+
+    def each(self, work: Callable[[], _T]) -> _T:
+        """Do work in each process and return its own result."""
+
+    def first(self, work: Callable[[], Any]) -> Any:
+        """Do work in the first process, while others sleep; they get None."""
+
+    def share(self, value: _T) -> _T:
+        """Return the first one's value in all."""
+
+    def gather(self, value: _T) -> list[_T]:
+        """Return the values of all in the first process, none in others."""
+
+    def scatter(self, values: Sequence[_T]) -> _T:
+        """Return to each process its own of the first one's values."""
+
+    def join(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return to the first the arrays of all, one behind the other, else the own."""
+
+    def divide(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+        """Return to each process its piece of the first one's array: undo `join`.
+
+        Parameters
+        ----------
+        array : array
+            In other processes one of its type.
+        size : int
+            Of the own piece.
+        """
+
+
+class Alone:
+    """A team of one."""
+
+    rank = 0
+    size = 1
+
+    def each(self, work: Callable[[], _T]) -> _T:
+        """Do the work."""
+        return work()
+
+    first = each
+
+    def share(self, value: _T) -> _T:
+        """Return it."""
+        return value
+
+    def gather(self, value: _T) -> list[_T]:
+        """Return it."""
+        return [value]
+
+    def scatter(self, values: Sequence[_T]) -> _T:
+        """Return the only one."""
+        return values[0]
+
+    def join(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the array itself."""
+        return array
+
+    def divide(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+        """Return the array itself."""
+        return array[:size]
+
+
+class Processes:
+    """The processes of an MPI launch.
+
+    Parameters
+    ----------
+    communicator : mpi4py.MPI.Comm
+    """
+
+    def __init__(self, communicator: Any) -> None:
+        self.comm = communicator
+        self.rank: int = communicator.rank
+        self.size: int = communicator.size
+
+    def each(self, work: Callable[[], _T]) -> _T:
+        """Do the work; if it fails anywhere, raise the first one's error everywhere."""
+        result, error = _outcome(work)
+        errors = self.gather(error)
+        self._agree(next(filter(None, errors), None))
+        return result  # type: ignore[no-any-return]
+
+    def first(self, work: Callable[[], Any]) -> Any:
+        """Do the work in the first process, while the others wait for its end."""
+        result, error = (None, None) if self.rank else _outcome(work)
+        self._agree(error)
+        return result
+
+    def _agree(self, error: SkelgenError | None) -> None:
+        """Raise the error that the first process knows."""
+        if (error := self.share(error)) is not None:
+            raise error
+
+    def share(self, value: _T) -> _T:
+        """Send it to all."""
+        return self.scatter([value] * self.size)
+
+    def gather(self, value: _T) -> list[_T]:
+        """Collect pickled values."""
+        if self.rank:
+            self._send(value, 0)
+            return []
+        return [value, *(self._receive(other) for other in range(1, self.size))]
+
+    def scatter(self, values: Sequence[_T]) -> _T:
+        """Send pickled values out."""
+        if self.rank:
+            return self._receive(0)  # type: ignore[no-any-return]
+        for other in range(1, self.size):
+            self._send(values[other], other)
+        return values[0]
+
+    def _send(self, value: Any, other: int) -> None:
+        data = np.frombuffer(pickle.dumps(value), np.uint8)
+        self.comm.send(len(data), dest=other)
+        for piece in _pieces(data):
+            self.comm.Send(piece, dest=other)
+
+    def _receive(self, other: int) -> Any:
+        while not self.comm.iprobe(source=other):
+            time.sleep(_LOOK_EVERY_S)
+        data = np.empty(self.comm.recv(source=other), np.uint8)
+        for piece in _pieces(data):
+            self.comm.Recv(piece, source=other)
+        return pickle.loads(data.data)
+
+    def join(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Receive the arrays where they are to stand."""
+        sizes = self.gather(len(array))
+        if self.rank:
+            for piece in _pieces(array):
+                self.comm.Send(piece, dest=0)
+            return array
+        whole = np.empty(sum(sizes), array.dtype)
+        whole[: sizes[0]] = array
+        at = sizes[0]
+        for other, size in enumerate(sizes[1:], 1):
+            for piece in _pieces(whole[at : at + size]):
+                self.comm.Recv(piece, source=other)
+            at += size
+        return whole
+
+    def divide(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+        """Send the pieces from where they stand."""
+        sizes = self.gather(size)
+        if self.rank:
+            own = np.empty(size, array.dtype)
+            for piece in _pieces(own):
+                self.comm.Recv(piece, source=0)
+            return own
+        at = size
+        for other, length in enumerate(sizes[1:], 1):
+            for piece in _pieces(array[at : at + length]):
+                self.comm.Send(piece, dest=other)
+            at += length
+        return array[:size].copy()
+
+
+def _pieces(array: NDArray[Any]) -> Iterator[NDArray[np.uint8]]:
+    whole = array.view(np.uint8)
+    for begin in range(0, len(whole), _PIECE):
+        yield whole[begin : begin + _PIECE]
+
+
+def _outcome(work: Callable[[], _T]) -> tuple[Any, SkelgenError | None]:
+    try:
+        return work(), None
+    except SkelgenError as error:
+        return None, error
+
+
+ALONE: Team = Alone()
+
+
+def launched(environment: Mapping[str, str] = os.environ) -> tuple[int, int]:
+    """Return the own number among the processes of a launch, and how many they are.
+
+    Examples
+    --------
+    >>> launched({"PMI_SIZE": "4", "PMI_RANK": "1"})
+    (1, 4)
+    >>> launched({"SLURM_NTASKS": "4", "SLURM_PROCID": "0"})
+    (0, 1)
+    """
+    for size, rank in _LAUNCHERS:
+        words = environment.get(size, ""), environment.get(rank, "")
+        if all(word.isdigit() for word in words):
+            return int(words[1]), int(words[0])
+    return 0, 1
+
+
+@contextmanager
+def team() -> Iterator[Team]:
+    """Give the processes that were started together with this one.
+
+    Raises
+    ------
+    MachineError
+        When there are several but mpi4py is missing, or they do not find each other.
+    """
+    _, size = launched()
+    if size < 2:
+        yield Alone()
+        return
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise MachineError(
+            f"{size} processes were started to build together, but mpi4py cannot be "
+            f"used ({error}); pip install 'skelgen[mpi]', or build without mpirun"
+        ) from error
+    comm = MPI.COMM_WORLD
+    if comm.size != size:
+        raise MachineError(
+            f"{size} processes were started, but mpi4py sees {comm.size}: it belongs "
+            "to another MPI than this mpirun; use that one's, or build without mpirun"
+        )
+    try:
+        yield Processes(comm.Dup())
+    except SkelgenError:
+        raise  # in all of them
+    except KeyboardInterrupt:
+        comm.Abort(ExitCode.INTERRUPTED)
+    except BaseException:
+        traceback.print_exc()
+        comm.Abort(ExitCode.INTERNAL)

@@ -1,0 +1,11 @@
+"""Find the phases of a run: stretches of its logical trace that come again and again.
+
+In: events, their matching, ticks and symbols. Out: `Phases`, each with its weight, its
+time and where each rank begins and ends it. Papers: PAS2P; Martinez Canillas 2011,
+chapter 4.
+"""
+
+from skelgen.phases.extract import extract
+from skelgen.phases.types import Parameters, Phase, Phases
+
+__all__ = ["Parameters", "Phase", "Phases", "extract"]

@@ -1,0 +1,60 @@
+"""Divide occurrences of one structure by how long they take."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: A cluster of fewer occurrences of a structure is noise of the machine [1].
+_FEWEST = 0.02
+
+
+def alike(
+    structure: NDArray[np.int64], time_ns: NDArray[np.float64], similarity: float
+) -> NDArray[np.int64]:
+    """Give occurrences numbers of phases: same structure, similar times.
+
+    In the order of their times, occurrences of a structure fall apart where the
+    shorter takes less than `similarity` of the longer. A few occurrences that fall
+    out, such as those that the scheduler interrupted, stay with their neighbours.
+
+    Parameters
+    ----------
+    structure : (o,) int64 array
+    time_ns : (o,) float64 array
+    similarity : float
+        0 to 1.
+
+    Returns
+    -------
+    (o,) int64 array
+        Numbered by first occurrence.
+    """
+    found = np.empty(len(structure), np.int64)
+    phases = 0
+    order = np.argsort(structure, kind="stable")
+    ends = np.flatnonzero(np.diff(structure[order])) + 1
+    for rows in np.split(order, ends):
+        clusters = _clusters(time_ns[rows], similarity)
+        found[rows] = phases + clusters
+        phases += int(clusters.max(initial=-1)) + 1
+    _, first, number = np.unique(found, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    renumbered: NDArray[np.int64] = rank[number.ravel()]
+    return renumbered
+
+
+def _clusters(time_ns: NDArray[np.float64], similarity: float) -> NDArray[np.int64]:
+    """Give times the numbers of their clusters, the shortest first."""
+    order = np.argsort(time_ns, kind="stable")
+    times = np.maximum(time_ns[order], 1.0)
+    gaps = np.flatnonzero(times[:-1] < similarity * times[1:]) + 1
+    fewest = max(2, round(_FEWEST * len(times)))
+    kept: list[int] = []
+    for gap in gaps.tolist():
+        if gap - (kept[-1] if kept else 0) >= fewest <= len(times) - gap:
+            kept.append(gap)
+    found = np.empty(len(times), np.int64)
+    found[order] = np.searchsorted(kept, np.arange(len(times)), side="right")
+    return found

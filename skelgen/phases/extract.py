@@ -1,0 +1,137 @@
+"""Extract the phases of a run."""
+
+from __future__ import annotations
+
+from itertools import groupby, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, Events
+from skelgen.loops import fold
+from skelgen.matching import Matching
+from skelgen.phases.alike import alike
+from skelgen.phases.segments import divide
+from skelgen.phases.string import LogicalTrace, logical_trace
+from skelgen.phases.types import Parameters, Phase, Phases
+from skelgen.symbols import Symbols
+
+
+def extract(
+    events: Events,
+    matching: Matching,
+    ticks: NDArray[np.int64],
+    symbols: Symbols,
+    parameters: Parameters | None = None,
+) -> Phases:
+    """Extract the phases of a run.
+
+    The logical trace is folded into loops, whose iterations are the occurrences of
+    phases; they cut the run of every rank at the same events, and nothing is left
+    between them.
+
+    Parameters
+    ----------
+    events : Events
+    matching : Matching
+    ticks : (n,) int64 array
+        From `skelgen.ticks.place`.
+    symbols : Symbols
+    parameters : Parameters, optional
+
+    References
+    ----------
+    Martinez Canillas 2011, chapter 4: phases and weights. There the logical trace is
+    searched for stretches that resemble an earlier one; folding finds the nesting as
+    well, in linear time.
+    """
+    parameters = parameters or Parameters()
+    calls = events.calls
+    trace = logical_trace(calls, matching, ticks, symbols)
+    whole_ns = max(events.application_ns, 1)
+    share = _position_ns(events, trace) / (calls.ranks * whole_ns)
+    segments = divide(fold(trace.string), share, parameters)
+    cut = _cuts(calls, trace, segments.bound)
+    time_ns = _times(events, cut)
+    number = alike(segments.structure, time_ns.mean(axis=0), parameters.time_similarity)
+    phases = _phases(number, segments.bound, cut, time_ns, calls, whole_ns)
+    return Phases(
+        phases=phases,
+        phase=number.astype(np.int32),
+        cut=cut,
+        time_ns=time_ns,
+        application_s=events.application_ns / 1e9,
+        tail_s=float(events.tail_ns.mean()) / 1e9,
+        parameters=parameters,
+    )
+
+
+def _position_ns(events: Events, trace: LogicalTrace) -> NDArray[np.float64]:
+    """Return the time of all ranks at each position of the string [ns]."""
+    spent = np.empty(len(events.calls), np.int64)
+    for rank, (begin, end) in enumerate(pairwise(events.calls.first)):
+        spent[begin:end] = np.diff(
+            events.leave_ns[begin:end], prepend=events.begin_ns[rank]
+        )
+    # Calls before a rank's first event count to the first event of all.
+    where = np.maximum(trace.position, 0)
+    return np.bincount(where, spent, len(trace.string)).astype(np.float64)
+
+
+def _cuts(
+    calls: Calls, trace: LogicalTrace, bound: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the calls of each rank before each bound: all that come before it."""
+    cut = np.empty((calls.ranks, len(bound)), np.int64)
+    for rank, (begin, end) in enumerate(pairwise(calls.first)):
+        cut[rank] = np.searchsorted(trace.position[begin:end], bound)
+        cut[rank, 0], cut[rank, -1] = 0, end - begin
+    return cut
+
+
+def _times(events: Events, cut: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the time of each rank in each occurrence [ns]."""
+    time_ns = np.empty((len(cut), cut.shape[1] - 1), np.int64)
+    for rank, (begin, end) in enumerate(pairwise(events.calls.first)):
+        left = np.insert(events.leave_ns[begin:end], 0, events.begin_ns[rank])
+        time_ns[rank] = np.diff(left[cut[rank]])
+    return time_ns
+
+
+def _phases(
+    number: NDArray[np.int64],
+    bound: NDArray[np.int64],
+    cut: NDArray[np.int64],
+    time_ns: NDArray[np.int64],
+    calls: Calls,
+    whole_ns: int,
+) -> tuple[Phase, ...]:
+    mean_ns = time_ns.mean(axis=0)
+    found = []
+    for index in range(int(number.max(initial=-1)) + 1):
+        rows = np.flatnonzero(number == index)
+        first, times = int(rows[0]), mean_ns[rows]
+        middle = float(times.mean())
+        found.append(
+            Phase(
+                number=index + 1,
+                calls=_calls(calls, cut[:, first], cut[:, first + 1]),
+                events=int(bound[first + 1] - bound[first]),
+                weight=len(rows),
+                time_s=middle / 1e9,
+                spread=float(times.std()) / middle if middle else 0.0,
+                share=float(times.sum()) / whole_ns,
+            )
+        )
+    return tuple(found)
+
+
+def _calls(
+    calls: Calls, begin: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[str, ...]:
+    """Name the functions of an occurrence, as its first rank calls them."""
+    rank = int(np.argmax(end > begin))
+    first = int(calls.first[rank])
+    rows = slice(first + int(begin[rank]), first + int(end[rank]))
+    functions = calls.shapes["function"][calls.shape[rows]].tolist()
+    return tuple(calls.functions[one] for one, _ in groupby(functions))

@@ -29,7 +29,7 @@ _EXAMPLE = """examples:
 presets (each option given beside one wins):
   full     all applications, lengths and scenarios, 3 repeats
   reduced  3 applications, 3 scenarios, skeletons of 2, 1 and 0.5 s
-  tiny     1 application, 2 scenarios, 1 repeat: does it work here?
+  tiny     1 short application, 1 scenario, 1 repeat: does it work here?
 """
 
 _ALL = "0,1,2,3,4,5,6"
@@ -44,9 +44,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "tiny": {
         "apps": "heat2d",
         "lengths": "0.5",
-        "scenarios": "1,3",
+        "scenarios": "5",
         "repeats": 1,
-        "stretch": 0.25,
+        "stretch": 0.2,
     },
 }
 

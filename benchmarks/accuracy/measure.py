@@ -142,9 +142,14 @@ class Bench:
             self._refuse(one, what, length_s, str(error))
 
     def _fit_mix(self, one: Application) -> None:
-        """Fit the mix of the application's computation, unless that was done."""
+        """Fit the mix of the application's computation, unless that was done.
+
+        Beside the cluster: `skelgen mix` chooses the cores of its competitors itself.
+        """
         if not (self._folder(one) / "run/mix.json").exists():
-            self._command(["skelgen", "mix", "run"], one)
+            launcher = launcher_of(one.installed_mpi())
+            line = launcher.arguments(one.words(one.command), ranks=one.ranks)
+            self._command(["skelgen", "mix", "run", "--", *line], one)
 
     def _trial(self, one: Application, scenario: Scenario, key: Key) -> None:
         """Make one run; a skeleton that fails is left out from then on."""

@@ -38,7 +38,7 @@ def test_a_tiny_run_is_measured_resumed_and_reported(tmp_path: Path) -> None:
     done = accuracy(*tiny)
     assert done.returncode == 0, done.stderr
     results = read(tmp_path / "results.jsonl")
-    scenarios = {"quiet", "one node busy", "one link slow"}
+    scenarios = {"quiet", "one node busy, one link slow"}
     assert {key.scenario for key in results.measured} == scenarios
     whats = {key.what for key in results.measured}
     assert whats >= {"application", "small", "skeleton"}

@@ -28,7 +28,7 @@ from skelgen.skeleton.render_template import fill
 COMPETITORS = ("arithmetic", "memory")
 
 #: How often each part is measured, quiet and beside each competitor.
-ROUNDS = 7
+ROUNDS = 5
 
 #: CPU time beside each competitor over that on the quiet machine [1].
 Slowdown: TypeAlias = tuple[float, float]

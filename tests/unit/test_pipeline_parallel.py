@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from skelgen.errors import InputError, MachineError
-from skelgen.pipeline import parallel
+from skelgen.pipeline import parallel, processes
 from skelgen.pipeline.compiling import Wanted, signature_of_run
-from skelgen.pipeline.parallel import ALONE, Processes, Team, launched
+from skelgen.pipeline.parallel import ALONE, Team, launched
+from skelgen.pipeline.processes import Processes
 from skelgen.signature.write import signature_text
 from tests.trace_samples import anything, save_ring
 
@@ -127,7 +128,7 @@ def test_an_error_of_one_process_is_raised_in_all():
 
 
 def test_arrays_come_back_as_they_were_joined(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parallel, "_PIECE", 24)
+    monkeypatch.setattr(processes, "_PIECE", 24)
 
     def work(team: Team) -> tuple[list[int], list[int]]:
         own = np.arange(10 * team.rank, dtype=np.int64) + team.rank

@@ -1,0 +1,260 @@
+"""Does ``skelgen select`` choose the best pair of hosts, and what does it cost?
+
+``python benchmarks/choosing.py [--patterns 10] [--steps 14000] [--results FILE]``
+
+A pool of four hosts of half a core on the test cluster (tests/testbed: root, control
+groups, tc). Each pattern puts 0 to 2 busy processes on each host and gives each link a
+rate, at random. Then ``select`` orders all six pairs, and the truth is the application
+itself, run on each of them in turn. A row of the table is a pattern; pairs whose times
+differ by less than 5 % cannot be ordered by one run and do not count in the second
+figure of Kendall's rank correlation. Every result is written down as it comes, so a
+run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.accuracy.machine import provenance
+from skelgen.launch.hosts import parse_hosts
+from skelgen.launch.json_lines import JsonLines
+from skelgen.launch.launchers import launcher_of
+from skelgen.launch.mpi import find_mpi
+from tests.testbed.cluster import Cluster, lacking
+
+ROOT = Path(__file__).resolve().parent.parent
+HOSTS, SHARE = 4, 0.5
+RATES = ("1gbit", "100mbit", "50mbit", "20mbit")
+_HEAD = """
+| busy processes / link of h1 to h4 | chosen | best | longer by | Kendall | of apart | \
+held | cost |
+|---|---|---|---|---|---|---|---|"""
+
+#: Pairs whose times differ less are as good as each other [1].
+EQUAL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """How the hosts are shared: busy processes and rate of the link of each."""
+
+    number: int
+    busy: tuple[int, ...]
+    rates: tuple[str, ...]
+
+    @classmethod
+    def drawn(cls, number: int) -> Pattern:
+        """Draw a pattern; the same number gives the same one."""
+        dice = random.Random(number)
+        busy = tuple(dice.choice((0, 1, 2)) for _ in range(HOSTS))
+        return cls(number, busy, tuple(dice.choice(RATES) for _ in range(HOSTS)))
+
+    def apply(self, cluster: Cluster) -> None:
+        """Share the cluster so."""
+        for host, busy, rate in zip(cluster.hosts, self.busy, self.rates, strict=True):
+            cluster.load(host, busy)
+            cluster.link(host, rate)
+
+    def __str__(self) -> str:
+        pairs = zip(self.busy, self.rates, strict=True)
+        return " ".join(f"{busy}/{rate.removesuffix('bit')}" for busy, rate in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The cluster, and a folder that keeps application, recording and skeleton."""
+
+    cluster: Cluster
+    folder: Path
+    program: tuple[str, ...]
+
+    def at_head(self, words: Sequence[str]) -> tuple[str, float]:
+        """Run a command where launchers belong; return its output and time [s]."""
+        environment = {**os.environ, **self.cluster.environment()}
+        scripts = sysconfig.get_path("scripts")
+        environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
+        options = {"capture_output": True, "text": True, "env": environment}
+        begin_s = time.monotonic()
+        done = self.cluster.run("head", words, cwd=self.folder, **options)
+        if done.returncode:
+            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            sys.exit(f"choosing: {' '.join(words)}: {said[-1] if said else 'failed'}")
+        return str(done.stdout), time.monotonic() - begin_s
+
+    def launch(self, pair: str) -> list[str]:
+        """Return the command that runs the application on a pair."""
+        launcher = launcher_of(find_mpi())
+        return launcher.arguments(self.program, ranks=2, hosts=parse_hosts(pair))
+
+    def prepare(self, length_s: float) -> None:
+        """Compile and record the application on quiet hosts, build its skeleton."""
+        if (self.folder / "skel/skeleton").exists():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for host in self.cluster.hosts:
+            self.cluster.load(host, 0)
+            self.cluster.link(host, RATES[0])
+        source = str(ROOT / "examples/heat2d.c")
+        compiler = str(find_mpi().compiler)
+        compile_it = [compiler, "-O2", source, "-o", "heat2d", "-lm"]
+        subprocess.run(compile_it, cwd=self.folder, check=True)
+        record = ["skelgen", "record", "--force", "-o", "run", "--"]
+        self.at_head([*record, *self.launch("h1,h2")])
+        length = ["--target-time", f"{length_s:g}s"]
+        self.at_head(["skelgen", "build", "run", *length, "--force", "-o", "skel"])
+        known = ["--application-time", "recorded"]
+        self.at_head(["skelgen", "calibrate", "skel", *known])
+
+    def select(self, budget: str) -> dict[str, Any]:
+        """Order all pairs; return what select says and its time [s]."""
+        pool = ["--from", ",".join(self.cluster.hosts), "--nodes", "2"]
+        words = ["skelgen", "select", "skel", *pool, "--budget", budget, "--json"]
+        said, seconds = self.at_head(words)
+        sets = json.loads(said)["sets"]
+        keys = ("predicted_s", "p5_s", "p95_s", "best_probability", "runs_s")
+        ordered = [
+            {"pair": ",".join(one["hosts"]), **{key: one[key] for key in keys}}
+            for one in sets
+        ]
+        return {"order": ordered, "seconds": seconds}
+
+
+def kendall(
+    order: Sequence[str], true_s: dict[str, float], equal: float = 0.0
+) -> float:
+    """Return the rank correlation of an order with measured times [-1 to 1].
+
+    Parameters
+    ----------
+    order : sequence of str
+        The best first.
+    true_s : dict of str to float
+        Times [s].
+    equal : float
+        Pairs of times whose ratio is closer to 1 do not count [1].
+    """
+    signs = [
+        1 if true_s[better] < true_s[worse] else -1
+        for better, worse in itertools.combinations(order, 2)
+        if abs(true_s[better] / true_s[worse] - 1) > equal
+    ]
+    return statistics.fmean(signs) if signs else 1.0
+
+
+def measure(bench: Bench, pattern: Pattern, log: JsonLines, budget: str) -> None:
+    """Make what is missing of a pattern: one selection, one run on each pair."""
+    known = [line for line in log.read() if line.get("pattern") == pattern.number]
+    pairs = [",".join(pair) for pair in itertools.combinations(bench.cluster.hosts, 2)]
+    missing = [p for p in pairs if p not in {line.get("pair") for line in known}]
+    selected = any("select" in line for line in known)
+    if selected and not missing:
+        return
+    pattern.apply(bench.cluster)
+    if not selected:
+        found = bench.select(budget)
+        log.append({"pattern": pattern.number, "select": found})
+        tell(f"{pattern}: select chose {found['order'][0]['pair']}")
+    for pair in missing:
+        _, seconds = bench.at_head(bench.launch(pair))
+        log.append({"pattern": pattern.number, "pair": pair, "seconds": seconds})
+        tell(f"{pattern}: {pair} takes {seconds:.1f} s")
+
+
+def tell(line: str) -> None:
+    """Say on stderr how far the run is."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def report(lines: Sequence[dict[str, Any]]) -> None:
+    """Print a row for each complete pattern, and the means."""
+    print(_HEAD)
+    rows = []
+    for number in sorted({line["pattern"] for line in lines if "pattern" in line}):
+        own = [line for line in lines if line.get("pattern") == number]
+        true_s = {line["pair"]: line["seconds"] for line in own if "pair" in line}
+        selects = [line["select"] for line in own if "select" in line]
+        if not selects or len(true_s) != HOSTS * (HOSTS - 1) // 2:
+            continue
+        found = selects[0]["order"]
+        order = [one["pair"] for one in found]
+        chosen, best = order[0], min(true_s, key=lambda pair: true_s[pair])
+        held = found[0]["p5_s"] <= true_s[chosen] <= found[0]["p95_s"]
+        cost = selects[0]["seconds"] / len(true_s) / statistics.fmean(true_s.values())
+        row = (
+            true_s[chosen] / true_s[best] - 1,
+            kendall(order, true_s),
+            kendall(order, true_s, EQUAL),
+            cost,
+        )
+        rows.append(row)
+        print(
+            f"| {Pattern.drawn(number)} | {chosen} | {best} | {row[0]:.1%} | "
+            f"{row[1]:.2f} | {row[2]:.2f} | {'yes' if held else 'no'} | {cost:.1%} |"
+        )
+    if not rows:
+        sys.exit("choosing: no complete pattern yet")
+    right = sum(row[0] <= EQUAL for row in rows)
+    means = [statistics.fmean(column) for column in zip(*rows, strict=True)]
+    print(
+        f"\nbest pair (within 5 %) in {right} of {len(rows)}; mean Kendall "
+        f"{means[1]:.2f}, of pairs apart by 5 % {means[2]:.2f}; a candidate costs "
+        f"{means[3]:.1%} of a run of the application"
+    )
+
+
+def main() -> int:
+    """Measure what is missing and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    work = ROOT / "build/choosing"
+    parser.add_argument("--patterns", type=int, default=10)
+    parser.add_argument("--steps", type=int, default=14000, help="of heat2d")
+    parser.add_argument("--length", type=float, default=0.8, help="of skeletons [s]")
+    parser.add_argument("--budget", default="60s", help="of each selection")
+    parser.add_argument("--results", type=Path, default=work / "results.jsonl")
+    parser.add_argument("--name", default="choosing", help="of the test cluster")
+    parser.add_argument("--report", action="store_true", help="only print the table")
+    options = parser.parse_args()
+    log = JsonLines(options.results.resolve())
+    if not options.report:
+        if reason := lacking():
+            print(f"choosing: {reason}", file=sys.stderr)
+            return 0
+        _run(options, log)
+    report(log.read())
+    return 0
+
+
+def _run(options: argparse.Namespace, log: JsonLines) -> None:
+    cluster = Cluster(options.name)
+    program = ("./heat2d", "1024", str(options.steps))
+    try:
+        cluster.up(HOSTS, share=SHARE)
+        bench = Bench(cluster, log.path.parent, program)
+        bench.prepare(options.length)
+        log.begin(keep=True)
+        settings = {"steps": options.steps, "length_s": options.length, "share": SHARE}
+        mpis = {"mpirun": find_mpi().title}
+        log.append({"provenance": provenance(cluster, settings, mpis)})
+        for number in range(options.patterns):
+            measure(bench, Pattern.drawn(number), log, options.budget)
+    finally:
+        cluster.down()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Choosing among real hosts: one is busy, one does not exist."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mpis import MPIS, TestMpi
+from tests.testbed.cluster import Cluster, lacking
+
+REASON = lacking()
+ROOT = Path(__file__).resolve().parents[2]
+
+#: One MPICH and one Open MPI: they complain of hosts in their own words.
+FAMILIES = list({len(mpi.launcher): mpi for mpi in reversed(MPIS)}.values())
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.mpi,
+    pytest.mark.skipif(bool(REASON), reason=REASON),
+    pytest.mark.skipif(not MPIS, reason="no mpicc with its mpirun was found"),
+]
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """Give four hosts of half a core; the fourth is busy."""
+    made = Cluster(f"select-{os.getpid()}")
+    made.up(4, share=0.5)
+    made.load("h4", 2)
+    yield made
+    made.down()
+
+
+@pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
+def test_the_quiet_hosts_are_chosen_and_an_unknown_one_is_named(
+    cluster: Cluster, mpi: TestMpi, tmp_path: Path
+) -> None:
+    environment = {**os.environ, **cluster.environment()}
+    folder = str(Path(mpi.launcher[0]).parent)
+    environment["PATH"] = f"{folder}{os.pathsep}{environment['PATH']}"
+
+    def skelgen(*words: str, at: str = "head") -> tuple[str, str]:
+        line = [sys.executable, "-m", "skelgen", *words]
+        options = {"capture_output": True, "text": True, "env": environment}
+        done = cluster.run(at, line, cwd=tmp_path, **options)
+        assert done.returncode == 0, done.stderr
+        return str(done.stdout), str(done.stderr)
+
+    source = str(ROOT / "examples/heat2d.c")
+    compile_line = [str(mpi.compiler), "-O2", source, "-o", tmp_path / "app", "-lm"]
+    subprocess.run(compile_line, check=True)
+    hosts = "-hosts" if len(mpi.launcher) == 1 else "--host"
+    launch = [mpi.launcher[0], hosts, "h1,h2", "-n", "2", "./app", "256", "8000"]
+    skelgen("record", "-o", "run", "--", *launch)
+    skelgen("build", "run", "--target-time", "0.7s", "-o", "skel")
+    words = ["select", "skel", "--from", "h[1-2],h4,h9", "--limit", "60s", "--json"]
+    output, errors = skelgen(*words, "--budget", "60s")
+    found: dict[str, Any] = json.loads(output)
+    order = [one["hosts"] for one in found["sets"]]
+    assert order[0] == ["h1", "h2"]
+    assert sorted(order[1:]) == [["h1", "h4"], ["h2", "h4"]]
+    assert len(found["failed"]) == 3
+    assert all("h9" in one["hosts"] for one in found["failed"])
+    assert "host h9" in errors
+    (shorter,) = (tmp_path / "skel/select").glob("k*/skeleton")
+    assert shorter.exists()
+    for one in found["sets"]:
+        assert 0 < one["p5_s"] < one["predicted_s"] < one["p95_s"]

@@ -119,8 +119,25 @@ def unify(files: Sequence[RankFile], world_size: int) -> Communicators:
         indices.append(index)
     for row, definitions in around.items():
         table[row] = _with_neighbours(table[row], definitions)
+    _describe_objects(table, files, indices)
     counts = [len(one.remote or one.members) for one in table] + [0]
     return Communicators(tuple(table), tuple(indices), np.array(counts, np.int32))
+
+
+def _describe_objects(
+    table: list[Communicator],
+    files: Sequence[RankFile],
+    indices: Sequence[dict[int, int]],
+) -> None:
+    """Note the names of files, and the memory that each rank gave a window."""
+    memory: dict[int, dict[int, int]] = {}
+    for file, index in zip(files, indices, strict=True):
+        for number, size in file.definitions.windows.items():
+            memory.setdefault(index[number], {})[file.header.world_rank] = size
+        for number, name in file.definitions.files.items():
+            table[index[number]] = replace(table[index[number]], name=name)
+    for row, sizes in memory.items():
+        table[row] = replace(table[row], memory_bytes=sum(sizes.values()))
 
 
 def _ways(window: Communicator, families: _Families) -> list[Communicator]:

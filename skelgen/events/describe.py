@@ -31,6 +31,7 @@ def describe(run: RunSummary) -> str:
         _functions(run),
         _sites(run),
         _communicators(run),
+        _objects(run),
         _matrix(run),
         _loss(run),
     ]
@@ -114,6 +115,28 @@ def _communicators(run: RunSummary) -> str:
         for one in run.communicators
     ]
     return _table(rows, "<>>>")
+
+
+def _objects(run: RunSummary) -> str:
+    """List windows and files."""
+    if not run.objects:
+        return ""
+    shown = run.objects[:_MOST_FUNCTIONS]
+    rows = [("windows and files", "ranks", "count", "memory", "calls", "time", "moved")]
+    rows += [
+        (
+            f"{one.kind} {one.name}".strip(),
+            str(one.ranks),
+            str(one.count),
+            format_bytes(one.memory_bytes) if one.memory_bytes else "-",
+            str(one.calls),
+            format_seconds(one.time_s),
+            format_bytes(one.moved_bytes),
+        )
+        for one in shown
+    ]
+    more = len(run.objects) - len(shown)
+    return _table(rows, "<>>>>>>") + (f"\nand {more} more" if more else "")
 
 
 def _matrix(run: RunSummary) -> str:

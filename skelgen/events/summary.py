@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.clock import recording_costs
 from skelgen.events.conditions import Conditions, conditions
+from skelgen.events.objects import ObjectSummary, is_object, summarise_objects
 from skelgen.events.passed import PassedOn, passed_on, unit_ns
 from skelgen.events.sites import SiteSummary, call_sites
 from skelgen.events.traffic import traffic
@@ -88,6 +89,8 @@ class RunSummary:
         Longest time first.
     communicators : tuple of CommunicatorSummary
         As created.
+    objects : tuple of ObjectSummary
+        Windows and files, longest time first.
     sites : tuple of SiteSummary
         Longest time first.
     matrix : (ranks, ranks) float64 array
@@ -120,6 +123,7 @@ class RunSummary:
     bytes_per_event: float
     functions: tuple[FunctionSummary, ...]
     communicators: tuple[CommunicatorSummary, ...]
+    objects: tuple[ObjectSummary, ...]
     sites: tuple[SiteSummary, ...]
     matrix: NDArray[np.float64]
     passed: tuple[PassedOn, ...]
@@ -146,6 +150,7 @@ class RunSummary:
             "bytes_per_event": self.bytes_per_event,
             "functions": [_fields(one) for one in self.functions],
             "communicators": [_fields(one) for one in self.communicators],
+            "objects": [_fields(one) for one in self.objects],
             "sites": [_fields(one) for one in self.sites],
             "matrix_bytes": self.matrix.astype(np.int64).tolist(),
             "passed": {one.name: one.calls for one in self.passed},
@@ -164,7 +169,7 @@ class RunSummary:
 
 
 def _fields(
-    one: FunctionSummary | CommunicatorSummary | SiteSummary,
+    one: FunctionSummary | CommunicatorSummary | ObjectSummary | SiteSummary,
 ) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
 
@@ -207,6 +212,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         bytes_per_event=sum(f.used_bytes for f in trace.files) / max(trace.events, 1),
         functions=_functions(events.calls, count, time_ns, sent.function_bytes),
         communicators=_communicators(events.calls),
+        objects=summarise_objects(events.calls, count, time_ns),
         sites=call_sites(events, count, time_ns),
         matrix=sent.matrix,
         passed=passed,
@@ -273,7 +279,7 @@ def _communicators(calls: Calls) -> tuple[CommunicatorSummary, ...]:
     counts: Counter[tuple[str, int]] = Counter()
     totals: Counter[tuple[str, int]] = Counter()
     for one, number in zip(calls.communicators, calls_on.tolist(), strict=True):
-        if one.kind == "self" and not number:
+        if is_object(one) or (one.kind == "self" and not number):
             continue
         key = (one.kind, len(one.members) + len(one.remote))
         counts[key] += 1

@@ -72,6 +72,10 @@ class Communicator:
     sources, destinations : tuple of tuple of int
         For each member of a topology whom its neighbourhood collectives receive
         from and send to, as ranks of the communicator; empty without topology.
+    name : str
+        Of a file, as the program opened it.
+    memory_bytes : int
+        Of a window, all ranks [bytes].
     """
 
     family: int
@@ -83,6 +87,8 @@ class Communicator:
     periods: tuple[bool, ...] = ()
     sources: tuple[tuple[int, ...], ...] = ()
     destinations: tuple[tuple[int, ...], ...] = ()
+    name: str = ""
+    memory_bytes: int = 0
 
     @property
     def everyone(self) -> tuple[int, ...]:

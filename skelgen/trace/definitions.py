@@ -50,6 +50,8 @@ class Collector:
         self.offsets: list[OffsetSample] = []
         self.passed: dict[int, int] = {}
         self.passed_units: dict[int, int] = {}
+        self.windows: dict[int, int] = {}
+        self.files: dict[int, str] = {}
         self.notes: list[str] = []
         self.end: End | None = None
         constants = trace_format()
@@ -66,6 +68,8 @@ class Collector:
             constants["REC_COUNT"]: self._count,
             constants["REC_NOTE"]: self._note,
             constants["REC_END"]: self._end,
+            constants["REC_WINDOW"]: self._window,
+            constants["REC_FILE"]: self._file,
         }
 
     def take(self, tag: int, payload: bytes) -> None:
@@ -93,6 +97,8 @@ class Collector:
             offsets=tuple(self.offsets),
             passed=self.passed,
             passed_units=self.passed_units,
+            windows=self.windows,
+            files=self.files,
             notes=tuple(self.notes),
             end=self.end,
         )
@@ -196,6 +202,20 @@ class Collector:
             _add(self.passed, functions[-1], payload.varint())
         for function in functions if payload.more else ():
             _add(self.passed_units, function, payload.varint(2**63))
+
+    def _window(self, payload: Payload) -> None:
+        _once(self.windows, self._object(payload), payload.varint(2**62))
+
+    def _file(self, payload: Payload) -> None:
+        number = self._object(payload)
+        payload.varint()  # how it was opened
+        _once(self.files, number, payload.string())
+
+    def _object(self, payload: Payload) -> int:
+        number = payload.varint(2**31)
+        if number not in self.communicators:
+            raise PayloadError(f"a window or file of the undefined group {number}")
+        return number
 
     def _note(self, payload: Payload) -> None:
         self.notes.append(" ".join(payload.string().split()))

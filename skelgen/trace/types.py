@@ -226,6 +226,8 @@ class Definitions:
         Calls of functions that were passed on without an event, by function.
     passed_units : dict of int to int
         Time inside those that communicate [units]; empty in older traces.
+    windows, files : dict of int to int, dict of int to str
+        Of their communicators: own memory [bytes], name.
     notes : tuple of str
     end : End or None
         None when the process was killed.
@@ -241,6 +243,8 @@ class Definitions:
     offsets: tuple[OffsetSample, ...]
     passed: dict[int, int]
     passed_units: dict[int, int]
+    windows: dict[int, int]
+    files: dict[int, str]
     notes: tuple[str, ...]
     end: End | None
 

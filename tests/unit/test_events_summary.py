@@ -10,7 +10,7 @@ from skelgen.events.describe import describe
 from skelgen.events.summary import summarise_run
 from skelgen.trace import open_trace
 from tests.trace_samples import save_ring
-from tests.trace_writer import RankWriter
+from tests.trace_writer import RankWriter, string, varint
 
 
 def summary_of(folder):
@@ -230,3 +230,32 @@ def test_a_large_matrix_is_summed_up_in_a_line(tmp_path):
     save_ring(tmp_path, ranks=20, rounds=1)
     text = describe(summary_of(tmp_path))
     assert "messages: 15.6 KiB between 20 pairs of ranks (--json has them)" in text
+
+
+def test_windows_and_files_are_named_with_their_calls_and_bytes(tmp_path):
+    def body(writer, rank):
+        for number, kind in ((2, "WIN_CREATE"), (3, "WIN_ALLOCATE"), (4, "FILE")):
+            writer.comm(number, range(2), kind=kind, sequence=number, twin=number)
+        for number, size in ((2, 64), (3, 100 + rank)):
+            writer.define("WINDOW", varint(number), varint(size), varint(8))
+        writer.define("FILE", varint(4), varint(6), string("data.bin"))
+        counts = {"count_a": 5, "type_a": 8}
+        for number in (2, 2, 3):
+            writer.event("MPI_Put", 1, 10, comm=number, peer=0, **counts)
+            writer.event("MPI_Win_fence", 1, 10, comm=number)
+        for number in (2, 3):
+            writer.event("MPI_Get", 1, 10, comm=number, peer=0, count_b=1, type_b=8)
+        writer.event("MPI_File_write_at_all", 1, 1000, comm=4, **counts)
+
+    run = recorded(tmp_path, body)
+    assert [(c.kind, c.size) for c in run.communicators] == [("world", 2)]
+    file, window = run.objects
+    assert (file.kind, file.name, file.count) == ("file", "data.bin", 1)
+    assert (file.calls, file.moved_bytes) == (2, 80)
+    assert file.time_s == pytest.approx(1000e-9)
+    assert (window.kind, window.ranks, window.count) == ("window", 2, 2)
+    assert window.memory_bytes == 2 * 64 + 201
+    assert (window.calls, window.moved_bytes) == (16, 2 * (3 * 40 + 2 * 8))
+    text = describe(run)
+    assert "file data.bin" in text
+    assert json.loads(json.dumps(run.facts()))["objects"][0]["name"] == "data.bin"

@@ -70,7 +70,10 @@ def _fates_of_pairs(calls: Calls, pairs: Pairs) -> NDArray[np.uint8]:
     fate[pairs.is_kind(Kind.RECEIVE_INIT) & unknown] = Fate.UNSUPPORTED
     fate[pairs.remote & (~point | pairs.spawned)] = Fate.REMOTE
     fate[point & nobody] = Fate.COMPUTATION
-    fate[(pairs.size == 1) & ~pairs.remote] = Fate.COMPUTATION
+    alone = (pairs.size == 1) & ~pairs.remote
+    if calls.ranks == 1:  # nothing else divides the run of a single rank
+        alone &= ~pairs.is_kind(*COLLECTIVES)
+    fate[alone] = Fate.COMPUTATION
     fate[pairs.is_kind(Kind.LOCAL, Kind.COMMUNICATOR)] = Fate.COMPUTATION
     if len(cancels):
         fate[cancels[shape["function"]]] = Fate.COMPUTATION

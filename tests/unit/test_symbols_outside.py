@@ -40,11 +40,11 @@ def test_calls_that_communicate_with_nobody_have_no_symbol(call):
     assert symbols.dropped == ()
 
 
-def test_a_run_of_one_rank_has_no_symbols():
+def test_collectives_alone_divide_a_run_of_one_rank():
     symbols, _ = symbols_of("rank 0\n 10 Allreduce bytes=8\n 20 Send to=0 tag=1\n")
-    assert (symbols.symbol == OUTSIDE).all()
-    assert symbols.tail_ns.tolist() == [230]
-    assert len(symbols.table) == 0
+    assert symbols.symbol.tolist() == [0, OUTSIDE]
+    assert symbols.tail_ns.tolist() == [120]
+    assert len(symbols.table) == 1
 
 
 def test_a_trace_without_calls_has_no_symbols():

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -251,7 +251,7 @@ class Bench:
         done = subprocess.run(
             words,
             cwd=self._folder(one),
-            env=self._environment(one),
+            env=self._environment(one, {}),
             capture_output=True,
             text=True,
             check=False,
@@ -261,11 +261,11 @@ class Bench:
             raise RunError(_complaint(words, *said))
         return done.stdout
 
-    def _environment(self, one: Application) -> dict[str, str]:
-        environment = {**os.environ, **self.cluster.environment()}
-        environment.update(one.environment)
-        environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
-        return environment
+    def _environment(
+        self, one: Application, cluster: Mapping[str, str]
+    ) -> dict[str, str]:
+        path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, **cluster, "PATH": path, **dict(one.environment)}
 
     def stopped(self) -> list[str]:
         """Return the hosts that answer no more."""

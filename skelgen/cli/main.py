@@ -14,6 +14,7 @@ from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
 from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain
+from skelgen.cli.phasing import phases
 from skelgen.cli.predicting import calibrate, predict
 from skelgen.cli.recording import info, record, shim
 from skelgen.cli.selecting import select
@@ -46,6 +47,7 @@ app.command(
 )(shim)
 app.command(epilog="Example: [b]skelgen info run/[/b]")(info)
 app.command(epilog="Example: [b]skelgen export run/ --format perfetto[/b]")(export)
+app.command(epilog="Example: [b]skelgen phases run/ --picture phases.svg[/b]")(phases)
 app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
 app.command(epilog="Example: [b]skelgen mix run/ -- mpirun -n 2 ./app small[/b]")(mix)
 app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)

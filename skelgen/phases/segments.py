@@ -16,7 +16,7 @@ from skelgen.phases.types import Parameters
 _MOST = 0.5
 #: A loop of fewer trips, on average, belongs to what stands around it, unless it
 #: takes this share of the time of that [1].
-_FEWEST_TRIPS, _LARGE = 4.0, 0.1
+_FEWEST_TRIPS, _LARGE = 4.0, 0.3
 
 # Odd, so that it has an inverse: positions in a hash can be shifted.
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -110,13 +110,13 @@ def _chosen(
     for item in children(nest, loop):
         if not nest.body_items[item] or cost.share[item] < parameters.relevance:
             continue
-        if cost.trips(item) < _FEWEST_TRIPS and cost.share[item] < _LARGE * around:
-            continue
         inner: list[int] = []
         if cost.of_iteration(item) > parameters.longest:
             inner = list(_chosen(nest, cost, parameters, item))
-        covered = sum(cost.share[one] for one in inner)
-        yield from inner if covered >= _MOST * cost.share[item] else [item]
+        if sum(cost.share[one] for one in inner) >= _MOST * cost.share[item]:
+            yield from inner
+        elif cost.trips(item) >= _FEWEST_TRIPS or cost.share[item] >= _LARGE * around:
+            yield item
 
 
 def _bounds(executions: Spans, chosen: list[int], length: int) -> NDArray[np.int64]:

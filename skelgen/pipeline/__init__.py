@@ -9,6 +9,7 @@ from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
 from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.parallel import launched, team
+from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
@@ -24,6 +25,7 @@ __all__ = [
     "fit_mix",
     "info",
     "launched",
+    "phases",
     "predict",
     "record",
     "select",

@@ -1,10 +1,10 @@
-"""One self-contained page about a signature and its skeleton.
+"""One self-contained page about a signature and its skeleton; a picture of phases.
 
 In: `Signature`, the plan's `Report` and, when there are any, measured shares and
-predictions. Out: HTML without anything to download.
+predictions; or `Phases`. Out: HTML or SVG without anything to download.
 """
 
 from skelgen.web.page import Comparison, Shares, page_of
-from skelgen.web.render import render_page
+from skelgen.web.render import render_page, render_phases
 
-__all__ = ["Comparison", "Shares", "page_of", "render_page"]
+__all__ = ["Comparison", "Shares", "page_of", "render_page", "render_phases"]

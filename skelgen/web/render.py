@@ -5,8 +5,10 @@ from __future__ import annotations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
+from skelgen.phases import Phases
 from skelgen.units import format_seconds
 from skelgen.web.page import Page
+from skelgen.web.phase_picture import phase_picture
 
 
 def render_page(page: Page) -> str:
@@ -21,6 +23,25 @@ def render_page(page: Page) -> str:
     str
         HTML, the same for the same page.
     """
+    return _filled("report.html.j2", page=page)
+
+
+def render_phases(phases: Phases) -> str:
+    """Draw the phases of a run over time and ranks.
+
+    Parameters
+    ----------
+    phases : Phases
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    return _filled("phases.svg.j2", picture=phase_picture(phases))
+
+
+def _filled(template: str, **values: object) -> str:
     environment = Environment(
         loader=FileSystemLoader(_paths.templates() / "web"),
         autoescape=True,
@@ -30,4 +51,4 @@ def render_page(page: Page) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["seconds"] = format_seconds
-    return environment.get_template("report.html.j2").render(page=page)
+    return environment.get_template(template).render(**values)

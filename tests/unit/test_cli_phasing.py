@@ -1,0 +1,64 @@
+"""The phases command: its table, its JSON, its picture, and what it refuses."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from skelgen.cli.main import run
+from tests.export_samples import save_mixed
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    return save_mixed(tmp_path / "run")
+
+
+def test_json_gives_weight_time_and_share_of_each_phase(capsys, recorded):
+    assert run(["phases", str(recorded), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["phases"]
+    shares = [phase["share"] for phase in result["phases"]]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(result["covered_share"])
+    paet_s = sum(phase["time_s"] * phase["weight"] for phase in result["phases"])
+    assert paet_s == pytest.approx(result["paet_s"])
+
+
+def test_the_table_names_functions_and_compares_with_the_application(capsys, recorded):
+    assert run(["phases", str(recorded)]) == 0
+    out = capsys.readouterr().out
+    assert "weight" in out
+    assert "time x weight" in out
+
+
+def test_the_picture_shows_every_rank(capsys, recorded, tmp_path):
+    target = tmp_path / "phases.svg"
+    assert run(["phases", str(recorded), "--picture", str(target)]) == 0
+    root = ET.fromstring(target.read_text())
+    lanes = [g for g in root if g.tag.endswith("}g")]
+    ranks = len(list(recorded.glob("*.skt")))
+    assert len(lanes) == ranks
+    assert all(any(one.tag.endswith("}rect") for one in lane) for lane in lanes)
+
+
+def test_a_picture_that_exists_is_replaced_with_force_only(capsys, recorded, tmp_path):
+    target = tmp_path / "phases.svg"
+    target.write_text("mine")
+    words = ["phases", str(recorded), "--picture", str(target)]
+    assert run(words) == 2
+    assert "--force" in capsys.readouterr().err
+    assert target.read_text() == "mine"
+    assert run([*words, "--force"]) == 0
+    assert target.read_text() != "mine"
+
+
+@pytest.mark.parametrize("value", ["0", "100%", "much"])
+def test_a_share_that_is_none_is_refused(capsys, recorded, value):
+    assert run(["phases", str(recorded), "--relevance", value]) == 2
+    assert "--relevance" in capsys.readouterr().err
+
+
+def test_a_missing_run_is_named(capsys, tmp_path):
+    assert run(["phases", str(tmp_path / "none")]) == 3
+    assert "does not exist" in capsys.readouterr().err

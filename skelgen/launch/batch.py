@@ -22,7 +22,7 @@ from skelgen.errors import MachineError
 from skelgen.launch.batch_systems import BatchSystem, Job, JobState, Phase
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Launcher
-from skelgen.launch.process import Finished, Started, run
+from skelgen.launch.process import NO_RESULT, Finished, Started, run
 from skelgen.launch.runner import LocalRunner
 
 logger = logging.getLogger(__name__)
@@ -265,7 +265,8 @@ class BatchRun:
             self._cancel()
         if not late:
             reason = "; ".join([reason, *self._troubled_hosts()])
-        self._end(1, "", reason, timed_out=late, time_s=self._clock() - self._began)
+        time_s = self._clock() - self._began
+        self._end(NO_RESULT, "", reason, timed_out=late, time_s=time_s)
 
     def _troubled_hosts(self) -> list[str]:
         """Ask which hosts of the job cannot be used, so that they can be named."""
@@ -306,7 +307,8 @@ class BatchRun:
                 self._listen(self._clock())
                 time.sleep(_LOOK_S / 10)
         if self._finished is None:
-            self._fail("it was stopped", cancel=True)
+            self._cancel()
+            self._end(NO_RESULT, "", "it was stopped", time_s=0.0)
 
     def _cancel(self) -> None:
         if self._number:

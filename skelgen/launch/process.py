@@ -29,6 +29,10 @@ NOTE = 25
 GRACE_S = 3.0
 
 
+#: Exit code of a program of which nobody knows how it ended; its errors say why.
+NO_RESULT = -1
+
+
 class Output(Enum):
     """What happens to what a command writes."""
 
@@ -45,7 +49,8 @@ class Finished:
     ----------
     arguments : tuple of str
     exit_code : int
-        As a shell reports it: 128 + signal when a signal ended it.
+        As a shell reports it: 128 + signal when a signal ended it; `NO_RESULT` when
+        what should have run it did not.
     time_s : float
         Wall time, launching included [s].
     output, errors : str

@@ -16,7 +16,7 @@ from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_c
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import for_ranks, launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of, program
-from skelgen.launch.process import NOTE, run
+from skelgen.launch.process import NO_RESULT, NOTE, run
 from skelgen.launch.record import missing_settings, setting_differences
 from skelgen.launch.runner import LocalRunner, Runner, Running
 from skelgen.prediction.types import SkeletonFacts
@@ -125,6 +125,8 @@ def failure_of(done: Finished) -> str | None:
     """Say in words how a run failed, None when it did not."""
     if done.timed_out:
         return f"did not end within {format_seconds(done.time_s)} and was ended"
+    if done.exit_code == NO_RESULT:
+        return done.errors
     if done.exit_code:
         return f"failed with exit code {done.exit_code}: {done.complaint}"
     return None

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from skelgen.skeleton.render import render
+from tests import fake_mpi
+from tests.mpis import MPIS, TestMpi
+from tests.plans import CALIBRATION, Builder, Do, Loop
 from tests.testbed.cluster import Cluster
 from tests.testbed.slurm import Slurm, lacking
+from tests.unit.test_prediction_predict import FACTS
+from tests.unit.test_prediction_store import save
 
 REASON = lacking()
 pytestmark = [
@@ -44,6 +57,227 @@ def slurm() -> Iterator[Slurm]:
     assert not cluster.state.exists()
 
 
+#: Debian's MPICH 4.0 over UCX hangs in MPI_Finalize now and then: a rank closes its
+#: connections while the other has closed them and waits for it.
+SOUND = [mpi for mpi in MPIS if mpi.compiler.name != "mpicc.mpich"]
+
+
+@pytest.fixture(params=SOUND, ids=[mpi.name for mpi in SOUND])
+def skeleton(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Give the folder of a compiled skeleton of two ranks that takes milliseconds."""
+    mpi: TestMpi = request.param
+    ring = [
+        Do("MPI_Irecv", size=8000, peer=1, tag=3),
+        Do("MPI_Isend", size=8000, peer=1, tag=3, us=[100, 200]),
+        Do("MPI_Waitall", ages=(2, 1)),
+    ]
+    plan = Builder(2).program([0, 1], Loop(50, ring)).plan()
+    command = (mpi.launcher[0], "-n", "2", "./app")
+    facts = replace(FACTS, command=command, ranks_per_host=(1, 1))
+    (tmp_path / "skel").mkdir()
+    save(facts, tmp_path / "skel")
+    for name, text in render(plan, calibration=CALIBRATION).items():
+        if name != "skeleton.json":
+            (tmp_path / "skel" / name).write_text(text)
+    line = ["make", "-s", "-C", str(tmp_path / "skel"), f"MPICC={mpi.compiler}"]
+    subprocess.run(line, check=True)
+    return tmp_path / "skel"
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that makes a skeleton's folder whose program is a script."""
+
+    def make(script: str) -> Path:
+        fake_mpi.script(
+            tmp_path / "skel/skeleton", f"{script}\necho '{{\"seconds\": 1}}'"
+        )
+        save(replace(FACTS, command=("srun", "-n", "2", "./app")), tmp_path / "skel")
+        return tmp_path / "skel"
+
+    return make
+
+
+def line(folder: Path, *words: str) -> list[str]:
+    found = ["predict", str(folder), "--json", "--budget", "0.1s", *words]
+    return [sys.executable, "-m", "skelgen", *found]
+
+
+def predicted(slurm: Slurm, command: list[str]) -> tuple[dict[str, Any], str]:
+    done = slurm.run(command, capture_output=True, text=True)
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def only_failure(slurm: Slurm, command: list[str]) -> str:
+    """Predict where nothing can be; return the one line that is said then."""
+    done = slurm.run(command, capture_output=True, text=True)
+    assert done.returncode == 5
+    assert "Traceback" not in done.stderr
+    return str(done.stderr.splitlines()[-1])
+
+
+def until(slurm: Slurm, wanted: str) -> None:
+    """Wait until the states of all jobs are these."""
+    end = time.monotonic() + 60
+    while (states := slurm.said("squeue", "-h", "-o", "%T")) != wanted:
+        assert time.monotonic() < end, states
+        time.sleep(0.05)
+
+
+PAIRS = ("--hosts", "h1,h2", "--hosts", "h3,h2")
+
+
 def test_every_host_is_a_node(slurm: Slurm) -> None:
     names = slurm.said("srun", "-N3", "--label", "hostname").splitlines()
     assert sorted(name.split()[1] for name in names) == ["h1", "h2", "h3"]
+
+
+def test_steps_of_an_allocation_run_on_its_subsets(
+    slurm: Slurm, skeleton: Path
+) -> None:
+    words = ["salloc", "-Q", "-N3", *line(skeleton, "-vv", *PAIRS)]
+    found, said = predicted(slurm, words)
+    assert sorted(one["hosts"] for one in found["sets"]) == [["h1", "h2"], ["h3", "h2"]]
+    assert all(len(one["runs_s"]) >= 3 for one in found["sets"])
+    steps = [text for text in said.splitlines() if " -w h3,h2 " in text]
+    assert len(steps) >= 3 and all("srun --overlap" in step for step in steps)
+
+
+def test_jobs_run_on_the_hosts_that_are_asked_for(slurm: Slurm, skeleton: Path) -> None:
+    found, said = predicted(slurm, line(skeleton, "-vv", "--through", "slurm", *PAIRS))
+    assert sorted(one["hosts"] for one in found["sets"]) == [["h1", "h2"], ["h3", "h2"]]
+    assert all(len(one["runs_s"]) >= 3 for one in found["sets"])
+    assert said.count("sbatch --parsable") >= 6
+    assert list(skeleton.glob("job-*")) == []
+    assert slurm.said("squeue", "-h") == ""
+
+
+def test_ranks_are_placed_as_the_user_says(slurm: Slurm, scripted) -> None:
+    """Three ranks on two hosts; each prints where it is, the last one its time."""
+    folder = scripted('echo "$SLURM_PROCID=$(hostname)" >> "$0.ranks"')
+    facts = replace(FACTS, ranks=3, command=("srun", "-n", "3", "./app"))
+    save(facts, folder)
+    words = line(folder, "--through", "slurm", "--hosts", "h2:2,h3:1")
+    predicted(slurm, words)
+    ranks = set((folder / "skeleton.ranks").read_text().split())
+    assert ranks == {"0=h2", "1=h2", "2=h3"}
+
+
+def test_an_unknown_node_is_named_and_other_sets_go_on(slurm: Slurm, scripted) -> None:
+    words = ["--through", "slurm", "--hosts", "h1,h7", "--hosts", "h1,h2"]
+    found, said = predicted(slurm, line(scripted("true"), *words))
+    assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
+    assert "host h7: " in found["failed"][0]["reason"]
+    assert "Slurm refused the job: sbatch: error: " in said
+
+
+def test_a_node_outside_the_allocation_is_named(slurm: Slurm, scripted) -> None:
+    words = ["--hosts", "h1,h3", "--hosts", "h1,h2"]
+    inside = ["salloc", "-Q", "-w", "h1,h2", *line(scripted("true"), *words)]
+    found, _ = predicted(slurm, inside)
+    assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
+    assert "host h3: " in found["failed"][0]["reason"]
+
+
+def test_a_full_partition_is_waited_for_as_long_as_allowed(
+    slurm: Slurm, scripted
+) -> None:
+    slurm.said(
+        "sbatch", "-w", "h2", "--exclusive", "-o", "/dev/null", "--wrap=sleep 99"
+    )
+    until(slurm, "RUNNING")
+    words = ["--through", "slurm", "--queue-limit", "1s", "--hosts", "h1,h2"]
+    said = only_failure(slurm, line(scripted("true"), *words))
+    assert "still waited after 1 s (Resources) and was cancelled; raise" in said
+    slurm.said("scancel", "--state=RUNNING", "--user=root")
+    until(slurm, "")
+
+
+def test_what_a_partition_never_gives_is_not_waited_for(slurm: Slurm, scripted) -> None:
+    options = ["--batch-options", "-p small", "--hosts", "h1,h2"]
+    words = line(scripted("true"), "--through", "slurm", *options)
+    said = only_failure(slurm, words)
+    assert said.startswith("skelgen: error: h1,h2: host h2: Slurm refused the job: ")
+    assert said.endswith("Requested node configuration is not available")
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        (
+            ["scontrol", "update", "nodename=h3", "state=down", "reason=test"],
+            "was ended from outside (NODE_FAIL); host h3 is down",
+        ),
+        (["scancel", "--name=skelgen"], "was ended from outside (CANCELLED)"),
+    ],
+)
+def test_a_job_that_is_ended_from_outside_leaves_the_other_sets(
+    slurm: Slurm, scripted, what: list[str], why: str
+) -> None:
+    script = "[ $(hostname)-$SLURM_NNODES = h3-2 ] && sleep 99"
+    words = ["--through", "slurm", "--hosts", "h1,h3", "--hosts", "h1,h2"]
+    command = slurm.cluster.words("head", line(scripted(script), *words))
+    environment = {**os.environ, **slurm.environment()}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as running:
+        until(slurm, "RUNNING")
+        slurm.said(*what)
+        out, err = (text.decode() for text in running.communicate())
+    slurm.said("scontrol", "update", "nodename=h3", "state=resume")
+    found = json.loads(out)
+    assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
+    assert why in err
+    until(slurm, "")
+
+
+def test_an_interrupt_cancels_the_job(slurm: Slurm, scripted) -> None:
+    folder = scripted("sleep 99")
+    words = line(folder, "--through", "slurm", "--hosts", "h1,h2")
+    environment = {**os.environ, **slurm.environment()}
+    command = ["nsenter", *(slurm.cluster.state / "head/enter").read_text().split()]
+    with subprocess.Popen([*command, "--", *words], env=environment) as running:
+        until(slurm, "RUNNING")
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+    until(slurm, "")
+    assert list(folder.glob("job-*")) == []
+
+
+SILENCE = """
+import sys, time
+from pathlib import Path
+from skelgen.launch.batch import BatchRunner, Patience
+from skelgen.launch.batch_systems import Slurm
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Srun
+patience = Patience(60, silence_s=float(sys.argv[2]))
+runner = BatchRunner(Slurm(), Srun(("srun",)), Path(sys.argv[1]), patience)
+run = runner.start(["echo", "fine"], ranks=1, hosts=[Host("h1")], environment={},
+                   limit_s=None)
+while (done := run.poll()) is None:
+    time.sleep(0.01)
+    if patience.silent_since is not None and patience.silence_s:
+        Path(sys.argv[1], "silent").touch()
+print(done.output or done.errors)
+"""
+
+
+def test_a_controller_that_is_down_is_named_or_waited_for(
+    slurm: Slurm, tmp_path: Path
+) -> None:
+    slurm.stop_controller()
+    script = [sys.executable, "-c", SILENCE, str(tmp_path)]
+    said = slurm.said(*script, "0")
+    assert said.startswith("Slurm has not answered for 0 s: sbatch: error: ")
+    environment = {**os.environ, **slurm.environment()}
+    command = slurm.cluster.words("head", [*script, "100"])
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment
+    ) as running:
+        end = time.monotonic() + 60
+        while not (tmp_path / "silent").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        slurm.start_controller()
+        assert running.communicate()[0] == "fine\n\n"

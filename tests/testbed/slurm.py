@@ -25,8 +25,8 @@ from tests.testbed.control_groups import TestbedError
 #: Ranks that a host can take; its one core is shared by them.
 _CPUS = 4
 
-#: Nodes that lose their slurmd are seen within seconds; jobs stay in the queue's list
-#: for a minute after they ended.
+#: Jobs stay in the queue's list for a minute after they ended; commands give up after
+#: five seconds when there is no controller.
 _CONFIGURATION = """
 ClusterName=testbed
 SlurmctldHost=head({network}.254)
@@ -52,7 +52,8 @@ SelectTypeParameters=CR_CPU
 SchedulerType=sched/backfill
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0
 SlurmdParameters=config_overrides
-ReturnToService=2
+ReturnToService=1
+MessageTimeout=5
 SlurmdTimeout=30
 SlurmctldTimeout=30
 InactiveLimit=0

@@ -13,7 +13,7 @@ from skelgen.launch.batch import BatchRun, BatchRunner, Patience
 from skelgen.launch.batch_systems import Slurm
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Hydra
-from skelgen.launch.process import Finished
+from skelgen.launch.process import NO_RESULT, Finished
 from tests import fake_mpi
 
 TWO = (Host("n1"), Host("n2"))
@@ -83,7 +83,7 @@ def test_a_refused_job_names_the_hosts_that_are_the_cause(tools: Path) -> None:
     refusal = "sbatch: error: Batch job submission failed: Invalid node name specified"
     slurm(tools, sbatch=f"echo '{refusal}' >&2; exit 1", sinfo='echo "n1|idle"')
     done = ended(started(tools, "true"))
-    assert done.exit_code == 1
+    assert done.exit_code == NO_RESULT
     assert done.errors == f"Slurm refused the job: {refusal}; host n2 is unknown"
 
 
@@ -125,7 +125,7 @@ def test_a_job_that_is_ended_from_outside_says_how(
     done = ended(started(tools, "true"))
     why = f"Slurm job 7 was ended from outside ({word})"
     assert done.errors == (why if timed_out else f"{why}; host n2 is down*")
-    assert (done.exit_code, done.timed_out) == (1, timed_out)
+    assert (done.exit_code, done.timed_out) == (NO_RESULT, timed_out)
 
 
 def test_a_missing_output_file_says_where_it_was_expected(tools: Path) -> None:

@@ -15,6 +15,7 @@ static unsigned runs; /* a program without MPI_Init may start MPI again and agai
 
 static pthread_key_t thread_key;
 static bool finalizing; /* inside MPI_Finalize; in Fortran it may call that of C */
+static bool opened;     /* somebody called a wrapper that opens MPI */
 
 /* A call without arguments but one number. */
 #define SKELGEN_CALL_ONLY(function_, site_, number) \
@@ -46,9 +47,12 @@ static void thread_ends(void *stream)
 	if (!skelgen.recording)
 		return;
 	pthread_mutex_lock(&skelgen.lock);
-	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
-		if (s == stream) /* else it is one of an earlier run */
-			skelgen_stream_end(s, SKELGEN_END_THREAD, 0);
+	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next) {
+		if (s != stream) /* it may be one of an earlier run */
+			continue;
+		skelgen_stream_end(s, SKELGEN_END_THREAD, 0);
+		s->over = true;
+	}
 	pthread_mutex_unlock(&skelgen.lock);
 }
 
@@ -64,11 +68,29 @@ static void end_streams(const struct skelgen_stream *own, enum skelgen_end reaso
 			skelgen_stream_end(s, reason, code);
 }
 
-/* The program ended without MPI_Finalize. */
+/* Say so where MPI ran and no wrapper saw it begin: nothing else tells why there is no trace. */
+static void tell_unseen(void)
+{
+	int (*initialized)(int *);
+	int done = 0;
+
+	*(void **)&initialized = skelgen_symbol("PMPI_Initialized");
+	if (!initialized || initialized(&done) != MPI_SUCCESS || !done)
+		return;
+	skelgen_read_settings();
+	skelgen_say("this shim (for %s) saw nothing of how MPI was opened, perhaps by the Fortran "
+		    "of another MPI or a tool in front of it; nothing is recorded: skelgen shim "
+		    "prints the one for a program",
+		    skelgen_library);
+}
+
+/* The program ended without MPI_Finalize, or was never recorded. */
 __attribute__((destructor)) static void process_ends(void)
 {
 	if (skelgen.recording && getpid() == skelgen.pid)
 		end_streams(skelgen_current, SKELGEN_END_EXIT, 0);
+	else if (!opened)
+		tell_unseen();
 }
 
 static void once_for_the_process(void)
@@ -88,6 +110,7 @@ bool skelgen_init_begin(void)
 	struct timespec wall;
 
 	skelgen_resolve();
+	opened = true;
 	if (init.running || skelgen.taking_part)
 		return false;
 	init.running = true;
@@ -166,6 +189,7 @@ static bool prepare(void)
 	skelgen.pid = getpid();
 	skelgen.multiple = skelgen.level == MPI_THREAD_MULTIPLE;
 	skelgen.paused = 0;
+	skelgen.threads = 0;
 	skelgen.used_bytes = 0;
 	skelgen.max_bytes = most ? most / (uint64_t)skelgen.size + 1 : 0;
 	skelgen_site_prepare();

@@ -269,6 +269,7 @@ struct skelgen_stream {
 	uint64_t persistent;
 	uint64_t unrecorded;
 	struct skelgen_interned interned;
+	bool over; /* its thread has ended */
 	struct skelgen_stream *next;
 	uint64_t file_bytes; /* length of the file */
 	char name[SKELGEN_NAME_BYTES];
@@ -299,6 +300,7 @@ struct skelgen_process {
 	int rank;
 	int size;
 	int level;
+	int threads; /* that have or had a stream, beside the one that called MPI_Init */
 	pid_t pid;
 	pthread_mutex_t lock;
 	struct skelgen_stream *streams;
@@ -531,6 +533,7 @@ SKELGEN_INLINE bool skelgen_watching(void)
 	return __atomic_load_n(&skelgen_watched, __ATOMIC_RELAXED) != 0;
 }
 bool skelgen_requests_open(struct skelgen_requests *table);
+bool skelgen_requests_none(struct skelgen_requests *table);
 void skelgen_requests_close(struct skelgen_requests *table);
 void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags);
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[]);

@@ -130,6 +130,18 @@ bool skelgen_requests_open(struct skelgen_requests *table)
 	return more_queues(table) && more_room(table);
 }
 
+/* Whether all requests are complete; then no other thread has the table locked or will have. */
+bool skelgen_requests_none(struct skelgen_requests *table)
+{
+	bool none = true;
+
+	lock(table);
+	for (size_t i = 0; none && i < table->queue_room; i++)
+		none = !table->queues[i].oldest.flags;
+	unlock(table);
+	return none;
+}
+
 void skelgen_requests_close(struct skelgen_requests *table)
 {
 	free(table->queues);
@@ -337,8 +349,28 @@ static void look(struct skelgen_stream *s, unsigned flags, const MPI_Status *sta
 		add_status(s, status, cancelled);
 }
 
-/* One of the requests that a call completed. There is room for its age. */
-static void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
+/*
+ * Take the oldest request with this handle if it is what most are: this thread's own, numbered,
+ * neither persistent nor watched. Return its number; 0: it is none of those and still there.
+ */
+static inline uint64_t take_plain(struct skelgen_requests *table, uint64_t handle)
+{
+	struct skelgen_queue *queue;
+	uint64_t number = 0;
+
+	lock(table);
+	queue = find(table, handle);
+	if (likely(queue->oldest.flags == LIVE)) {
+		number = queue->oldest.number;
+		if (likely(number))
+			remove_oldest(table, queue);
+	}
+	unlock(table);
+	return number;
+}
+
+static __attribute__((noinline)) void complete_other(struct skelgen_stream *s, uint64_t handle,
+						     const MPI_Status *status)
 {
 	struct taken taken;
 
@@ -358,6 +390,17 @@ static void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status
 	s->ages[s->age_count++] = (int64_t)(s->requests - taken.number + 1);
 	if (unlikely(watched(taken.flags)))
 		look(s, taken.flags, status);
+}
+
+/* One of the requests that a call completed. There is room for its age. */
+static inline void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
+{
+	uint64_t number = likely(!skelgen.paused) ? take_plain(&s->made, handle) : 0;
+
+	if (likely(number))
+		s->ages[s->age_count++] = (int64_t)(s->requests - number + 1);
+	else
+		complete_other(s, handle, status);
 }
 
 /* Keep the handles that a completion is given: it overwrites them. */

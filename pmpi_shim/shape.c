@@ -9,11 +9,14 @@
 
 /* Shapes that differ only in peer, tag or requests; beyond this these become values. */
 #define SHAPES_PER_BASE 256
-/* Shapes in memory (320 bytes each); beyond this all are forgotten, their ids are not reused. */
-#define MOST_SHAPES 16384
+/*
+ * Shapes in memory (320 bytes each), three quarters of what their tables are made for; beyond
+ * this all are forgotten, their ids are not reused.
+ */
+#define MOST_SHAPES 12288
 #define SLAB_SHAPES 64
 /* Memory for contents of lists and vectors [8 bytes]; beyond this they are forgotten. */
-#define MOST_WORDS ((size_t)1 << 17)
+#define MOST_WORDS ((size_t)9 << 13)
 
 const struct skelgen_shape skelgen_no_shape = {.function = UINT32_MAX};
 
@@ -303,10 +306,14 @@ static struct skelgen_shape *further_shape(struct skelgen_stream *s,
 					   const struct skelgen_call *call, uint64_t base,
 					   uint64_t hash)
 {
-	uint64_t *known = skelgen_map_find(&s->interned.bases, base);
-	uint64_t siblings = known ? *known : 0;
+	uint64_t *known;
+	uint64_t siblings;
 	struct skelgen_shape *shape;
 
+	if (s->interned.shapes.live >= MOST_SHAPES) /* equal calls whose handles keep changing */
+		forget_all(s);
+	known = skelgen_map_find(&s->interned.bases, base);
+	siblings = known ? *known : 0;
 	if (siblings > SHAPES_PER_BASE) {
 		shape = (struct skelgen_shape *)(uintptr_t)siblings;
 		if (same_base(shape, call))

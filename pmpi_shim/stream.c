@@ -67,8 +67,9 @@ bool skelgen_right_library(void)
 	/* Any library can be behind the standard's own binary interface. */
 	if (abi == FOR_ABI && (FOR_ABI || header.mpi_family == SKELGEN_FAMILY))
 		return true;
-	skelgen_say("this shim is for another MPI than the program's (%s); nothing is recorded",
-		    text);
+	skelgen_say("this shim is for another MPI (%s) than the program's (%s, %s); nothing is "
+		    "recorded: skelgen shim prints the one for a program",
+		    skelgen_library, skelgen_library_path(), text);
 	return false;
 }
 
@@ -199,13 +200,34 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	skelgen_folder_remark(s);
 }
 
+/*
+ * Free what ended threads left, but where others may still complete their requests. Here and
+ * not when a thread ends, because then another one may just go through the list in a call of MPI.
+ */
+static void free_ended(void)
+{
+	struct skelgen_stream **place = &skelgen.streams;
+
+	while (*place) {
+		struct skelgen_stream *s = *place;
+
+		if (s->over && skelgen_requests_none(&s->made)) {
+			*place = s->next;
+			skelgen_stream_free(s);
+		} else {
+			place = &s->next;
+		}
+	}
+}
+
 /* The stream of a thread that makes its first call. */
 struct skelgen_stream *skelgen_stream_of_thread(void)
 {
 	struct skelgen_stream *s;
 
 	pthread_mutex_lock(&skelgen.lock);
-	s = skelgen_stream_new(skelgen.streams ? skelgen.streams->thread + 1 : 1);
+	free_ended();
+	s = skelgen_stream_new(++skelgen.threads);
 	if (s && !skelgen_file_create(s)) {
 		skelgen_stream_free(s);
 		s = NULL;

@@ -131,6 +131,23 @@ def test_a_shim_for_another_mpi_steps_aside(lab: Lab, tmp_path: Path) -> None:
     assert not run.folder.exists()
 
 
+def test_mpi_that_was_opened_unseen_is_told(lab: Lab, tmp_path: Path) -> None:
+    """As Fortran programs do under the shim of an MPI without Fortran."""
+    source = tmp_path / "unseen.c"
+    source.write_text(
+        "#include <mpi.h>\nint main(void)\n"
+        "{ PMPI_Init(0, 0); PMPI_Barrier(MPI_COMM_WORLD); return PMPI_Finalize(); }\n"
+    )
+    program = str(tmp_path / "unseen")
+    command = [str(lab.mpi.compiler), str(source), "-o", program]
+    subprocess.run(command, check=True)
+    run = lab.launch(2, [program], tmp_path, preload=str(lab.shim))
+    assert run.exit_code == 0
+    (line,) = run.errors.splitlines()
+    assert "saw nothing of how MPI was opened" in line
+    assert not run.folder.exists()
+
+
 def mpi4py_with(lab: Lab) -> dict[str, str]:
     """Return the variables that let mpi4py of PyPI load this MPI's library."""
     if lab.mpi in ABIS:

@@ -194,20 +194,21 @@ class Contest:
         assert program is not None
         last = self.programs[-1]
         facts = last.facts if program is last else self._facts(program)
-        doubts, runs_s = program.doubts, self.trials.times(program, hosts)
-        if program is not last or len(runs_s) < FEWEST_RUNS:
-            runs = "1 run" if len(runs_s) == 1 else f"{len(runs_s)} runs"
-            length = format_seconds(program.facts.expected_s)
-            doubts = (*doubts, f"only ordered, by {runs} of a skeleton of {length}")
+        runs_s = self.trials.times(program, hosts)
         prediction = predict(
             facts,
             runs_s,
             hosts=hosts,
             mpi=program.mpi,
-            doubts=doubts,
+            doubts=program.doubts,
             interval_bound=self.interval_bound,
             generator=self.generator,
         )
+        if program is not last or len(runs_s) < FEWEST_RUNS:
+            runs = "1 run" if len(runs_s) == 1 else f"{len(runs_s)} runs"
+            length = format_seconds(program.facts.expected_s)
+            reason = f"only ordered, by {runs} of a skeleton of {length}"
+            prediction = replace(prediction, reasons=(reason,))
         return Candidate(prediction, chance, self.programs.index(program))
 
 

@@ -125,7 +125,6 @@ def _run(options: argparse.Namespace) -> int:
         tell("accuracy: stopped; the same command goes on from here")
         return 130
     finally:
-        log.close()
         cluster.down()
 
 

@@ -222,7 +222,7 @@ class Bench:
             process = subprocess.Popen(
                 self.cluster.words("head", words),
                 cwd=self._folder(one),
-                env=self._environment(one),
+                env=self._environment(one, self.cluster.environment()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from skelgen.launch.json_lines import JsonLines
 
 #: What was run: the application, its small input, skeletons by how they are built.
 APPLICATION, SMALL = "application", "small"
@@ -95,18 +95,10 @@ class Results:
         return list(dict.fromkeys(getattr(key, field) for key in self.measured))
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read complete lines; the last one is half written after a crash."""
-    if path.exists():
-        for line in path.read_text().splitlines(keepends=True):
-            if line.endswith("\n"):
-                yield json.loads(line)
-
-
 def read(path: Path) -> Results:
     """Read a file of results; a missing one is empty."""
     measured, provenance, refused = {}, [], []
-    for line in _lines(path):
+    for line in JsonLines(path).read():
         if "provenance" in line:
             provenance.append(line["provenance"])
         elif "refused" in line:
@@ -121,33 +113,18 @@ class Log:
     """Appends to a file of results."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if (
-            path.exists()
-            and not path.read_bytes().endswith(b"\n")
-            and path.stat().st_size
-        ):
-            whole = path.read_bytes().rpartition(b"\n")
-            path.write_bytes(whole[0] + whole[1])
-        self._file = path.open("a")
+        self._lines = JsonLines(path)
+        self._lines.begin(keep=True)
 
     def provenance(self, facts: dict[str, Any]) -> None:
         """Write down where and with what the following runs are made."""
-        self._write({"provenance": facts})
+        self._lines.append({"provenance": facts})
 
     def run(self, key: Key, run: Run) -> None:
         """Write down one run."""
         rounded = {name: round(value, 5) for name, value in asdict(run).items()}
-        self._write({**asdict(key), "run": rounded})
+        self._lines.append({**asdict(key), "run": rounded})
 
     def refused(self, refusal: Refusal) -> None:
         """Write down that a skeleton cannot be had."""
-        self._write({"refused": asdict(refusal)})
-
-    def _write(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        self._lines.append({"refused": asdict(refusal)})

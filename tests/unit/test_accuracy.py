@@ -195,13 +195,11 @@ class TestResultsFile:
         log.provenance({"mpi": "some"})
         for key in keys[:2]:
             log.run(key, Run(1.5))
-        log.close()
         path.write_bytes(path.read_bytes()[:-9])
         assert list(read(path).measured) == keys[:1]
         log = Log(path)
         log.run(keys[1], Run(1.25, 0.5, 0.125))
         log.refused(Refusal("a", "paper2005", 1.0, "why"))
-        log.close()
         assert read(path).measured == {
             keys[0]: Run(1.5),
             keys[1]: Run(1.25, 0.5, 0.125),

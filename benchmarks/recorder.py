@@ -6,8 +6,9 @@ With each MPI found, blocks of plain calls, of recorded calls and of calls throu
 least that any recorder does (recorder_floor.h) take turns in one process. What a call
 costs is CPU time: the median of the differences to the plain block beside it.
 Where valgrind is installed instructions are counted as well, which no other load of
-the machine disturbs. Then memory and the time of MPI_Finalize, with and without the
-recorder in turn, and whole programs: LAMMPS where it is installed, heat2d.
+the machine disturbs. Then memory with and without the recorder in turn, and what
+MPI_Finalize takes beyond the library's own; and whole programs: LAMMPS where it is
+installed, heat2d.
 Exact figures need a quiet machine; the tables say how far they spread.
 """
 
@@ -81,12 +82,14 @@ class Bench:
     mpi: TestMpi
     program: Path
     recorder: Path
+    behind: Path
     folder: Path
 
     def variables(self) -> dict[str, str]:
         """Return an environment in which a program is recorded into `run`."""
         run = str(self.folder / "run")
-        return {**os.environ, "LD_PRELOAD": str(self.recorder), "SKELGEN_DIR": run}
+        preload = f"{self.recorder}:{self.behind}"
+        return {**os.environ, "LD_PRELOAD": preload, "SKELGEN_DIR": run}
 
     def words(self, case: Case, blocks: int) -> list[str]:
         numbers = (str(blocks), str(case.calls))
@@ -130,9 +133,13 @@ def bench(mpi: TestMpi, folder: Path) -> Bench:
     options = ["-O2", "-pthread", "-Wno-stringop-overflow"]
     command = [str(mpi.compiler), *options, str(source), "-o", str(program)]
     subprocess.run(command, check=True)
+    behind = folder / "libbehind.so"
+    source = ROOT / "benchmarks/recorder_behind.c"
+    command = [str(mpi.compiler), "-O2", "-shared", "-fPIC", str(source)]
+    subprocess.run([*command, "-o", str(behind)], check=True)
     kind = identify_compiler(mpi.compiler)
     library = shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
-    return Bench(mpi, program, library, folder)
+    return Bench(mpi, program, library, behind, folder)
 
 
 def spread(values: Sequence[float]) -> float:
@@ -246,8 +253,8 @@ def memory_line(one: Bench) -> str:
     for _ in range(TURNS):
         plain = one.run(case, 20, recorded=False)
         recorded = one.run(case, 20)
-        for name in ("memory", "finalize"):
-            added[name].append(recorded[name][0] - plain[name][0])
+        added["memory"].append(recorded["memory"][0] - plain["memory"][0])
+        added["finalize"].append(recorded["finalize"][0] - recorded["library"][0])
     return (
         f"memory of a rank +{statistics.median(added['memory']) / 1024:.1f} MiB "
         f"(limit 8), MPI_Finalize +{statistics.median(added['finalize']) / 1e6:.2f} ms "

@@ -224,7 +224,8 @@ class Pbs:
     def submission(self, job: Job) -> list[str]:
         """Return the command: one chunk for each host, all that is set here handed on.
 
-        Without ``-V`` a job begins with the environment of a new login.
+        Without ``-V`` a job begins with the environment of a new login, and without
+        ``-S`` the user's login shell reads it.
         """
         chunks = [
             f"1:host={host.name}:ncpus={host.slots}:mpiprocs={host.slots}"
@@ -234,7 +235,8 @@ class Pbs:
         if job.limit_s is not None:
             hours, minutes = divmod(job.limit_min, 60)
             limit = ["-l", f"walltime={hours:02}:{minutes:02}:00"]
-        fixed = ["-N", _NAME, "-V", "-r", "n", "-j", "oe", "-o", str(job.log)]
+        fixed = ["-N", _NAME, "-V", "-S", "/bin/sh", "-r", "n", "-j", "oe"]
+        fixed += ["-o", str(job.log)]
         where = ["-l", f"select={'+'.join(chunks)}"]
         return ["qsub", *fixed, *where, *limit, *self.words, str(job.script)]
 

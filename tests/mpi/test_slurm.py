@@ -90,7 +90,8 @@ def scripted(tmp_path: Path) -> Callable[[str], Path]:
 
     def make(script: str) -> Path:
         fake_mpi.script(
-            tmp_path / "skel/skeleton", f"{script}\necho '{{\"seconds\": 1}}'"
+            tmp_path / "skel/skeleton",
+            f't=1\n{script}\necho "{{\\"seconds\\": $t}}"',
         )
         save(replace(FACTS, command=("srun", "-n", "2", "./app")), tmp_path / "skel")
         return tmp_path / "skel"
@@ -162,6 +163,17 @@ def test_ranks_are_placed_as_the_user_says(slurm: Slurm, scripted) -> None:
     predicted(slurm, words)
     ranks = set((folder / "skeleton.ranks").read_text().split())
     assert ranks == {"0=h2", "1=h2", "2=h3"}
+
+
+def test_words_of_the_best_set_put_a_job_there(slurm: Slurm, scripted) -> None:
+    folder = scripted("case $SLURM_JOB_NODELIST in *1*) t=3;; esac")
+    words = ["--from", "h[1-3]", "--nodes", "2", "--format", "slurm"]
+    command = [sys.executable, "-m", "skelgen", "select", str(folder), *words]
+    best = slurm.said(*command, "--budget", "60s", "--through", "slurm")
+    assert best == "--nodes=2 --nodelist=h2,h3"
+    job = fake_mpi.script(folder / "job.sh", "srun hostname")
+    slurm.said("sh", "-c", f"sbatch --wait -o {folder}/where {best} {job}")
+    assert sorted((folder / "where").read_text().split()) == ["h2", "h3"]
 
 
 def test_an_unknown_node_is_named_and_other_sets_go_on(slurm: Slurm, scripted) -> None:

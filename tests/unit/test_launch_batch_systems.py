@@ -66,7 +66,8 @@ def test_hosts_of_slurm_are_listed_once_for_each_partition() -> None:
 
 def test_pbs_asks_for_a_chunk_on_each_host() -> None:
     assert Pbs(("-q", "short")).submission(job(UNEVEN, 3600.0)) == [
-        *["qsub", "-N", "skelgen", "-V", "-r", "n", "-j", "oe", "-o", "/s/log", "-l"],
+        *["qsub", "-N", "skelgen", "-V", "-S", "/bin/sh", "-r", "n", "-j", "oe"],
+        *["-o", "/s/log", "-l"],
         "select=1:host=n1:ncpus=2:mpiprocs=2+1:host=n2:ncpus=1:mpiprocs=1",
         *["-l", "walltime=01:01:00", "-q", "short", "/s/job.sh"],
     ]

@@ -1,0 +1,118 @@
+"""Fit functions of the workload to six noisy points: the thesis' method against ours.
+
+``python benchmarks/workload_models.py [--trials 300] [--noise 0.02]`` draws
+measurements of known functions, lets each method choose the workloads and the function,
+and prints the 90th percentile over the trials of the largest error over the whole
+range, the points and their cost (in runs of the largest workload), and at how much of
+the range the 90 % interval holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.models import Range, bisection, disagreement, fit
+from skelgen.models.predicting import spread, t95
+from skelgen.models.types import FlagKind
+
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "n": lambda n: n,
+    "n log n": lambda n: n * math.log(n),
+    "n^2": lambda n: n**2,
+    "n^2.5": lambda n: n**2.5,
+    "n^3": lambda n: n**3,
+    "n^2 + 2e4 n": lambda n: n**2 + 2e4 * n,
+    "n + 5000": lambda n: n + 5000,
+}
+#: What the accuracy asked for is about.
+PURE = ("n", "n log n", "n^2", "n^2.5", "n^3")
+RANGES = (3, 16, 100)
+LOW = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One trial: errors are shares, cost is in runs of the largest workload."""
+
+    largest_error: float
+    points: int
+    cost: float
+    held: float
+
+
+def trial(
+    truth: Callable[[float], float],
+    span: Range,
+    method: str,
+    generator: np.random.Generator,
+    *,
+    noise: float = 0.02,
+    most: int = 6,
+) -> Outcome:
+    """Let a method choose workloads and function, and compare it with the truth."""
+    sizes: list[dict[str, float]] = []
+    times: list[float] = []
+    while len(sizes) < most:
+        if method == "thesis":
+            step = bisection(sizes, [span])
+        else:
+            step = disagreement(sizes, [[t] for t in times], [span])
+        assert step.workload is not None
+        sizes.append(step.workload)
+        exact = truth(step.workload["n"])
+        times.append(exact * math.exp(noise * generator.standard_normal()))
+        if method == "thesis" and len(sizes) > 2:
+            done = fit(sizes, times, method="thesis")
+            if all(f.kind is not FlagKind.NOT_VALIDATED for f in done.flags):
+                break
+    model = fit(sizes, times, method="thesis" if method == "thesis" else "combinations")
+    at = span.values(100)
+    exact_at = np.array([truth(n) for n in at])
+    found = model.function.at({"n": at})
+    width = t95(model) * spread(model, {"n": at})
+    return Outcome(
+        float(np.abs(found / exact_at - 1.0).max()),
+        len(sizes),
+        sum(truth(w["n"]) for w in sizes) / truth(span.high),
+        float(np.mean(np.abs(found - exact_at) <= width)),
+    )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--trials", type=int, default=300)
+    options.add_argument("--noise", type=float, default=0.02)
+    asked = options.parse_args()
+    head = "| function | range | method | p50 | p90 | points | cost | interval holds |"
+    print(head, "|---|---|---|---|---|---|---|---|", sep="\n")
+    for name, span, method in cases():
+        generator = np.random.default_rng(7)
+        outcomes = [
+            trial(FUNCTIONS[name], span, method, generator, noise=asked.noise)
+            for _ in range(asked.trials)
+        ]
+        p50, p90 = np.quantile([one.largest_error for one in outcomes], [0.5, 0.9])
+        points, cost, held = (
+            float(np.mean([getattr(one, field) for one in outcomes]))
+            for field in ("points", "cost", "held")
+        )
+        print(
+            f"| {name} | {span.high / span.low:g} times | {method} | {p50:.1%} | "
+            f"{p90:.1%} | {points:.1f} | {cost:.2f} | {held:.0%} |"
+        )
+
+
+def cases() -> Iterator[tuple[str, Range, str]]:
+    for name in FUNCTIONS:
+        for times in RANGES:
+            for method in ("thesis", "ours"):
+                yield name, Range("n", LOW, LOW * times), method
+
+
+if __name__ == "__main__":
+    main()

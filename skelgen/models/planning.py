@@ -1,0 +1,187 @@
+"""Which workload to record next."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.errors import UsageError
+from skelgen.models.fitting import fit
+from skelgen.models.predicting import spread, t95
+from skelgen.models.types import Floats
+
+#: Workloads that are compared.
+_GRID = 800
+
+#: A tenfold cost must lower the uncertainty by 10 ** this as much more.
+_COST_POWER = 0.1
+
+#: Part of a range (on a log scale) within which a second point tells little.
+_NEAR = 1 / 16
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Values of a dimension for which the model is wanted.
+
+    Attributes
+    ----------
+    name : str
+    low, high : float
+    whole : bool
+        Whether only whole numbers can be run.
+    """
+
+    name: str
+    low: float
+    high: float
+    whole: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.low < self.high < float("inf"):
+            raise UsageError(
+                f"range of {self.name}: {self.low:g} to {self.high:g}; the first must "
+                "be at least 0 and below the second"
+            )
+
+    def values(self, count: int) -> Floats:
+        """Return values all over the range, closer at the low end."""
+        shift = 0.0 if self.low > 0.0 else 1.0
+        spaced = np.geomspace(self.low + shift, self.high + shift, count) - shift
+        spaced[[0, -1]] = self.low, self.high
+        return np.unique(np.round(spaced) if self.whole else spaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to record next.
+
+    Attributes
+    ----------
+    workload : dict of str to float or None
+        None when every value of the range has been recorded.
+    reason : str
+    uncertainty : float or None
+        Half the 90 % interval, as a share of the prediction, where it is largest [1];
+        None when there are too few points to tell.
+    """
+
+    workload: dict[str, float] | None
+    reason: str
+    uncertainty: float | None = None
+
+
+def bisection(recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]) -> Step:
+    """Return the next workload of the thesis: both ends, then halves of the widest gap.
+
+    Dimensions are varied one at a time, the others stay as in the first workload. The
+    thesis draws the half at random; here it is the wider, then the upper one.
+
+    References
+    ----------
+    Martinez Canillas 2011, section 5.5.3.
+    """
+    base = dict(recorded[0]) if recorded else {one.name: one.low for one in ranges}
+    lines = [_on_line(recorded, base, one) for one in ranges]
+    for one, taken in sorted(zip(ranges, lines, strict=True), key=lambda o: len(o[1])):
+        for end in (one.low, one.high):
+            if end not in taken:
+                return Step(
+                    base | {one.name: end}, f"an end of the range of {one.name}"
+                )
+        gaps = np.diff(taken)
+        widest = len(gaps) - 1 - int(np.argmax(gaps[::-1]))
+        middle = (taken[widest] + taken[widest + 1]) / 2
+        middle = float(round(middle)) if one.whole else middle
+        if middle not in taken:
+            told = f"the middle of {taken[widest]:g} and {taken[widest + 1]:g}"
+            return Step(base | {one.name: middle}, told)
+    return Step(None, "all values of the range are recorded")
+
+
+def _on_line(
+    recorded: Sequence[Mapping[str, float]], base: Mapping[str, float], one: Range
+) -> list[float]:
+    """Return recorded values of a dimension in its range, others as in the base."""
+    return sorted(
+        {
+            float(workload[one.name])
+            for workload in recorded
+            if all(workload[k] == v for k, v in base.items() if k != one.name)
+            and one.low <= workload[one.name] <= one.high
+        }
+    )
+
+
+def disagreement(
+    recorded: Sequence[Mapping[str, float]],
+    parts: Sequence[Sequence[float]],
+    ranges: Sequence[Range],
+    *,
+    cost_power: float = _COST_POWER,
+) -> Step:
+    """Return the workload where functions that still fit disagree most for its cost.
+
+    Parameters
+    ----------
+    recorded : sequence of mapping
+        Workloads recorded so far, maybe none.
+    parts : sequence of sequence of float
+        For each of them the parts of the application's time [s], such as time x weight
+        of each phase; the sum is what is wanted, and what a recording costs.
+    ranges : sequence of Range
+    cost_power : float
+        The disagreement is divided by cost to this power; 0 ignores cost.
+    """
+    first = _first(recorded, ranges)
+    if first is not None:
+        return first
+    fits = [fit(recorded, column) for column in zip(*parts, strict=True)]
+    count = max(5, int(_GRID ** (1 / len(ranges))))
+    grid = np.array(list(itertools.product(*(one.values(count) for one in ranges))))
+    at = {one.name: grid[:, i] for i, one in enumerate(ranges)}
+    total = np.sum([one.function.at(at) for one in fits], axis=0)
+    widths = [t95(one) * spread(one, at) for one in fits]
+    uncertainty = np.linalg.norm(widths, axis=0) / total
+    score = uncertainty * (total / total.max()) ** -cost_power
+    score[_near(grid, recorded, ranges)] = -1.0
+    best = int(np.argmax(score))
+    largest = float(uncertainty.max())
+    if score[best] < 0.0:
+        return Step(None, "no workload is far from all recorded ones", largest)
+    told = f"the functions that fit so far are {uncertainty[best]:.1%} uncertain there"
+    return Step({name: float(v[best]) for name, v in at.items()}, told, largest)
+
+
+def _first(
+    recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]
+) -> Step | None:
+    """Return the next of the first workloads: low, each dimension high, the middle."""
+    low = {one.name: one.low for one in ranges}
+    thirds = {one.name: one.values(3) for one in ranges}
+    middle = {name: float(values[len(values) // 2]) for name, values in thirds.items()}
+    wanted = [low, *(low | {one.name: one.high} for one in ranges), middle]
+    if len(recorded) >= len(wanted) and all(
+        len({workload[one.name] for workload in recorded}) > 1 for one in ranges
+    ):
+        return None
+    for workload in wanted:
+        if not any(all(r[k] == v for k, v in workload.items()) for r in recorded):
+            return Step(workload, "the ends and the middle of the ranges come first")
+    return None
+
+
+def _near(
+    grid: Floats, recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]
+) -> np.ndarray:
+    """Tell which workloads are close to a recorded one in every dimension."""
+    near = np.zeros(len(grid), dtype=bool)
+    scale = [np.log((one.high + 1.0) / (one.low + 1.0)) for one in ranges]
+    for workload in recorded:
+        here = np.array([workload[one.name] for one in ranges])
+        distance = np.abs(np.log((grid + 1.0) / (here + 1.0))) / scale
+        near |= (distance < _NEAR).all(axis=1)
+    return near

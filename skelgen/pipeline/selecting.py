@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skelgen.errors import SkelgenError, UsageError
+from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.folders import new_folder
 from skelgen.launch.process import NOTE
@@ -25,7 +25,6 @@ from skelgen.progress import NO_PROGRESS, Progress
 if TYPE_CHECKING:
     from skelgen.prediction.skeleton_runs import SkeletonProgram
     from skelgen.prediction.trials import NodeSet, Trials
-    from skelgen.skeleton.compute import Calibration
 
 logger = logging.getLogger(__name__)
 
@@ -184,15 +183,23 @@ def _build(
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
     from skelgen.prediction.store import FACTS_FILE, with_launch
+    from skelgen.skeleton.compute import read_calibration
     from skelgen.skeleton.plan import plan
     from skelgen.skeleton.render import render
 
     signature, _ = read_signature(
         folder, similarity_threshold=None, scale=None, target_s=None
     )
+    # Its speed of computation is not measured here: this machine may only launch.
     told = json.loads((folder / FACTS_FILE).read_text())
-    planned = plan(signature, scale, progress=progress)
-    files = dict(render(planned, calibration=_calibration(told["compute"])))
+    try:
+        speed = read_calibration(told["compute"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{folder / FACTS_FILE} does not say how fast its computation is; build "
+            "the skeleton again with skelgen build"
+        ) from error
+    files = dict(render(plan(signature, scale, progress=progress), calibration=speed))
     files[FACTS_FILE] = with_launch(
         files[FACTS_FILE], folder=facts.folder, environment=facts.environment
     )
@@ -200,18 +207,6 @@ def _build(
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
     logger.info("built %s", target)
-
-
-def _calibration(told: dict[str, Any]) -> Calibration:
-    """Read the speed of computation from ``skeleton.json``: it is never measured here.
-
-    This machine may only be the one that launches.
-    """
-    from skelgen.skeleton.compute import Calibration, Mix
-
-    fields = {name: told[name] for name in Calibration.__dataclass_fields__}
-    fields |= {"mix": Mix(**told["mix"]), "steps_per_us": tuple(told["steps_per_us"])}
-    return Calibration(**fields)
 
 
 def _keep_runs(

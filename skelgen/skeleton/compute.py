@@ -15,10 +15,11 @@ import math
 import os
 import platform
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -294,15 +295,17 @@ def checked(*arguments: str) -> str:
     return done.output
 
 
+def read_calibration(kept: Mapping[str, Any]) -> Calibration:
+    """Return a calibration from what JSON says about it, as ``skeleton.json`` does."""
+    values = {name: kept[name] for name in Calibration.__dataclass_fields__}
+    values |= {"mix": Mix(**kept["mix"]), "steps_per_us": tuple(kept["steps_per_us"])}
+    return Calibration(**values)
+
+
 def _read(path: Path) -> Calibration | None:
     """Return a kept calibration; None when there is none that can be read."""
     try:
-        kept = json.loads(path.read_text())
-        arithmetic, streaming, chasing = kept.pop("steps_per_us")
-        mix = Mix(**kept.pop("mix"))
-        return Calibration(
-            mix=mix, steps_per_us=(arithmetic, streaming, chasing), **kept
-        )
+        return read_calibration(json.loads(path.read_text()))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, UsageError):
         return None
 

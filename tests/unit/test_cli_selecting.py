@@ -150,6 +150,14 @@ def test_a_wish_that_cannot_be_met_is_one_line(capsys, folders, words, code, sai
     assert said in err.splitlines()[-1]
 
 
+def test_a_skeleton_without_its_signature_runs_alone(capsys, folders):
+    assert run(["select", folders[0], "--from", "n[1-3]", "--format", "csv"]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 4
+    assert "no skeleton shorter than" in err
+    assert "signature.yaml" in err
+
+
 def test_skeletons_of_different_applications_are_refused(capsys, folders, tmp_path):
     save(replace(FACTS, application_s=7.0, expected_s=1.0), tmp_path / "short")
     assert run(["select", *folders, "--from", "n[1-2]"]) == 2

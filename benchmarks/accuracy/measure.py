@@ -118,9 +118,11 @@ class Bench:
             (folder / "unfinished").rename(target)
             tell(f"{one.name}, {one.ranks} ranks: recorded")
         for what, length_s in methods:
-            self._build(one, what, length_s)
+            self._build(one, scenario, what, length_s)
 
-    def _build(self, one: Application, what: str, length_s: float) -> None:
+    def _build(
+        self, one: Application, scenario: Scenario, what: str, length_s: float
+    ) -> None:
         """Build one skeleton, unless that was done before or cannot be."""
         target = self._skeleton(one, what, length_s)
         if (target / "skeleton").exists() or self._is_refused(one, what, length_s):
@@ -139,7 +141,8 @@ class Bench:
             make = ["make", "-s", "-C", str(target), compiler]
             self._at_head(make, one, self.limit_s)
         except RunError as error:
-            self._refuse(one, what, length_s, str(error))
+            key = Key(one.name, scenario.reference.name, what, length_s, 0)
+            self._refuse(one, key, str(error))
 
     def _fit_mix(self, one: Application) -> None:
         """Fit the mix of the application's computation, unless that was done.
@@ -162,7 +165,7 @@ class Bench:
         except RunError as error:
             if key.what == APPLICATION:
                 raise
-            self._refuse(one, key.what, key.length_s, str(error))
+            self._refuse(one, key, str(error))
             return
         run = Run(seconds, mpi_share, stolen(before))
         self.known[key] = run
@@ -299,10 +302,11 @@ class Bench:
     def _is_refused(self, one: Application, what: str, length_s: float) -> bool:
         return (one, what, length_s) in self._refused
 
-    def _refuse(self, one: Application, what: str, length_s: float, why: str) -> None:
+    def _refuse(self, one: Application, key: Key, why: str) -> None:
+        what, length_s = key.what, key.length_s
         self._refused.add((one, what, length_s))
-        self.log.refused(Refusal(one.name, what, length_s, why))
-        tell(f"{one.name}, {what} {length_s:g} s: left out: {why}")
+        self.log.refused(Refusal(one.name, key.scenario, what, length_s, why))
+        tell(f"{one.name}, {key.scenario}, {what} {length_s:g} s: left out: {why}")
 
 
 def _complaint(words: Sequence[str], code: int, output: str, errors: str) -> str:

@@ -198,8 +198,9 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
     skeletons = [one for one in found if one.method == SKELETON]
     activity, shares = _activity(results)
     refused = [
-        [one.application, one.what, f"{one.length_s:g} s", one.why]
+        [one.application, one.scenario, one.what, f"{one.length_s:g} s", one.why]
         for one in results.refused
+        if not results.found(one.application, one.scenario, one.what, one.length_s)
     ]
     tables = {
         "spread": _spread(found),
@@ -208,7 +209,9 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
         "sixth": _by(sixth, lambda one: one.application, "application"),
         "slowdowns": _slowdowns(everything),
         "large": _large(everything, causes),
-        "refused": table(["application", "method", "length", "why"], refused),
+        "refused": table(
+            ["application", "scenario", "method", "length", "why"], refused
+        ),
         "activity": activity,
         "noise": _noise(results),
         "model_error": f"{MODEL_ERROR:g}",

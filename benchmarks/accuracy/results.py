@@ -53,9 +53,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A skeleton that cannot be built or run, and why."""
+    """A skeleton that cannot be built, or run in a scenario, and why."""
 
     application: str
+    scenario: str
     what: str
     length_s: float
     why: str

@@ -40,7 +40,14 @@ def results(**times: dict[str, dict[str, float]]) -> Results:
                 for repeat, factor in enumerate((0.999, 1.0, 1.001)):
                     key = Key(name, scenario, kind, length_s, repeat)
                     measured[key] = Run(taken * factor, 0.25, 0.01)
-    return Results(measured, (), (Refusal("b", "paper2005", 1.0, "it would block"),))
+    return Results(
+        measured,
+        (),
+        (
+            Refusal("b", "quiet", "paper2005", 1.0, "it would block"),
+            Refusal("a", "quiet", "skeleton", 2.0, "could not be built at first"),
+        ),
+    )
 
 
 TWO = results(
@@ -125,7 +132,8 @@ class TestReport:
         self, tmp_path: Path
     ) -> None:
         text = page(TWO, tmp_path)
-        assert "| b | paper2005 | 1 s | it would block |" in text
+        assert "| b | quiet | paper2005 | 1 s | it would block |" in text
+        assert "could not be built at first" not in text
 
     def test_a_run_stopped_before_any_scenario_has_a_page_too(
         self, tmp_path: Path
@@ -199,13 +207,13 @@ class TestResultsFile:
         assert list(read(path).measured) == keys[:1]
         log = Log(path)
         log.run(keys[1], Run(1.25, 0.5, 0.125))
-        log.refused(Refusal("a", "paper2005", 1.0, "why"))
+        log.refused(Refusal("a", "quiet", "paper2005", 1.0, "why"))
         assert read(path).measured == {
             keys[0]: Run(1.5),
             keys[1]: Run(1.25, 0.5, 0.125),
         }
         assert read(path).provenance == ({"mpi": "some"},)
-        assert read(path).refused == (Refusal("a", "paper2005", 1.0, "why"),)
+        assert read(path).refused == (Refusal("a", "quiet", "paper2005", 1.0, "why"),)
 
     def test_a_report_of_nothing_is_one_line(self, tmp_path: Path) -> None:
         line = [sys.executable, "-m", "benchmarks.accuracy", "report"]

@@ -1,6 +1,6 @@
 """Does ``skelgen select`` choose the best pair of hosts, and what does it cost?
 
-``python benchmarks/choosing.py [--patterns 10] [--steps 14000] [--results FILE]``
+``python benchmarks/choosing.py [--patterns 10] [--steps 7000] [--results FILE]``
 
 A pool of four hosts of half a core on the test cluster (tests/testbed: root, control
 groups, tc). Each pattern puts 0 to 2 busy processes on each host and gives each link a
@@ -222,9 +222,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     work = ROOT / "build/choosing"
     parser.add_argument("--patterns", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=14000, help="of heat2d")
-    parser.add_argument("--length", type=float, default=0.8, help="of skeletons [s]")
-    parser.add_argument("--budget", default="60s", help="of each selection")
+    parser.add_argument("--steps", type=int, default=7000, help="of heat2d")
+    parser.add_argument("--length", type=float, default=0.6, help="of skeletons [s]")
+    parser.add_argument("--budget", default="30s", help="of each selection")
     parser.add_argument("--results", type=Path, default=work / "results.jsonl")
     parser.add_argument("--name", default="choosing", help="of the test cluster")
     parser.add_argument("--report", action="store_true", help="only print the table")

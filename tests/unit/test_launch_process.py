@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import MachineError
-from skelgen.launch.process import Finished, run
+from skelgen.launch.process import Finished, Started, run
 
 
 def _alive(pid: int) -> bool:
@@ -62,6 +62,34 @@ def test_all_processes_end_when_the_time_is_over(tmp_path: Path):
     done = run(["sh", "-c", body], timeout_s=0.5)
     assert done.timed_out
     assert all(_gone(int(pid)) for pid in pids.read_text().split())
+
+
+def _ended(started: Started) -> Finished:
+    while (done := started.poll()) is None:
+        time.sleep(0.01)
+    return done
+
+
+def test_a_started_command_is_asked_until_it_has_ended():
+    started = Started(["sh", "-c", "read line; echo never"])
+    both = _ended(started), started.poll()
+    assert both[0] is both[1]
+    assert both[0].output == "never\n"
+    started.stop()
+
+
+def test_a_started_command_ends_when_its_time_is_over_or_it_is_stopped(tmp_path: Path):
+    for timeout_s in (0.3, None):
+        pids = tmp_path / f"{timeout_s}"
+        line = f"setsid sleep 60 & echo $! > {pids}.new; mv {pids}.new {pids}; sleep 61"
+        started = Started(["sh", "-c", line], timeout_s=timeout_s)
+        while not pids.exists():
+            time.sleep(0.01)
+        if timeout_s is None:
+            assert started.poll() is None
+            started.stop()
+        assert _ended(started).timed_out is (timeout_s is not None)
+        assert _gone(int(pids.read_text()))
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])

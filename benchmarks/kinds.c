@@ -1,10 +1,10 @@
 /*
  * kinds: computation of one known kind, with an MPI_Allreduce about every 10 ms.
  *
- *     mpirun -n 1 kinds matrix|triad|stencil|chasing [iterations]
+ *     mpirun -n 1 kinds matrix|triad|stencil|chasing [iterations] [MiB of the walk]
  *
  * matrix product in the caches; a triad of 96 MiB; a stencil over 2 x 32 MiB; a random walk
- * through 12 MiB.
+ * through 12 MiB, or as said.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 192, TRIAD = 4 << 20, GRID = 2048, HOPS = (12 << 20) / 64, WALK = 400000 };
+enum { SIDE = 192, TRIAD = 4 << 20, GRID = 2048, WALK = 400000 };
 
 static double *a, *b, *c;
 static uint32_t *next, at;
@@ -70,14 +70,14 @@ static void chasing(void)
 }
 
 /* One cycle through all cache lines (Sattolo). */
-static void shuffle(void)
+static void shuffle(uint32_t hops)
 {
 	uint64_t random = 1;
 
-	next = memory((size_t)HOPS * 64);
-	for (uint32_t i = 0; i < HOPS; i++)
+	next = memory((size_t)hops * 64);
+	for (uint32_t i = 0; i < hops; i++)
 		next[i * 16] = i;
-	for (uint32_t i = HOPS - 1; i > 0; i--) {
+	for (uint32_t i = hops - 1; i > 0; i--) {
 		uint32_t k, swap = next[i * 16];
 
 		random = random * 6364136223846793005u + 1442695040888963407u;
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	if (strcmp(kind, "chasing") == 0) {
 		work = chasing;
-		shuffle();
+		shuffle((argc > 3 ? (uint32_t)atol(argv[3]) : 12) << 14);
 	} else if (strcmp(kind, "matrix") == 0) {
 		work = matrix;
 		doubles((size_t)SIDE * SIDE);

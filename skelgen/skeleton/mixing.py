@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from skelgen.skeleton.beside import Slowdown
 from skelgen.skeleton.compute import Mix
 
-#: Working sets to choose from: within a core's own cache, within the last one of most
-#: machines (twice), beyond it [bytes].
-WORKING_SETS = (1 << 19, 4 << 20, 12 << 20, 48 << 20)
+#: Working sets to choose from: within a core's own cache, about as large, within the
+#: share of the last cache that neighbours leave us or not, beyond it [bytes].
+WORKING_SETS = tuple(size << 19 for size in (1, 2, 4, 8, 24, 96))
 
 #: Slowdowns that were measured twice differ by so much [1].
 NOISE = 0.02

@@ -67,21 +67,21 @@ def compile_trace(
     from skelgen.skeleton.compute import Calibration, Mix
     from skelgen.skeleton.plan import plan
     from skelgen.skeleton.render import render
-    from skelgen.symbols import cluster
+    from skelgen.symbols.cluster import clusters_of, with_times
     from skelgen.trace import open_trace
 
     events = collect(open_trace(folder))
     lap("read")
-    matching = match(events.calls, completions=False)
+    matched = [match(events.calls, completions=False)]
     lap("match")
-    symbols = cluster(events, matching)
+    symbols = with_times(clusters_of(events.calls, matched.pop()), events)
     lap("symbols")
     strings = [symbols.symbol[a:b] for a, b in pairwise(events.calls.first)]
     nests = [fold(string[string >= 0]) for string in strings]
     lap("fold")
     nobody = Provenance("ring", (), "", "", "", "", (), (events.calls.ranks,))
     signature = summarise(events, symbols, nests, nobody)
-    del events, matching, symbols, strings, nests
+    del events, symbols, strings, nests
     lap("summary")
     made = plan(signature, SCALE)
     lap("plan")

@@ -179,11 +179,11 @@ def _clustered(
 
 def _clusters(calls: Calls, joint: Events, wanted: Wanted) -> Clusters:
     """Match the calls of all ranks and give them symbols."""
-    matching = match(calls, completions=False)
-    for problem in (*joint.warnings, *matching.problems):
+    matched = [match(calls, completions=False)]
+    for problem in (*joint.warnings, *matched[0].problems):
         logger.warning("%s", problem)
-    threshold = wanted.find(calls, matching, joint.application_ns)
-    return clusters_of(calls, matching, similarity_threshold=threshold)
+    threshold = wanted.find(calls, matched[0], joint.application_ns)
+    return clusters_of(calls, matched.pop(), similarity_threshold=threshold)
 
 
 def _divided(found: Clusters | None, own: int, team: Team) -> Clusters:

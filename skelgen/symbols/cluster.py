@@ -67,9 +67,8 @@ def cluster(
     ----------
     Sodhi and Subhlok 2005, section III-B, clustering similar execution events.
     """
-    found = clusters_of(
-        events.calls, matching, similarity_threshold=similarity_threshold
-    )
+    threshold = similarity_threshold
+    found = clusters_of(events.calls, matching, similarity_threshold=threshold)
     return with_times(found, events)
 
 
@@ -78,6 +77,7 @@ def clusters_of(
 ) -> Clusters:
     """Do the part of `cluster` that needs no times, but the calls of all ranks."""
     decided, fate, sites = _prepare(calls, matching)
+    del matching  # where the caller does not keep it either, its memory serves others
     varying = varying_pairs(calls, decided, sites, similarity_threshold)
     strings = strings_of(decided, varying, similarity_threshold)
     threshold = similarity_threshold

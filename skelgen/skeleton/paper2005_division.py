@@ -127,17 +127,18 @@ def _group_roles(
     factor: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64]]:
     """Return role, whether it is kept, and what stands for it, of each position."""
-    symbols = leaf_symbols(group.nest)
+    functions = signature.symbols["function"][leaf_symbols(group.nest)]
     kinds = np.array([function_info(name).kind for name in signature.functions])
-    follows = np.isin(kinds[signature.symbols["function"][symbols]], _FOLLOWING)[leaf]
+    follows = np.isin(kinds[functions], _FOLLOWING)[leaf]
     unreduced = (weight > 0) & (weight < 1)
     kept = (weight == 1) & ~follows
     role = np.where(unreduced, Role.REDUCED, Role.WHOLE).astype(np.int32)
     stands = np.arange(len(leaf))
     place = np.flatnonzero(unreduced & ~follows)
-    place = place[np.argsort(symbols[leaf[place]], kind="stable")]
+    equal = _equal(signature, group)[leaf]
+    place = place[np.argsort(equal[place], kind="stable")]
     _, begin, which, count = np.unique(
-        symbols[leaf[place]], return_index=True, return_inverse=True, return_counts=True
+        equal[place], return_index=True, return_inverse=True, return_counts=True
     )
     turn = np.arange(len(place)) - begin[which]
     joins = turn < (count - count % factor)[which]
@@ -146,6 +147,19 @@ def _group_roles(
     role[place[joins]] = Role.ONE_FOR_K
     kept[place] = stands[place] == place
     return role, kept, stands
+
+
+def _equal(signature: Signature, group: RankGroup) -> NDArray[np.int64]:
+    """Give leaves with equal calls one number, wherever those stand in the program."""
+    symbols = leaf_symbols(group.nest)
+    sums = np.bincount(symbols, group.size_bytes.total.mean(axis=1))
+    size_bytes = sums / np.maximum(np.bincount(symbols, group.count), 1)
+    table = signature.symbols[symbols]
+    names = (n for n in table.dtype.names or () if n not in ("site", "size_class"))
+    columns = [table[name].astype(np.int64) for name in names]
+    columns.append(np.rint(size_bytes[symbols]).astype(np.int64))
+    _, number = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    return np.asarray(number.ravel(), np.int64)
 
 
 def _kept_calls(source: Source, kept: NDArray[np.bool_]) -> KeptCalls:

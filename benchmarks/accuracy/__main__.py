@@ -27,19 +27,25 @@ _EXAMPLE = """examples:
   python -m benchmarks.accuracy report
 
 presets (each option given beside one wins):
-  full     all applications, lengths and scenarios, 3 repeats
-  reduced  3 applications, 3 scenarios, skeletons of 2, 1 and 0.5 s
-  tiny     1 short application, 1 scenario, 1 repeat: does it work here?
+  full     all applications, lengths and scenarios, 3 repeats: about 12 hours
+  reduced  3 applications, 3 scenarios, skeletons of 2, 1 and 0.5 s: 12 minutes
+  tiny     1 short application, 1 scenario, 1 repeat: does it work here? A minute
 """
 
 _ALL = "0,1,2,3,4,5,6"
 PRESETS: dict[str, dict[str, Any]] = {
-    "full": {"lengths": "10,5,2,1,0.5", "scenarios": _ALL, "repeats": 3},
+    "full": {
+        "lengths": "10,5,2,1,0.5",
+        "other_lengths": "2,1,0.5",
+        "scenarios": _ALL,
+        "repeats": 3,
+    },
     "reduced": {
         "apps": "lammps-lj,heat2d,conjugate-gradient",
         "lengths": "2,1,0.5",
+        "other_lengths": "1",
         "scenarios": "1,3,5",
-        "repeats": 2,
+        "repeats": 1,
     },
     "tiny": {
         "apps": "heat2d",

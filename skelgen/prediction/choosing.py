@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.prediction.campaign import FEWEST_RUNS, narrow
-from skelgen.prediction.intervals import median_draws, relative_spread
+from skelgen.prediction.intervals import interval, median_draws, relative_spread
 from skelgen.prediction.predict import MODEL_ERROR, predict, ratio
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.trials import NodeSet, Trials
@@ -142,32 +143,27 @@ class Contest:
         )
 
     def _chances(self, sets: Sequence[NodeSet]) -> dict[NodeSet, float]:
-        """Return the probability of each set to be the best [1].
+        """Return the probability of each set to be the best [1]."""
+        first = np.argmin([self._draws(hosts) for hosts in sets], axis=0)
+        shares = np.bincount(first, minlength=len(sets)) / len(first)
+        return dict(zip(sets, shares.tolist(), strict=True))
+
+    def _draws(self, hosts: NodeSet) -> NDArray[np.float64]:
+        """Draw the application's time on a set [s].
 
         The ratio's own uncertainty is common to all sets, so it does not count.
         """
-        programs = {hosts: self._longest(hosts) for hosts in sets}
-        facts = {
-            program.binary: self._facts(program)
-            for program in programs.values()
-            if program is not None
-        }
-        spread = self._spread()
-        draws = []
-        for hosts, program in programs.items():
-            assert program is not None
-            runs_s = self.trials.times(program, hosts)
-            if len(runs_s) < FEWEST_RUNS:  # their own spread says too little
-                each = spread / math.sqrt(len(runs_s))
-                middle = [statistics.median(runs_s)]
-                time_s = median_draws(middle, self.generator, spread=each)
-            else:
-                time_s = median_draws(runs_s, self.generator)
-            error = np.exp(MODEL_ERROR * self.generator.standard_normal(len(time_s)))
-            draws.append(time_s * error * ratio(facts[program.binary]))
-        best = np.bincount(np.argmin(draws, axis=0), minlength=len(sets))
-        shares = (best / best.sum()).tolist()
-        return dict(zip(sets, shares, strict=True))
+        program = self._longest(hosts)
+        assert program is not None
+        runs_s = self.trials.times(program, hosts)
+        if len(runs_s) < FEWEST_RUNS:  # their own spread says too little
+            spread = self._spread() / math.sqrt(len(runs_s))
+            runs_s = [statistics.median(runs_s)]
+            draws = median_draws(runs_s, self.generator, spread=spread)
+        else:
+            draws = median_draws(runs_s, self.generator)
+        error = np.exp(MODEL_ERROR * self.generator.standard_normal(len(draws)))
+        return draws * error * ratio(self._facts(program))
 
     def _spread(self) -> float:
         """Return the spread of one run [1], from sets with several."""
@@ -193,10 +189,9 @@ class Contest:
         program = self._longest(hosts)
         assert program is not None
         last = self.programs[-1]
-        facts = last.facts if program is last else self._facts(program)
         runs_s = self.trials.times(program, hosts)
         prediction = predict(
-            facts,
+            self._facts(program),
             runs_s,
             hosts=hosts,
             mpi=program.mpi,
@@ -208,7 +203,8 @@ class Contest:
             runs = "1 run" if len(runs_s) == 1 else f"{len(runs_s)} runs"
             length = format_seconds(program.facts.expected_s)
             reason = f"only ordered, by {runs} of a skeleton of {length}"
-            prediction = replace(prediction, reasons=(reason,))
+            time_s = interval(self._draws(hosts), prediction.time_s.p50)
+            prediction = replace(prediction, time_s=time_s, reasons=(reason,))
         return Candidate(prediction, chance, self.programs.index(program))
 
 

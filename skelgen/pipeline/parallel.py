@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from skelgen.errors import ExitCode, MachineError, SkelgenError
+from skelgen.errors import ExitCode, MachineError, SkelgenError, UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,11 +129,17 @@ def team() -> Iterator[Team]:
     ------
     MachineError
         When there are several but mpi4py is missing, or they do not find each other.
+    UsageError
+        When the recorder is loaded, as if they were an application.
     """
     _, size = launched()
     if size < 2:
         yield Alone()
         return
+    if "libskelgen_pmpi" in (preloaded := os.environ.get("LD_PRELOAD", "")):
+        raise UsageError(
+            f"LD_PRELOAD={preloaded} would record this build itself; unset it"
+        )
     from skelgen.pipeline.processes import Processes
 
     try:

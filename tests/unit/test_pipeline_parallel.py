@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skelgen.errors import InputError, MachineError
+from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.pipeline import parallel, processes
 from skelgen.pipeline.compiling import Wanted, signature_of_run
 from skelgen.pipeline.parallel import ALONE, Team, launched
@@ -146,6 +146,14 @@ def test_a_command_inside_an_allocation_is_alone():
     assert launched({"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "3"}) == (3, 8)
     inner = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
     assert launched({**inner, "PMI_SIZE": "4", "PMI_RANK": "2"}) == (2, 4)
+
+
+def test_a_build_is_not_recorded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
+    monkeypatch.setenv("LD_PRELOAD", "/home/me/.cache/skelgen/shims/libskelgen_pmpi.so")
+    with pytest.raises(UsageError, match=r"would record this build"):
+        parallel.team().__enter__()
 
 
 def test_processes_without_mpi4py_say_so(monkeypatch: pytest.MonkeyPatch):

@@ -122,3 +122,12 @@ def test_a_damaged_description_is_exit_code_3(capsys, folder: Path):
     (folder / "skeleton.json").write_text('{"format": 1, "ranks": "two"}')
     assert run(["predict", str(folder)]) == 3
     assert "build it again" in capsys.readouterr().err
+
+
+def test_options_for_jobs_are_refused_where_they_mean_nothing(capsys, folder: Path):
+    assert run(["predict", str(folder), "--batch-options", "-p short"]) == 2
+    assert "-p short: nothing is submitted here" in capsys.readouterr().err
+    assert run(["predict", str(folder), "--batch-options", "-p 'short"]) == 2
+    assert "No closing quotation" in capsys.readouterr().err
+    assert run(["predict", str(folder), "--through", "slurm"]) == 4
+    assert "--through slurm: no sbatch on PATH" in capsys.readouterr().err

@@ -11,10 +11,11 @@ import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Finished, Host
+from skelgen.launch.process import NO_RESULT
 from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate
 from skelgen.prediction.campaign import campaign
-from skelgen.prediction.skeleton_runs import prepare, section_s
+from skelgen.prediction.skeleton_runs import failure_of, prepare, section_s
 from skelgen.prediction.trials import blamed_hosts, name_of
 from tests import fake_mpi
 from tests.unit.test_prediction_predict import FACTS
@@ -239,3 +240,8 @@ def test_only_hosts_of_the_set_are_blamed():
 def test_a_node_set_is_written_as_the_user_could():
     assert name_of((Host("a"), Host("b", 2))) == "a,b:2"
     assert name_of(()) == "this machine"
+
+
+def test_a_run_without_result_says_why_in_place_of_an_exit_code():
+    why = "Slurm job 7 was ended from outside (NODE_FAIL)"
+    assert failure_of(Finished((), NO_RESULT, 1.0, "", why)) == why

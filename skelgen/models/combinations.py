@@ -23,8 +23,8 @@ MOST_TERMS = 3
 #: So many of the best sets are tried with one more term.
 _BEAM = 40
 
-#: Error that counts as none [1]: no clock is better than that.
-_EXACT = 2e-4
+#: Error that counts as none [1]: no clock is better; counts are exact.
+_EXACT, _EXACT_COUNT = 2e-4, 1e-9
 
 #: Error at a point without which the others do not determine the function.
 _UNKNOWN = 1e9
@@ -47,15 +47,12 @@ class Solved:
     coefficients : (sets, terms) float64 array
     covariance : (sets, terms, terms) float64 array
         Of the coefficients, for errors of variance 1.
-    variances : (sets,) float64 array
-        Of the relative errors, by their degrees of freedom.
     errors : (sets,) float64 array
         Root mean square of the relative errors at points left out [1].
     """
 
     coefficients: Floats
     covariance: Floats
-    variances: Floats
     errors: Floats
 
 
@@ -110,11 +107,9 @@ def solve(columns: Floats, target: Floats, sets: _Sets) -> Solved:
     residuals = (q @ projected[:, :, None])[:, :, 0] - target
     free = 1.0 - np.sum(q**2, axis=2)
     left_out = np.where(free > 1e-9, residuals / np.maximum(free, 1e-9), _UNKNOWN)
-    freedom = max(len(target) - sets.shape[1], 1)
     return Solved(
         coefficients,
         inverse @ np.swapaxes(inverse, 1, 2),
-        np.sum(residuals**2, axis=1) / freedom,
         np.sqrt(np.mean(left_out**2, axis=1)),
     )
 
@@ -142,7 +137,8 @@ def choose(
     columns = np.stack([column(t, points.columns, values.shape) for t in terms])
     columns = columns / values
     odd = np.array([sum(f.logs + f.power % 1 * 2 for f in term) for term in terms])
-    found = []
+    exact = _EXACT_COUNT if whole else _EXACT
+    found: list[_Found] = []
     sets = np.arange(len(terms))[:, None]
     for count in range(1, min(most_terms, len(target) - 1) + 1):
         solved = solve(columns, target, sets)
@@ -151,7 +147,7 @@ def choose(
             allowed |= (sets == 0) & np.isfinite(solved.coefficients)
         good = allowed.all(axis=1)
         cost = term_cost(count, len(target)) + _ODD_COST * odd[sets].sum(axis=1)
-        scores = np.where(good, (solved.errors + _EXACT) * cost, np.inf)
+        scores = np.where(good, (solved.errors + exact) * cost, np.inf)
         order = np.argsort(scores, kind="stable")
         found += [(scores[i], sets[i], solved, i) for i in order[:_MOST_KEPT]]
         sets = _extended(sets[order], len(terms))
@@ -179,9 +175,13 @@ def relative_to(points: Points) -> tuple[Floats, Floats]:
 def candidate(
     terms: list[Term], chosen: _Sets, solved: Solved, i: int, share: float = 1.0
 ) -> Candidate:
-    """Make the candidate of a set of terms; the fastest growing term comes first."""
+    """Make the candidate of a set of terms; the fastest growing term comes first.
+
+    The residuals of a set that was chosen for fitting well are too small to tell how
+    uncertain its coefficients are, so the errors at points left out stand for them.
+    """
     order = np.argsort(-chosen)
-    covariance = solved.covariance[i][np.ix_(order, order)] * solved.variances[i]
+    covariance = solved.covariance[i][np.ix_(order, order)] * solved.errors[i] ** 2
     function = Function(
         tuple(terms[k] for k in chosen[order]),
         tuple(float(c) for c in solved.coefficients[i][order]),
@@ -207,7 +207,7 @@ def _likely(
 ) -> tuple[Candidate, ...]:
     """Return the candidates that are likely, the best first, with probabilities."""
     found.sort(key=lambda one: one[0])
-    shares = (found[0][0] / np.array([one[0] for one in found])) ** points
+    shares = (found[0][0] / np.array([one[0] for one in found])) ** (points / 2)
     kept = int(np.sum(shares[:_MOST_KEPT] >= _LEAST_SHARE))
     shares = shares[:kept] / shares[:kept].sum()
     return tuple(

@@ -84,7 +84,7 @@ def bisection(recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]) 
     ----------
     Martinez Canillas 2011, section 5.5.3.
     """
-    base = dict(recorded[0]) if recorded else {one.name: one.low for one in ranges}
+    base = _base(recorded, ranges)
     lines = [_on_line(recorded, base, one) for one in ranges]
     for one, taken in sorted(zip(ranges, lines, strict=True), key=lambda o: len(o[1])):
         for end in (one.low, one.high):
@@ -100,6 +100,20 @@ def bisection(recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]) 
             told = f"the middle of {taken[widest]:g} and {taken[widest + 1]:g}"
             return Step(base | {one.name: middle}, told)
     return Step(None, "all values of the range are recorded")
+
+
+def _base(
+    recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]
+) -> dict[str, float]:
+    """Return the first workload: dimensions without a range stay as they are there."""
+    base = {one.name: one.low for one in ranges}
+    for workload in recorded:
+        if not set(base) <= set(workload):
+            raise UsageError(
+                f"ranges are given for {', '.join(base)}, a recorded workload has "
+                f"{', '.join(workload)}; give ranges of its dimensions"
+            )
+    return base | dict(recorded[0]) if recorded else base
 
 
 def _on_line(
@@ -136,13 +150,15 @@ def disagreement(
     cost_power : float
         The disagreement is divided by cost to this power; 0 ignores cost.
     """
-    first = _first(recorded, ranges)
+    base = _base(recorded, ranges)
+    first = _first(recorded, ranges, base)
     if first is not None:
         return first
     fits = [fit(recorded, column) for column in zip(*parts, strict=True)]
     count = max(5, int(_GRID ** (1 / len(ranges))))
     grid = np.array(list(itertools.product(*(one.values(count) for one in ranges))))
-    at = {one.name: grid[:, i] for i, one in enumerate(ranges)}
+    at = {name: np.full(len(grid), value) for name, value in base.items()}
+    at |= {one.name: grid[:, i] for i, one in enumerate(ranges)}
     total = np.sum([one.function.at(at) for one in fits], axis=0)
     widths = [t95(one) * spread(one, at) for one in fits]
     uncertainty = np.linalg.norm(widths, axis=0) / total
@@ -157,12 +173,14 @@ def disagreement(
 
 
 def _first(
-    recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]
+    recorded: Sequence[Mapping[str, float]],
+    ranges: Sequence[Range],
+    base: dict[str, float],
 ) -> Step | None:
     """Return the next of the first workloads: low, each dimension high, the middle."""
-    low = {one.name: one.low for one in ranges}
+    low = base | {one.name: one.low for one in ranges}
     thirds = {one.name: one.values(3) for one in ranges}
-    middle = {name: float(values[len(values) // 2]) for name, values in thirds.items()}
+    middle = base | {name: float(v[len(v) // 2]) for name, v in thirds.items()}
     wanted = [low, *(low | {one.name: one.high} for one in ranges), middle]
     if len(recorded) >= len(wanted) and all(
         len({workload[one.name] for workload in recorded}) > 1 for one in ranges

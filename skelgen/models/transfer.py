@@ -71,7 +71,7 @@ def _refitted(old: Candidate, points: Points) -> Candidate:
     before = np.array(old.function.coefficients)
     solved = solve((before @ columns)[None, :], target, np.array([[0]]))
     factor, error = float(solved.coefficients[0, 0]), float(solved.errors[0])
-    covariance = solved.covariance[0] * solved.variances[0] * np.outer(before, before)
+    covariance = solved.covariance[0] * error**2 * np.outer(before, before)
     if len(target) == 1:  # nothing is left out of one point
         error = old.error
         covariance = (error * factor) ** 2 * np.outer(before, before)
@@ -81,7 +81,7 @@ def _refitted(old: Candidate, points: Points) -> Candidate:
         kept = (anew.coefficients[0] * before > 0.0).all()
         if kept and anew.errors[0] * term_cost(len(before), len(target)) < error:
             error, after = float(anew.errors[0]), anew.coefficients[0]
-            covariance = anew.covariance[0] * anew.variances[0]
+            covariance = anew.covariance[0] * error**2
     function = Function(old.function.terms, tuple(map(float, after)))
     rows = tuple(tuple(map(float, row)) for row in covariance)
     return Candidate(function, error, old.probability, rows)

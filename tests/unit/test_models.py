@@ -383,6 +383,21 @@ def test_points_where_functions_agree_are_not_recorded_again():
     assert all(abs(math.log(step.workload["n"] / w["n"])) > 0.25 for w in found)
 
 
+def test_a_dimension_without_a_range_stays_as_it_was():
+    found = [w | {"steps": 10.0} for w in sizes(100, 316, 1000)]
+    for step in (
+        disagreement(found, [[1.0], [4.0], [11.0]], [Range("n", 100, 1000)]),
+        bisection(found, [Range("n", 100, 1000)]),
+    ):
+        assert step.workload["steps"] == 10.0
+        assert step.workload["n"] not in {w["n"] for w in found}
+
+
+def test_a_range_of_an_unknown_dimension_is_refused():
+    with pytest.raises(UsageError, match="ranges are given for size"):
+        bisection(sizes(1, 2), [Range("size", 1, 2)])
+
+
 def test_a_range_upside_down_is_refused():
     with pytest.raises(UsageError, match="range of n"):
         Range("n", 10, 5)

@@ -4,7 +4,7 @@
 
 A pool of four hosts of half a core on the test cluster (tests/testbed: root, control
 groups, tc). Each pattern puts 0 to 2 busy processes on each host and gives each link a
-rate, at random. Then ``select`` orders all six pairs, and the truth is the application
+rate, at random, but no two hosts the same of both. Then ``select`` orders all six pairs, and the truth is the application
 itself, run on each of them in turn. A row of the table is a pattern; pairs whose times
 differ by less than 5 % cannot be ordered by one run and do not count in the second
 figure of Kendall's rank correlation. Every result is written down as it comes, so a
@@ -60,9 +60,9 @@ class Pattern:
     @classmethod
     def drawn(cls, number: int) -> Pattern:
         """Draw a pattern; the same number gives the same one."""
-        dice = random.Random(number)
-        busy = tuple(dice.choice((0, 1, 2)) for _ in range(HOSTS))
-        return cls(number, busy, tuple(dice.choice(RATES) for _ in range(HOSTS)))
+        every = list(itertools.product((0, 1, 2), RATES))
+        busy, rates = zip(*random.Random(number).sample(every, HOSTS), strict=True)
+        return cls(number, busy, rates)
 
     def apply(self, cluster: Cluster) -> None:
         """Share the cluster so."""
@@ -96,10 +96,13 @@ class Bench:
             sys.exit(f"choosing: {' '.join(words)}: {said[-1] if said else 'failed'}")
         return str(done.stdout), time.monotonic() - begin_s
 
-    def launch(self, pair: str) -> list[str]:
-        """Return the command that runs the application on a pair."""
-        launcher = launcher_of(find_mpi())
-        return launcher.arguments(self.program, ranks=2, hosts=parse_hosts(pair))
+    def record(self, pair: str, target: str) -> float:
+        """Record the application on a pair; return its time without launching [s]."""
+        hosts = parse_hosts(pair)
+        launch = launcher_of(find_mpi()).arguments(self.program, ranks=2, hosts=hosts)
+        self.at_head(["skelgen", "record", "--force", "-o", target, "--", *launch])
+        facts, _ = self.at_head(["skelgen", "info", "--json", target])
+        return float(json.loads(facts)["application_s"])
 
     def prepare(self, length_s: float) -> None:
         """Compile and record the application on quiet hosts, build its skeleton."""
@@ -113,8 +116,7 @@ class Bench:
         compiler = str(find_mpi().compiler)
         compile_it = [compiler, "-O2", source, "-o", "heat2d", "-lm"]
         subprocess.run(compile_it, cwd=self.folder, check=True)
-        record = ["skelgen", "record", "--force", "-o", "run", "--"]
-        self.at_head([*record, *self.launch("h1,h2")])
+        self.record("h1,h2", "run")
         length = ["--target-time", f"{length_s:g}s"]
         self.at_head(["skelgen", "build", "run", *length, "--force", "-o", "skel"])
         known = ["--application-time", "recorded"]
@@ -170,7 +172,7 @@ def measure(bench: Bench, pattern: Pattern, log: JsonLines, budget: str) -> None
         log.append({"pattern": pattern.number, "select": found})
         tell(f"{pattern}: select chose {found['order'][0]['pair']}")
     for pair in missing:
-        _, seconds = bench.at_head(bench.launch(pair))
+        seconds = bench.record(pair, "truth")
         log.append({"pattern": pattern.number, "pair": pair, "seconds": seconds})
         tell(f"{pattern}: {pair} takes {seconds:.1f} s")
 

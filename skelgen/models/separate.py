@@ -82,6 +82,11 @@ def _base(points: Points) -> int:
 def _product(functions: list[Function], base: dict[str, float]) -> Function:
     """Multiply sums of terms out: the product is a sum of products."""
     at_base = [float(function.at(base)) for function in functions]
+    if min(at_base) <= 0.0:
+        raise InputError(
+            f"{min(at_base):g} at {base}, where the dimensions meet: functions cannot "
+            "be multiplied there; fit jointly"
+        )
     scale = float(np.exp(np.mean(np.log(at_base)))) / math.prod(at_base)
     pairs = [list(zip(f.terms, f.coefficients, strict=True)) for f in functions]
     terms, coefficients = [], []

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from skelgen.models.combinations import relative_to
 from skelgen.models.points import Points
 from skelgen.models.types import (
     Candidate,
@@ -93,7 +94,8 @@ def _ends_first(n: Floats) -> tuple[list[int], list[int]]:
 
 
 def _errors(function: Function, points: Points) -> Floats:
-    return np.asarray(np.abs(function.at(points.columns) / points.values - 1.0))
+    scale, target = relative_to(points)
+    return np.asarray(np.abs(function.at(points.columns) / scale - target))
 
 
 def _function(points: Points, dimension: str, threshold: float) -> Function:
@@ -117,9 +119,10 @@ def _families(points: Points, n: str) -> Iterator[Function]:
     yield _least_squares(points, ((Factor(n, 1.0, 1),), ()))
     yield _least_squares(points, ((Factor(n, 2.0),), ()))
     yield _least_squares(points, ((Factor(n, 3.0),), ()))
-    slope, start = np.polyfit(points.columns[n], np.log(points.values), 1)
-    if abs(start) < 700.0:
-        yield Function(((Factor(n, base=math.exp(slope)),),), (math.exp(start),))
+    if points.values.min() > 0.0:
+        slope, start = np.polyfit(points.columns[n], np.log(points.values), 1)
+        if abs(start) < 700.0:  # the coefficient is a number
+            yield Function(((Factor(n, base=math.exp(slope)),),), (math.exp(start),))
     if points.columns[n].max() <= _LARGEST_FACTORIAL:
         yield _least_squares(points, ((Factor(n, factorial=True),), ()))
     for order in range(2, len(points.values)):
@@ -133,9 +136,9 @@ def _powers(n: str, order: int) -> tuple[Term, ...]:
 def _least_squares(points: Points, terms: tuple[Term, ...]) -> Function:
     """Fit coefficients of either sign, by relative error."""
     columns = Function(terms, (0.0,) * len(terms)).columns(points.columns)
-    scaled = columns / points.values
+    scale, target = relative_to(points)
+    scaled = columns / scale
     norms = np.linalg.norm(scaled, axis=1)
     norms[norms == 0.0] = 1.0
-    ones = np.ones(len(points.values))
-    found = np.linalg.lstsq((scaled / norms[:, None]).T, ones, rcond=None)[0]
+    found = np.linalg.lstsq((scaled / norms[:, None]).T, target, rcond=None)[0]
     return Function(terms, tuple(float(c) for c in found / norms))

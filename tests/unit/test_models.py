@@ -205,6 +205,12 @@ def test_the_thesis_procedure_finds_each_family(truth, largest):
     assert np.allclose(model.function.at({"n": [w["n"] for w in points]}), values, 0.05)
 
 
+def test_a_narrow_range_far_from_zero_overflows_nowhere():
+    far = sizes(*(10**6 + 10 * i for i in range(5)))
+    model = fit(far, [1.0, 50.0, 3.0, 400.0, 7.0], method="thesis")
+    assert FlagKind.NOT_VALIDATED in kinds(model.flags)
+
+
 def test_a_polynomial_below_zero_is_told():
     model = fit(sizes(10, 20, 30), [1.0, 90.0, 260.0], method="thesis")
     found = predict(model, {"n": 2})
@@ -331,6 +337,18 @@ def test_bad_numbers_give_one_clear_line(workloads, values, says):
     with pytest.raises(InputError, match=says) as raised:
         fit(workloads, values)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("method", ["combinations", "thesis"])
+@pytest.mark.parametrize("weights", [[0, 1, 2, 3, 4], [0, 0, 0, 0, 0]])
+def test_a_phase_may_not_occur_at_all(method, weights):
+    model = fit(sizes(1, 2, 3, 4, 5), weights, whole=True, method=method)
+    assert predict(model, {"n": 4}).value == weights[3]
+
+
+def test_functions_that_are_zero_where_they_meet_are_not_multiplied():
+    with pytest.raises(InputError, match="fit jointly"):
+        fit(GRID, [0.0] * len(GRID), whole=True, separately=True)
 
 
 def test_a_workload_without_a_dimension_is_refused():

@@ -4,11 +4,11 @@
 
 A pool of four hosts of half a core on the test cluster (tests/testbed: root, control
 groups, tc). Each pattern puts 0 to 2 busy processes on each host and gives each link a
-rate, at random, but no two hosts the same of both. Then ``select`` orders all six pairs, and the truth is the application
-itself, run on each of them in turn. A row of the table is a pattern; pairs whose times
-differ by less than 5 % cannot be ordered by one run and do not count in the second
-figure of Kendall's rank correlation. Every result is written down as it comes, so a
-run that was stopped goes on where it was.
+rate, at random, but no two hosts the same of both. Then ``select`` orders all six
+pairs, and the truth is the application itself, recorded on each of them in turn. A row
+of the table is a pattern; pairs whose times differ by less than 5 % cannot be ordered
+by one run and do not count in the second figure of Kendall's rank correlation. Every
+result is written down as it comes, so a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
+
+#: Ranges of ranks that are named; of more the first ones and the last.
+_NAMED = 12
 
 
 def condition(chosen: Sequence[int], among: Sequence[int]) -> str:
@@ -31,8 +35,12 @@ def condition(chosen: Sequence[int], among: Sequence[int]) -> str:
         above = [f"world.rank >= {low}"] if low > min(among) else []
         below = [f"world.rank <= {high}"] if high < max(among) else []
         return " && ".join(above + below) or "1"
-    for step in range(2, len(among) // 2 + 1):
-        if {rank for rank in among if rank % step == low % step} == wanted:
+    apart = gcd(*(rank - low for rank in wanted))
+    for step in range(2, min(apart, len(among) // 2) + 1):
+        if (
+            apart % step == 0
+            and {rank for rank in among if rank % step == low % step} == wanted
+        ):
             return f"world.rank % {step} == {low % step}"
     return ""
 
@@ -44,6 +52,8 @@ def ranks_text(ranks: Sequence[int]) -> str:
     --------
     >>> ranks_text((0, 1, 2, 5)), ranks_text((3,))
     ('ranks 0-2, 5', 'rank 3')
+    >>> ranks_text(range(0, 100, 2))
+    '50 ranks: 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, ..., 98'
     """
     parts: list[list[int]] = []
     for rank in ranks:
@@ -51,5 +61,9 @@ def ranks_text(ranks: Sequence[int]) -> str:
             parts[-1][1:] = [rank]
         else:
             parts.append([rank])
-    text = ", ".join("-".join(str(rank) for rank in part) for part in parts)
+    words = ["-".join(map(str, part)) for part in parts]
+    if len(words) > _NAMED:
+        named = ", ".join([*words[: _NAMED - 1], "...", words[-1]])
+        return f"{len(ranks)} ranks: {named}"
+    text = ", ".join(words)
     return f"ranks {text}" if len(ranks) > 1 else f"rank {text}"

@@ -109,7 +109,9 @@ def test_the_search_stops_at_the_smallest_threshold_that_compresses_enough():
 
 def test_the_search_reports_its_upper_bound_when_it_fails():
     events, matching = exchange([1000, 5000, 20000, 90000] * 40)
-    found = auto_threshold(events.calls, matching, compression_ratio=100.0, largest=0.15)
+    found = auto_threshold(
+        events.calls, matching, compression_ratio=100.0, largest=0.15
+    )
     assert found.similarity_threshold == 0.15
     assert not found.reached
     assert found.compression_ratio == 160 / 5

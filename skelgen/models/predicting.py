@@ -91,7 +91,7 @@ def _outside(fit: Fit, at: Mapping[str, float]) -> list[Flag]:
     dimension, a growing function is bounded; elsewhere it is not.
     """
     flags = []
-    points = np.array(fit.points)
+    points = np.array(fit.points + fit.elsewhere)
     for i, name in enumerate(fit.dimensions):
         low, high, here = points[:, i].min(), points[:, i].max(), at[name]
         if low <= here <= high:

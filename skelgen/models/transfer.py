@@ -61,6 +61,7 @@ def refit(
         values=tuple(map(float, points.values)),
         candidates=candidates,
         flags=tuple(flags),
+        elsewhere=fit.points + fit.elsewhere,
     )
 
 

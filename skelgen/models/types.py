@@ -203,6 +203,8 @@ class Fit:
     whole : bool
         Whether values are counts: predictions are then rounded.
     flags : tuple of Flag
+    elsewhere : tuple of tuple of float
+        Workloads of another machine, on which the terms were chosen.
     """
 
     method: str
@@ -212,6 +214,7 @@ class Fit:
     candidates: tuple[Candidate, ...]
     whole: bool
     flags: tuple[Flag, ...]
+    elsewhere: tuple[tuple[float, ...], ...] = ()
 
     @property
     def function(self) -> Function:
@@ -252,6 +255,7 @@ class Fit:
             candidates,
             bool(stored["whole"]),
             flags,
+            tuple(tuple(map(float, point)) for point in stored["elsewhere"]),
         )
 
 

@@ -429,7 +429,10 @@ def test_one_point_scales_the_function_to_another_machine():
     there = refit(model, sizes(400), [3 * (2e-6 * 400**2 + 0.1)])
     assert there.function.terms == model.function.terms
     assert predict(there, {"n": 3200}).value == pytest.approx(3 * 20.58, rel=1e-3)
-    assert kinds(predict(there, {"n": 3200}).flags) >= {FlagKind.FEW_POINTS}
+    assert kinds(predict(there, {"n": 3200}).flags) == {FlagKind.FEW_POINTS}
+    outside = predict(there, {"n": 6400}).flags  # of the workloads of both machines
+    assert kinds(outside) == {FlagKind.FEW_POINTS, FlagKind.EXTRAPOLATION}
+    assert Fit.from_dict(json.loads(json.dumps(dataclasses.asdict(there)))) == there
 
 
 def test_more_points_give_new_coefficients_to_the_same_terms():

@@ -18,7 +18,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from wrapper_calls import record
-from wrapper_parts import FREES, SESSIONS, Wrapper, counted_body, event_body
+from wrapper_parts import (
+    FREES,
+    SESSIONS,
+    Wrapper,
+    counted_body,
+    event_body,
+    session_body,
+)
 from wrapper_table import HANDLES, Argument, Function, read_table
 
 #: How gfortran's names of a function end: mpif.h and `use mpi`, two of their variants
@@ -31,8 +38,6 @@ COMMAND_LINE = ("MPI_Init", "MPI_Init_thread", "MPI_Info_create_env")
 
 def symbols(f: Function) -> list[str]:
     """Return the names that gfortran can give the function."""
-    if f.name in SESSIONS:
-        return []
     if f.large:
         return [f.name.removesuffix("_c").lower() + ending for ending in LARGE_ENDINGS]
     return [f.name.lower() + ending for ending in ENDINGS]
@@ -211,9 +216,25 @@ def lifecycle(binding: Binding) -> str:
     return f"{binding.head}{binding.own_error}{lines}}}\n"
 
 
+def session(binding: Binding, index: int) -> str:
+    """Return the wrappers of what opens and closes MPI without Init and Finalize."""
+    created = "&(MPI_Comm){skelgen_f2c(Comm, f_newcomm)}"
+    body = session_body(
+        binding.function,
+        index,
+        call=f"{binding.call()};",
+        code="*f_error",
+        session="f_session, true",
+        created=created,
+    )
+    return f"{binding.head}{binding.own_error}{body}}}\n"
+
+
 def wrapper(binding: Binding, index: int) -> str:
     """Return the text of one wrapper."""
     kind = binding.function.kind
+    if binding.function.name in SESSIONS:
+        return session(binding, index)
     if kind in ("local", "passed"):
         return counted(binding, index)
     if kind in ("init", "finalize", "control"):

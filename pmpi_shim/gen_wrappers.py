@@ -18,7 +18,7 @@ from pathlib import Path
 
 from gen_fortran import symbols
 from wrapper_calls import record
-from wrapper_parts import SESSIONS, Wrapper, counted_body, event_body
+from wrapper_parts import SESSIONS, Wrapper, counted_body, event_body, session_body
 from wrapper_table import HANDLES, KINDS, Function, read_table
 
 
@@ -92,26 +92,15 @@ def lifecycle(f: Function) -> str:
 def session(f: Function, index: int) -> str:
     """Return the wrappers of what opens and closes MPI without Init and Finalize."""
     _, _, arguments = signature(f)
-    before, after = [], []
-    if f.name == "MPI_Session_init":
-        before = ["\tbool first = !s && skelgen_init_begin();"]
-        called = f"code, first, session, {f.id}, SKELGEN_SITE"
-        after = [f"\tskelgen_session_opened({called});"]
-    elif f.name == "MPI_Session_finalize":
-        after = [f"\tskelgen_finalize_end(state, code, {f.id}, SKELGEN_SITE);"]
-    else:
-        after = ["\tif (!s)\n\t\tskelgen_session_joined(code, newcomm);"]
-    closing = "\tstruct skelgen_finalize state = skelgen_session_closing();"
-    body = [
-        *([closing] if f.kind == "finalize" else []),
-        f"\tstruct skelgen_stream *s = skelgen_count({index});",
-        *before,
-        f"\tint code = (real.{f.name})({arguments});\n",
-        *after,
-        "\tif (s)\n\t\tskelgen_current = s;",
-        "\treturn code;",
-    ]
-    return head(f) + "\n".join(body) + "\n}\n"
+    body = session_body(
+        f,
+        index,
+        call=f"int code = (real.{f.name})({arguments});",
+        code="code",
+        session="session, false",
+        created="newcomm",
+    )
+    return f"{head(f)}{body}\treturn code;\n}}\n"
 
 
 def wrapper(f: Function, index: int) -> str:

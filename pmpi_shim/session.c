@@ -16,29 +16,72 @@ static struct {
 	MPI_Comm self;  /* this process alone, while recording */
 } session;
 
+/* A function that opens or closes sessions is running: Fortran's call those of C. */
+static __thread bool inside __attribute__((tls_model("initial-exec")));
+
+/* Such a function begins; false: it was called by another one. */
+bool skelgen_session_enter(void)
+{
+	bool outer = !inside;
+
+	inside = true;
+	return outer;
+}
+
+void skelgen_session_leave(bool outer)
+{
+	inside = !outer;
+}
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_SESSIONS 1
+#else
+#define HAS_SESSIONS 0
+#endif
+
+#if HAS_SESSIONS
+static MPI_Session session_of(const void *handle, bool fortran)
+{
+#if defined(MPI_Session_f2c)
+	if (fortran)
+		return MPI_Session_f2c(*(const MPI_Fint *)handle);
+#elif !defined(MPI_ABI_VERSION)
+	__typeof__(&PMPI_Session_f2c) f2c;
+
+	*(void **)&f2c = skelgen_symbol("PMPI_Session_f2c");
+	if (fortran && f2c)
+		return f2c(*(const MPI_Fint *)handle);
+#else
+	(void)fortran; /* it has none */
+#endif
+	return *(const MPI_Session *)handle;
+}
+#endif
+
 /* How many processes there are; 0: unknown. */
-static int count_processes(const void *handle)
+static int count_processes(const void *handle, bool fortran)
 {
 	int size = 0;
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#if HAS_SESSIONS
 	__typeof__(&PMPI_Group_from_session_pset) group_of;
 	MPI_Group group;
 
 	*(void **)&group_of = skelgen_symbol("PMPI_Group_from_session_pset");
 	if (!group_of ||
-	    group_of(*(const MPI_Session *)handle, "mpi://WORLD", &group) != MPI_SUCCESS)
+	    group_of(session_of(handle, fortran), "mpi://WORLD", &group) != MPI_SUCCESS)
 		return 0;
 	pmpi.Group_size(group, &size);
 	pmpi.Group_free(&group);
 #else
 	(void)handle;
+	(void)fortran;
 #endif
 	return size;
 }
 
 /* MPI_Session_init returned; `first`: skelgen_init_begin() took the time before it. */
-void skelgen_session_opened(int code, bool first, const void *handle, uint32_t function,
-			    uint64_t site)
+void skelgen_session_opened(int code, bool first, const void *handle, bool fortran,
+			    uint32_t function, uint64_t site)
 {
 	uint64_t ticks = skelgen_ticks();
 
@@ -49,7 +92,7 @@ void skelgen_session_opened(int code, bool first, const void *handle, uint32_t f
 	session.function = function;
 	session.site = site;
 	session.ticks = ticks;
-	session.processes = count_processes(handle);
+	session.processes = count_processes(handle, fortran);
 	session.waiting = true;
 }
 
@@ -78,12 +121,12 @@ void skelgen_session_joined(int code, const MPI_Comm *created)
 }
 
 /* MPI_Session_finalize is about to be called: the last one ends the recording. */
-struct skelgen_finalize skelgen_session_closing(void)
+struct skelgen_finalize skelgen_session_closing(bool outer)
 {
 	struct skelgen_finalize state = {NULL, 0, false};
 
 	skelgen_resolve();
-	if (!session.open || __atomic_sub_fetch(&session.open, 1, __ATOMIC_RELAXED))
+	if (!outer || !session.open || __atomic_sub_fetch(&session.open, 1, __ATOMIC_RELAXED))
 		return state;
 	session.waiting = false;
 	if (!skelgen.taking_part || skelgen.world_model)

@@ -49,10 +49,12 @@ struct skelgen_finalize skelgen_ending(void);
 struct skelgen_finalize skelgen_finalize_begin(void);
 void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t function,
 			  uint64_t site);
-void skelgen_session_opened(int code, bool first, const void *handle, uint32_t function,
-			    uint64_t site);
+bool skelgen_session_enter(void);
+void skelgen_session_leave(bool outer);
+void skelgen_session_opened(int code, bool first, const void *handle, bool fortran,
+			    uint32_t function, uint64_t site);
 void skelgen_session_joined(int code, const MPI_Comm *created);
-struct skelgen_finalize skelgen_session_closing(void);
+struct skelgen_finalize skelgen_session_closing(bool outer);
 void skelgen_aborting(uint32_t function, uint64_t site, int errorcode);
 void skelgen_control(uint32_t function, uint64_t site, int level);
 

@@ -196,3 +196,34 @@ def counted_body(
         lines.append(f"if (s)\n\t\tskelgen_spent({index}, skelgen_now() - begin);")
     lines.append("if (s)\n\t\tskelgen_current = s;")
     return "".join(f"\t{line}\n" for line in lines)
+
+
+def session_body(
+    f: Function, index: int, *, call: str, code: str, session: str, created: str
+) -> str:
+    """Return what stands in the wrapper of a call that opens or closes a session.
+
+    Fortran's functions may call those of C: only the outer one acts. `session` is the
+    session's handle and whether it is Fortran's, `created` points to the communicator
+    that was made.
+    """
+    lines = ["bool outer = skelgen_session_enter();"]
+    if f.kind == "finalize":
+        lines.append("struct skelgen_finalize state = skelgen_session_closing(outer);")
+        done = f"skelgen_finalize_end(state, {code}, {f.id}, SKELGEN_SITE);"
+    elif f.name == "MPI_Session_init":
+        told = f"{code}, first, {session}, {f.id}, SKELGEN_SITE"
+        done = f"skelgen_session_opened({told});"
+    else:
+        done = f"skelgen_session_joined({code}, {created});"
+    lines.append(f"struct skelgen_stream *s = skelgen_count({index});")
+    if f.name == "MPI_Session_init":
+        lines.append("bool first = outer && !s && skelgen_init_begin();")
+    acts = "outer && !s" if f.name == "MPI_Comm_create_from_group" else "outer"
+    lines += [
+        f"{call}\n",
+        f"if ({acts})\n\t\t{done}",
+        "skelgen_session_leave(outer);",
+        "if (s)\n\t\tskelgen_current = s;",
+    ]
+    return "".join(f"\t{line}\n" for line in lines)

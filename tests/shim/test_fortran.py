@@ -169,16 +169,22 @@ def line(trace: Trace, event: Event) -> str:
     return " ".join(filter(None, words))
 
 
+def fortran_compiler(lab: Lab) -> Path:
+    """Return the compiler beside mpicc."""
+    mpicc = lab.mpi.compiler
+    compiler = mpicc.with_name(mpicc.name.replace("mpicc", "mpif90"))
+    if not compiler.exists():
+        pytest.skip(f"no mpif90 beside {mpicc}")
+    if not shutil.which("gfortran"):
+        pytest.skip("no gfortran")
+    return compiler
+
+
 def program(lab: Lab, binding: str) -> str:
     """Compile the calls with the compiler beside mpicc."""
     name = f"fortran {binding}"
     if name not in lab.programs:
-        mpicc = lab.mpi.compiler
-        compiler = mpicc.with_name(mpicc.name.replace("mpicc", "mpif90"))
-        if not compiler.exists():
-            pytest.skip(f"no mpif90 beside {mpicc}")
-        if not shutil.which("gfortran"):
-            pytest.skip("no gfortran")
+        compiler = fortran_compiler(lab)
         target = lab.folder / name.replace(" ", "_")
         source = str(HERE / "fortran/calls.F90")
         flag = f"-D{BINDINGS[binding]}"
@@ -264,6 +270,29 @@ def test_abort_in_fortran_ends_the_files(lab: Lab, binding: str) -> None:
     assert names.count("MPI_Abort") >= 1
     reasons = {t.tables["ends"][0]["reason"] for t in run.traces if "ends" in t.tables}
     assert 1 in reasons
+
+
+def test_fortran_programs_with_sessions_only_are_recorded(
+    lab: Lab, binding: str, tmp_path: Path
+) -> None:
+    """The Fortran functions may call those of C, which are wrapped as well."""
+    compiler = fortran_compiler(lab)
+    if lab.mpi.standard < 4:
+        pytest.skip("this MPI is older than MPI 4")
+    path = str(tmp_path / "sessions")
+    source = str(HERE / "fortran/sessions.F90")
+    command = [str(compiler), *SHARED, f"-D{BINDINGS[binding]}", source, "-o", path]
+    subprocess.run(command, check=True)
+    run = lab.launch(2, [path], tmp_path, preload=str(lab.shim))
+    assert (run.exit_code, run.output.split(), run.errors) == (0, ["sum", "1"], "")
+    for trace in run.traces:
+        assert trace.clean
+        assert trace.events[0].function == "MPI_Session_init"
+        assert trace.events[-1].function == "MPI_Session_finalize"
+        assert len(trace.of("Allreduce")) == 10
+        (site,) = {e.fields["site"] for e in trace.events[:1]}
+        module = trace.tables["sites"][site]["module"]
+        assert trace.tables["modules"][module]["path"] == path
 
 
 def test_wheels_without_fortran_get_no_fortran_wrappers(lab: Lab) -> None:

@@ -19,11 +19,11 @@ int main(int argc, char **argv)
 	ptrdiff_t size = fftw_mpi_local_size_2d(edge, edge, MPI_COMM_WORLD, &rows, &first);
 	fftw_complex *data = fftw_alloc_complex((size_t)size);
 	unsigned how = FFTW_ESTIMATE | FFTW_MPI_TRANSPOSED_OUT;
-	fftw_plan there = fftw_mpi_plan_dft_2d(edge, edge, data, data, MPI_COMM_WORLD, FFTW_FORWARD,
-					       how);
+	fftw_plan there =
+		fftw_mpi_plan_dft_2d(edge, edge, data, data, MPI_COMM_WORLD, FFTW_FORWARD, how);
 	how = FFTW_ESTIMATE | FFTW_MPI_TRANSPOSED_IN;
-	fftw_plan back = fftw_mpi_plan_dft_2d(edge, edge, data, data, MPI_COMM_WORLD, FFTW_BACKWARD,
-					      how);
+	fftw_plan back =
+		fftw_mpi_plan_dft_2d(edge, edge, data, data, MPI_COMM_WORLD, FFTW_BACKWARD, how);
 	double points = (double)edge * (double)edge;
 
 	for (ptrdiff_t i = 0; i < rows * edge; i++) {

@@ -58,11 +58,11 @@ def test_the_quiet_hosts_are_chosen_and_an_unknown_one_is_named(
     compile_line = [str(mpi.compiler), "-O2", source, "-o", tmp_path / "app", "-lm"]
     subprocess.run(compile_line, check=True)
     hosts = "-hosts" if len(mpi.launcher) == 1 else "--host"
-    launch = [mpi.launcher[0], hosts, "h1,h2", "-n", "2", "./app", "256", "8000"]
+    launch = [mpi.launcher[0], hosts, "h1,h2", "-n", "2", "./app", "512", "1500"]
     skelgen("record", "-o", "run", "--", *launch)
     skelgen("build", "run", "--target-time", "0.7s", "-o", "skel")
     words = ["select", "skel", "--from", "h[1-2],h4,h9", "--limit", "60s", "--json"]
-    output, errors = skelgen(*words, "--budget", "60s")
+    output, errors = skelgen(*words, "--budget", "60s", "--interval", "40%")
     found: dict[str, Any] = json.loads(output)
     order = [one["hosts"] for one in found["sets"]]
     assert order[0] == ["h1", "h2"]

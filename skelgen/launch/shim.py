@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import logging
 import shutil
@@ -104,8 +106,20 @@ def shim(mpi: Mpi) -> Path:
     target = _paths.cache() / "shim" / key / _LIBRARY
     if target.exists():
         return target
-    _build(compiler, target)
+    target.parent.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(target.parent.parent):
+        if not target.exists():
+            _build(compiler, target)
     return target
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let one process build at a time: those that wait find what it built."""
+    with (folder / ".lock").open("w") as file:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def shim_key(compiler: Path, sources: Path) -> str:
@@ -141,7 +155,6 @@ def _source_files(sources: Path) -> list[Path]:
 
 def _build(compiler: Path, target: Path) -> None:
     """Compile beside the target and rename, so that nobody sees half a library."""
-    target.parent.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".build-", dir=target.parent.parent))
     logger.log(NOTE, "compiling the recorder with %s, once for this MPI", compiler)
     try:

@@ -9,3 +9,8 @@ really crosses the links. Needs root, control groups and Debian's ``iproute2`` a
 ``python -m tests.testbed`` does by hand what tests and benchmarks do with `Cluster`.
 Not pretended: latency, NUMA, RDMA, memory bandwidth of its own, clocks that differ.
 """
+
+import os
+
+# Tools of root, where a user's search path need not lead.
+os.environ["PATH"] = f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin"

@@ -75,7 +75,7 @@ def lacking() -> str:
         ("srun", "slurm-client"),
         ("munged", "munge"),
     ):
-        if not shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin"):
+        if not shutil.which(program):
             return f"the test cluster's Slurm needs {program} (Debian's {package})"
     return ""
 
@@ -150,7 +150,7 @@ class Slurm:
 
     def _daemon(self, host: str, *words: str) -> None:
         """Start a daemon, which leaves its parent at once."""
-        program = shutil.which(words[0], path=f"{os.environ['PATH']}:/usr/sbin")
+        program = shutil.which(words[0])
         line = ["env", f"SLURM_CONF={self.configuration}", str(program), *words[1:]]
         with (self.folder / f"{words[0]}.said").open("ab") as said:
             done = self.cluster.run(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import math
 import os
+import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -120,18 +124,35 @@ def _run(options: argparse.Namespace) -> int:
         tell(f"accuracy: {options.results} was measured with {other}; give --results")
         return 2
     cluster = Cluster(os.environ.get("TESTBED_NAME", "accuracy"))
-    log = Log(options.results)
-    try:
-        cluster.up(options.hosts)
-        there = [one for one in applications if _is_there(one)]
-        mpis = {one.mpi: one.installed_mpi().title for one in there}
-        log.provenance(provenance(cluster, settings, mpis))
-        return _measure(_bench(options, cluster, results, log), there)
-    except KeyboardInterrupt:
-        tell("accuracy: stopped; the same command goes on from here")
-        return 130
-    finally:
-        cluster.down()
+    for number in (signal.SIGINT, signal.SIGTERM):  # in the background as well
+        signal.signal(number, signal.default_int_handler)
+    with _alone(cluster):
+        log = Log(options.results)
+        try:
+            cluster.up(options.hosts)
+            there = [one for one in applications if _is_there(one)]
+            mpis = {one.mpi: one.installed_mpi().title for one in there}
+            log.provenance(provenance(cluster, settings, mpis))
+            return _measure(_bench(options, cluster, results, log), there)
+        except KeyboardInterrupt:
+            tell("accuracy: stopped; the same command goes on from here")
+            return 130
+        finally:
+            cluster.down()
+
+
+@contextlib.contextmanager
+def _alone(cluster: Cluster) -> Iterator[None]:
+    """Keep other processes off the cluster."""
+    with Path(f"{cluster.state}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise TestbedError(
+                f"another run uses the cluster {cluster.name}; wait for its end, or "
+                "name another cluster: TESTBED_NAME=..."
+            ) from error
+        yield
 
 
 def _is_there(one: Application) -> bool:

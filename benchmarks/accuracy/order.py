@@ -49,7 +49,7 @@ class Design:
         if scenario.hosts:
             return [(w, s) for s in self.other_lengths_s for w in (SKELETON, FITTED)]
         ours = [(SKELETON, length_s) for length_s in self.lengths_s]
-        return ours + [(PAPER, length_s) for length_s in self.other_lengths_s]
+        return ours + [(w, s) for s in self.other_lengths_s for w in (FITTED, PAPER)]
 
     def blocks(self, repeat: int) -> list[Scenario]:
         """Return the scenarios of a repeat, in order."""

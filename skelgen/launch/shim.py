@@ -106,10 +106,16 @@ def shim(mpi: Mpi) -> Path:
     target = _paths.cache() / "shim" / key / _LIBRARY
     if target.exists():
         return target
-    target.parent.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(target.parent.parent):
-        if not target.exists():
-            _build(compiler, target)
+    try:
+        target.parent.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(target.parent.parent):
+            if not target.exists():
+                _build(compiler, target)
+    except OSError as error:
+        raise MachineError(
+            f"the recorder cannot be kept in {target.parent.parent}: {error.strerror}; "
+            "set SKELGEN_CACHE to a folder that can be written"
+        ) from error
     return target
 
 

@@ -82,7 +82,7 @@ def fit(wanted: Slowdown, parts: Mapping[int, Sequence[Slowdown]]) -> Fit:
                     got = tuple(float(value) for value in shares @ table)
                     mix = _mix(shares, size_bytes)
                     found.append((count, Fit(mix, wanted, (got[0], got[1]))))
-    tolerated = max(NOISE, min(one.error for _, one in found))
+    tolerated = NOISE + min(one.error for _, one in found)
     good = [(count, one) for count, one in found if one.error <= tolerated]
     return min(good, key=lambda one: (one[0], one[1].error))[1]
 

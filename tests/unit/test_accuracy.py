@@ -189,6 +189,7 @@ class TestOrder:
         assert whats[SCENARIOS[6].name] == {"skeleton", "fitted", "application"}
         assert whats[SCENARIOS[1].name] == {
             "skeleton",
+            "fitted",
             "paper2005",
             "application",
             "small",

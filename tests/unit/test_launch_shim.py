@@ -11,6 +11,7 @@ from skelgen.errors import MachineError
 from skelgen.launch import shim as shim_module
 from skelgen.launch.command import parse_command
 from skelgen.launch.elf import MpiLibrary
+from skelgen.launch.mpi import Mpi, MpiKind
 from skelgen.launch.shim import mpi_of, shim_key
 from tests import fake_mpi
 
@@ -80,3 +81,14 @@ def test_a_recorder_is_kept_until_library_or_sources_change(tmp_path: Path):
     other = fake_mpi.script(tmp_path / "other/mpicc", shows)
     keys.append(shim_key(other, sources))
     assert len(set(keys)) == 5
+
+
+def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path: Path):
+    fake_mpi.hydra(tmp_path / "bin")
+    compiler = fake_mpi.mpicc(tmp_path / "bin", "mpich")
+    monkeypatch.setattr(shim_module, "program", lambda name: tmp_path / name)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SKELGEN_CACHE", str(tmp_path / "file/cache"))
+    mpi = Mpi(MpiKind.MPICH, "5.0", tmp_path / "bin/mpirun", compiler)
+    with pytest.raises(MachineError, match=r"file/cache/shim: Not a directory"):
+        shim_module.shim(mpi)

@@ -47,6 +47,10 @@ SkeletonFolder = Annotated[
     ),
 ]
 
+Budget = Annotated[str, typer.Option(help="No further run begins after this time.")]
+IntervalBound = Annotated[
+    str, typer.Option(help="Stop when the measured time is known to this share.")
+]
 ThroughWay = Annotated[
     Way,
     typer.Option(

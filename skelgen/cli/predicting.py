@@ -14,6 +14,8 @@ from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
     BatchOptions,
+    Budget,
+    IntervalBound,
     Json,
     QueueLimit,
     SkeletonFolder,
@@ -115,13 +117,8 @@ def predict(
         list[Path] | None,
         typer.Option(help="A node set in a file, of Open MPI or of MPICH."),
     ] = None,
-    budget: Annotated[
-        str, typer.Option(help="No further run begins after this time.")
-    ] = "60s",
-    interval: Annotated[
-        str,
-        typer.Option(help="Stop when the measured time is known to this share."),
-    ] = "5%",
+    budget: Budget = "60s",
+    interval: IntervalBound = "5%",
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",

@@ -14,6 +14,8 @@ from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
     BatchOptions,
+    Budget,
+    IntervalBound,
     Json,
     QueueLimit,
     Strict,
@@ -90,13 +92,8 @@ def select(
             show_default="all, or windows where these are above 100",
         ),
     ] = "",
-    budget: Annotated[
-        str, typer.Option(help="No further run begins after this time.")
-    ] = "60s",
-    interval: Annotated[
-        str,
-        typer.Option(help="Stop when the measured time is known to this share."),
-    ] = "5%",
+    budget: Budget = "60s",
+    interval: IntervalBound = "5%",
     limit: Annotated[
         str,
         typer.Option(

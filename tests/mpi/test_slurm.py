@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from skelgen.launch.mpi import MpiKind, identify_compiler
 from skelgen.skeleton.render import render
 from tests import fake_mpi
 from tests.mpis import MPIS, TestMpi
@@ -57,9 +58,20 @@ def slurm() -> Iterator[Slurm]:
     assert not cluster.state.exists()
 
 
-#: Debian's MPICH 4.0 over UCX hangs in MPI_Finalize now and then: a rank closes its
-#: connections while the other has closed them and waits for it.
-SOUND = [mpi for mpi in MPIS if mpi.compiler.name != "mpicc.mpich"]
+def sound(mpi: TestMpi) -> bool:
+    """Say whether programs of an MPI end under Slurm each time.
+
+    Debian's MPICH 4.0 over UCX hangs in MPI_Finalize now and then: a rank closes its
+    connections while the other has closed them and waits for it. PyPI's Open MPI 5
+    hangs in MPI_Init now and then: the PMIx of Slurm 22.05 never ends its fence.
+    """
+    wheel = mpi.compiler.name == "mpicc"
+    if wheel and identify_compiler(mpi.compiler) is MpiKind.OPEN_MPI:
+        return False
+    return mpi.compiler.name != "mpicc.mpich"
+
+
+SOUND = [mpi for mpi in MPIS if sound(mpi)]
 
 
 @pytest.fixture(params=SOUND, ids=[mpi.name for mpi in SOUND])
@@ -139,6 +151,7 @@ def test_steps_of_an_allocation_run_on_its_subsets(
 ) -> None:
     words = ["salloc", "-Q", "-N3", *line(skeleton, "-vv", *PAIRS)]
     found, said = predicted(slurm, words)
+    assert found["failed"] == []
     assert sorted(one["hosts"] for one in found["sets"]) == [["h1", "h2"], ["h3", "h2"]]
     assert all(len(one["runs_s"]) >= 3 for one in found["sets"])
     steps = [text for text in said.splitlines() if " -w h3,h2 " in text]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.keys import label
+
 #: A cluster of fewer occurrences of a structure is noise of the machine [1].
 _FEWEST = 0.02
 
 
 def alike(
-    structure: NDArray[np.int64], time_ns: NDArray[np.float64], similarity: float
-) -> NDArray[np.int64]:
+    structure: NDArray[np.int32], time_ns: NDArray[np.float64], similarity: float
+) -> NDArray[np.int32]:
     """Give occurrences numbers of phases: same structure, similar times.
 
     In the order of their times, occurrences of a structure fall apart where the
@@ -20,17 +22,17 @@ def alike(
 
     Parameters
     ----------
-    structure : (o,) int64 array
+    structure : (o,) int32 array
     time_ns : (o,) float64 array
     similarity : float
         0 to 1.
 
     Returns
     -------
-    (o,) int64 array
+    (o,) int32 array
         Numbered by first occurrence.
     """
-    found = np.empty(len(structure), np.int64)
+    found = np.empty(len(structure), np.uint64)
     phases = 0
     order = np.argsort(structure, kind="stable")
     ends = np.flatnonzero(np.diff(structure[order])) + 1
@@ -38,11 +40,7 @@ def alike(
         clusters = _clusters(time_ns[rows], similarity)
         found[rows] = phases + clusters
         phases += int(clusters.max(initial=-1)) + 1
-    _, first, number = np.unique(found, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    renumbered: NDArray[np.int64] = rank[number.ravel()]
-    return renumbered
+    return label(found)[0]
 
 
 def _clusters(time_ns: NDArray[np.float64], similarity: float) -> NDArray[np.int64]:

@@ -57,7 +57,7 @@ def extract(
     phases = _phases(number, segments.bound, cut, time_ns, calls, whole_ns)
     return Phases(
         phases=phases,
-        phase=number.astype(np.int32),
+        phase=number,
         cut=cut,
         time_ns=time_ns,
         application_s=events.application_ns / 1e9,
@@ -99,7 +99,7 @@ def _times(events: Events, cut: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _phases(
-    number: NDArray[np.int64],
+    number: NDArray[np.int32],
     bound: NDArray[np.int64],
     cut: NDArray[np.int64],
     time_ns: NDArray[np.int64],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.keys import label, mixed
 from skelgen.loops import Nest, children, positions
 from skelgen.loops.unfold import Spans, spans
 from skelgen.phases.types import Parameters
@@ -31,13 +32,13 @@ class Segments:
     ----------
     bound : (o + 1,) int64 array
         Occurrence i is ``string[bound[i]:bound[i + 1]]``.
-    structure : (o,) int64 array
+    structure : (o,) int32 array
         Number of its structure: equal for iterations of equal loops, whatever the
         trips inside them, and for stretches of equal symbols.
     """
 
     bound: NDArray[np.int64]
-    structure: NDArray[np.int64]
+    structure: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _structures(
     chosen: list[int],
     leaf: NDArray[np.int32],
     bound: NDArray[np.int64],
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Give occurrences the number of what they run."""
     symbol = nest.symbol[nest.body_items == 0][leaf]
     found = _hashes(symbol, bound)
@@ -147,15 +148,13 @@ def _structures(
         rows = begins[item == loop]
         # All iterations, also of an equal loop elsewhere, count as the first one.
         found[rows] = known.setdefault(body, found[rows[0]])
-    return np.unique(found, return_inverse=True)[1].ravel()
+    return label(found)[0]
 
 
 def _hashes(symbol: NDArray[np.int32], bound: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Hash the symbols between bounds, wherever they stand."""
     powers = np.cumprod(np.full(len(symbol), _BASE, np.uint64))
-    mixed = (symbol.astype(np.uint64) + np.uint64(1)) * np.uint64(0xFF51AFD7ED558CCD)
-    mixed ^= mixed >> np.uint64(33)
-    sums = np.concatenate([[np.uint64(0)], np.cumsum(mixed * powers)])
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(mixed(symbol) * powers)])
     shift = np.cumprod(np.full(len(symbol) + 1, _INVERSE, np.uint64))
     found: NDArray[np.uint64] = (sums[bound[1:]] - sums[bound[:-1]]) * shift[bound[:-1]]
     return found

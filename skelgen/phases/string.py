@@ -8,16 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.keys import label, mixed
 from skelgen.matching import Matching
 from skelgen.symbols import Symbols
 from skelgen.ticks.order import linear_extension
 
 #: What makes two calls of a rank similar: sizes do not, they drift from step to step.
 _SIMILAR = ("function", "family", "peer", "peer2", "tag", "op", "site")
-
-# Constants that mix bits, from the golden ratio and from MurmurHash3's finalizer.
-_CALL, _RANK = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-_MIX = np.uint64(0xFF51AFD7ED558CCD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +55,8 @@ def logical_trace(
     position[members] = place[matching.group[members]]
     for begin, end in zip(calls.first[:-1], calls.first[1:], strict=True):
         np.maximum.accumulate(position[begin:end], out=position[begin:end])
-    hashes = _hashes(calls, matching, symbols, members)[order]
-    _, first, number = np.unique(hashes, return_index=True, return_inverse=True)
-    # Symbols are numbered by first appearance: the string knows nothing of hashes.
-    rank = np.empty(len(first), np.int32)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return LogicalTrace(rank[number], position)
+    string, _ = label(_hashes(calls, matching, symbols, members)[order])
+    return LogicalTrace(string, position)
 
 
 def _hashes(
@@ -74,10 +67,8 @@ def _hashes(
     columns = np.stack([table[name].astype(np.int64) for name in _SIMILAR], axis=1)
     kind = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
     inside = members[symbols.symbol[members] >= 0]
-    ranks = np.repeat(np.arange(calls.ranks, dtype=np.uint64), np.diff(calls.first))
-    of_call = kind[symbols.symbol[inside]].astype(np.uint64)
-    mixed = (of_call + np.uint64(1)) * _CALL ^ (ranks[inside] + np.uint64(1)) * _RANK
-    mixed = (mixed ^ (mixed >> np.uint64(33))) * _MIX
+    rank = np.repeat(np.arange(calls.ranks), np.diff(calls.first))[inside]
+    of_call = kind[symbols.symbol[inside]] * calls.ranks + rank
     hashes = np.zeros(matching.groups, np.uint64)
-    np.add.at(hashes, matching.group[inside], mixed ^ (mixed >> np.uint64(33)))
+    np.add.at(hashes, matching.group[inside], mixed(of_call))
     return hashes

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.keys import scattered
 from skelgen.signature.types import Spread
 
 #: Bins of an int64: below 1, then one for each power of two.
@@ -221,20 +222,10 @@ def sampled_positions(
     parts = np.minimum(count, max(strata, 1))[:, None]
     low = number * count[:, None] // parts
     width = (number + 1) * count[:, None] // parts - low
-    offset = _scattered(count[:, None], number) % np.maximum(width, 1).astype(np.uint64)
+    draw = scattered((count[:, None] << 8).astype(np.uint64) + number.astype(np.uint64))
+    offset = draw % np.maximum(width, 1).astype(np.uint64)
     occurrence = first[:, None] + low + offset.astype(np.int64)
     there = number < parts
     positions = np.full(there.shape, -1, np.int64)
     positions[there] = order[occurrence[there]]
     return positions
-
-
-def _scattered(
-    count: NDArray[np.int64], number: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """Mix two numbers into one that looks random (splitmix64)."""
-    mixed = count.astype(np.uint64) << np.uint64(8)
-    mixed = (mixed + number.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.events.creations import Creations, rows_of
+from skelgen.keys import mixed
 from skelgen.matching import Matching
 from skelgen.matching.components import components
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.types import Neighbours
-from skelgen.skeleton.expansion import mixed
 from skelgen.skeleton.places import places_in
 from skelgen.skeleton.strings import INSERTED, Draft
 from skelgen.skeleton.units import Units

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, function_info
+from skelgen.keys import label, mixed
 from skelgen.signature import Signature
-from skelgen.skeleton.expansion import Expansion, label, mixed
+from skelgen.skeleton.expansion import Expansion
 from skelgen.skeleton.rounding import RELEVANT_SHARE, Demand, kept_numbers
 from skelgen.skeleton.units import Units
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.keys import label, mixed
 from skelgen.signature import Signature
 from skelgen.skeleton.closure import KeptCalls
-from skelgen.skeleton.expansion import Expansion, label, mixed
+from skelgen.skeleton.expansion import Expansion
 from skelgen.skeleton.selection import places
 
 #: `Strings.leaf` and `Strings.call` of a completion that the plan inserted.

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Kind, function_info
+from skelgen.keys import label, mixed
 from skelgen.matching import Matching
 from skelgen.matching.components import components
 from skelgen.signature import Signature
-from skelgen.skeleton.expansion import Expansion, label, mixed
+from skelgen.skeleton.expansion import Expansion
 
 
 @dataclass(frozen=True, slots=True)

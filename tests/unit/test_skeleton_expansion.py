@@ -8,13 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
+from skelgen.keys import label
 from skelgen.loops import Nest, expand, fold
-from skelgen.skeleton.expansion import (
-    iteration_shares,
-    label,
-    weigh,
-    weigh_plain,
-)
+from skelgen.skeleton.expansion import iteration_shares, weigh, weigh_plain
 
 FRACTIONS = st.floats(0.001, 0.999)
 

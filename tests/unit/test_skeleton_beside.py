@@ -72,7 +72,7 @@ def test_a_competitor_ends_with_what_it_stood_beside(competitor: str) -> None:
         (worker,) = children_of(leader)
         assert alive(worker)
         raise ZeroDivisionError
-    assert not alive(worker)
+    assert comes_true(lambda: not alive(worker))
     assert not alive(leader)
     assert os.sched_getaffinity(0) == cores
 

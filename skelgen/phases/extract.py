@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -54,7 +55,7 @@ def extract(
     cut = _cuts(calls, trace, segments.bound)
     time_ns = _times(events, cut)
     number = alike(segments.structure, time_ns.mean(axis=0), parameters.time_similarity)
-    phases = _phases(number, segments.bound, cut, time_ns, calls, whole_ns)
+    phases = _phases(number, segments.bound, trace, cut, time_ns, calls, whole_ns)
     return Phases(
         phases=phases,
         phase=number,
@@ -101,6 +102,7 @@ def _times(events: Events, cut: NDArray[np.int64]) -> NDArray[np.int64]:
 def _phases(
     number: NDArray[np.int32],
     bound: NDArray[np.int64],
+    trace: LogicalTrace,
     cut: NDArray[np.int64],
     time_ns: NDArray[np.int64],
     calls: Calls,
@@ -115,6 +117,7 @@ def _phases(
         found.append(
             Phase(
                 number=index + 1,
+                key=_key(trace, bound[first], bound[first + 1]),
                 calls=_calls(calls, cut[:, first], cut[:, first + 1]),
                 events=int(bound[first + 1] - bound[first]),
                 weight=len(rows),
@@ -124,6 +127,15 @@ def _phases(
             )
         )
     return tuple(found)
+
+
+def _key(trace: LogicalTrace, begin: np.int64, end: np.int64) -> str:
+    """Hash the kinds of events of an occurrence: neither their order nor number.
+
+    How often inner loops run and where a loop was cut do not count.
+    """
+    found = np.unique(trace.identity[np.unique(trace.string[begin:end])])
+    return blake2b(found.astype("<u8").tobytes(), digest_size=8).hexdigest()
 
 
 def _calls(

@@ -42,6 +42,9 @@ class Phase:
     ----------
     number : int
         From 1, by first occurrence.
+    key : str
+        The same for phases in which the same ranks do the same kinds of calls with the
+        same partners, also in another run of as many ranks; not for sure unique.
     calls : tuple of str
         MPI functions of one occurrence of the smallest rank that takes part, a
         function that comes several times in a row once.
@@ -58,6 +61,7 @@ class Phase:
     """
 
     number: int
+    key: str
     calls: tuple[str, ...]
     events: int
     weight: int

@@ -88,7 +88,7 @@ def read_signature(path: Path) -> Signature:
     check_ranks(groups, ranks, fields["groups"].items())
     age_first, age_values = symbols.age_rows()
     return Signature(
-        provenance=_provenance(fields["provenance"]),
+        provenance=read_provenance(fields["provenance"]),
         ranks=ranks,
         application_s=fields["application_s"].amount(),
         functions=tuple(symbols.functions),
@@ -103,7 +103,8 @@ def read_signature(path: Path) -> Signature:
     )
 
 
-def _provenance(field: Field) -> Provenance:
+def read_provenance(field: Field) -> Provenance:
+    """Read where a signature comes from."""
     texts = ("application", "mpi", "host", "recorded", "skelgen")
     fields = field.mapping((*texts, "command", "parameters", "ranks_per_host"))
     parameters = fields["parameters"].mapping(optional=None)

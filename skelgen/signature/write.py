@@ -27,16 +27,16 @@ def signature_text(signature: Signature) -> str:
     """Return the YAML document of a signature."""
     names = symbol_names(signature)
     lines = [_HEAD, f"skelgen_signature: {VERSION}"]
-    lines += _provenance(signature.provenance)
+    lines += provenance_lines(signature.provenance)
     lines += [
         f"ranks: {signature.ranks}",
         f"application_s: {format_real(signature.application_s)}",
         f"events: {signature.events}",
         *_list("dropped", [
-            f"- [{_quoted(reason)}, {calls}, {format_real(time_s)}]"
+            f"- [{quoted(reason)}, {calls}, {format_real(time_s)}]"
             for reason, calls, time_s in signature.dropped
         ]),
-        *_list("sites", [f"- {_quoted(site)}" for site in signature.sites]),
+        *_list("sites", [f"- {quoted(site)}" for site in signature.sites]),
         *_list("families", [_family(family) for family in signature.families]),
     ]  # fmt: skip
     rows = zip(names, symbol_lines(signature), strict=True)
@@ -52,7 +52,9 @@ def _list(name: str, entries: list[str]) -> list[str]:
     return [f"{name}:", *entries] if entries else [f"{name}: []"]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a text as a YAML string."""
+
     def escape(match: re.Match[str]) -> str:
         character = match[0]
         if "\ud800" <= character <= "\udfff":
@@ -62,30 +64,31 @@ def _quoted(text: str) -> str:
     return f'"{_UNPRINTABLE.sub(escape, text)}"'
 
 
-def _provenance(known: Provenance) -> list[str]:
-    command = ", ".join(map(_quoted, known.command))
+def provenance_lines(known: Provenance) -> list[str]:
+    """Write where a signature comes from."""
+    command = ", ".join(map(quoted, known.command))
     parameters = ", ".join(
-        f"{_quoted(name)}: {_quoted(value)}" for name, value in known.parameters
+        f"{quoted(name)}: {quoted(value)}" for name, value in known.parameters
     )
     return [
         "provenance:",
-        f"  application: {_quoted(known.application)}",
+        f"  application: {quoted(known.application)}",
         f"  command: [{command}]",
-        f"  mpi: {_quoted(known.mpi)}",
-        f"  host: {_quoted(known.host)}",
-        f"  recorded: {_quoted(known.recorded)}",
-        f"  skelgen: {_quoted(known.skelgen)}",
+        f"  mpi: {quoted(known.mpi)}",
+        f"  host: {quoted(known.host)}",
+        f"  recorded: {quoted(known.recorded)}",
+        f"  skelgen: {quoted(known.skelgen)}",
         f"  parameters: {{{parameters}}}",
-        f"  ranks_per_host: {_quoted(format_integers(known.ranks_per_host))}",
+        f"  ranks_per_host: {quoted(format_integers(known.ranks_per_host))}",
     ]
 
 
 def _family(family: Family) -> str:
     instances = ", ".join(
-        f"{_quoted(format_integers(members))}" for members in family.instances
+        f"{quoted(format_integers(members))}" for members in family.instances
     )
     around = "".join(
-        f", {name}: [{', '.join(_quoted(format_neighbours(n)) for n in found)}]"
+        f", {name}: [{', '.join(quoted(format_neighbours(n)) for n in found)}]"
         for name, found in (
             ("sources", family.sources),
             ("destinations", family.destinations),
@@ -93,7 +96,7 @@ def _family(family: Family) -> str:
         if found
     )
     return (
-        f"- {{kind: {_quoted(family.kind)}, parent: {family.parent}, "
+        f"- {{kind: {quoted(family.kind)}, parent: {family.parent}, "
         f"instances: [{instances}]{around}}}"
     )
 

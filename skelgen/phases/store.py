@@ -1,0 +1,203 @@
+"""Phase signatures on disk: ``phases.yaml`` beside ``signature.yaml``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skelgen.errors import InputError
+from skelgen.launch.folders import replace_file
+from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
+from skelgen.phases.types import Parameters, Phase
+from skelgen.signature.document import read_document
+from skelgen.signature.field import Field
+from skelgen.signature.numbers import MOST_RANKS, format_integers, format_real
+from skelgen.signature.read import read_provenance
+from skelgen.signature.write import provenance_lines, quoted
+
+PHASES_FILE = "phases.yaml"
+#: Version of the format.
+VERSION = 1
+
+_MOST = 1 << 60
+_FIELDS = (
+    "skelgen_phases", "provenance", "folder", "environment", "files", "ranks",
+    "threads", "application_s", "counts", "parameters", "phases", "others",
+)  # fmt: skip
+_PARAMETERS = ("relevance", "longest", "time_similarity")
+_PHASE = (
+    "id", "key", "calls", "events", "weight", "time_s", "spread", "share",
+    "occurrences",
+)  # fmt: skip
+
+
+def load(path: Path) -> PhaseSignature:
+    """Read a phase signature.
+
+    Parameters
+    ----------
+    path : Path
+        A YAML file, or a folder with a ``phases.yaml``.
+
+    Raises
+    ------
+    InputError
+        When there is none, or it is damaged: one line with file and field.
+    """
+    path = Path(path)
+    path = path / PHASES_FILE if path.is_dir() else path
+    if not path.is_file():
+        raise InputError(
+            f"{path}: there is no such file; skelgen phases RUN -o writes one"
+        )
+    document = Field(path, "", read_document(path))
+    version = document.mapping(("skelgen_phases",), None)["skelgen_phases"]
+    if version.text() != str(VERSION):
+        raise version.error(
+            f"read version {version.text()[:60]!r}, expected {VERSION}: make the phase "
+            "signature again with this skelgen"
+        )
+    return _signature(document.mapping(_FIELDS))
+
+
+def save(signature: PhaseSignature, path: Path) -> Path:
+    """Write a phase signature; equal ones give the same bytes.
+
+    Parameters
+    ----------
+    signature : PhaseSignature
+    path : Path
+        A file that ends in ``.yaml`` or ``.yml``, or else a folder, which gets a
+        ``phases.yaml``.
+
+    Returns
+    -------
+    Path
+        The file. It appears when it is complete.
+    """
+    path = Path(path)
+    path = path if path.suffix in (".yaml", ".yml") else path / PHASES_FILE
+    replace_file(path, text_of(signature))
+    return path
+
+
+def text_of(signature: PhaseSignature) -> str:
+    """Return the YAML document of a phase signature."""
+    numbers = {
+        name: format_real(getattr(signature.parameters, name)) for name in _PARAMETERS
+    }
+    share = format_real(signature.others_share)
+    lines = [
+        "# A phase signature; docs/phases.md of skelgen describes it.",
+        f"skelgen_phases: {VERSION}",
+        *provenance_lines(signature.provenance),
+        f"folder: {quoted(signature.folder)}",
+        *_texts("environment", signature.environment),
+        *_texts("files", signature.files),
+        f"ranks: {signature.ranks}",
+        f"threads: {signature.threads}",
+        f"application_s: {format_real(signature.application_s)}",
+        f"counts: {quoted(format_integers(signature.counts))}",
+        f"parameters: {{{', '.join(f'{a}: {b}' for a, b in numbers.items())}}}",
+        "phases:" if signature.phases else "phases: []",
+        *(line for one in signature.phases for line in _phase_lines(one)),
+        f"others: {{phases: {signature.others}, share: {share}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _texts(name: str, pairs: tuple[tuple[str, str], ...]) -> list[str]:
+    lines = [f"  {quoted(key)}: {quoted(value)}" for key, value in pairs]
+    return [f"{name}:", *lines] if lines else [f"{name}: {{}}"]
+
+
+def _phase_lines(stored: StoredPhase) -> list[str]:
+    phase = stored.phase
+    return [
+        f"- id: {phase.number}",
+        f"  key: {quoted(phase.key)}",
+        f"  calls: [{', '.join(map(quoted, phase.calls))}]",
+        f"  events: {phase.events}",
+        f"  weight: {phase.weight}",
+        f"  time_s: {format_real(phase.time_s)}",
+        f"  spread: {format_real(phase.spread)}",
+        f"  share: {format_real(phase.share)}",
+        "  occurrences:",
+        *(
+            f"  - {{number: {one.number}, time_s: {format_real(one.time_s)}, "
+            f"begin: {quoted(format_integers(one.begin))}, "
+            f"end: {quoted(format_integers(one.end))}}}"
+            for one in stored.occurrences
+        ),
+    ]
+
+
+def _signature(fields: dict[str, Field]) -> PhaseSignature:
+    ranks = fields["ranks"].integer(1, MOST_RANKS)
+    counts = _counts(fields["counts"], ranks, (0,) * ranks, None)
+    shares = fields["parameters"].mapping(_PARAMETERS)
+    others = fields["others"].mapping(("phases", "share"))
+    return PhaseSignature(
+        provenance=read_provenance(fields["provenance"]),
+        folder=fields["folder"].text(),
+        environment=_pairs(fields["environment"]),
+        files=_pairs(fields["files"]),
+        ranks=ranks,
+        threads=fields["threads"].integer(1, _MOST),
+        application_s=fields["application_s"].amount(),
+        counts=counts,
+        parameters=Parameters(**{name: shares[name].amount() for name in _PARAMETERS}),
+        phases=tuple(_phase(one, ranks, counts) for one in fields["phases"].items()),
+        others=others["phases"].integer(0, _MOST),
+        others_share=others["share"].amount(),
+    )
+
+
+def _pairs(field: Field) -> tuple[tuple[str, str], ...]:
+    entries = field.mapping(optional=None)
+    return tuple((name, value.text()) for name, value in entries.items())
+
+
+def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
+    fields = field.mapping(_PHASE)
+    weight = fields["weight"].integer(1, _MOST)
+    phase = Phase(
+        number=fields["id"].integer(1, _MOST),
+        key=fields["key"].text(),
+        calls=tuple(name.text() for name in fields["calls"].items()),
+        events=fields["events"].integer(0, _MOST),
+        weight=weight,
+        time_s=fields["time_s"].amount(),
+        spread=fields["spread"].amount(),
+        share=fields["share"].amount(),
+    )
+    found = []
+    for one in fields["occurrences"].items():
+        parts = one.mapping(("number", "time_s", "begin", "end"))
+        begin = _counts(parts["begin"], ranks, (0,) * ranks, most)
+        found.append(
+            Occurrence(
+                number=parts["number"].integer(0, weight - 1),
+                time_s=parts["time_s"].amount(),
+                begin=begin,
+                end=_counts(parts["end"], ranks, begin, most),
+            )
+        )
+    if not found:
+        raise fields["occurrences"].error("read an empty list, expected occurrences")
+    return StoredPhase(phase, tuple(found))
+
+
+def _counts(
+    field: Field, ranks: int, least: tuple[int, ...], most: tuple[int, ...] | None
+) -> tuple[int, ...]:
+    """Read the event counts of all ranks, and check them against others."""
+    found = tuple(field.integers(0, _MOST, ranks))
+    if len(found) != ranks:
+        raise field.error(f"read {len(found)} event counts, expected {ranks}")
+    for rank, (low, count) in enumerate(zip(least, found, strict=True)):
+        high = _MOST if most is None else most[rank]
+        if not low <= count <= high:
+            raise field.error(
+                f"read event count {count} of rank {rank}, expected {low} to {high}"
+            )
+    return found

@@ -113,7 +113,6 @@ def signature_of_run(
     outlines = team.gather([file.outline() for file in files])
     run = team.first(lambda: trace_of(paths, list(chain(*outlines))))
     common = team.scatter(team.first(lambda: _common(run, outlines)))
-    progress.start("finding the structure", 5)
     own = Trace(folder, tuple(files), paths.world_size, (), ())
     progress.start("finding the structure", 4)
     collected = [team.each(lambda: collect_part(own, common))]
@@ -129,6 +128,7 @@ def signature_of_run(
     events = replace(events, calls=replace(events.calls, first=counts))
     symbols = replace(symbols, lost=lost)
     signature = team.first(lambda: _result(events, symbols, groups, run))
+    progress.advance(1)
     progress.finish()
     return signature
 

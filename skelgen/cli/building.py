@@ -192,6 +192,7 @@ def mix(
     run's folder, where build takes it from.
     """
     from skelgen.skeleton.beside import COMPETITORS
+    from skelgen.skeleton.mixing import off
 
     with progress_bar() as progress:
         fitted = pipeline.fit_mix(run, command or (), runs=runs, progress=progress)
@@ -203,6 +204,6 @@ def mix(
         rows.append(
             (f"beside {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
         )
-    alone = max(abs(1 / wanted - 1) for wanted in fitted.wanted)
+    alone = off(fitted.wanted, (1.0, 1.0))
     rows.append(("error", f"{fitted.error:.1%}; of arithmetic alone {alone:.1%}"))
     print_facts([*rows, ("next", f"skelgen build {run} --scale K")])

@@ -194,22 +194,7 @@ def run(
     When the time is over, or skelgen itself is interrupted or ended, all processes
     that the command started are ended too.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-    output : Output
-        What happens to what it writes.
-    timeout_s : float, optional
-        Longest time it may take [s].
-    environment : mapping, optional
-        Variables in addition to those of skelgen.
-    folder : Path, optional
-        Working directory.
-
-    Raises
-    ------
-    MachineError
-        When the command cannot be started.
+    See `Started` for what it takes and raises.
     """
     with Interrupts() as interrupts:
         started = Started(

@@ -184,7 +184,7 @@ def _build(
     """Build a skeleton of another K with the computation of the one in a folder."""
     from skelgen.prediction.store import FACTS_FILE, with_launch
     from skelgen.skeleton.compute import read_calibration
-    from skelgen.skeleton.plan import plan
+    from skelgen.skeleton.methods import planner
     from skelgen.skeleton.render import render
 
     signature, _ = read_signature(
@@ -199,7 +199,8 @@ def _build(
             f"{folder / FACTS_FILE} does not say how fast its computation is; build "
             "the skeleton again with skelgen build"
         ) from error
-    files = dict(render(plan(signature, scale, progress=progress), calibration=speed))
+    plan = planner(facts.method)(signature, scale, progress=progress)
+    files = dict(render(plan, calibration=speed))
     files[FACTS_FILE] = with_launch(
         files[FACTS_FILE], folder=facts.folder, environment=facts.environment
     )

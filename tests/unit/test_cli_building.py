@@ -11,7 +11,9 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.pipeline.mixing import mix_text
+from skelgen.pipeline.selecting import _shorter
 from skelgen.prediction.store import load
+from skelgen.progress import NO_PROGRESS
 from skelgen.signature import Provenance, Signature
 from skelgen.signature.store import save
 from skelgen.skeleton.compute import Mix
@@ -198,6 +200,19 @@ def test_the_rules_of_the_paper_are_named_wherever_a_skeleton_says_what_it_is(
     assert load(Path("ours")).method == "whole-events"
     assert "<dd>paper2005</dd>" in Path("paper/report.html").read_text()
     assert Path("paper/skeleton.c").read_text() != Path("ours/skeleton.c").read_text()
+
+
+@pytest.mark.parametrize("method", ["whole-events", "paper2005"])
+def test_a_choice_shortens_a_skeleton_by_the_rules_that_it_was_built_by(
+    capsys, stored: Path, method
+):
+    words = (str(stored), "--method", method, "--scale")
+    built(capsys, *words, "2", "-o", "skel")
+    built(capsys, *words, "4", "-o", "wanted")
+    (shorter,) = _shorter(Path("skel"), load(Path("skel")), 3, NO_PROGRESS)
+    assert load(shorter).method == method
+    text = Path("wanted/skeleton.c").read_text()
+    assert (shorter / "skeleton.c").read_text() == text
 
 
 def test_an_existing_folder_is_not_overwritten(capsys, stored: Path):

@@ -1,9 +1,9 @@
-"""The command that shows the phases of a recorded run."""
+"""The commands that show the phases of a run, and compare those of two."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,37 +13,58 @@ from skelgen.cli.options import Force, Json, Verbose, share
 from skelgen.cli.output import print_facts, print_json, print_table
 from skelgen.units import format_seconds
 
+if TYPE_CHECKING:
+    from skelgen.phases import Parameters, Phase
+    from skelgen.phases.stored import PhaseSignature
+
 #: Names of MPI functions that one line of the table shows.
 _MOST_CALLS = 6
 
 
 def phases(
-    run: Annotated[
+    source: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN", help="Folder of a recorded run.", show_default=False
+            metavar="RUN",
+            help="Folder of a recorded run, or a phase signature.",
+            show_default=False,
         ),
     ],
     relevance: Annotated[
-        str, typer.Option(help="Smallest share of the time of a phase that counts.")
-    ] = "1%",
+        str | None,
+        typer.Option(
+            help="Smallest share of the time of a phase that counts.  [default: 1%]",
+            show_default=False,
+        ),
+    ] = None,
     longest: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Divide an iteration that takes more of the time into phases inside."
+            "  [default: 1%]",
+            show_default=False,
         ),
-    ] = "1%",
+    ] = None,
     time_similarity: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Occurrences of one phase: shorter over longer, between neighbours."
+            "  [default: 50%]",
+            show_default=False,
         ),
-    ] = "50%",
-    picture: Annotated[
+    ] = None,
+    output: Annotated[
         Path | None,
         typer.Option(
             "-o",
-            "--picture",
+            "--output",
+            help="Folder to store the phase signature in, as phases.yaml.",
+            show_default=False,
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
             help="SVG file to draw the phases into, over time and ranks.",
             show_default=False,
         ),
@@ -53,22 +74,51 @@ def phases(
     verbose: Verbose = 0,
 ) -> None:
     """Show the phases of a run: what comes again and again, how often, how long."""
-    from skelgen.phases import Parameters
-
-    parameters = Parameters(
-        share(relevance, "--relevance"),
-        share(longest, "--longest"),
-        share(time_similarity, "--time-similarity"),
-    )
+    parameters = _parameters(relevance, longest, time_similarity)
     with progress_bar() as progress:
         found = pipeline.phases(
-            run, parameters, picture=picture, force=force, progress=progress
+            source,
+            parameters,
+            output=output,
+            picture=picture,
+            force=force,
+            progress=progress,
         )
-    relevant = sorted(found.relevant, key=lambda phase: -phase.share)
-    facts: dict[str, Any] = {
+    if json:
+        print_json(_facts(found))
+    else:
+        _print(found, {"stored": output, "picture": picture})
+
+
+def _parameters(
+    relevance: str | None, longest: str | None, time_similarity: str | None
+) -> Parameters | None:
+    """Read the options that say what a phase is; None when there is none."""
+    from skelgen.phases import Parameters
+
+    given = {
+        "relevance": relevance,
+        "longest": longest,
+        "time_similarity": time_similarity,
+    }
+    values = {
+        name: share(text, f"--{name.replace('_', '-')}")
+        for name, text in given.items()
+        if text is not None
+    }
+    return Parameters(**values) if values else None
+
+
+def _sorted(signature: PhaseSignature) -> list[Phase]:
+    return sorted((one.phase for one in signature.phases), key=lambda one: -one.share)
+
+
+def _facts(signature: PhaseSignature) -> dict[str, Any]:
+    return {
         "phases": [
             {
                 "id": phase.number,
+                "key": phase.key,
                 "weight": phase.weight,
                 "time_s": phase.time_s,
                 "spread": phase.spread,
@@ -76,16 +126,19 @@ def phases(
                 "events": phase.events,
                 "calls": phase.calls,
             }
-            for phase in relevant
+            for phase in _sorted(signature)
         ],
-        "occurrences": len(found.phase),
-        "application_s": found.application_s,
-        "paet_s": found.predicted_s,
-        "covered_share": sum(phase.share for phase in relevant),
+        "ranks": signature.ranks,
+        "application_s": signature.application_s,
+        "paet_s": signature.predicted_s,
+        "covered_share": signature.covered_share,
+        "others": signature.others,
+        "others_share": signature.others_share,
+        "repeated_share": signature.repeated_share,
     }
-    if json:
-        print_json(facts)
-        return
+
+
+def _print(signature: PhaseSignature, files: dict[str, Path | None]) -> None:
     print_table(
         ["phase", "weight", "time", "+-", "share", "events", "calls"],
         [
@@ -98,15 +151,22 @@ def phases(
                 str(phase.events),
                 _shortened(phase.calls),
             ]
-            for phase in relevant
+            for phase in _sorted(signature)
         ],
     )
-    missing = found.predicted_s / found.application_s - 1 if found.application_s else 0
+    whole_s, paet_s = signature.application_s, signature.predicted_s
+    missing = paet_s / whole_s - 1 if whole_s else 0.0
+    rest = max(0.0, 1 - signature.covered_share - signature.others_share)
     print_facts(
         [
-            ("application", format_seconds(found.application_s)),
-            ("time x weight", f"{format_seconds(found.predicted_s)} ({missing:+.2%})"),
-            *([("picture", str(picture))] if picture is not None else []),
+            ("application", format_seconds(whole_s)),
+            ("time x weight", f"{format_seconds(paet_s)} ({missing:+.2%})"),
+            (
+                "not covered",
+                f"{signature.others_share:.2%} in smaller phases ({signature.others}), "
+                f"{rest:.2%} at the ends of the run",
+            ),
+            *((what, str(file)) for what, file in files.items() if file is not None),
         ]
     )
 

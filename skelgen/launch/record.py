@@ -19,6 +19,7 @@ from skelgen.launch.command import (
     linked_mpi,
     parse_command,
 )
+from skelgen.launch.files import file_hashes
 from skelgen.launch.folders import new_folder
 from skelgen.launch.launchers import for_ranks
 from skelgen.launch.node_files import NodeFolder, recorder_settings
@@ -60,6 +61,9 @@ class RunFacts:
         Load averages of the launching host when the run began.
     environment : tuple of (str, str)
         Variables that change how MPI behaves.
+    files : tuple of (str, str)
+        Path and SHA-256 of the program and of the files that its arguments name, after
+        the run; empty in older recordings.
     """
 
     command: tuple[str, ...]
@@ -73,6 +77,7 @@ class RunFacts:
     ranks: int | None
     load: tuple[float, ...]
     environment: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str], ...] = ()
 
 
 def mpi_environment() -> tuple[tuple[str, str], ...]:
@@ -229,6 +234,7 @@ def _facts(
         ranks=launch.ranks,
         load=tuple(round(value, 2) for value in load),
         environment=mpi_environment(),
+        files=file_hashes(launch.program),
     )
 
 
@@ -271,8 +277,9 @@ def _checked(content: Any) -> Iterator[tuple[str, Any]]:
                 yield name, tuple(str(word) for word in _list(name, value))
             case "load":
                 yield name, tuple(float(number) for number in _list(name, value))
-            case "environment":
-                pairs = [_list(name, pair) for pair in _list(name, value)]
+            case "environment" | "files":
+                listed = _list(name, [] if value is None else value)
+                pairs = [_list(name, pair) for pair in listed]
                 yield name, tuple((str(key), str(text)) for key, text in pairs)
             case "ranks":
                 yield name, None if value is None else int(value)

@@ -48,7 +48,7 @@ def extract(
     """
     parameters = parameters or Parameters()
     calls = events.calls
-    trace = logical_trace(calls, matching, ticks, symbols)
+    trace = logical_trace(calls, matching, ticks, symbols, events.sites)
     whole_ns = max(events.application_ns, 1)
     share = _position_ns(events, trace) / (calls.ranks * whole_ns)
     segments = divide(fold(trace.string), share, parameters)
@@ -114,10 +114,12 @@ def _phases(
         rows = np.flatnonzero(number == index)
         first, times = int(rows[0]), mean_ns[rows]
         middle = float(times.mean())
+        inside = np.unique(trace.string[bound[first] : bound[first + 1]])
         found.append(
             Phase(
                 number=index + 1,
-                key=_key(trace, bound[first], bound[first + 1]),
+                key=_key(trace.kind[inside]),
+                site_key=_key(trace.identity[inside]),
                 calls=_calls(calls, cut[:, first], cut[:, first + 1]),
                 events=int(bound[first + 1] - bound[first]),
                 weight=len(rows),
@@ -129,13 +131,13 @@ def _phases(
     return tuple(found)
 
 
-def _key(trace: LogicalTrace, begin: np.int64, end: np.int64) -> str:
+def _key(kinds: NDArray[np.uint64]) -> str:
     """Hash the kinds of events of an occurrence: neither their order nor number.
 
     How often inner loops run and where a loop was cut do not count.
     """
-    found = np.unique(trace.identity[np.unique(trace.string[begin:end])])
-    return blake2b(found.astype("<u8").tobytes(), digest_size=8).hexdigest()
+    data = np.unique(kinds).astype("<u8").tobytes()
+    return blake2b(data, digest_size=8).hexdigest()
 
 
 def _calls(

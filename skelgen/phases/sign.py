@@ -1,53 +1,78 @@
-"""From the phases of a run to what is stored of them."""
+"""From the phases of a run to their signature."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.launch.record import RunFacts
 from skelgen.phases.counts import event_counts
-from skelgen.phases.stored import Occurrence, StoredPhase
-from skelgen.phases.types import Phases
+from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
+from skelgen.phases.types import Phase, Phases
+from skelgen.signature import Provenance
 
 #: Occurrences that are stored: so many of the first, for those who run the program
 #: from its start, and so many of the rest, for those who want to see it all.
 FIRST, SPREAD = 16, 8
 
 
-def occurrences(phases: Phases, calls: Calls) -> tuple[StoredPhase, ...]:
-    """Return the relevant phases with where some of their occurrences are.
+def sign(
+    phases: Phases,
+    calls: Calls,
+    provenance: Provenance,
+    facts: RunFacts | None,
+    threads: int,
+) -> PhaseSignature:
+    """Make the phase signature of a run.
 
     Parameters
     ----------
     phases : Phases
     calls : Calls
         Of the same run.
+    provenance : Provenance
+    facts : RunFacts or None
+        None for runs recorded by hand.
+    threads : int
+        Most threads of a rank that called MPI.
     """
-    mean_s = phases.time_ns.mean(axis=0) / 1e9
     counts = event_counts(calls, phases.cut)
-    found = []
-    for phase in phases.relevant:
-        rows = np.flatnonzero(phases.phase == phase.number - 1)
-        found.append(
-            StoredPhase(
-                phase,
-                tuple(
-                    Occurrence(
-                        number=number,
-                        time_s=float(mean_s[rows[number]]),
-                        begin=tuple(counts[:, rows[number]].tolist()),
-                        end=tuple(counts[:, rows[number] + 1].tolist()),
-                    )
-                    for number in _stored(len(rows)).tolist()
-                ),
-            )
+    relevant = phases.relevant
+    others = [phase for phase in phases.phases if phase not in relevant]
+    return PhaseSignature(
+        provenance=provenance,
+        folder=facts.folder if facts is not None else "",
+        environment=facts.environment if facts is not None else (),
+        files=facts.files if facts is not None else (),
+        ranks=calls.ranks,
+        threads=threads,
+        application_s=phases.application_s,
+        counts=tuple(counts[:, -1].tolist()) if phases.phases else (0,) * calls.ranks,
+        parameters=phases.parameters,
+        phases=tuple(
+            StoredPhase(phase, _occurrences(phase, phases, counts))
+            for phase in relevant
+        ),
+        others=len(others),
+        others_share=math.fsum(phase.share for phase in others),
+    )
+
+
+def _occurrences(
+    phase: Phase, phases: Phases, counts: NDArray[np.int64]
+) -> tuple[Occurrence, ...]:
+    rows = np.flatnonzero(phases.phase == phase.number - 1)
+    first = np.arange(min(len(rows), FIRST))
+    spread = np.linspace(first[-1], len(rows) - 1, SPREAD + 1).round()
+    return tuple(
+        Occurrence(
+            number=number,
+            time_s=float(phases.time_ns[:, rows[number]].mean()) / 1e9,
+            begin=tuple(counts[:, rows[number]].tolist()),
+            end=tuple(counts[:, rows[number] + 1].tolist()),
         )
-    return tuple(found)
-
-
-def _stored(weight: int) -> NDArray[np.int64]:
-    """Choose occurrences of a phase."""
-    first = np.arange(min(weight, FIRST))
-    rest = np.linspace(len(first), weight - 1, SPREAD).round().astype(np.int64)
-    return np.unique(np.concatenate([first, rest[rest >= len(first)]]))
+        for number in np.union1d(first, spread.astype(np.int64)).tolist()
+    )

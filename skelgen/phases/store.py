@@ -25,8 +25,8 @@ _FIELDS = (
 )  # fmt: skip
 _PARAMETERS = ("relevance", "longest", "time_similarity")
 _PHASE = (
-    "id", "key", "calls", "events", "weight", "time_s", "spread", "share",
-    "occurrences",
+    "id", "key", "site_key", "calls", "events", "weight", "time_s", "spread",
+    "share", "occurrences",
 )  # fmt: skip
 
 
@@ -74,10 +74,15 @@ def save(signature: PhaseSignature, path: Path) -> Path:
     Path
         The file. It appears when it is complete.
     """
-    path = Path(path)
-    path = path if path.suffix in (".yaml", ".yml") else path / PHASES_FILE
+    path = file_of(path)
     replace_file(path, text_of(signature))
     return path
+
+
+def file_of(path: Path) -> Path:
+    """Return the file that `save` writes."""
+    path = Path(path)
+    return path if path.suffix in (".yaml", ".yml") else path / PHASES_FILE
 
 
 def text_of(signature: PhaseSignature) -> str:
@@ -115,6 +120,7 @@ def _phase_lines(stored: StoredPhase) -> list[str]:
     return [
         f"- id: {phase.number}",
         f"  key: {quoted(phase.key)}",
+        f"  site_key: {quoted(phase.site_key)}",
         f"  calls: [{', '.join(map(quoted, phase.calls))}]",
         f"  events: {phase.events}",
         f"  weight: {phase.weight}",
@@ -163,6 +169,7 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
     phase = Phase(
         number=fields["id"].integer(1, _MOST),
         key=fields["key"].text(),
+        site_key=fields["site_key"].text(),
         calls=tuple(name.text() for name in fields["calls"].items()),
         events=fields["events"].integer(0, _MOST),
         weight=weight,

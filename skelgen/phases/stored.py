@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from skelgen.phases.types import Parameters, Phase
 from skelgen.signature import Provenance
 
+#: Occurrences of a phase below which executing it saves nothing to speak of.
+FEWEST = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
@@ -101,3 +104,9 @@ class PhaseSignature:
     def covered_share(self) -> float:
         """Return the share of the application's time in relevant phases [0 to 1]."""
         return math.fsum(one.phase.share for one in self.phases)
+
+    @property
+    def repeated_share(self) -> float:
+        """Return the share of the time in phases that come often [0 to 1]."""
+        often = (one.phase for one in self.phases if one.phase.weight >= FEWEST)
+        return math.fsum(phase.share for phase in often)

@@ -16,8 +16,7 @@ from skelgen.ticks.order import linear_extension
 
 #: What makes two calls of a rank similar: sizes do not, they drift from step to step.
 _SIMILAR = ("function", "family", "peer", "peer2", "tag", "op", "site")
-#: What makes them the same in another run: a program that was compiled again, or that
-#: does more work, has other addresses.
+#: What makes them the same in a program that was compiled again: sites are addresses.
 _SAME = _SIMILAR[:-1]
 
 
@@ -35,15 +34,22 @@ class LogicalTrace:
         to no event, completions among them, are where the call before them is.
     identity : (symbols,) uint64 array
         Hash of what each symbol stands for, the same in other runs of the program.
+    kind : (symbols,) uint64 array
+        Such a hash without call sites: the same also when it was compiled again.
     """
 
     string: NDArray[np.int32]
     position: NDArray[np.int64]
     identity: NDArray[np.uint64]
+    kind: NDArray[np.uint64]
 
 
 def logical_trace(
-    calls: Calls, matching: Matching, ticks: NDArray[np.int64], symbols: Symbols
+    calls: Calls,
+    matching: Matching,
+    ticks: NDArray[np.int64],
+    symbols: Symbols,
+    sites: tuple[str, ...],
 ) -> LogicalTrace:
     """Write the events of all ranks as one string.
 
@@ -53,6 +59,8 @@ def logical_trace(
     matching : Matching
     ticks : (n,) int64 array
     symbols : Symbols
+    sites : tuple of str
+        Names of call sites.
     """
     order = linear_extension(calls, matching, ticks)
     place = np.empty(len(order), np.int64)
@@ -62,9 +70,30 @@ def logical_trace(
     position[members] = place[matching.group[members]]
     for begin, end in zip(calls.first[:-1], calls.first[1:], strict=True):
         np.maximum.accumulate(position[begin:end], out=position[begin:end])
-    string, first = label(_hashes(calls, matching, symbols, members, _SIMILAR)[order])
-    identity = _hashes(calls, matching, symbols, members, _SAME)[order[first]]
-    return LogicalTrace(string, position, identity)
+    hashes = [
+        _hashes(calls, matching, symbols, members, names)[order]
+        for names in (
+            _names(symbols, _SIMILAR, sites),
+            _names(symbols, _SAME, sites),
+        )
+    ]
+    string, first = label(hashes[0])
+    return LogicalTrace(string, position, hashes[0][first], hashes[1][first])
+
+
+def _names(
+    symbols: Symbols, columns: tuple[str, ...], sites: tuple[str, ...]
+) -> NDArray[np.uint64]:
+    """Hash what symbols are, in words that do not depend on the run."""
+    found = np.zeros(len(symbols.table), np.uint64)
+    for number, row in enumerate(symbols.table[list(columns)].tolist()):
+        words = dict(zip(columns, row, strict=True))
+        words["function"] = symbols.functions[words["function"]]
+        if 0 <= words.get("site", -1) < len(sites):
+            words["site"] = sites[words["site"]]
+        digest = blake2b(repr(words).encode(), digest_size=8).digest()
+        found[number] = int.from_bytes(digest)
+    return found
 
 
 def _hashes(
@@ -72,22 +101,13 @@ def _hashes(
     matching: Matching,
     symbols: Symbols,
     members: NDArray[np.int64],
-    columns: tuple[str, ...],
+    names: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
     """Hash each event: the sum over its calls of what they and their ranks are."""
-    of_symbol = np.array([_identity(symbols, row, columns) for row in symbols.table])
     inside = members[symbols.symbol[members] >= 0]
-    rank = np.repeat(np.arange(calls.ranks), np.diff(calls.first))[inside]
-    with np.errstate(over="ignore"):
-        of_call = of_symbol.astype(np.uint64)[symbols.symbol[inside]] + rank.astype(
-            np.uint64
-        )
+    ranks = np.arange(calls.ranks, dtype=np.uint64)
+    rank = np.repeat(ranks, np.diff(calls.first))[inside]
     hashes = np.zeros(matching.groups, np.uint64)
-    np.add.at(hashes, matching.group[inside], scattered(of_call))
+    of_call = scattered(names[symbols.symbol[inside]] + rank)
+    np.add.at(hashes, matching.group[inside], of_call)
     return hashes
-
-
-def _identity(symbols: Symbols, row: np.void, columns: tuple[str, ...]) -> int:
-    function = symbols.functions[int(row["function"])]
-    text = f"{function} {[int(row[name]) for name in columns[1:]]}"
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())

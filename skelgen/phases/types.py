@@ -42,9 +42,10 @@ class Phase:
     ----------
     number : int
         From 1, by first occurrence.
-    key : str
-        The same for phases in which the same ranks do the same kinds of calls with the
-        same partners, also in another run of as many ranks; not for sure unique.
+    key, site_key : str
+        The same for phases, also of other runs of as many ranks, in which the same
+        ranks make the same kinds of calls with the same partners; `site_key` from the
+        same places in the program. Phases of one structure and several times have one.
     calls : tuple of str
         MPI functions of one occurrence of the smallest rank that takes part, a
         function that comes several times in a row once.
@@ -62,6 +63,7 @@ class Phase:
 
     number: int
     key: str
+    site_key: str
     calls: tuple[str, ...]
     events: int
     weight: int

@@ -1,51 +1,104 @@
-"""From a recorded run to its phases."""
+"""From a recorded run to its phases and their signature, or that from disk."""
 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import new_file
+from skelgen.launch.record import read_facts
+from skelgen.pipeline.signatures import is_run
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
+    from skelgen.events import Calls
     from skelgen.phases import Parameters, Phases
+    from skelgen.phases.stored import PhaseSignature
+    from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
 
+#: Share of the time in repeated phases below which they are of no use [1].
+_LEAST_REPEATED = 0.5
+
 
 def phases(
-    folder: Path,
-    parameters: Parameters,
+    source: Path,
+    parameters: Parameters | None = None,
     *,
+    output: Path | None = None,
     picture: Path | None = None,
     force: bool = False,
     progress: Progress = NO_PROGRESS,
-) -> Phases:
-    """Extract the phases of a recorded run.
+) -> PhaseSignature:
+    """Return the phase signature of a run, made now or stored.
 
     Parameters
     ----------
-    folder : Path
-    parameters : Parameters
+    source : Path
+        Folder of a run, folder with a phase signature, or its file.
+    parameters : Parameters, optional
+        For runs only: what is stored has its own.
+    output : Path, optional
+        Folder, or YAML file, to store it in.
     picture : Path, optional
-        SVG file to draw them into.
+        SVG file to draw the phases into.
     force : bool
-        Replace a file that exists.
+        Replace files that exist.
     progress : Progress
     """
-    if picture is None:
-        return _extracted(folder, parameters, progress)
+    from skelgen.phases import store
+    from skelgen.phases.stored import FEWEST
+
+    target = store.file_of(output) if output is not None else None
+    for file in (target, picture):
+        if file is not None and file.exists() and not force:
+            raise UsageError(f"{file} exists; name another one, or give --force")
+    if is_run(source):
+        found, signature = _of_run(source, parameters, progress)
+        if picture is not None:
+            _draw(found, picture)
+    else:
+        if parameters is not None or picture is not None:
+            raise UsageError(
+                f"{source} is no recorded run: how phases are found, and their "
+                "picture, need the trace"
+            )
+        signature = _stored(source)
+    if signature.repeated_share < _LEAST_REPEATED:
+        logger.warning(
+            "only %.0f %% of the time repeats %d times and more: to execute the phases "
+            "would take almost as long as the application; build a skeleton instead: "
+            "skelgen build RUN --scale K",
+            100 * signature.repeated_share,
+            FEWEST,
+        )
+    if target is not None:
+        store.save(signature, target)
+    return signature
+
+
+def _stored(source: Path) -> PhaseSignature:
+    from skelgen.phases import store
+
+    if not source.exists():
+        raise InputError(f"{source} does not exist; record a run first")
+    return store.load(source)
+
+
+def _draw(found: Phases, picture: Path) -> None:
     from skelgen.web import render_phases
 
-    with new_file(picture, force=force) as beside:
-        found = _extracted(folder, parameters, progress)
+    with new_file(picture, force=True) as beside:
         beside.write_text(render_phases(found), encoding="utf-8")
-    return found
 
 
-def _extracted(folder: Path, parameters: Parameters, progress: Progress) -> Phases:
+def _of_run(
+    folder: Path, parameters: Parameters | None, progress: Progress
+) -> tuple[Phases, PhaseSignature]:
     from skelgen.events import collect
     from skelgen.matching import match
     from skelgen.phases import extract
@@ -63,8 +116,18 @@ def _extracted(folder: Path, parameters: Parameters, progress: Progress) -> Phas
     progress.advance(1)
     symbols = cluster(events, matching)
     progress.advance(1)
-    found = extract(
-        events, matching, place(events.calls, matching), symbols, parameters
-    )
+    clock = place(events.calls, matching)
+    found = extract(events, matching, clock, symbols, parameters)
     progress.finish()
-    return found
+    return found, _signature(run, found, events.calls)
+
+
+def _signature(run: Trace, found: Phases, calls: Calls) -> PhaseSignature:
+    from skelgen.phases.sign import sign
+    from skelgen.pipeline.compiling import provenance_of
+
+    facts = read_facts(run.folder)
+    threads = Counter(file.header.world_rank for file in run.files)
+    return sign(
+        found, calls, provenance_of(run, facts, None), facts, max(threads.values())
+    )

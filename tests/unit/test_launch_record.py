@@ -32,6 +32,7 @@ FACTS = RunFacts(
     ranks=2,
     load=(0.0, 0.1, 0.2),
     environment=(("UCX_TLS", "self,sm"),),
+    files=(("/bin/app", "00ff"),),
 )
 
 

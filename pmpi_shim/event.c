@@ -320,8 +320,10 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 	struct extras x;
 	uint64_t walk = 0;
 
-	if (s->stopped)
+	if (s->stopped) {
+		s->last_end = end;
 		return;
+	}
 	if (skelgen.paused) {
 		s->unrecorded++;
 		clear_extras(s);

@@ -67,14 +67,15 @@ SKELGEN_INLINE uint64_t skelgen_clock_begin(struct skelgen_stream *s)
 
 /*
  * While a wrapper runs there is no current stream, so the MPI calls that the library makes
- * itself (Fortran over C, I/O over messages) are passed on unseen.
+ * itself (Fortran over C, I/O over messages) are passed on unseen. `function` is 0 for those
+ * that phases do not count, such as completions.
  */
-SKELGEN_INLINE struct skelgen_stream *skelgen_begin(void)
+SKELGEN_INLINE struct skelgen_stream *skelgen_begin(uint32_t function)
 {
 	struct skelgen_stream *s = skelgen_current;
 
 	if (unlikely(!s))
-		return skelgen_begin_slow();
+		return skelgen_begin_slow(function);
 	skelgen_current = NULL;
 	return s;
 }
@@ -83,6 +84,8 @@ SKELGEN_INLINE void skelgen_end(struct skelgen_stream *s)
 {
 	if (likely(!s->stopped))
 		skelgen_current = s;
+	else
+		skelgen_phase_leave();
 }
 
 /* The handle that a pointer leads to; a wrong program may pass NULL. */

@@ -40,6 +40,7 @@ static void after_fork(void)
 	skelgen.recording = false;
 	skelgen.taking_part = false;
 	skelgen_current = NULL;
+	skelgen_phase_end(false);
 }
 
 static void thread_ends(void *stream)
@@ -268,7 +269,10 @@ void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t sinc
 		return;
 	s->overhead += skelgen_now() - since;
 	s->special |= SKELGEN_SPECIAL_OVERHEAD;
-	skelgen_current = s;
+	if (skelgen.phases[0] && all.world == 1 && !spawned())
+		skelgen_phase_begin(s);
+	if (!skelgen_measuring)
+		skelgen_current = s;
 }
 
 /* The call that opened MPI returned at these ticks; false: nothing can be recorded. */
@@ -294,12 +298,14 @@ void skelgen_init_end(int code, uint32_t function, uint64_t site)
 }
 
 /* A wrapper without a current stream: nested in another, not recording, or a new thread. */
-SKELGEN_COLD struct skelgen_stream *skelgen_begin_slow(void)
+SKELGEN_COLD struct skelgen_stream *skelgen_begin_slow(uint32_t function)
 {
 	struct skelgen_stream *s;
 
 	if (unlikely(!skelgen_resolved))
 		skelgen_resolve();
+	if (skelgen_measuring)
+		return skelgen_phase_enter(function);
 	if (!skelgen.recording || seen == runs)
 		return NULL;
 	seen = runs;
@@ -343,6 +349,8 @@ struct skelgen_finalize skelgen_ending(void)
 struct skelgen_finalize skelgen_finalize_begin(void)
 {
 	skelgen_resolve();
+	if (skelgen_measuring)
+		skelgen_phase_end(true);
 	if (!skelgen.taking_part || !skelgen.world_model || finalizing)
 		return (struct skelgen_finalize){NULL, 0, false};
 	finalizing = true;
@@ -399,6 +407,8 @@ void skelgen_control(uint32_t function, uint64_t site, int level)
 	struct skelgen_stream *s = skelgen_current;
 
 	skelgen_resolve();
+	if (skelgen_measuring)
+		skelgen.paused = !level;
 	if (!s)
 		return;
 	if (level)

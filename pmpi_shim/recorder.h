@@ -17,6 +17,7 @@
  *   stream.c    the streams of threads, their headers and ends
  *   lifecycle.c Init, Finalize, Abort, Pcontrol, fork
  *   session.c   programs without MPI_Init
+ *   phase.c     runs that are measured, phase by phase, instead of recorded
  *   settings.c  what the user set and what the user is told
  *   real.c      the functions of the MPI library
  *   fortran.c   the same in Fortran, and Fortran's constants
@@ -305,7 +306,8 @@ struct skelgen_process {
 	pthread_mutex_t lock;
 	struct skelgen_stream *streams;
 	char directory[2048];
-	char local[2048]; /* folder on the node where files are written first; or empty */
+	char local[2048];  /* folder on the node where files are written first; or empty */
+	char phases[2048]; /* folder with the marks of phases to be measured; or empty */
 };
 
 extern struct skelgen_process skelgen;
@@ -327,10 +329,10 @@ extern const size_t skelgen_function_count;
 /* real.c */
 /* clang-format off */
 #define SKELGEN_PMPI(X) \
-	X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
+	X(Abort) X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
 	X(Comm_free) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
 	X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Dist_graph_neighbors) \
-	X(Dist_graph_neighbors_count) X(Error_class) X(Get_library_version) X(Get_version) \
+	X(Dist_graph_neighbors_count) X(Error_class) X(Finalize) X(Get_library_version) X(Get_version) \
 	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \
@@ -380,6 +382,13 @@ extern struct skelgen_constants {
 	MPI_Datatype datatype_null;
 } mpi;
 
+/* phase.c */
+extern bool skelgen_measuring;
+void skelgen_phase_begin(struct skelgen_stream *s);
+struct skelgen_stream *skelgen_phase_enter(uint32_t function);
+void skelgen_phase_leave(void);
+void skelgen_phase_end(bool finalizing);
+
 /* settings.c */
 #define SKELGEN_MOST_FRAMES 64
 void skelgen_read_settings(void);
@@ -396,7 +405,7 @@ void skelgen_folder_deliver(struct skelgen_stream *s);
 void skelgen_folder_remark(struct skelgen_stream *s);
 
 /* lifecycle.c */
-struct skelgen_stream *skelgen_begin_slow(void);
+struct skelgen_stream *skelgen_begin_slow(uint32_t function);
 SKELGEN_INLINE void skelgen_lock(void)
 {
 	if (unlikely(skelgen.multiple))
@@ -534,6 +543,7 @@ SKELGEN_INLINE bool skelgen_watching(void)
 }
 bool skelgen_requests_open(struct skelgen_requests *table);
 bool skelgen_requests_none(struct skelgen_requests *table);
+bool skelgen_requests_active(const struct skelgen_requests *table);
 void skelgen_requests_close(struct skelgen_requests *table);
 void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags);
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[]);

@@ -142,6 +142,29 @@ bool skelgen_requests_none(struct skelgen_requests *table)
 	return none;
 }
 
+static bool active(const struct skelgen_request *request)
+{
+	return request->flags & LIVE &&
+	       (!(request->flags & SKELGEN_REQUEST_PERSISTENT) || request->active);
+}
+
+/* Whether a request was made or started and is not complete. */
+bool skelgen_requests_active(const struct skelgen_requests *table)
+{
+	for (size_t i = 0; i < table->queue_room; i++) {
+		const struct skelgen_request *one = &table->queues[i].oldest;
+
+		while (one->flags & LIVE) {
+			if (active(one))
+				return true;
+			if (one->next == NONE)
+				break;
+			one = &table->more[one->next];
+		}
+	}
+	return false;
+}
+
 void skelgen_requests_close(struct skelgen_requests *table)
 {
 	free(table->queues);

@@ -93,6 +93,7 @@ void skelgen_read_settings(void)
 	skelgen.rank = launched_rank();
 	read_path("SKELGEN_DIR", "skelgen-run", skelgen.directory, sizeof(skelgen.directory));
 	read_path("SKELGEN_TMPDIR", "", skelgen.local, sizeof(skelgen.local));
+	read_path("SKELGEN_PHASES", "", skelgen.phases, sizeof(skelgen.phases));
 	skelgen.max_run_bytes = read_number("SKELGEN_MAX_BYTES", 0);
 	frames = read_number("SKELGEN_CALLSTACK", 1);
 	skelgen.callstack = frames > SKELGEN_MOST_FRAMES ? SKELGEN_MOST_FRAMES : (unsigned)frames;

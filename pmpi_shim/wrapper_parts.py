@@ -114,6 +114,12 @@ def creates(w: Wrapper, flags: str = "0") -> None:
     w.success.append(f"call.flags |= SKELGEN_SHAPE_{flag};")
 
 
+def in_phases(f: Function) -> bool:
+    """Say whether phases count calls of a function (skelgen.phases.counts)."""
+    uncounted = f.kind in ("complete", "probe", "release")
+    return not uncounted and f.name != "MPI_Win_test"
+
+
 def event_body(
     w: Wrapper,
     *,
@@ -138,8 +144,9 @@ def event_body(
         "tag2": "SKELGEN_NO_TAG",
         **w.fields,
     }
+    function = w.function.id if in_phases(w.function) else 0
     lines = [
-        "struct skelgen_stream *s = skelgen_begin();",
+        f"struct skelgen_stream *s = skelgen_begin({function});",
         "uint64_t begin;\n\tuint64_t end;\n\tint code;\n",
         f"if (unlikely(!s)){pass_on}",
         *prologue,

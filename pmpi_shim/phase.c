@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run that is measured instead of recorded. For each rank a file says at which of its calls the
+ * phases of the program begin and end (skelgen.phases.counts defines how calls are counted); the
+ * recorder takes the time there, writes nothing else, and stops all ranks together behind the last.
+ *
+ * The stream of the thread that called MPI_Init counts as stopped, so that wrappers find no current
+ * one and take their slow path into skelgen_phase_enter(); they still follow requests.
+ *
+ * rank-000003.marks: lines of a count and what to do there, ascending
+ *   time  take the time
+ *   hold  wait until the file is replaced by another one, and go on with that
+ *   stop  end the program
+ * rank-000003.times, renamed to its place when it is written: a line for each time taken, with the
+ * count, the time [ns] and the function that was called then; at the end a word and the count
+ *   held, stopped (or stopping: by MPI_Abort), finalized
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A program that was stopped and whose MPI does not end is ended after so long [s]. */
+#define PATIENCE_S 10
+#define PAUSE_NS 1000000
+#define LONGEST_NAME 2100
+
+enum action {
+	TIME,
+	HOLD,
+	STOP,
+};
+
+struct mark {
+	uint64_t count;
+	enum action action;
+};
+
+struct taken {
+	uint64_t count;
+	uint64_t units;
+	uint32_t function;
+};
+
+/* Where the thread is that is measured; others are in no place. */
+static __thread enum {
+	ELSEWHERE,
+	OUTSIDE,
+	INSIDE
+} place __attribute__((tls_model("initial-exec")));
+
+bool skelgen_measuring; /* this run is measured, not recorded */
+
+static struct {
+	struct skelgen_stream *stream;
+	struct mark *marks;
+	size_t mark_count;
+	size_t next;
+	uint64_t next_count; /* of marks[next]; UINT64_MAX: none is left */
+	uint64_t count;      /* calls so far */
+	ino_t inode;         /* of the file of marks */
+	struct taken *taken;
+	size_t taken_count;
+	size_t taken_room;
+} phase;
+
+static void name_file(char name[LONGEST_NAME], const char *kind)
+{
+	snprintf(name, LONGEST_NAME, "%s/rank-%06d.%s", skelgen.phases, skelgen.rank, kind);
+}
+
+static void aim(void)
+{
+	phase.next_count =
+		phase.next < phase.mark_count ? phase.marks[phase.next].count : UINT64_MAX;
+}
+
+static bool read_line(FILE *file, struct mark *mark)
+{
+	static const char *const words[] = {[TIME] = "time", [HOLD] = "hold", [STOP] = "stop"};
+	char word[8];
+
+	if (fscanf(file, "%" SCNu64 " %7s", &mark->count, word) != 2)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		mark->action = (enum action)i;
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Read the marks that are still ahead; false: there is no such file, or it is not one of ours. */
+static bool read_marks(void)
+{
+	char name[LONGEST_NAME];
+	struct mark mark;
+	struct stat facts;
+	size_t room = 0;
+	bool whole;
+	FILE *file;
+
+	name_file(name, "marks");
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	free(phase.marks);
+	phase.marks = NULL;
+	phase.mark_count = 0;
+	phase.next = 0;
+	while (read_line(file, &mark) && mark.count >= phase.count) {
+		if (!skelgen_room((void **)&phase.marks, &room, phase.mark_count + 1, sizeof(mark)))
+			break;
+		phase.marks[phase.mark_count++] = mark;
+	}
+	whole = feof(file) && phase.mark_count && fstat(fileno(file), &facts) == 0;
+	if (whole)
+		phase.inode = facts.st_ino;
+	fclose(file);
+	aim();
+	return whole;
+}
+
+static const char *function_name(uint32_t id)
+{
+	for (size_t i = 0; id && i < skelgen_function_count; i++)
+		if (skelgen_functions[i].id == id)
+			return skelgen_functions[i].name;
+	return "MPI_Finalize";
+}
+
+/* Write all times so far, and what became of this rank. */
+static void write_times(const char *word)
+{
+	char name[LONGEST_NAME];
+	char place_of[LONGEST_NAME];
+	FILE *file;
+
+	name_file(place_of, "times");
+	name_file(name, "times.part");
+	file = fopen(name, "we");
+	if (!file) {
+		skelgen_say("cannot write %s: %s", name, strerror(errno));
+		return;
+	}
+	for (size_t i = 0; i < phase.taken_count; i++) {
+		const struct taken *one = &phase.taken[i];
+		double ns =
+			(double)(one->units << skelgen.shift) * 1e9 / (double)skelgen.ticks_per_s;
+
+		fprintf(file, "%" PRIu64 " %.0f %s\n", one->count, ns,
+			function_name(one->function));
+	}
+	fprintf(file, "%s %" PRIu64 "\n", word, phase.count);
+	if (fclose(file) == 0)
+		rename(name, place_of);
+}
+
+static void take(uint32_t function)
+{
+	if (!skelgen_room((void **)&phase.taken, &phase.taken_room, phase.taken_count + 1,
+			  sizeof(*phase.taken)))
+		return;
+	phase.taken[phase.taken_count++] =
+		(struct taken){phase.count, phase.stream->last_end, function};
+}
+
+/* Do what all ranks do at this event, so that none is still on its way to it. */
+static int agree(int mine)
+{
+	int all = 1;
+
+	pmpi.Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, mpi.comm_world);
+	return all;
+}
+
+static void hold(void)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	char name[LONGEST_NAME];
+	struct stat facts;
+
+	name_file(name, "marks");
+	agree(0);
+	write_times("held");
+	while (stat(name, &facts) != 0 || facts.st_ino == phase.inode)
+		nanosleep(&pause, NULL);
+	if (!read_marks())
+		skelgen_say("%s cannot be read; the program runs on", name);
+	agree(0);
+	phase.stream->last_end = skelgen_now();
+}
+
+/* Let the process be ended by a signal, whatever the program did with that signal. */
+static void end_soon(void)
+{
+	sigset_t set;
+
+	signal(SIGALRM, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	alarm(PATIENCE_S);
+}
+
+/*
+ * End the program on all ranks. Where a request is open MPI_Finalize may wait for it forever, so
+ * one rank aborts them all.
+ */
+static _Noreturn void stop(void)
+{
+	bool open = !skelgen.world_model || skelgen_requests_active(&phase.stream->made);
+	bool any;
+
+	write_times(open ? "stopping" : "stopped");
+	any = agree(open);
+	end_soon();
+	fflush(NULL);
+	if (!any)
+		pmpi.Finalize();
+	else if (skelgen.rank == 0)
+		pmpi.Abort(mpi.comm_world, 0);
+	else
+		pause();
+	_exit(0);
+}
+
+static SKELGEN_COLD void act(uint32_t function)
+{
+	while (phase.next_count == phase.count) {
+		enum action action = phase.marks[phase.next++].action;
+
+		aim();
+		if (action == TIME)
+			take(function);
+		else if (action == HOLD)
+			hold();
+		else
+			stop();
+	}
+}
+
+/* Measure this run from now on, if the file of marks can be read. */
+void skelgen_phase_begin(struct skelgen_stream *s)
+{
+	phase.stream = s;
+	if (!read_marks()) {
+		skelgen_say("%s holds no marks for rank %d; nothing is measured", skelgen.phases,
+			    skelgen.rank);
+		return;
+	}
+	skelgen_stream_end(s, SKELGEN_END_LIMIT, 0);
+	skelgen.recording = false;
+	skelgen.taking_part = false;
+	skelgen.long_gap = UINT64_MAX; /* no samples of CPU time */
+	s->last_end = skelgen_now();
+	place = OUTSIDE;
+	skelgen_measuring = true;
+}
+
+/* The program enters a call, of a function that counts unless it is 0. */
+struct skelgen_stream *skelgen_phase_enter(uint32_t function)
+{
+	if (place != OUTSIDE)
+		return NULL;
+	place = INSIDE; /* what MPI calls of its own is passed on */
+	if (function && !skelgen.paused) {
+		if (unlikely(phase.count == phase.next_count))
+			act(function);
+		phase.count++;
+	}
+	return phase.stream;
+}
+
+void skelgen_phase_leave(void)
+{
+	if (place == INSIDE)
+		place = OUTSIDE;
+}
+
+/* The program calls MPI_Finalize, or is a process that a rank forked. */
+void skelgen_phase_end(bool finalizing)
+{
+	bool mine = skelgen_measuring && place == OUTSIDE;
+
+	skelgen_measuring = false;
+	if (!mine || !finalizing)
+		return;
+	place = INSIDE;
+	if (phase.count == phase.next_count)
+		act(0);
+	write_times("finalized");
+}

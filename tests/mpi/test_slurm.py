@@ -20,6 +20,7 @@ from skelgen.skeleton.render import render
 from tests import fake_mpi
 from tests.mpis import MPIS, TestMpi
 from tests.plans import CALIBRATION, Builder, Do, Loop
+from tests.processes import alive, comes_true
 from tests.testbed.cluster import Cluster
 from tests.testbed.slurm import Slurm, lacking
 from tests.unit.test_prediction_predict import FACTS
@@ -31,15 +32,6 @@ pytestmark = [
     pytest.mark.mpi,
     pytest.mark.skipif(bool(REASON), reason=REASON),
 ]
-
-
-def alive(pid: int) -> bool:
-    """Say whether a process runs; one that nobody has collected yet does not."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +46,7 @@ def slurm() -> Iterator[Slurm]:
     finally:
         cluster.down()
     assert len(processes) > 4  # munged, slurmctld, slurmd on each host
-    assert [pid for pid in processes if alive(pid)] == []
+    assert comes_true(lambda: not any(alive(pid) for pid in processes))
     assert not cluster.state.exists()
 
 

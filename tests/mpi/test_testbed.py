@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.mpis import MPIS, TestMpi
+from tests.processes import alive, comes_true
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import Groups, TestbedError, find_groups
 from tests.testbed.network import rate_bits_per_s
@@ -63,13 +64,7 @@ class TestHosts:
         busy = [pid for host in cluster.hosts for pid in cluster.competing(host)]
         assert len(busy) == 4
         cluster.down()
-        left = [pid for pid in busy if Path(f"/proc/{pid}").exists()]
-        alive = [
-            pid
-            for pid in left
-            if "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
-        ]
-        assert alive == []
+        assert comes_true(lambda: not any(alive(pid) for pid in busy))
         cluster.down()
 
     def test_a_scenario_replaces_the_one_before(self, cluster: Cluster) -> None:

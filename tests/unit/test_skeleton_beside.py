@@ -7,8 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ import pytest
 from skelgen.skeleton import beside
 from skelgen.skeleton.beside import COMPETITORS, Bench
 from skelgen.skeleton.compute import Calibration, Mix
+from tests.processes import alive, comes_true
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 
@@ -29,23 +28,6 @@ def children_of(pid: int) -> list[int]:
         ]
     except OSError:
         return []
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-def comes_true(condition: Callable[[], bool]) -> bool:
-    """Wait for something that takes moments; half a minute on a busy machine."""
-    for _ in range(3000):
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,7 @@ app.command(
 )(shim)
 app.command(epilog="Example: [b]skelgen info run/[/b]")(info)
 app.command(epilog="Example: [b]skelgen export run/ --format perfetto[/b]")(export)
-app.command(epilog="Example: [b]skelgen phases run/ --picture phases.svg[/b]")(phases)
+app.add_typer(phases, name="phases")
 app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
 app.command(epilog="Example: [b]skelgen mix run/ -- mpirun -n 2 ./app small[/b]")(mix)
 app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)

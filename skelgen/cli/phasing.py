@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
@@ -15,21 +18,42 @@ from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.phases import Parameters, Phase
+    from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
 
 #: Names of MPI functions that one line of the table shows.
 _MOST_CALLS = 6
 
 
-def phases(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN",
-            help="Folder of a recorded run, or a phase signature.",
-            show_default=False,
-        ),
-    ],
+class _Showing(TyperGroup):
+    """A group whose first command need not be named: skelgen phases run/."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        named = args[:1] and args[0] in {*self.commands, *ctx.help_option_names}
+        return super().parse_args(ctx, args if named else ["show", *args])
+
+
+phases = typer.Typer(
+    cls=_Showing,
+    help="Show the phases of a run, or compare those of two runs. Without the name of "
+    "a command: show.",
+    rich_markup_mode="rich",
+    epilog="Example: [b]skelgen phases run/ -o signatures/app[/b]",
+)
+
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN",
+        help="Folder of a recorded run, or a phase signature.",
+        show_default=False,
+    ),
+]
+
+
+@phases.command(epilog="Example: [b]skelgen phases run/ --picture phases.svg[/b]")
+def show(
+    source: Source,
     relevance: Annotated[
         str | None,
         typer.Option(
@@ -90,6 +114,71 @@ def phases(
         _print(found, {"stored": output, "picture": picture})
 
 
+@phases.command(epilog="Example: [b]skelgen phases diff run-1/ signatures/app[/b]")
+def diff(
+    before: Source,
+    after: Source,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Compare the relevant phases of two runs of the same program.
+
+    Phases belong together when the same ranks make the same kinds of calls with the
+    same partners in them.
+    """
+    from skelgen.phases.compare import compare
+
+    with progress_bar() as progress:
+        runs = [
+            pipeline.phases(source, progress=progress) for source in (before, after)
+        ]
+    pairs = compare(*runs)
+    if json:
+        print_json(
+            {
+                "phases": [
+                    {"before": _optional(pair.before), "after": _optional(pair.after)}
+                    for pair in pairs
+                ],
+                "before": _whole(runs[0]),
+                "after": _whole(runs[1]),
+            }
+        )
+    else:
+        _print_pairs(pairs, runs)
+
+
+def _print_pairs(pairs: Sequence[Pair], runs: Sequence[PhaseSignature]) -> None:
+    head = ["phases", "weight", "", "time", "", "change", "share", "", "calls"]
+    rows = []
+    for pair in pairs:
+        sides = pair.before, pair.after
+        known = [phase for phase in sides if phase is not None]
+        change = "new" if pair.before is None else "lost"
+        if pair.before is not None and pair.after is not None and pair.before.time_s:
+            change = f"{pair.after.time_s / pair.before.time_s - 1:+.1%}"
+        rows.append(
+            [
+                " ".join(str(phase.number) if phase else "-" for phase in sides),
+                *(str(phase.weight) if phase else "-" for phase in sides),
+                *(format_seconds(phase.time_s) if phase else "-" for phase in sides),
+                change,
+                *(f"{phase.share:.1%}" if phase else "-" for phase in sides),
+                _shortened(known[-1].calls),
+            ]
+        )
+    print_table(head, rows)
+    print_facts(
+        [
+            (name, " -> ".join(format_seconds(value) for value in values))
+            for name, values in (
+                ("application", [run.application_s for run in runs]),
+                ("time x weight", [run.predicted_s for run in runs]),
+            )
+        ]
+    )
+
+
 def _parameters(
     relevance: str | None, longest: str | None, time_similarity: str | None
 ) -> Parameters | None:
@@ -115,19 +204,20 @@ def _sorted(signature: PhaseSignature) -> list[Phase]:
 
 def _facts(signature: PhaseSignature) -> dict[str, Any]:
     return {
-        "phases": [
-            {
-                "id": phase.number,
-                "key": phase.key,
-                "weight": phase.weight,
-                "time_s": phase.time_s,
-                "spread": phase.spread,
-                "share": phase.share,
-                "events": phase.events,
-                "calls": phase.calls,
-            }
-            for phase in _sorted(signature)
-        ],
+        "phases": [_optional(phase) for phase in _sorted(signature)],
+        **_whole(signature),
+    }
+
+
+def _optional(phase: Phase | None) -> dict[str, Any] | None:
+    if phase is None:
+        return None
+    facts = asdict(phase)
+    return {"id": facts.pop("number"), **facts}
+
+
+def _whole(signature: PhaseSignature) -> dict[str, Any]:
+    return {
         "ranks": signature.ranks,
         "application_s": signature.application_s,
         "paet_s": signature.predicted_s,

@@ -22,8 +22,8 @@ def compare(before: PhaseSignature, after: PhaseSignature) -> tuple[Pair, ...]:
     """Pair the relevant phases of two runs by what they do.
 
     Phases with the same structure from the same places in the program belong
-    together, then those with the same structure from any place. Of several, those with
-    the largest shares of the time do.
+    together, then those with the same structure from any place. Of several, those that
+    come most often do: what an interrupted iteration makes of a phase is rare.
 
     Parameters
     ----------
@@ -66,9 +66,13 @@ def _pair(
     """Give phases without partner one that has the same key."""
     taken = {phase.number for phase in partner.values()}
     free: dict[str, list[Phase]] = {}
-    for phase in sorted(right, key=lambda phase: phase.share):
+    for phase in sorted(right, key=_often):
         if phase.number not in taken:
             free.setdefault(key(phase), []).append(phase)
-    for phase in sorted(left, key=lambda phase: -phase.share):
+    for phase in sorted(left, key=_often, reverse=True):
         if phase.number not in partner and free.get(key(phase)):
             partner[phase.number] = free[key(phase)].pop()
+
+
+def _often(phase: Phase) -> tuple[int, float]:
+    return phase.weight, phase.share

@@ -7,6 +7,7 @@ import pytest
 
 from skelgen.cli.main import run
 from tests.export_samples import save_mixed
+from tests.trace_writer import RankWriter
 
 
 @pytest.fixture
@@ -62,3 +63,52 @@ def test_a_share_that_is_none_is_refused(capsys, recorded, value):
 def test_a_missing_run_is_named(capsys, tmp_path):
     assert run(["phases", str(tmp_path / "none")]) == 3
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_what_was_stored_is_shown_without_the_trace(capsys, recorded, tmp_path):
+    stored = tmp_path / "signature"
+    words = ["--json", "--relevance", "2%"]
+    assert run(["phases", str(recorded), "-o", str(stored), *words]) == 0
+    made = capsys.readouterr().out
+    assert run(["phases", str(stored), "--json"]) == 0
+    assert capsys.readouterr().out == made
+
+
+def test_stored_phases_are_replaced_with_force_only(capsys, recorded, tmp_path):
+    words = ["phases", str(recorded), "-o", str(tmp_path / "signature")]
+    assert run(words) == 0
+    assert run(words) == 2
+    assert "--force" in capsys.readouterr().err
+    assert run([*words, "--force"]) == 0
+
+
+@pytest.mark.parametrize("option", ["--longest=3%", "--picture=x.svg"])
+def test_what_needs_the_trace_says_so(capsys, recorded, tmp_path, option):
+    stored = str(tmp_path / "signature")
+    assert run(["phases", str(recorded), "-o", stored]) == 0
+    assert run(["phases", stored, option]) == 2
+    assert "trace" in capsys.readouterr().err
+
+
+def test_two_runs_are_compared_side_by_side(capsys, recorded, tmp_path):
+    stored = str(tmp_path / "signature")
+    assert run(["phases", str(recorded), "-o", stored]) == 0
+    capsys.readouterr()
+    assert run(["phases", "diff", str(recorded), stored]) == 0
+    assert "+0.0%" in capsys.readouterr().out
+    assert run(["phases", "diff", str(recorded), stored, "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)["phases"]
+    assert pairs
+    assert all(pair["before"] == pair["after"] for pair in pairs)
+
+
+def test_a_run_that_repeats_nothing_is_told_to_take_a_skeleton(capsys, tmp_path):
+    for rank in range(2):
+        writer = RankWriter(rank, 2)
+        writer.event("MPI_Init", 0, 9)
+        writer.event("MPI_Barrier", 90000, 9)
+        writer.event("MPI_Bcast", 90000, 9, peer=0, count_a=1, type_a=8)
+        writer.finish()
+        writer.save(tmp_path)
+    assert run(["phases", str(tmp_path)]) == 0
+    assert "build a skeleton" in capsys.readouterr().err

@@ -1,0 +1,148 @@
+"""A phase signature on disk: what is written is read, and damage is named."""
+
+import dataclasses
+import random
+import tomllib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skelgen._paths import shim_sources
+from skelgen.errors import InputError
+from skelgen.phases import extract, store
+from skelgen.phases.compare import compare
+from skelgen.phases.counts import counts
+from skelgen.phases.sign import FIRST, sign
+from skelgen.ticks import place
+from tests import builders, summaries
+from tests.random_programs import random_program
+
+LOOPS = """
+    rank 0
+      repeat 40 {
+        1000 Isend to=1 tag=1 as=s
+           0 Waitall of=s
+         500 Allreduce bytes=8 op=1
+      }
+    rank 1
+      repeat 40 {
+        1000 Irecv from=0 tag=1 as=r
+           0 Waitall of=r
+         500 Allreduce bytes=8 op=1
+      }
+"""
+
+
+def of_text(text):
+    return of_events(builders.events(text))
+
+
+def of_events(events):
+    built = summaries.build(events)
+    clock = place(events.calls, built.matching)
+    found = extract(events, built.matching, clock, built.symbols)
+    return sign(found, events.calls, summaries.PROVENANCE, None, 1)
+
+
+def test_counts_leave_out_completions():
+    (loop,) = of_text(LOOPS).phases
+    assert loop.phase.weight == 40
+    assert loop.occurrences[3].begin == (6, 6)
+    assert loop.occurrences[3].end == (8, 8)
+
+
+def test_the_first_occurrences_are_stored_and_the_last_one():
+    (loop,) = of_text(LOOPS).phases
+    numbers = [one.number for one in loop.occurrences]
+    assert numbers[:FIRST] == list(range(FIRST))
+    assert numbers[-1] == 39
+    assert numbers == sorted(set(numbers))
+
+
+def test_functions_count_as_the_table_of_the_recorder_says():
+    table = tomllib.loads((shim_sources() / "mpi_calls.toml").read_text())
+    never = "init finalize complete probe release control local passed".split()
+    for name, entry in table.items():
+        if name.startswith("MPI_") and isinstance(entry, dict):
+            expected = entry["kind"] not in never and name != "MPI_Win_test"
+            assert counts(name) == expected, name
+
+
+@given(st.integers(0, 2**32))
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_what_is_stored_is_read(tmp_path, seed):
+    signature = dataclasses.replace(
+        of_events(random_program(random.Random(seed))),
+        folder="/a b",
+        environment=(("UCX_TLS", "self"),),
+        files=(("/bin/app: x", "00ff"),),
+    )
+    written = store.save(signature, tmp_path)
+    assert written == tmp_path / "phases.yaml"
+    assert store.load(tmp_path) == signature
+    assert store.load(written) == signature
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("skelgen_phases: 1", "skelgen_phases: 2", "version '2', expected 1"),
+        ("skelgen_phases: 1", "format: 1", "'skelgen_phases' is missing"),
+        ("weight: 40", "weight: 3", "occurrences.3..number: read 3, expected 0 to 2"),
+        ("weight: 40", "weight: many", "phases.0..weight: read 'many'"),
+        ('begin: "6*2"', 'begin: "6*3"', "begin: read 3, expected 1 to 2"),
+        ('begin: "6*2"', 'begin: "6"', "begin: read 1 event counts, expected 2"),
+        ('begin: "6*2"', 'begin: "9 6"', "end: read event count 8 of rank 0"),
+        ('counts: "80*2"', 'counts: "70 80"', "rank 0, expected 0 to 70"),
+        ("ranks: 2", "ranks: two", "ranks: read 'two'"),
+        ("others:", "other:", "field 'others' is missing"),
+    ],
+)
+def test_damage_is_named_with_its_place(tmp_path, old, new, expected):
+    file = store.save(of_text(LOOPS), tmp_path)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=expected) as caught:
+        store.load(file)
+    assert str(caught.value).startswith(str(file))
+
+
+def test_a_folder_without_phases_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"phases\.yaml: there is no such file"):
+        store.load(tmp_path)
+
+
+def test_phases_are_paired_by_structure_whatever_their_number_and_time():
+    other = LOOPS.replace("repeat 40", "repeat 70").replace("1000", "9000")
+    first = "rank 0-1\n repeat 30 {\n 9000 Barrier\n }"
+    pairs = compare(of_text(LOOPS), of_text(first + other))
+    known = [(p.before and p.before.weight, p.after and p.after.weight) for p in pairs]
+    assert known == [(40, 70), (None, 30)]
+
+
+def test_of_phases_with_one_structure_the_frequent_ones_are_paired():
+    def text(fast):
+        return f"""
+        rank 0-1
+          repeat 8 {{
+            90000 Barrier
+          }}
+          repeat {fast} {{
+            1000 Barrier
+          }}
+        """
+
+    pairs = compare(of_text(text(60)), of_text(text(100)))
+    assert [(p.before.weight, p.after.weight) for p in pairs] == [(8, 8), (60, 100)]
+
+
+def test_phases_of_other_numbers_of_ranks_are_not_compared():
+    three = of_text("rank 0-2\n repeat 9 {\n 10 Barrier\n }")
+    with pytest.raises(InputError, match="of 2 and of 3 ranks"):
+        compare(of_text(LOOPS), three)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -32,6 +33,17 @@ def check_free(target: Path, *, force: bool) -> None:
         around = around.parent
     if not (around.is_dir() and os.access(around, os.W_OK | os.X_OK)):
         raise UsageError(f"{target} cannot be created: {around} is not writable")
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Let one process at a time fill a folder: those that wait find what it made."""
+    with contextlib.ExitStack() as stack:
+        # Not every folder can be written, and not every file system has locks.
+        with contextlib.suppress(OSError):
+            file = stack.enter_context((folder / ".lock").open("w"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @contextlib.contextmanager

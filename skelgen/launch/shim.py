@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import logging
 import shutil
@@ -17,6 +15,7 @@ from skelgen import _paths
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.command import LaunchCommand, linked_mpi
 from skelgen.launch.elf import MpiLibrary
+from skelgen.launch.folders import alone
 from skelgen.launch.mpi import (
     Mpi,
     MpiKind,
@@ -108,7 +107,7 @@ def shim(mpi: Mpi) -> Path:
         return target
     try:
         target.parent.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(target.parent.parent):
+        with alone(target.parent.parent):
             if not target.exists():
                 _build(compiler, target)
     except OSError as error:
@@ -117,15 +116,6 @@ def shim(mpi: Mpi) -> Path:
             "set SKELGEN_CACHE to a folder that can be written"
         ) from error
     return target
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let one process build at a time: those that wait find what it built."""
-    with (folder / ".lock").open("w") as file:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def shim_key(compiler: Path, sources: Path) -> str:

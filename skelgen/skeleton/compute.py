@@ -16,7 +16,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ import numpy as np
 
 from skelgen import _paths
 from skelgen.errors import MachineError, UsageError
+from skelgen.launch.folders import alone
 from skelgen.launch.process import run
 from skelgen.skeleton.render_template import fill
 
@@ -183,8 +184,13 @@ def calibrate(
     kept = folder / f"{_key(str(compiler), mix, processes)}.json"
     if (known := _read(kept)) is not None:
         return known
-    measured = _measure(str(compiler), mix, processes)
-    _keep(kept, measured)
+    with suppress(OSError):  # what cannot be kept is measured each time
+        folder.mkdir(parents=True, exist_ok=True)
+    with alone(folder):  # two that measure at a time would both be wrong
+        if (known := _read(kept)) is not None:
+            return known
+        measured = _measure(str(compiler), mix, processes)
+        _keep(kept, measured)
     return measured
 
 
@@ -313,7 +319,6 @@ def _read(path: Path) -> Calibration | None:
 def _keep(path: Path, calibration: Calibration) -> None:
     """Write a calibration beside its place and rename it; a cache may fail."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_suffix(f".{os.getpid()}")
         beside.write_text(json.dumps(asdict(calibration), indent=1) + "\n")
         beside.replace(path)

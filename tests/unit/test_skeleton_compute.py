@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -41,7 +43,7 @@ def test_a_compiler_that_fails_is_reported(tmp_path: Path) -> None:
     broken.chmod(0o755)
     with pytest.raises(MachineError, match="ended with 3: internal compiler error"):
         calibrate(broken, cache=tmp_path)
-    assert not (tmp_path / "calibrations").exists()
+    assert not list(tmp_path.glob("calibrations/*.json"))
 
 
 def test_a_damaged_kept_calibration_is_measured_again(tmp_path: Path) -> None:
@@ -76,6 +78,23 @@ def test_a_mixture_is_measured_anew_and_arithmetic_once(
     for mix in (*both, *both, Mix(), Mix()):
         assert calibrate(compiler, mix=mix, cache=tmp_path).mix == mix
     assert measured == [*both, *both, Mix()]
+
+
+def test_those_that_calibrate_at_the_same_time_get_one_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skelgen.skeleton import compute
+
+    rates = iter((400.0, 401.0, 402.0))
+
+    def measure(compiler: str, mix: Mix, processes: int) -> Calibration:
+        time.sleep(0.1)
+        return Calibration(mix, (next(rates), 0.0, 0.0), 0, 0, 1, "h", "c")
+
+    monkeypatch.setattr(compute, "_measure", measure)
+    with ThreadPoolExecutor(3) as pool:
+        found = pool.map(lambda _: calibrate("true", cache=tmp_path), range(3))
+    assert [one.steps_per_us[0] for one in found] == [400.0, 400.0, 400.0]
 
 
 def _keys(compiler: Path, cache: Path) -> list[str]:

@@ -12,6 +12,7 @@ import typer
 from skelgen import __version__
 from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
+from skelgen.cli.measuring import measure
 from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain
 from skelgen.cli.phasing import phases
@@ -48,6 +49,7 @@ app.command(
 app.command(epilog="Example: [b]skelgen info run/[/b]")(info)
 app.command(epilog="Example: [b]skelgen export run/ --format perfetto[/b]")(export)
 app.add_typer(phases, name="phases")
+app.command(epilog="Example: [b]skelgen measure sig/ -- mpirun -n 2 ./app[/b]")(measure)
 app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
 app.command(epilog="Example: [b]skelgen mix run/ -- mpirun -n 2 ./app small[/b]")(mix)
 app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)

@@ -6,6 +6,7 @@ Other stages than launch and prediction are imported where they are used, so tha
 
 from skelgen.pipeline.building import BuildOptions, build
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
+from skelgen.pipeline.measuring import Measurement, measure
 from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.parallel import launched, team
@@ -18,6 +19,7 @@ __all__ = [
     "EXPORT_FORMATS",
     "BuildOptions",
     "Exported",
+    "Measurement",
     "SelectOptions",
     "build",
     "calibrate",
@@ -25,6 +27,7 @@ __all__ = [
     "fit_mix",
     "info",
     "launched",
+    "measure",
     "phases",
     "predict",
     "record",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.launch import Host, LaunchCommand
-from skelgen.launch.runner import Runner
+from skelgen.launch.launchers import for_ranks
+from skelgen.launch.process import Started
+from skelgen.launch.runner import Runner, Running
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Application:
         With the ranks of each; where the command says when empty.
     runner : Runner or None
         Starts it on hosts; the command runs as it was typed when None.
+    workspace : Path or None
+        Folder that all hosts see, for the files of the run; a temporary one when None.
     """
 
     launch: LaunchCommand
@@ -38,6 +42,32 @@ class Application:
     environment: tuple[tuple[str, str], ...] = ()
     hosts: tuple[Host, ...] = ()
     runner: Runner | None = None
+    workspace: Path | None = None
+
+    def start(
+        self, variables: Mapping[str, str], *, limit_s: float | None
+    ) -> Started | Running:
+        """Start it with variables that the ranks, and only they, get in addition.
+
+        ``env`` sets them: the recorder in a launcher would load an MPI library there.
+        """
+        pairs = [f"{name}={text}" for name, text in variables.items()]
+        program = ["env", *pairs, *self.launch.program]
+        settings = dict(self.environment)
+        if self.runner is not None:
+            return self.runner.start(
+                program,
+                ranks=self.ranks,
+                hosts=self.hosts,
+                environment=settings,
+                limit_s=limit_s,
+            )
+        return Started(
+            self.launch.running(program, variables=for_ranks(settings)),
+            timeout_s=limit_s,
+            environment=settings,
+            folder=self.folder,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +79,16 @@ class Wanted:
     phase : int
         Its number in the signature, from 1.
     occurrence : int
-        Place among all occurrences of the run, from 0.
+        Among the occurrences of its phase, from 0.
     begin, end : (ranks,) int64 arrays
-        The calls after which each rank is at its begin and at its end.
+        Event counts of each rank, as `skelgen.phases.counts` defines them.
     warm : (ranks,) int64 array
         Where a checkpoint is taken: the begin of an occurrence before it, so that
         caches are warm when it begins.
     recorded_s : float
         Its time in the recording, mean of the ranks [s].
+    calls : tuple of str
+        MPI functions of the phase on the smallest rank that takes part.
     """
 
     phase: int
@@ -65,6 +97,7 @@ class Wanted:
     end: NDArray[np.int64]
     warm: NDArray[np.int64]
     recorded_s: float
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,176 @@
+"""The command that executes the phases of an application."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skelgen import pipeline
+from skelgen.cli.bar import progress_bar
+from skelgen.cli.options import (
+    BatchOptions,
+    Json,
+    QueueLimit,
+    Strict,
+    ThroughWay,
+    Verbose,
+    share,
+    through_of,
+)
+from skelgen.cli.output import print_facts, print_json, print_table
+from skelgen.errors import UntrustedError, UsageError
+from skelgen.launch.hosts import parse_hosts, read_hostfile
+from skelgen.launch.through import Way
+from skelgen.units import format_seconds
+
+logger = logging.getLogger(__name__)
+
+
+def measure(
+    signature: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SIG",
+            help="Phase signature (skelgen phases RUN -o SIG), or a recorded run.",
+            show_default=False,
+        ),
+    ],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND]",
+            help="Launch of the application; that of the recording when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    backend: Annotated[
+        str,
+        typer.Option(
+            help="How phases are executed: live (from the start, then stopped), criu "
+            "or dmtcp (from images), or auto: live unless they come late."
+        ),
+    ] = "auto",
+    hosts: Annotated[
+        str,
+        typer.Option(
+            help="Where it runs: n1,n2 or n[1-4] or n1:2.",
+            show_default="where the command says",
+        ),
+    ] = "",
+    hostfile: Annotated[
+        Path | None,
+        typer.Option(help="The same in a file, of Open MPI or of MPICH."),
+    ] = None,
+    warm_up: Annotated[
+        int,
+        typer.Option(help="First occurrences of a phase not measured.", min=0, max=8),
+    ] = 1,
+    occurrences: Annotated[
+        int,
+        typer.Option(help="Measured ones of each phase, at least.", min=1, max=15),
+    ] = 1,
+    run_share: Annotated[
+        str,
+        typer.Option(
+            "--share",
+            help="Measure more of them within this share of the application's time.",
+        ),
+    ] = "8%",
+    restores: Annotated[
+        int, typer.Option(help="Executions of each image (criu, dmtcp).", min=1)
+    ] = 3,
+    through: ThroughWay = Way.AUTO,
+    batch_options: BatchOptions = "",
+    queue_limit: QueueLimit = "10min",
+    strict: Strict = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Execute the phases of an application and predict its time from theirs."""
+    from skelgen.runners.backends import backends
+    from skelgen.runners.plan import Extent
+
+    if backend not in (known := ["auto", *backends()]):
+        raise UsageError(f"--backend {backend}: expected {', '.join(known)}")
+    if hosts and hostfile is not None:
+        raise UsageError("give --hosts or --hostfile, not both")
+    found = parse_hosts(hosts) if hosts else ()
+    with progress_bar() as progress:
+        done = pipeline.measure(
+            signature,
+            tuple(command or ()),
+            backend=backend,
+            hosts=read_hostfile(hostfile) if hostfile is not None else found,
+            extent=Extent(warm_up, occurrences, share(run_share, "--share")),
+            restores=restores,
+            through=through_of(through, batch_options, queue_limit),
+            progress=progress,
+        )
+    reasons = done.estimate.reasons
+    if json:
+        print_json(facts_of(done))
+        for reason in reasons:
+            logger.warning("do not trust: %s", reason)
+    else:
+        _show(done)
+    if strict and reasons:
+        raise UntrustedError(f"do not trust: {reasons[0]}")
+
+
+def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
+    """Return what machines are told of a measurement."""
+    found = done.estimate
+    known = {} if done.aet_s is None else {"aet_s": done.aet_s}
+    return {
+        "phases": [
+            {
+                "id": phase.number,
+                "weight": phase.weight,
+                "pet_s": phase.pet_s,
+                "share": phase.share,
+            }
+            for phase in found.phases
+        ],
+        "paet_s": found.time_s.p50,
+        "p5_s": found.time_s.p5,
+        "p95_s": found.time_s.p95,
+        "set_s": done.set_s,
+        **known,
+        "verdict": found.verdict,
+    }
+
+
+def _show(done: pipeline.Measurement) -> None:
+    found = done.estimate
+    print_table(
+        ["phase", "weight", "measured", "time", "+-", "share"],
+        [
+            [
+                str(phase.number),
+                str(phase.weight),
+                str(phase.occurrences),
+                format_seconds(phase.pet_s),
+                f"{phase.spread:.1%}",
+                f"{phase.share:.1%}",
+            ]
+            for phase in found.phases
+        ],
+    )
+    time_s = found.time_s
+    rows = [
+        (
+            "predicted",
+            f"{format_seconds(time_s.p50)}  ({format_seconds(time_s.p5)} to "
+            f"{format_seconds(time_s.p95)})",
+        ),
+        ("measuring took", f"{format_seconds(done.set_s)}  ({done.backend})"),
+    ]
+    if done.aet_s is not None:
+        error = time_s.p50 / done.aet_s - 1 if done.aet_s else 0.0
+        rows.append(("recorded", f"{format_seconds(done.aet_s)}  ({error:+.2%})"))
+    print_facts([*rows, ("verdict", found.verdict)])
+    for reason in found.reasons:
+        typer.echo(f"do not trust: {reason}")

@@ -1,0 +1,102 @@
+"""Execute the phases of an application and predict its time from them."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.launch import Host
+from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.phasing import phases
+from skelgen.pipeline.predicting import SEED
+from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    from skelgen.runners.estimate import Estimate
+    from skelgen.runners.plan import Extent
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What executing the phases told.
+
+    Attributes
+    ----------
+    estimate : Estimate
+    set_s : float
+        Wall time of the measuring (SET) [s].
+    aet_s : float or None
+        Time of the application (AET) where it is known: on the machine of the
+        recording [s].
+    backend : str
+    """
+
+    estimate: Estimate
+    set_s: float
+    aet_s: float | None
+    backend: str
+
+
+def measure(
+    source: Path,
+    command: Sequence[str] = (),
+    *,
+    backend: str = "auto",
+    hosts: Sequence[Host] = (),
+    extent: Extent | None = None,
+    restores: int = 3,
+    through: Through = NEAREST,
+    progress: Progress = NO_PROGRESS,
+) -> Measurement:
+    """Execute the relevant phases of an application and predict its time.
+
+    Parameters
+    ----------
+    source : Path
+        Phase signature: its file, its folder, or the run that it is made of.
+    command : sequence of str
+        Launch of the application, that of the recording when empty.
+    backend : str
+        ``auto``, or the name of one.
+    hosts : sequence of Host
+        Where it runs; where the command says when empty.
+    extent : Extent, optional
+        How much is executed.
+    restores : int
+        Executions of each image, where there are images.
+    through : Through
+        How runs reach their hosts.
+    progress : Progress
+    """
+    import numpy as np
+
+    from skelgen.prediction.campaign import placed
+    from skelgen.runners.application import application_of
+    from skelgen.runners.backends import choose
+    from skelgen.runners.estimate import estimate
+    from skelgen.runners.execute import execute
+    from skelgen.runners.plan import Extent, check_phases
+
+    signature = phases(source, progress=progress)
+    check_phases(signature)
+    folder = (source if source.is_dir() else source.parent).absolute()
+    application, doubts = application_of(
+        signature,
+        command,
+        hosts=placed(signature.ranks, hosts),
+        runner_of=partial(through.runner, folder=folder) if hosts else None,
+        workspace=folder if hosts else None,
+    )
+    chosen, plan = choose(backend, signature, extent or Extent(), application)
+    done = execute(chosen, application, plan, restores=restores, progress=progress)
+    here = not hosts and platform.node() == signature.provenance.host
+    return Measurement(
+        estimate(signature, done.measured, np.random.default_rng(SEED), doubts),
+        done.set_s,
+        signature.application_s if here else None,
+        chosen.name,
+    )

@@ -1,0 +1,111 @@
+"""The application of a phase signature, as it is launched again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from skelgen.errors import InputError, UsageError
+from skelgen.launch import Host, LaunchCommand, Launcher, parse_command
+from skelgen.launch.command import check_library
+from skelgen.launch.files import changed_files, file_hashes
+from skelgen.launch.launchers import launcher_of
+from skelgen.launch.mpi import MpiKind, kind_of
+from skelgen.launch.record import missing_settings, setting_differences
+from skelgen.launch.runner import Runner
+from skelgen.launch.shim import mpi_of
+from skelgen.phases.stored import PhaseSignature
+from skelgen.runners.interface import Application
+
+
+def application_of(
+    signature: PhaseSignature,
+    command: Sequence[str],
+    *,
+    hosts: Sequence[Host] = (),
+    runner_of: Callable[[Launcher], Runner] | None = None,
+    workspace: Path | None = None,
+) -> tuple[Application, tuple[str, ...]]:
+    """Return the application as it is to be launched, and what is doubtful about that.
+
+    Parameters
+    ----------
+    signature : PhaseSignature
+    command : sequence of str
+        Its launch; that of the recording, in the folder of the recording, when empty.
+    hosts : sequence of Host
+        With the ranks of each; where the command says when empty.
+    runner_of : callable, optional
+        Makes of the launcher what starts it on hosts.
+    workspace : Path, optional
+        Folder that all hosts see.
+
+    Raises
+    ------
+    UsageError
+        When no launch is known, or it starts another number of ranks.
+    InputError
+        When the recorded program or its input is missing or has changed.
+    MachineError
+        When launcher or program of `command` is not here.
+    """
+    folder = Path.cwd() if command else Path(signature.folder)
+    recorded = signature.provenance.command
+    if not (command or recorded):
+        raise UsageError(
+            "the launch of the application is not known, it was recorded by hand; give "
+            "it after --, as in -- mpirun -n 2 ./app"
+        )
+    if not command and (changes := changed_files(signature.files)):
+        raise InputError(
+            f"{changes[0]}: its phases may be others now; record it again, or name the "
+            "program to measure after --"
+        )
+    with contextlib.chdir(folder if folder.is_dir() else Path.cwd()):
+        launch = _absolute(parse_command(command or recorded))
+        check_library(launch)
+        doubts = _doubts(signature, launch, given=bool(command))
+        launcher = launch.launcher or launcher_of(mpi_of(launch))
+    if launch.ranks not in (None, signature.ranks):
+        raise UsageError(
+            f"the command starts {launch.ranks} ranks, the phase signature is of "
+            f"{signature.ranks}; record the application with {launch.ranks}"
+        )
+    return Application(
+        launch=launch,
+        ranks=signature.ranks,
+        folder=folder if folder.is_dir() else None,
+        environment=tuple(missing_settings(dict(signature.environment)).items()),
+        hosts=tuple(hosts),
+        runner=runner_of(launcher) if runner_of is not None else None,
+        workspace=workspace,
+    ), doubts
+
+
+def _absolute(launch: LaunchCommand) -> LaunchCommand:
+    """Name the program so that it is found from any folder."""
+    name, *arguments = launch.program
+    if "/" not in name:
+        return launch
+    return replace(launch, program=(str(Path(name).absolute()), *arguments))
+
+
+def _doubts(
+    signature: PhaseSignature, launch: LaunchCommand, *, given: bool
+) -> tuple[str, ...]:
+    doubts = []
+    known = [digest for _, digest in signature.files[:1]]
+    now = [digest for _, digest in file_hashes(launch.program)[:1]]
+    if given and known and now != known:
+        doubts.append(
+            f"{launch.program[0]} is not the file that was recorded; with another "
+            "compiler or version the phases may be others"
+        )
+    mpi, recorded = mpi_of(launch), kind_of(signature.provenance.mpi)
+    if MpiKind.UNKNOWN not in (mpi.kind, recorded) and mpi.kind is not recorded:
+        doubts.append(f"recorded with {signature.provenance.mpi}, run with {mpi.title}")
+    if signature.folder:
+        doubts += setting_differences(dict(signature.environment))
+    return tuple(doubts)

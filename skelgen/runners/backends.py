@@ -1,0 +1,56 @@
+"""The backends by name, and which one is best for an application."""
+
+from __future__ import annotations
+
+import logging
+
+from skelgen.errors import MachineError
+from skelgen.phases.stored import PhaseSignature
+from skelgen.runners.interface import Application, Backend
+from skelgen.runners.live import Live
+from skelgen.runners.plan import Extent, Plan, by_images, in_one_run
+
+logger = logging.getLogger(__name__)
+
+#: An execution that takes a larger share of the application's time is worth images [1].
+_LONG = 0.3
+
+
+def backends() -> dict[str, Backend]:
+    """Return all backends by name."""
+    return {one.name: one for one in (Live(),)}
+
+
+def choose(
+    name: str, signature: PhaseSignature, extent: Extent, application: Application
+) -> tuple[Backend, Plan]:
+    """Choose the backend, and what it executes.
+
+    Parameters
+    ----------
+    name : str
+        ``auto``: `live`, unless the trace tells that the phases come late and images
+        can be made here.
+    signature : PhaseSignature
+    extent : Extent
+    application : Application
+
+    Raises
+    ------
+    MachineError
+        When the backend that was named does not work here.
+    """
+    found, live = backends(), in_one_run(signature, extent)
+    if name == Live.name:
+        return found[name], live
+    if name == "auto":
+        late = live.expected_s > _LONG * signature.application_s
+        if not late or application.hosts or "criu" not in found:
+            return found[Live.name], live
+        if not (probe := found["criu"].probe(application)).works:
+            logger.info("no checkpoints: %s", probe.text)
+            return found[Live.name], live
+        return found["criu"], by_images(signature, extent)
+    if not (probe := found[name].probe(application)).works:
+        raise MachineError(f"--backend {name}: {probe.text}")
+    return found[name], by_images(signature, extent)

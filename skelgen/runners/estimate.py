@@ -1,0 +1,199 @@
+"""From times of phases to the time of the application."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.phases.stored import PhaseSignature, StoredPhase
+from skelgen.prediction.intervals import interval, median_draws, relative_spread
+from skelgen.prediction.types import Interval
+from skelgen.runners.interface import Measured
+
+#: Error of the method itself as a share of the time [1].
+_METHOD_ERROR = 0.01
+#: Occurrences that differ from the phase's mean in the recording by more standard
+#: errors are no fair sample of it [1].
+_SIGNIFICANT = 2.0
+#: Above these, times of phases do not tell that of the application [1].
+_LARGEST_UNCOVERED, _LARGEST_LEFT_OUT, _WIDEST = 0.1, 0.1, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTime:
+    """A phase that was measured.
+
+    Attributes
+    ----------
+    number, weight : int
+    pet_s : float
+        Time of an occurrence (PET) [s].
+    spread : float
+        Standard deviation of the occurrences over their mean [1].
+    occurrences : int
+        So many were measured.
+    share : float
+        Part of the predicted time [0 to 1].
+    """
+
+    number: int
+    weight: int
+    pet_s: float
+    spread: float
+    occurrences: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The time of the application, predicted from its phases.
+
+    Attributes
+    ----------
+    phases : tuple of PhaseTime
+    time_s : Interval
+        PAET with its 90 % interval [s].
+    reasons : tuple of str
+        Why it should not be trusted; empty when it can be.
+    """
+
+    phases: tuple[PhaseTime, ...]
+    time_s: Interval
+    reasons: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Return ``trust`` or ``do not trust``."""
+        return "do not trust" if self.reasons else "trust"
+
+
+def paet_s(signature: PhaseSignature, measured: Sequence[Measured]) -> float:
+    """Predict the time of the application from one execution of its phases [s]."""
+    pets_s = {number: _pet_s(*pair) for number, pair in _pairs(signature, measured)}
+    return _scaled(signature, pets_s)
+
+
+def estimate(
+    signature: PhaseSignature,
+    measured: Sequence[Measured],
+    generator: np.random.Generator,
+    doubts: Sequence[str] = (),
+) -> Estimate:
+    """Predict the time of the application from times of its phases.
+
+    The sum of PET x weight, and the time of the recording that no measured phase
+    covers, scaled as the phases are: by what they take here over what they took there.
+
+    Parameters
+    ----------
+    signature : PhaseSignature
+    measured : sequence of Measured
+        At least one occurrence of one phase.
+    generator : numpy.random.Generator
+    doubts : sequence of str
+        Further reasons not to trust it.
+
+    References
+    ----------
+    Martinez Canillas 2011, equation 4.1: PAET is the sum of PET x weight.
+    """
+    pairs = dict(_pairs(signature, measured))
+    pets_s = {number: _pet_s(*pair) for number, pair in pairs.items()}
+    middle = _scaled(signature, pets_s)
+    draws = np.zeros(1)
+    for number, (stored, times) in pairs.items():
+        times_s = [one.time_s for one in times]
+        factors = median_draws(times_s, generator, spread=stored.phase.spread)
+        part = pets_s[number] * stored.phase.weight / statistics.median(times_s)
+        draws = draws + factors * part
+    draws *= middle / _covered_s(pairs, pets_s)
+    error = np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
+    time_s = interval(draws * error, middle)
+    phases = tuple(
+        PhaseTime(
+            number=number,
+            weight=stored.phase.weight,
+            pet_s=pets_s[number],
+            spread=relative_spread([one.time_s for one in times]) or 0.0,
+            occurrences=len(times),
+            share=pets_s[number] * stored.phase.weight / middle,
+        )
+        for number, (stored, times) in pairs.items()
+    )
+    reasons = (*_reasons(signature, pairs, time_s), *doubts)
+    return Estimate(phases, time_s, reasons)
+
+
+_Pairs = dict[int, tuple[StoredPhase, list[Measured]]]
+
+
+def _pairs(
+    signature: PhaseSignature, measured: Sequence[Measured]
+) -> list[tuple[int, tuple[StoredPhase, list[Measured]]]]:
+    """Put the times to their phases; phases without any are left out."""
+    found = []
+    for stored in signature.phases:
+        number = stored.phase.number
+        times = [one for one in measured if one.phase == number]
+        if times:
+            found.append((number, (stored, times)))
+    return found
+
+
+def _pet_s(stored: StoredPhase, times: Sequence[Measured]) -> float:
+    """Return the time of an occurrence here [s].
+
+    Where the measured occurrences were faster or slower than the others already in the
+    recording, their mean is corrected by that.
+    """
+    known = {one.number: one.time_s for one in stored.occurrences}
+    here_s = statistics.fmean(one.time_s for one in times)
+    there_s = statistics.fmean(known[one.occurrence] for one in times)
+    error = stored.phase.spread / math.sqrt(len(times))
+    if not there_s or abs(there_s / stored.phase.time_s - 1) <= _SIGNIFICANT * error:
+        return here_s
+    return here_s * stored.phase.time_s / there_s
+
+
+def _covered_s(pairs: _Pairs, pets_s: dict[int, float]) -> float:
+    return math.fsum(
+        pets_s[number] * stored.phase.weight for number, (stored, _) in pairs.items()
+    )
+
+
+def _scaled(signature: PhaseSignature, pets_s: dict[int, float]) -> float:
+    weights = [one.phase for one in signature.phases if one.phase.number in pets_s]
+    here_s = math.fsum(pets_s[phase.number] * phase.weight for phase in weights)
+    there_s = math.fsum(phase.time_s * phase.weight for phase in weights)
+    return here_s * signature.application_s / there_s
+
+
+def _reasons(
+    signature: PhaseSignature, pairs: _Pairs, time_s: Interval
+) -> tuple[str, ...]:
+    """Say why the phases that were measured may not tell the application's time."""
+    reasons = []
+    uncovered = 1 - signature.covered_share
+    if uncovered > _LARGEST_UNCOVERED:
+        reasons.append(
+            f"{uncovered:.0%} of the application's time is in no relevant phase "
+            f"(at most {_LARGEST_UNCOVERED:.0%} is trusted); lower --relevance"
+        )
+    left_out = math.fsum(
+        one.phase.share for one in signature.phases if one.phase.number not in pairs
+    )
+    if left_out > _LARGEST_LEFT_OUT:
+        reasons.append(
+            f"phases with {left_out:.0%} of the application's time come too late to be "
+            f"measured (at most {_LARGEST_LEFT_OUT:.0%} is trusted)"
+        )
+    if time_s.half_width > _WIDEST:
+        reasons.append(
+            f"the interval is too wide: {time_s.half_width:.0%} to both sides, at most "
+            f"{_WIDEST:.0%} is trusted; measure more occurrences: --share"
+        )
+    return tuple(reasons)

@@ -1,0 +1,78 @@
+"""Execute the phases of an application with a backend."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from skelgen.launch.process import Interrupts
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.runners.interface import Application, Backend, Measured
+from skelgen.runners.plan import Plan
+
+#: An execution may take this many times the expected time and as long besides [1, s].
+_PATIENCE, _PATIENCE_S = 50.0, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What was measured.
+
+    Attributes
+    ----------
+    measured : tuple of Measured
+    set_s : float
+        Time that it took (SET): launching and all until the last phase was over; with
+        images from the first restored to the end, for they are made once [s].
+    """
+
+    measured: tuple[Measured, ...]
+    set_s: float
+
+
+def execute(
+    backend: Backend,
+    application: Application,
+    plan: Plan,
+    *,
+    restores: int = 1,
+    progress: Progress = NO_PROGRESS,
+) -> Execution:
+    """Execute the phases and leave nothing running.
+
+    Parameters
+    ----------
+    backend : Backend
+    application : Application
+    plan : Plan
+    restores : int
+        How often each occurrence is executed, where there are images of it.
+    progress : Progress
+    """
+    begin_s = time.monotonic()
+    images = backend.name != "live"
+    times = restores if images else 1
+    progress.start("measuring the phases", len(plan.wanted) * (1 + times))
+    with Interrupts():
+        session = backend.launch(application, plan.wanted, limit_s=limit_s(plan))
+        try:
+            for wanted in plan.wanted:
+                session.request(wanted)
+                progress.advance(1)
+            if images:
+                begin_s = time.monotonic()
+            measured = []
+            for wanted in plan.wanted:
+                for _ in range(times):
+                    measured.append(session.restore(wanted))
+                    progress.advance(1)
+            set_s = time.monotonic() - begin_s
+        finally:
+            session.stop()
+            progress.finish()
+    return Execution(tuple(measured), set_s)
+
+
+def limit_s(plan: Plan) -> float:
+    """Return the longest time that an execution may take [s]."""
+    return _PATIENCE * plan.expected_s + _PATIENCE_S

@@ -1,0 +1,229 @@
+"""Run the application until its phases have been measured, and stop it there.
+
+Needs no privilege, works over any network and with any MPI.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from skelgen.errors import ApplicationError
+from skelgen.launch import Finished
+from skelgen.launch.process import Interrupts
+from skelgen.launch.shim import mpi_of, shim
+from skelgen.phases.counts import counts
+from skelgen.runners.interface import Application, Measured, Probe, Wanted
+from skelgen.runners.marks import (
+    STOP,
+    STOPPED,
+    RankTimes,
+    mean_s,
+    read_times,
+    timed,
+    times_file,
+    write_marks,
+)
+from skelgen.units import format_seconds
+
+#: How often a run is asked whether it has ended, and its files whether ranks have [s].
+_PAUSE_S, _LOOK_S = 0.01, 0.25
+#: How long a launcher may take to end after all ranks have told their times, and ranks
+#: after the first one has [s]. The shim ends a rank whose MPI does not end after 10 s.
+_TO_END_S, _TO_FOLLOW_S = 15.0, 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Measures phases in passing."""
+
+    name: ClassVar[str] = "live"
+
+    def probe(self, application: Application) -> Probe:
+        """Say that it works: what it needs every recording needed."""
+        return Probe(True, f"runs {application.launch.program[0]} and stops it")
+
+    def launch(
+        self, application: Application, wanted: Sequence[Wanted], *, limit_s: float
+    ) -> LiveRun:
+        """Start the application with the times of `wanted` to be taken."""
+        return LiveRun(application, wanted, limit_s)
+
+
+class LiveRun:
+    """One execution; a `Session`, and a `skelgen.launch.runner.Running`.
+
+    Parameters
+    ----------
+    application : Application
+    wanted : sequence of Wanted
+    limit_s : float
+        Longest time of the whole [s].
+    """
+
+    def __init__(
+        self, application: Application, wanted: Sequence[Wanted], limit_s: float
+    ) -> None:
+        self._application, self._wanted = application, tuple(wanted)
+        self._folder = Path(
+            tempfile.mkdtemp(prefix="skelgen-phases-", dir=application.workspace)
+        )
+        self._ranks: list[RankTimes | None] = []
+        self._done: Finished | None = None
+        self._told, self._changed_s, self._looked_s = 0, 0.0, 0.0
+        try:
+            self._running = application.start(self._prepare(), limit_s=limit_s)
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+
+    def _prepare(self) -> dict[str, str]:
+        """Write the marks; return the variables that make the shim follow them."""
+        last = max(self._wanted, key=lambda one: int(one.end.sum())).end
+        for rank in range(self._application.ranks):
+            marks = [*timed(self._wanted, rank), (int(last[rank]), STOP)]
+            write_marks(self._folder, rank, marks)
+        return {
+            "LD_PRELOAD": str(shim(mpi_of(self._application.launch))),
+            "SKELGEN_DIR": str(self._folder / "run"),
+            "SKELGEN_PHASES": str(self._folder),
+        }
+
+    def poll(self) -> Finished | None:
+        """Return how it ended, None while it runs."""
+        if self._done is None:
+            done = self._running.poll()
+            if done is None and self._hangs():
+                self._running.stop()
+                done = self._running.poll()
+            if done is not None:
+                self._finish(done)
+        return self._done
+
+    def stop(self) -> None:
+        """End it with all its ranks."""
+        if self._done is None:
+            self._running.stop()
+            self.poll()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def wait(self) -> Finished:
+        """Wait until it has ended; end it when skelgen is interrupted meanwhile."""
+        with Interrupts() as interrupts:
+            try:
+                while (done := self.poll()) is None:
+                    interrupts.pause(_PAUSE_S)
+            except BaseException:
+                self.stop()
+                raise
+        return done
+
+    def request(self, wanted: Wanted) -> None:
+        """Wait until an occurrence was measured: all are, or none."""
+        self.wait()
+        self.measured()
+
+    def restore(self, wanted: Wanted) -> Measured:
+        """Return what was measured in passing."""
+        at = (wanted.phase, wanted.occurrence)
+        return next(one for one in self.measured() if (one.phase, one.occurrence) == at)
+
+    def measured(self) -> tuple[Measured, ...]:
+        """Return the times of all occurrences, once it has ended.
+
+        The files of the ranks decide, not how the launcher ended: a program that was
+        stopped may look like one that failed.
+
+        Raises
+        ------
+        ApplicationError
+            When a rank did not tell them all.
+        """
+        assert self._done is not None
+        ranks = [one for one in self._ranks if one is not None]
+        if len(ranks) < self._application.ranks:
+            raise ApplicationError(self._failure(self._done))
+        found = [
+            Measured(one.phase, one.occurrence, time_s)
+            for one in self._wanted
+            if (time_s := mean_s(ranks, one)) is not None
+        ]
+        if len(found) < len(self._wanted):
+            raise ApplicationError(_too_short(ranks, self._wanted))
+        for one in self._wanted:
+            _check_functions(ranks, one)
+        return tuple(found)
+
+    def _hangs(self) -> bool:
+        """Say whether ranks told their times and the run goes on all the same."""
+        now_s = time.monotonic()
+        if now_s - self._looked_s < _LOOK_S:
+            return False
+        self._looked_s = now_s
+        ranks = range(self._application.ranks)
+        told = sum(times_file(self._folder, rank).exists() for rank in ranks)
+        if told != self._told:
+            self._told, self._changed_s = told, now_s
+        most_s = _TO_END_S if told == self._application.ranks else _TO_FOLLOW_S
+        return told > 0 and now_s - self._changed_s > most_s
+
+    def _finish(self, done: Finished) -> None:
+        self._done = done
+        for rank in range(self._application.ranks):
+            one = None
+            with contextlib.suppress(OSError, ValueError):
+                one = read_times(self._folder, rank)
+            self._ranks.append(one)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _failure(self, done: Finished) -> str:
+        """Say why ranks did not tell their times."""
+        name = Path(self._application.launch.program[0]).name
+        silent = [rank for rank, one in enumerate(self._ranks) if one is None]
+        who = f"rank {silent[0]}" if len(silent) == 1 else f"{len(silent)} ranks"
+        if done.timed_out:
+            return (
+                f"{name} did not come to the end of its phases within "
+                f"{format_seconds(done.time_s)} ({who}) and was ended; is the machine "
+                "overloaded, or does the program need more input?"
+            )
+        if done.exit_code:
+            return (
+                f"{name} failed with exit code {done.exit_code} before its phases were "
+                f"measured ({who}): {done.complaint}"
+            )
+        return (
+            f"{name} ended and {who} told no times: its number of ranks is not that of "
+            "the recording, or the hosts do not share the folder of the signature"
+        )
+
+
+def _too_short(ranks: Sequence[RankTimes], wanted: Sequence[Wanted]) -> str:
+    last = wanted[-1]
+    short = next(rank for rank, one in enumerate(ranks) if one.end not in STOPPED)
+    return (
+        f"the application ended after {ranks[short].count} calls of rank {short}; in "
+        f"the recording phase {last.phase} was over after {int(last.end[short])}: it "
+        "does less work than then; record it again"
+    )
+
+
+def _check_functions(ranks: Sequence[RankTimes], wanted: Wanted) -> None:
+    """Refuse times of a program that does not call what it called in the recording."""
+    rank = int(np.argmax(wanted.end > wanted.begin))
+    names = [name.removesuffix(" (failed)") for name in wanted.calls if counts(name)]
+    called = ranks[rank].function[int(wanted.begin[rank])]
+    if names and called != names[0]:
+        raise ApplicationError(
+            f"rank {rank} called {called} where phase {wanted.phase} began with "
+            f"{names[0]} in the recording: the application does not do the same again; "
+            "record it again, or predict with a skeleton"
+        )

@@ -1,0 +1,103 @@
+"""The files by which the shim is told where to take the time, and tells it.
+
+``pmpi_shim/phase.c`` describes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skelgen.launch.folders import replace_file
+from skelgen.runners.interface import Wanted
+
+TIME, HOLD, STOP = "time", "hold", "stop"
+
+#: What a rank says last when it was stopped: by MPI_Finalize, or by MPI_Abort.
+STOPPED = ("stopped", "stopping")
+
+
+@dataclass(frozen=True, slots=True)
+class RankTimes:
+    """What one rank measured.
+
+    Attributes
+    ----------
+    time_ns : dict of int to int
+        Time at each count of calls at which it was taken, on a clock of this rank [ns].
+    function : dict of int to str
+        What it called then.
+    end : str
+        ``stopped``, ``stopping`` (by MPI_Abort), ``held``, or ``finalized`` when the
+        application ended of its own.
+    count : int
+        Its calls until then.
+    """
+
+    time_ns: dict[int, int]
+    function: dict[int, str]
+    end: str
+    count: int
+
+
+def marks_file(folder: Path, rank: int) -> Path:
+    """Return the file that tells a rank where to do what."""
+    return folder / f"rank-{rank:06}.marks"
+
+
+def times_file(folder: Path, rank: int) -> Path:
+    """Return the file in which a rank tells the times."""
+    return folder / f"rank-{rank:06}.times"
+
+
+def timed(wanted: Iterable[Wanted], rank: int) -> list[tuple[int, str]]:
+    """Return the marks of a rank that measure occurrences."""
+    counts = {int(at[rank]) for one in wanted for at in (one.begin, one.end)}
+    return [(count, TIME) for count in counts]
+
+
+def write_marks(folder: Path, rank: int, marks: Iterable[tuple[int, str]]) -> None:
+    """Write the file of a rank; a rank that holds goes on with what it finds then.
+
+    Parameters
+    ----------
+    folder : Path
+    rank : int
+    marks : iterable of (int, str)
+        Counts and what to do there. At one count first the time is taken, then the
+        rank holds, then it stops.
+    """
+    order = (TIME, HOLD, STOP)
+    lines = sorted(set(marks), key=lambda mark: (mark[0], order.index(mark[1])))
+    text = "".join(f"{count} {action}\n" for count, action in lines)
+    replace_file(marks_file(folder, rank), text)
+
+
+def read_times(folder: Path, rank: int) -> RankTimes | None:
+    """Read what a rank measured; None when it has not written anything."""
+    try:
+        text = times_file(folder, rank).read_text()
+    except FileNotFoundError:
+        return None
+    *lines, last = text.splitlines()
+    rows = [line.split() for line in lines]
+    end, count = last.split()
+    return RankTimes(
+        time_ns={int(at): int(time_ns) for at, time_ns, _ in rows},
+        function={int(at): function for at, _, function in rows},
+        end=end,
+        count=int(count),
+    )
+
+
+def mean_s(ranks: Sequence[RankTimes], wanted: Wanted) -> float | None:
+    """Return the time of an occurrence, mean of the ranks [s]; None if one lacks it."""
+    spent_ns = 0
+    for one, begin, end in zip(
+        ranks, wanted.begin.tolist(), wanted.end.tolist(), strict=True
+    ):
+        if begin not in one.time_ns or end not in one.time_ns:
+            return None
+        spent_ns += one.time_ns[end] - one.time_ns[begin]
+    return spent_ns / len(ranks) / 1e9

@@ -1,0 +1,175 @@
+"""Which occurrences of the phases are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
+from skelgen.runners.interface import Wanted
+
+#: Share of the relevant phases' time that an execution has to reach [1]. What comes
+#: later, such as output at the end, is scaled with the rest.
+_REACHED = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is executed.
+
+    Attributes
+    ----------
+    warm_up : int
+        First occurrences of a phase that are not measured where it has more: caches
+        and branch predictors are cold, memory is touched for the first time.
+    fewest : int
+        Occurrences of each phase that are measured at least, where it has so many.
+    share : float
+        Occurrences beyond those are measured as long as the execution takes no larger
+        share of the application's time [0 to 1].
+    """
+
+    warm_up: int = 1
+    fewest: int = 1
+    share: float = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is executed and measured.
+
+    Attributes
+    ----------
+    wanted : tuple of Wanted
+        In the order in which they end.
+    expected_s : float
+        Time of the application in the recording until the last of them ends [s].
+    left_out : tuple of int
+        Numbers of the phases that come too late to be reached.
+    """
+
+    wanted: tuple[Wanted, ...]
+    expected_s: float
+    left_out: tuple[int, ...] = ()
+
+
+def in_one_run(signature: PhaseSignature, extent: Extent) -> Plan:
+    """Plan one execution from the start of the application.
+
+    Parameters
+    ----------
+    signature : PhaseSignature
+    extent : Extent
+
+    Raises
+    ------
+    InputError
+        When the signature has no phases.
+    """
+    check_phases(signature)
+    usual = {
+        stored.phase.number: _measurable(stored, extent) for stored in signature.phases
+    }
+    earliest_s = {
+        number: elapsed_s(signature, found[min(extent.fewest, len(found)) - 1])
+        for number, found in usual.items()
+    }
+    until_s = extent.share * signature.application_s
+    reached, enough = 0.0, _REACHED * signature.covered_share
+    for stored in sorted(
+        signature.phases, key=lambda one: earliest_s[one.phase.number]
+    ):
+        if reached >= enough:
+            break
+        reached += stored.phase.share
+        until_s = max(until_s, earliest_s[stored.phase.number])
+    wanted = [
+        (elapsed_s(signature, one), _wanted(stored, one, extent))
+        for stored in signature.phases
+        for one in usual[stored.phase.number]
+        if elapsed_s(signature, one) <= until_s
+    ]
+    wanted.sort(key=lambda pair: int(pair[1].end.sum()))
+    found = {one.phase for _, one in wanted}
+    return Plan(
+        tuple(one for _, one in wanted),
+        max(end_s for end_s, _ in wanted),
+        tuple(number for number in usual if number not in found),
+    )
+
+
+def by_images(signature: PhaseSignature, extent: Extent) -> Plan:
+    """Plan one occurrence of each phase, each to be restored from an image of its own.
+
+    Parameters
+    ----------
+    signature : PhaseSignature
+    extent : Extent
+    """
+    check_phases(signature)
+    found = [
+        _wanted(stored, _measurable(stored, extent)[0], extent)
+        for stored in signature.phases
+    ]
+    found.sort(key=lambda one: int(one.end.sum()))
+    return Plan(tuple(found), sum(2 * one.recorded_s for one in found))
+
+
+def check_phases(signature: PhaseSignature) -> None:
+    """Refuse a signature that cannot be executed.
+
+    Raises
+    ------
+    InputError
+        When it has no phases, or was recorded from several threads.
+    """
+    name = signature.provenance.application or "the application"
+    if not signature.phases:
+        raise InputError(
+            f"{name} has no relevant phases: nothing comes again; predict with a "
+            "skeleton instead: skelgen build RUN --scale K"
+        )
+    if signature.threads > 1:
+        raise InputError(
+            f"{signature.threads} threads of a rank of {name} called MPI: their calls "
+            "come in another order each time, so phases have no fixed place; predict "
+            "with a skeleton instead: skelgen build RUN --scale K"
+        )
+
+
+def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
+    """Estimate how long the application ran until an occurrence ended [s].
+
+    The sum over the phases of their occurrences until then times their time, on the
+    rank with the most calls; between stored occurrences they count as evenly spread.
+    """
+    rank = int(np.argmax(signature.counts))
+    total = 0.0
+    for stored in signature.phases:
+        last = stored.occurrences[-1]
+        counts = [*(one.begin[rank] for one in stored.occurrences), last.end[rank]]
+        before = [*(one.number for one in stored.occurrences), last.number + 1]
+        total += stored.phase.time_s * float(np.interp(until.end[rank], counts, before))
+    return total
+
+
+def _measurable(stored: StoredPhase, extent: Extent) -> Sequence[Occurrence]:
+    """Return the first occurrences without those that warm up, if any remain."""
+    first = [one for at, one in enumerate(stored.occurrences) if one.number == at]
+    return first[extent.warm_up :] or first[-1:]
+
+
+def _wanted(stored: StoredPhase, one: Occurrence, extent: Extent) -> Wanted:
+    before = max(one.number - max(extent.warm_up, 1), 0)
+    return Wanted(
+        phase=stored.phase.number,
+        occurrence=one.number,
+        begin=np.array(one.begin, np.int64),
+        end=np.array(one.end, np.int64),
+        warm=np.array(stored.occurrences[before].begin, np.int64),
+        recorded_s=one.time_s,
+        calls=stored.phase.calls,
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from skelgen.launch.folders import check_free, new_folder
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import PAGE_FILE
 from skelgen.pipeline.parallel import ALONE, Team
+from skelgen.pipeline.phasing import of_run
 from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from skelgen.skeleton.mixing import Fit
 
 logger = logging.getLogger(__name__)
+
+#: Calls of runs whose phases are stored with a skeleton: a few seconds' work.
+_MOST_EVENTS_OF_PHASES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +199,27 @@ def _written(
     with new_folder(output, force=force) as beside:
         plan = _plan(signature, scale, options, progress)
         files = _files(plan, run, options.compute_mix, fitted)
+        files |= _phases(source, signature, progress)
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
     return _built(plan, output, fitted)
+
+
+def _phases(source: Path, signature: Signature, progress: Progress) -> dict[str, str]:
+    """Return the file of the phase signature, of a run or beside a signature.
+
+    A run is read a second time for it, whole: not the large ones.
+    """
+    from skelgen.phases import store
+
+    if is_run(source):
+        if signature.events > _MOST_EVENTS_OF_PHASES:
+            return {}
+        return {store.PHASES_FILE: store.text_of(of_run(source, None, progress)[1])}
+    folder = source if source.is_dir() else source.parent
+    if not (folder / store.PHASES_FILE).is_file():
+        return {}
+    return {store.PHASES_FILE: store.text_of(store.load(folder))}
 
 
 def _check_options(options: BuildOptions) -> None:
@@ -272,7 +293,7 @@ def _plan(
 
 def _files(
     plan: Plan, run: RunFacts | None, mix: Mix | None, fitted: Fit | None
-) -> Mapping[str, str]:
+) -> dict[str, str]:
     """Return the files of the skeleton's folder."""
     from skelgen.pipeline.machine import reference_compiler
     from skelgen.prediction.store import FACTS_FILE, with_launch, with_mix_error

@@ -58,7 +58,9 @@ def phases(
         if file is not None and file.exists() and not force:
             raise UsageError(f"{file} exists; name another one, or give --force")
     if is_run(source):
-        found, signature = _of_run(source, parameters, progress)
+        found, signature, warnings = of_run(source, parameters, progress)
+        for warning in warnings:
+            logger.warning("%s", warning)
         if picture is not None:
             _draw(found, picture)
     else:
@@ -96,9 +98,12 @@ def _draw(found: Phases, picture: Path) -> None:
         beside.write_text(render_phases(found), encoding="utf-8")
 
 
-def _of_run(
-    folder: Path, parameters: Parameters | None, progress: Progress
-) -> tuple[Phases, PhaseSignature]:
+def of_run(
+    folder: Path,
+    parameters: Parameters | None = None,
+    progress: Progress = NO_PROGRESS,
+) -> tuple[Phases, PhaseSignature, tuple[str, ...]]:
+    """Return the phases of a recorded run, their signature, and what to warn of."""
     from skelgen.events import collect
     from skelgen.matching import match
     from skelgen.phases import extract
@@ -111,15 +116,14 @@ def _of_run(
     events = collect(run)
     progress.advance(1)
     matching = match(events.calls)
-    for problem in (*events.warnings, *matching.problems):
-        logger.warning("%s", problem)
     progress.advance(1)
     symbols = cluster(events, matching)
     progress.advance(1)
     clock = place(events.calls, matching)
     found = extract(events, matching, clock, symbols, parameters)
     progress.finish()
-    return found, _signature(run, found, events.calls)
+    warnings = (*events.warnings, *matching.problems)
+    return found, _signature(run, found, events.calls), warnings
 
 
 def _signature(run: Trace, found: Phases, calls: Calls) -> PhaseSignature:

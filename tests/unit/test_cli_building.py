@@ -19,6 +19,7 @@ from skelgen.signature.store import save
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.mixing import Fit
 from tests import builders, fake_mpi
+from tests.export_samples import save_mixed
 from tests.plans import CALIBRATION
 from tests.summaries import build
 from tests.trace_writer import RankWriter
@@ -137,6 +138,18 @@ def test_a_built_skeleton_can_be_scaled_again(capsys, stored: Path):
     built(capsys, str(stored / "signature.yaml"), "--scale", "8", "-o", "three")
     for path in Path("two").iterdir():
         assert path.read_bytes() == (Path("three") / path.name).read_bytes(), path.name
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_phases_of_a_run_come_with_its_skeleton(capsys, tmp_path):
+    recorded = str(save_mixed(tmp_path / "run"))
+    assert run(["phases", recorded, "-o", "stored", "--json"]) == 0
+    capsys.readouterr()
+    built(capsys, recorded, "--scale", "1.5", "-o", "one")
+    built(capsys, "one", "--scale", "2", "-o", "two")
+    for name in ("one", "two"):
+        text = Path(name, "phases.yaml").read_text()
+        assert text == Path("stored", "phases.yaml").read_text()
 
 
 def test_a_target_time_chooses_k(capsys, stored: Path):

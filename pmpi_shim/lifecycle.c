@@ -343,6 +343,8 @@ struct skelgen_finalize skelgen_ending(void)
 	}
 	skelgen_clock_release();
 	skelgen_objects_finalize();
+	if (skelgen.world_model)
+		skelgen_part();
 	return state;
 }
 

@@ -221,12 +221,14 @@ static _Noreturn void stop(void)
 	any = agree(open);
 	end_soon();
 	fflush(NULL);
-	if (!any)
+	if (!any) {
+		skelgen_part();
 		pmpi.Finalize();
-	else if (skelgen.rank == 0)
+	} else if (skelgen.rank == 0) {
 		pmpi.Abort(mpi.comm_world, 0);
-	else
+	} else {
 		pause();
+	}
 	_exit(0);
 }
 

@@ -242,6 +242,7 @@ struct skelgen_stream {
 	uint64_t lost_us;  /* between the last two samples of CPU time [us] */
 	uint64_t sample_cpu_ns;
 	uint64_t sample_ticks;
+	uint64_t sample_switches;
 	uint32_t object;
 	uint32_t error;
 	struct skelgen_status_entry *statuses;
@@ -284,6 +285,7 @@ struct skelgen_process {
 	bool recording;   /* between Init and Finalize, and nothing went wrong */
 	bool taking_part; /* between Init and Finalize: also in what all ranks do together */
 	bool world_model; /* MPI_Init, not sessions: all ranks may communicate at the end */
+	bool over_ucx;    /* MPICH, its messages by UCX */
 	unsigned shift;
 	_Atomic uint64_t paused; /* by MPI_Pcontrol(0), of any thread */
 	uint64_t long_gap;       /* CPU time is sampled beyond this [units] */
@@ -329,9 +331,9 @@ extern const size_t skelgen_function_count;
 /* real.c */
 /* clang-format off */
 #define SKELGEN_PMPI(X) \
-	X(Abort) X(Allgather) X(Allreduce) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
+	X(Abort) X(Allgather) X(Allreduce) X(Barrier) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
 	X(Comm_free) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
-	X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Dist_graph_neighbors) \
+	X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
 	X(Dist_graph_neighbors_count) X(Error_class) X(Finalize) X(Get_library_version) X(Get_version) \
 	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
@@ -441,6 +443,7 @@ bool skelgen_room(void **array, size_t *room, size_t wanted, size_t element);
 /* clock.c */
 uint64_t skelgen_monotonic_ns(void);
 uint64_t skelgen_thread_cpu_ns(void);
+uint64_t skelgen_thread_switches(void);
 void skelgen_clock_choose(void);
 void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t ns1);
 void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place place);
@@ -448,6 +451,9 @@ bool skelgen_clock_prepare(int size);
 void skelgen_clock_compare(bool several_hosts, uint64_t host);
 void skelgen_clock_offsets(struct skelgen_stream *s, enum skelgen_clock_place place);
 void skelgen_clock_release(void);
+
+/* parting.c */
+void skelgen_part(void);
 
 /* cost.c */
 void skelgen_measure_cost(void);

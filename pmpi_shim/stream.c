@@ -47,6 +47,7 @@ static void read_library(void)
 	int length = 0;
 
 	pmpi.Get_library_version(version, &length);
+	skelgen.over_ucx = strstr(version, "ch4:ucx");
 	version[strcspn(version, "\n")] = 0;
 	memcpy(header.mpi_library, version, sizeof(header.mpi_library) - 1);
 }

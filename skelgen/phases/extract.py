@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Events
+from skelgen.events import Calls, Events, Kind, function_info
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.phases.alike import alike
@@ -52,7 +52,7 @@ def extract(
     whole_ns = max(events.application_ns, 1)
     share = _position_ns(events, trace) / (calls.ranks * whole_ns)
     segments = divide(fold(trace.string), share, parameters)
-    cut = _cuts(calls, trace, segments.bound)
+    cut = _cuts(calls, matching, trace, segments.bound)
     time_ns = _times(events, cut)
     number = alike(segments.structure, time_ns.mean(axis=0), parameters.time_similarity)
     phases = _phases(number, segments.bound, trace, cut, time_ns, calls, whole_ns)
@@ -80,12 +80,26 @@ def _position_ns(events: Events, trace: LogicalTrace) -> NDArray[np.float64]:
 
 
 def _cuts(
-    calls: Calls, trace: LogicalTrace, bound: NDArray[np.int64]
+    calls: Calls,
+    matching: Matching,
+    trace: LogicalTrace,
+    bound: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the calls of each rank before each bound: all that come before it."""
+    """Return the calls of each rank before each bound.
+
+    What a rank calls on its own between two events, such as a receive from nobody,
+    belongs to the later one, but for what a completion follows: at a cut all requests
+    are complete if they ever are between the two.
+    """
+    complete = np.array(
+        [function_info(name).kind is Kind.COMPLETE for name in calls.functions], bool
+    )
+    anchor = complete[calls.shapes["function"]][calls.shape] | (matching.group >= 0)
     cut = np.empty((calls.ranks, len(bound)), np.int64)
     for rank, (begin, end) in enumerate(pairwise(calls.first)):
-        cut[rank] = np.searchsorted(trace.position[begin:end], bound)
+        before = np.where(anchor[begin:end], np.arange(1, end - begin + 1), 0)
+        before = np.concatenate([[0], np.maximum.accumulate(before)])
+        cut[rank] = before[np.searchsorted(trace.position[begin:end], bound)]
         cut[rank, 0], cut[rank, -1] = 0, end - begin
     return cut
 

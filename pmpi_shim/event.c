@@ -9,16 +9,28 @@
 
 /*
  * Sample the CPU time: how long the thread did not run since the previous sample, as far as
- * that is more than the clocks' own noise.
+ * that is more than the clocks' own noise. A thread that kept its core lost nothing, and is
+ * not sampled: to be asked makes Linux look whether the thread's slice is over, at once and
+ * not at its next tick. Beside a competitor that cost programs up to 27 % of their time.
  */
 static void sample(struct skelgen_stream *s)
 {
-	uint64_t cpu_ns = skelgen_thread_cpu_ns();
-	uint64_t ticks = skelgen_ticks();
-	double elapsed_ns = (double)(ticks - s->sample_ticks) * 1e9 / (double)skelgen.ticks_per_s;
-	double lost_ns = elapsed_ns - (double)(cpu_ns - s->sample_cpu_ns);
+	uint64_t switches = skelgen_thread_switches();
+	uint64_t cpu_ns;
+	uint64_t ticks;
+	double elapsed_ns;
+	double lost_ns;
 
-	s->lost_us = lost_ns * 64 > elapsed_ns ? (uint64_t)(lost_ns / 1000) : 0;
+	s->lost_us = 0;
+	if (switches == s->sample_switches)
+		return;
+	s->sample_switches = switches;
+	cpu_ns = skelgen_thread_cpu_ns();
+	ticks = skelgen_ticks();
+	elapsed_ns = (double)(ticks - s->sample_ticks) * 1e9 / (double)skelgen.ticks_per_s;
+	lost_ns = elapsed_ns - (double)(cpu_ns - s->sample_cpu_ns);
+	if (lost_ns * 64 > elapsed_ns)
+		s->lost_us = (uint64_t)(lost_ns / 1000);
 	s->sample_cpu_ns = cpu_ns;
 	s->sample_ticks = ticks;
 }

@@ -169,7 +169,7 @@ class Cluster:
         words = ["unshare", *spaces, "--propagation", "private", "sh", "-c", script]
         holder = _spawn(words)
         (state / "holder").write_text(str(holder))
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while not (state / "ready").exists():
             if not Path(f"/proc/{holder}").exists() or time.monotonic() > end:
                 raise TestbedError(f"host {host} did not start")
@@ -244,7 +244,7 @@ class Cluster:
             words = self.words(name, [sys.executable, "-c", LOADS[kind]])
             started = [_spawn(words) for _ in range(count)]
             listed.write_text(" ".join(str(pid) for pid in started))
-            end = time.monotonic() + 5
+            end = time.monotonic() + 60
             while len(self.competing(name)) != count:
                 if time.monotonic() > end:
                     raise TestbedError(f"host {name}: the load did not change")

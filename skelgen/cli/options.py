@@ -43,7 +43,10 @@ Strict = Annotated[
 SkeletonFolder = Annotated[
     Path,
     typer.Argument(
-        metavar="SKEL", help="Folder that skelgen build wrote.", show_default=False
+        metavar="SKEL",
+        help="Folder that skelgen build wrote; predict and select take a phase "
+        "signature as well.",
+        show_default=False,
     ),
 ]
 

@@ -16,7 +16,7 @@ from skelgen.signature import Provenance
 
 #: Occurrences that are stored: so many of the first, for those who run the program
 #: from its start, and so many of the rest, for those who want to see it all.
-FIRST, SPREAD = 16, 8
+FIRST, SPREAD = 64, 8
 
 
 def sign(

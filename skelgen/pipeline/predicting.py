@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
 from skelgen.launch import Host, parse_command
@@ -14,6 +15,10 @@ from skelgen.pipeline.page import write_page
 from skelgen.pipeline.signatures import SIGNATURE_FILE
 from skelgen.prediction import Calibration, Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    from skelgen.prediction.trials import Program
+    from skelgen.runners.program import PhaseProgram
 
 #: Seed of the intervals: the same runs give the same prediction.
 SEED = 20050704
@@ -28,11 +33,12 @@ def predict(
     through: Through = NEAREST,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
-    """Run the skeleton of a folder on node sets and predict each, fastest first.
+    """Run a skeleton on node sets and predict each, fastest first.
 
     Parameters
     ----------
     folder : Path
+        Of the skeleton, or a phase signature.
     node_sets : sequence of sequences of Host
         An empty set is this machine.
     budget_s : float
@@ -49,15 +55,45 @@ def predict(
     from skelgen.prediction.skeleton_runs import prepare
     from skelgen.prediction.store import load
 
-    facts = load(folder)
-    sets = [placed(facts.ranks, hosts) for hosts in node_sets]
+    program: Program | None = phase_program(folder, through, bool(any(node_sets)))
+    if program is None:
+        runner_of = partial(through.runner, folder=folder.absolute())
+        program = prepare(folder, load(folder), runner_of)
     return campaign(
-        prepare(folder, facts, partial(through.runner, folder=folder.absolute())),
-        sets,
+        program,
+        [placed(program.facts.ranks, hosts) for hosts in node_sets],
         budget_s=budget_s,
         interval_bound=interval_bound,
         generator=np.random.default_rng(SEED),
         progress=progress,
+    )
+
+
+def phase_program(path: Path, through: Through, on_hosts: bool) -> PhaseProgram | None:
+    """Return what executes a phase signature, None when a path is none.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder with one and without a skeleton.
+    through : Through
+        How runs reach their hosts.
+    on_hosts : bool
+        Whether hosts must see the files of a run.
+    """
+    from skelgen.phases.store import PHASES_FILE, load
+    from skelgen.prediction.store import FACTS_FILE
+    from skelgen.runners.program import program_of
+
+    file = path / PHASES_FILE if path.is_dir() else path
+    if (path / FACTS_FILE).exists() or not file.is_file():
+        return None
+    folder = file.parent.absolute()
+    return program_of(
+        file,
+        load(file),
+        runner_of=partial(through.runner, folder=folder),
+        workspace=folder if on_hosts else None,
     )
 
 

@@ -17,14 +17,13 @@ from skelgen.launch import Host
 from skelgen.launch.folders import new_folder
 from skelgen.launch.process import NOTE
 from skelgen.launch.through import NEAREST, Through
-from skelgen.pipeline.predicting import SEED
+from skelgen.pipeline.predicting import SEED, phase_program
 from skelgen.pipeline.signatures import read_signature
 from skelgen.prediction import Choice, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.prediction.skeleton_runs import SkeletonProgram
-    from skelgen.prediction.trials import NodeSet, Trials
+    from skelgen.prediction.trials import NodeSet, Program, Trials
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +82,8 @@ def select(
     Parameters
     ----------
     folders : sequence of Path
-        Skeletons of one application; of a single one shorter versions are built.
+        Skeletons of one application; of a single one shorter versions are built. Or
+        one phase signature.
     options : SelectOptions
     progress : Progress
     """
@@ -94,15 +94,20 @@ def select(
     from skelgen.prediction.store import load
     from skelgen.prediction.trials import Trials
 
-    known = sorted(((load(one), one) for one in folders), key=_length_s)
-    facts, folder = known[-1]
-    sets = _sets(facts, options)
-    if len(known) == 1:
-        shorter = _shorter(folder, facts, len(sets), progress)
-        known = [*((load(one), one) for one in shorter), *known]
-    _check_same(known)
-    runner_of = partial(options.through.runner, folder=folder.absolute())
-    programs = tuple(prepare(one, its, runner_of) for its, one in known)
+    programs: tuple[Program, ...]
+    if len(folders) == 1 and (one := phase_program(folders[0], options.through, True)):
+        folder, programs = one.binary.parent, (one,)
+        sets = _sets(one.facts, options)
+    else:
+        known = sorted(((load(one), one) for one in folders), key=_length_s)
+        facts, folder = known[-1]
+        sets = _sets(facts, options)
+        if len(known) == 1:
+            shorter = _shorter(folder, facts, len(sets), progress)
+            known = [*((load(one), one) for one in shorter), *known]
+        _check_same(known)
+        runner_of = partial(options.through.runner, folder=folder.absolute())
+        programs = tuple(prepare(one, its, runner_of) for its, one in known)
     trials = Trials(
         parallel=options.parallel,
         limit_s=options.limit_s,
@@ -212,7 +217,7 @@ def _build(
 
 def _keep_runs(
     trials: Trials,
-    programs: Sequence[SkeletonProgram],
+    programs: Sequence[Program],
     sets: Sequence[NodeSet],
     path: Path,
     resume: bool,
@@ -227,14 +232,14 @@ def _keep_runs(
         _take_up(trials, lines.read(), keys, {name_of(hosts): hosts for hosts in sets})
     lines.begin(keep=resume)
 
-    def made(program: SkeletonProgram, hosts: NodeSet, seconds: float) -> None:
+    def made(program: Program, hosts: NodeSet, seconds: float) -> None:
         known = {"skeleton": keys[program.binary], "hosts": name_of(hosts)}
         lines.append({**known, "seconds": seconds})
 
     trials.made = made
 
 
-def _digest(program: SkeletonProgram) -> str:
+def _digest(program: Program) -> str:
     return hashlib.sha256(program.binary.read_bytes()).hexdigest()[:16]
 
 

@@ -12,8 +12,7 @@ from skelgen.launch import Host
 from skelgen.launch.hosts import place
 from skelgen.prediction.intervals import half_width
 from skelgen.prediction.predict import measured, predict
-from skelgen.prediction.skeleton_runs import SkeletonProgram
-from skelgen.prediction.trials import Trials
+from skelgen.prediction.trials import Program, Trials
 from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -35,7 +34,7 @@ def placed(ranks: int, hosts: Sequence[Host]) -> tuple[Host, ...]:
 
 
 def campaign(
-    program: SkeletonProgram,
+    program: Program,
     node_sets: Sequence[Sequence[Host]],
     *,
     budget_s: float,
@@ -51,7 +50,7 @@ def campaign(
 
     Parameters
     ----------
-    program : SkeletonProgram
+    program : Program
     node_sets : sequence of sequences of Host
         As `placed` returns them; an empty set is this machine.
     budget_s : float
@@ -100,7 +99,7 @@ def campaign(
 
 
 def _enough(
-    program: SkeletonProgram,
+    program: Program,
     runs_s: Sequence[float],
     end_s: float,
     bound: float,

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from skelgen.prediction.campaign import FEWEST_RUNS, narrow
 from skelgen.prediction.intervals import interval, median_draws, relative_spread
 from skelgen.prediction.predict import MODEL_ERROR, predict, ratio
-from skelgen.prediction.skeleton_runs import SkeletonProgram
-from skelgen.prediction.trials import NodeSet, Trials
+from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
 from skelgen.units import format_seconds
 
@@ -39,7 +38,7 @@ class Contest:
 
     Attributes
     ----------
-    programs : tuple of SkeletonProgram
+    programs : tuple of Program
         The shortest first.
     sets : tuple of NodeSet
         As `place` returns them, all different.
@@ -49,7 +48,7 @@ class Contest:
     generator : numpy.random.Generator
     """
 
-    programs: tuple[SkeletonProgram, ...]
+    programs: tuple[Program, ...]
     sets: tuple[NodeSet, ...]
     trials: Trials
     interval_bound: float
@@ -88,7 +87,7 @@ class Contest:
             alive = [hosts for _, _, hosts in sorted(known)[: _kept(len(known))]]
         return alive
 
-    def _try(self, program: SkeletonProgram, sets: Sequence[NodeSet]) -> None:
+    def _try(self, program: Program, sets: Sequence[NodeSet]) -> None:
         """Run a shorter skeleton once on each set; twice when there is time for it."""
         left_s = self.trials.end_s - (begin_s := self.trials.clock())
         self.trials.make(program, sets, 1)
@@ -117,14 +116,14 @@ class Contest:
         best = max(chances, key=lambda hosts: chances[hosts])
         return [h for h in open_ if h == best] if chances[best] > _CLEAR else open_
 
-    def _longest(self, hosts: NodeSet) -> SkeletonProgram | None:
+    def _longest(self, hosts: NodeSet) -> Program | None:
         """Return the longest skeleton that ran on a set."""
         for program in reversed(self.programs):
             if self.trials.times(program, hosts):
                 return program
         return None
 
-    def _facts(self, program: SkeletonProgram) -> SkeletonFacts:
+    def _facts(self, program: Program) -> SkeletonFacts:
         """Return facts of a skeleton whose ratio fits that of the longest one.
 
         The sets on which both ran tell how much shorter the skeleton really is.

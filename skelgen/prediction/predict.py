@@ -26,6 +26,9 @@ LARGEST_DROPPED = 0.02
 #: Above it the skeleton computes otherwise than the application [1].
 LARGEST_MIX_ERROR = 0.06
 
+#: Method of facts that describe the application itself, executed for its phases.
+PHASES = "phases"
+
 #: Two estimates of one interval's width from random draws differ by less [1].
 _DRAWN_WIDTH = 1.1
 
@@ -142,12 +145,12 @@ def verdict(
     """Return why a prediction should not be trusted, before anything is measured."""
     reasons: list[str] = []
     quiet_s = facts.expected_s
-    if facts.calibration is None:
+    if facts.calibration is None and facts.method != PHASES:
         reasons.append(
             "no calibration: the ratio is an expectation; run skelgen calibrate on "
             "the machine of the recording"
         )
-    else:
+    elif facts.calibration is not None:
         quiet_s = statistics.median(facts.calibration.skeleton_runs_s)
         if not _same_mpi(facts.calibration.mpi, mpi):
             reasons.append(f"calibrated with {facts.calibration.mpi}, run with {mpi}")

@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished, Host
 from skelgen.launch.process import Interrupts
-from skelgen.launch.runner import Running
-from skelgen.prediction.skeleton_runs import SkeletonProgram, failure_of, section_s
-from skelgen.prediction.types import Failure
+from skelgen.launch.runner import Runner, Running
+from skelgen.prediction.skeleton_runs import failure_of, section_s
+from skelgen.prediction.types import Failure, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
 logger = logging.getLogger(__name__)
@@ -31,11 +31,38 @@ _PAUSE_S = 0.01
 _PROBE_LIMIT_S = 20.0
 
 
+class Program(Protocol):
+    """What is run on node sets: a skeleton, or an application for its phases."""
+
+    @property
+    def binary(self) -> Path:
+        """Return the file that tells it from others."""
+
+    @property
+    def facts(self) -> SkeletonFacts:
+        """Return what a prediction needs to know."""
+
+    @property
+    def runner(self) -> Runner:
+        """Return what starts it."""
+
+    @property
+    def mpi(self) -> str:
+        """Return name and version of the MPI that runs it."""
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Return why its times may not be those of the recorded application."""
+
+    def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> Running:
+        """Start it on hosts; it prints its time as a skeleton does."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """One run to make: of the skeleton on a set, or of nothing on one host of it."""
 
-    program: SkeletonProgram
+    program: Program
     hosts: NodeSet
     probed: Host | None = None
 
@@ -86,7 +113,7 @@ class Trials:
     parallel: int = 1
     limit_s: float | None = None
     end_s: float = math.inf
-    made: Callable[[SkeletonProgram, NodeSet, float], None] | None = None
+    made: Callable[[Program, NodeSet, float], None] | None = None
     progress: Progress = NO_PROGRESS
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[Interrupts], None] = lambda interrupts: interrupts.pause(_PAUSE_S)
@@ -99,7 +126,7 @@ class Trials:
         """Return whether no further run may begin."""
         return self.clock() >= self.end_s
 
-    def times(self, program: SkeletonProgram, hosts: NodeSet) -> Sequence[float]:
+    def times(self, program: Program, hosts: NodeSet) -> Sequence[float]:
         """Return the times of a program on a set so far [s]."""
         return self.runs_s.get((program.binary, hosts), ())
 
@@ -111,9 +138,7 @@ class Trials:
                 self.failures[hosts] = Failure(hosts, reason)
         return hosts not in self.failures
 
-    def make(
-        self, program: SkeletonProgram, sets: Iterable[NodeSet], count: int
-    ) -> None:
+    def make(self, program: Program, sets: Iterable[NodeSet], count: int) -> None:
         """Run a program once on each set that works and has not `count` times yet."""
         queue = deque(
             _Trial(program, hosts)

@@ -65,7 +65,8 @@ class SkeletonFacts:
         How unlike the application's computation the skeleton's is beside known
         competitors [1]; None when that was not measured.
     method : str
-        Rules that the skeleton was planned by.
+        Rules that the skeleton was planned by; ``phases`` when it is no skeleton but
+        the application, executed for its phases.
     """
 
     ranks: int

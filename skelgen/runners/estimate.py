@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,7 +124,7 @@ def estimate(
         )
         for number, (stored, times) in pairs.items()
     )
-    reasons = (*_reasons(signature, pairs, time_s), *doubts)
+    reasons = (*uncovered(signature, pairs), *_too_wide(time_s), *doubts)
     return Estimate(phases, time_s, reasons)
 
 
@@ -172,28 +172,30 @@ def _scaled(signature: PhaseSignature, pets_s: dict[int, float]) -> float:
     return here_s * signature.application_s / there_s
 
 
-def _reasons(
-    signature: PhaseSignature, pairs: _Pairs, time_s: Interval
-) -> tuple[str, ...]:
-    """Say why the phases that were measured may not tell the application's time."""
+def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str, ...]:
+    """Say why the phases with these numbers may not tell the application's time."""
     reasons = []
-    uncovered = 1 - signature.covered_share
-    if uncovered > _LARGEST_UNCOVERED:
+    outside = 1 - signature.covered_share
+    if outside > _LARGEST_UNCOVERED:
         reasons.append(
-            f"{uncovered:.0%} of the application's time is in no relevant phase "
+            f"{outside:.0%} of the application's time is in no relevant phase "
             f"(at most {_LARGEST_UNCOVERED:.0%} is trusted); lower --relevance"
         )
     left_out = math.fsum(
-        one.phase.share for one in signature.phases if one.phase.number not in pairs
+        one.phase.share for one in signature.phases if one.phase.number not in measured
     )
     if left_out > _LARGEST_LEFT_OUT:
         reasons.append(
             f"phases with {left_out:.0%} of the application's time come too late to be "
             f"measured (at most {_LARGEST_LEFT_OUT:.0%} is trusted)"
         )
-    if time_s.half_width > _WIDEST:
-        reasons.append(
-            f"the interval is too wide: {time_s.half_width:.0%} to both sides, at most "
-            f"{_WIDEST:.0%} is trusted; measure more occurrences: --share"
-        )
     return tuple(reasons)
+
+
+def _too_wide(time_s: Interval) -> tuple[str, ...]:
+    if time_s.half_width <= _WIDEST:
+        return ()
+    return (
+        f"the interval is too wide: {time_s.half_width:.0%} to both sides, at most "
+        f"{_WIDEST:.0%} is trusted; measure more occurrences: --share",
+    )

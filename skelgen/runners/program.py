@@ -1,0 +1,139 @@
+"""A phase signature as what a prediction runs on node sets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skelgen.errors import ApplicationError
+from skelgen.launch import Finished, Host, Launcher
+from skelgen.launch.process import NO_RESULT
+from skelgen.launch.runner import Runner
+from skelgen.launch.shim import mpi_of
+from skelgen.phases.stored import PhaseSignature
+from skelgen.prediction.predict import PHASES
+from skelgen.prediction.types import SkeletonFacts
+from skelgen.runners.application import application_of
+from skelgen.runners.estimate import paet_s, uncovered
+from skelgen.runners.execute import limit_s
+from skelgen.runners.interface import Application
+from skelgen.runners.live import LiveRun
+from skelgen.runners.plan import Extent, Plan, in_one_run
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseProgram:
+    """The application, each run of it stopped when its phases have been measured.
+
+    Its time is that of the whole application (PAET), so the ratio is 1.
+
+    Attributes
+    ----------
+    binary : Path
+        File of the signature.
+    signature : PhaseSignature
+    application : Application
+    plan : Plan
+    runner : Runner
+    doubts : tuple of str
+    """
+
+    binary: Path
+    signature: PhaseSignature
+    application: Application
+    plan: Plan
+    runner: Runner
+    doubts: tuple[str, ...]
+
+    @property
+    def facts(self) -> SkeletonFacts:
+        """Return what a prediction needs to know."""
+        known = self.signature
+        return SkeletonFacts(
+            ranks=known.ranks,
+            scaling_factor=known.application_s / self.plan.expected_s,
+            expected_s=known.application_s,
+            application_s=known.application_s,
+            smallest_good_s=0.0,
+            dropped_share=0.0,
+            mpi=known.provenance.mpi,
+            ranks_per_host=known.provenance.ranks_per_host,
+            command=known.provenance.command,
+            folder=known.folder,
+            environment=known.environment,
+            calibration=None,
+            method=PHASES,
+        )
+
+    @property
+    def mpi(self) -> str:
+        """Return name and version of the MPI that runs it."""
+        return mpi_of(self.application.launch).title
+
+    def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> PhaseRun:
+        """Start it on hosts, or as it was recorded when there are none."""
+        there = replace(
+            self.application,
+            hosts=tuple(hosts),
+            runner=self.runner if hosts else None,
+        )
+        return PhaseRun(self, there, limit_s)
+
+
+class PhaseRun:
+    """An execution that tells its time as a skeleton does."""
+
+    def __init__(
+        self, program: PhaseProgram, application: Application, most_s: float | None
+    ) -> None:
+        self._signature = program.signature
+        most_s = limit_s(program.plan) if most_s is None else most_s
+        self._run = LiveRun(application, program.plan.wanted, most_s)
+
+    def poll(self) -> Finished | None:
+        """Return how it ended, None while it runs."""
+        done = self._run.poll()
+        if done is None:
+            return None
+        try:
+            time_s = paet_s(self._signature, self._run.measured())
+        except ApplicationError as error:
+            return replace(
+                done, exit_code=NO_RESULT, errors=str(error), timed_out=False
+            )
+        said = json.dumps({"seconds": time_s})
+        return replace(done, exit_code=0, output=said, errors="", timed_out=False)
+
+    def stop(self) -> None:
+        """End it with all its ranks."""
+        self._run.stop()
+
+
+def program_of(
+    path: Path,
+    signature: PhaseSignature,
+    *,
+    runner_of: Callable[[Launcher], Runner],
+    workspace: Path | None,
+) -> PhaseProgram:
+    """Make of a phase signature what a prediction runs.
+
+    Parameters
+    ----------
+    path : Path
+        Of the signature.
+    signature : PhaseSignature
+    runner_of : callable
+        Makes of the application's launcher what starts it.
+    workspace : Path or None
+        Folder that all hosts see.
+    """
+    plan = in_one_run(signature, Extent())
+    application, doubts = application_of(
+        signature, (), runner_of=runner_of, workspace=workspace
+    )
+    assert application.runner is not None
+    doubts += uncovered(signature, {one.phase for one in plan.wanted})
+    return PhaseProgram(path, signature, application, plan, application.runner, doubts)

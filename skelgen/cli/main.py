@@ -19,6 +19,7 @@ from skelgen.cli.phasing import phases
 from skelgen.cli.predicting import calibrate, predict
 from skelgen.cli.recording import info, record, shim
 from skelgen.cli.selecting import select
+from skelgen.cli.workload import workload
 from skelgen.errors import ExitCode, SkelgenError
 from skelgen.launch.process import NOTE
 
@@ -59,6 +60,7 @@ app.command(epilog="Example: [b]skelgen predict skel/ --hosts n1,n2 --hosts n3:2
 app.command(epilog="Example: [b]skelgen select skel/ --nodes 2 --from n[1-4][/b]")(
     select
 )
+app.add_typer(workload, name="workload")
 
 
 def _print_version(wanted: bool) -> None:

@@ -27,6 +27,7 @@ class FlagKind(StrEnum):
     EXTRAPOLATION = "extrapolation"
     FEW_POINTS = "few points"
     KNEE = "knee"
+    SWITCH = "algorithm switch"
     MISFIT = "misfit"
     NOT_VALIDATED = "not validated"
     NOT_WHOLE = "not whole"

@@ -14,6 +14,7 @@ from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
+from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 
 __all__ = [
     "EXPORT_FORMATS",
@@ -34,5 +35,8 @@ __all__ = [
     "select",
     "shim_path",
     "team",
+    "workload_add",
+    "workload_plan",
+    "workload_predict",
     "write_page",
 ]

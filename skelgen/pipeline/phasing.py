@@ -14,9 +14,14 @@ from skelgen.pipeline.signatures import is_run
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.events import Calls
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from skelgen.events import Calls, Events
+    from skelgen.matching import Matching
     from skelgen.phases import Parameters, Phases
     from skelgen.phases.stored import PhaseSignature
+    from skelgen.symbols import Symbols
     from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -104,26 +109,33 @@ def of_run(
     progress: Progress = NO_PROGRESS,
 ) -> tuple[Phases, PhaseSignature, tuple[str, ...]]:
     """Return the phases of a recorded run, their signature, and what to warn of."""
-    from skelgen.events import collect
-    from skelgen.matching import match
     from skelgen.phases import extract
-    from skelgen.symbols import cluster
-    from skelgen.ticks import place
     from skelgen.trace import open_trace
 
     run = open_trace(folder, progress)
-    progress.start("finding the phases", 4)
+    events, matching, clock, symbols = clocked(run, progress)
+    found = extract(events, matching, clock, symbols, parameters)
+    warnings = (*events.warnings, *matching.problems)
+    return found, _signature(run, found, events.calls), warnings
+
+
+def clocked(
+    run: Trace, progress: Progress
+) -> tuple[Events, Matching, NDArray[np.int64], Symbols]:
+    """Return what the phases of a run are found in."""
+    from skelgen.events import collect
+    from skelgen.matching import match
+    from skelgen.symbols import cluster
+    from skelgen.ticks import place
+
+    progress.start("finding the phases", 3)
     events = collect(run)
     progress.advance(1)
     matching = match(events.calls)
     progress.advance(1)
     symbols = cluster(events, matching)
-    progress.advance(1)
-    clock = place(events.calls, matching)
-    found = extract(events, matching, clock, symbols, parameters)
     progress.finish()
-    warnings = (*events.warnings, *matching.problems)
-    return found, _signature(run, found, events.calls), warnings
+    return events, matching, place(events.calls, matching), symbols
 
 
 def _signature(run: Trace, found: Phases, calls: Calls) -> PhaseSignature:

@@ -1,10 +1,18 @@
-"""One self-contained page about a signature and its skeleton; a picture of phases.
+"""One self-contained page about a signature and its skeleton; pictures of phases.
 
 In: `Signature`, the plan's `Report` and, when there are any, measured shares and
-predictions; or `Phases`. Out: HTML or SVG without anything to download.
+predictions; or `Phases`; or a `Forecast` of the workload. Out: HTML or SVG without
+anything to download.
 """
 
 from skelgen.web.page import Comparison, Shares, page_of
-from skelgen.web.render import render_page, render_phases
+from skelgen.web.render import render_page, render_phases, render_workload
 
-__all__ = ["Comparison", "Shares", "page_of", "render_page", "render_phases"]
+__all__ = [
+    "Comparison",
+    "Shares",
+    "page_of",
+    "render_page",
+    "render_phases",
+    "render_workload",
+]

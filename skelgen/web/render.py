@@ -9,6 +9,8 @@ from skelgen.phases import Phases
 from skelgen.units import format_seconds
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
+from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
+from skelgen.workload import Forecast
 
 
 def render_page(page: Page) -> str:
@@ -39,6 +41,22 @@ def render_phases(phases: Phases) -> str:
         An SVG picture.
     """
     return _filled("phases.svg.j2", picture=phase_picture(phases))
+
+
+def render_workload(found: Forecast) -> str:
+    """Draw the points and functions of each phase of a workload study.
+
+    Parameters
+    ----------
+    found : Forecast
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    picture = workload_picture(found)
+    return _filled("workload.svg.j2", picture=picture, width=WIDTH, height=HEIGHT)
 
 
 def _filled(template: str, **values: object) -> str:

@@ -1,0 +1,181 @@
+"""Workload studies: add recorded runs, say what to record next, predict."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.errors import InputError, UsageError
+from skelgen.launch.folders import new_file
+from skelgen.pipeline.signatures import is_run
+from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    from skelgen.models import Range
+    from skelgen.models.fitting import Method
+    from skelgen.models.planning import Step
+    from skelgen.workload import Forecast, Study
+    from skelgen.workload.types import Point, Workload
+
+logger = logging.getLogger(__name__)
+
+#: Ways to cut a run into phases that are tried to find those of the study: what an
+#: iteration may take of the time, and what a loop must, depend on the workload.
+_LONGEST = (0.01, 0.001, 0.1, 1.0, 0.0)
+_RELEVANCE = (0.01, 0.05, 0.002)
+
+
+def workload_add(
+    file: Path, run: Path, at: Workload, *, progress: Progress = NO_PROGRESS
+) -> tuple[Study, float]:
+    """Add a recorded run to a study, which is made when there is none.
+
+    Parameters
+    ----------
+    file : Path
+        Of the study.
+    run : Path
+        Folder of a run, or a phase signature.
+    at : dict of str to float
+        The workload that was recorded.
+    progress : Progress
+
+    Returns
+    -------
+    Study
+    float
+        Share of the run's time in phases that the first run has too [0 to 1].
+    """
+    from skelgen.workload import Study, share_known, store
+
+    study = store.load(file) if file.exists() else Study()
+    known = study.points[0].phases if study.points else ()
+
+    def share(point: Point) -> float:
+        return share_known(known, point)
+
+    candidates = _points(run, at, bool(known), progress)
+    point = max(candidates, key=share)
+    if not point.phases:
+        raise InputError(
+            f"{run}: this run communicates nothing, so it has no phases; record one "
+            "that does"
+        )
+    study = study.with_point(point)
+    store.save(study, file)
+    return study, share(point) if known else 1.0
+
+
+def _points(
+    source: Path, at: Workload, several: bool, progress: Progress
+) -> list[Point]:
+    """Return the workload of a run, its phases found in one or in several ways."""
+    from skelgen.phases import Parameters, extract
+    from skelgen.phases import store as phases_store
+    from skelgen.pipeline.phasing import clocked
+    from skelgen.trace import open_trace
+    from skelgen.workload.types import Point, point_phases
+
+    items = tuple(at.items())
+    if not is_run(source):
+        stored = phases_store.load(source)
+        found = point_phases(one.phase for one in stored.phases)
+        return [Point(items, source.name, stored.ranks, stored.application_s, found)]
+    run = clocked(open_trace(source, progress), progress)
+    for problem in (*run[0].warnings, *run[1].problems):
+        logger.warning("%s", problem)
+    points = []
+    for longest, relevance in itertools.product(_LONGEST, _RELEVANCE):
+        parameters = Parameters(relevance, longest, time_similarity=0.0)
+        cut = extract(*run, parameters)
+        found = point_phases(cut.phases) if cut.relevant else ()
+        ranks = run[0].calls.ranks
+        points.append(Point(items, source.name, ranks, cut.application_s, found))
+        if not several:
+            break
+    return points
+
+
+def workload_plan(
+    file: Path,
+    *,
+    ranges: tuple[Range, ...] = (),
+    command: tuple[str, ...] = (),
+    method: str = "disagreement",
+) -> tuple[Study, Step]:
+    """Return which workload to record next; ranges and command are kept in the study.
+
+    Parameters
+    ----------
+    file : Path
+        Of the study, which is made when there is none.
+    ranges : tuple of Range
+        Where predictions are wanted; replaces those of the same dimensions.
+    command : tuple of str
+        Launch of the program, with ``{n}`` where the value of n belongs.
+    method : {"disagreement", "bisection"}
+    """
+    from skelgen.workload import Study, next_workload, store
+
+    study = store.load(file) if file.exists() else Study()
+    kept = {one.name: one for one in (*study.ranges, *ranges)}
+    changed = replace(
+        study, ranges=tuple(kept.values()), command=command or study.command
+    )
+    for name in kept:
+        if changed.command and not any(f"{{{name}}}" in w for w in changed.command):
+            raise UsageError(
+                f"the command does not say where {name} belongs: write {{{name}}} in "
+                "one of its words"
+            )
+    step = next_workload(changed, method=method)
+    if changed != study:
+        store.save(changed, file)
+    return changed, step
+
+
+def workload_predict(
+    file: Path,
+    at: Workload,
+    *,
+    families: Path | None = None,
+    method: Method = "combinations",
+    separately: bool = False,
+    picture: Path | None = None,
+    force: bool = False,
+) -> Forecast:
+    """Predict the time of the application at a workload.
+
+    Parameters
+    ----------
+    file : Path
+        Of the study.
+    at : dict of str to float
+    families : Path, optional
+        Study of another machine, whose functions get coefficients for this one.
+    method : {"combinations", "thesis"}
+    separately : bool
+        Each dimension on its own.
+    picture : Path, optional
+        SVG file for the points and functions of each phase.
+    force : bool
+        Replace a file that exists.
+    """
+    from skelgen.workload import forecast, store
+
+    found = forecast(
+        store.load(file),
+        at,
+        families=None if families is None else store.load(families),
+        method=method,
+        separately=separately,
+    )
+    if picture is not None:
+        from skelgen.web import render_workload
+
+        with new_file(picture, force=force) as beside:
+            beside.write_text(render_workload(found), encoding="utf-8")
+    return found

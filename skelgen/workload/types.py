@@ -1,0 +1,165 @@
+"""Types of a workload study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from skelgen.errors import InputError
+from skelgen.models import Range
+from skelgen.phases import Phase
+
+#: Value of each dimension of a workload, by name: n=2500, iterations=200.
+Workload = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PointPhase:
+    """A phase at one workload.
+
+    Attributes
+    ----------
+    key, site_key : str
+        The same for the same structure in other runs, as in `skelgen.phases.Phase`.
+    calls : tuple of str
+        MPI functions of an occurrence.
+    events : int
+        Whole matched events of an occurrence.
+    weight : int
+        Occurrences.
+    time_s : float
+        Mean time of an occurrence [s].
+    """
+
+    key: str
+    site_key: str
+    calls: tuple[str, ...]
+    events: int
+    weight: int
+    time_s: float
+
+    @property
+    def total_s(self) -> float:
+        """Return time x weight [s]."""
+        return self.time_s * self.weight
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A recorded workload.
+
+    Attributes
+    ----------
+    at : tuple of (str, float)
+        Value of each dimension.
+    run : str
+        Name of the folder of the recorded run.
+    ranks : int
+    application_s : float
+        Time from ``MPI_Init`` to ``MPI_Finalize`` (AET) [s].
+    phases : tuple of PointPhase
+        Each structure once, in the order of the first occurrences.
+    """
+
+    at: tuple[tuple[str, float], ...]
+    run: str
+    ranks: int
+    application_s: float
+    phases: tuple[PointPhase, ...]
+
+    def share(self, phase: PointPhase) -> float:
+        """Return the part of the application's time in a phase [0 to 1]."""
+        return phase.total_s / self.application_s if self.application_s else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The recorded workloads of one program on one machine.
+
+    Attributes
+    ----------
+    command : tuple of str
+        Launch of the program, ``{n}`` where the value of dimension n belongs.
+    ranges : tuple of Range
+        Values for which predictions are wanted.
+    points : tuple of Point
+        In the order in which they were added.
+    """
+
+    command: tuple[str, ...] = ()
+    ranges: tuple[Range, ...] = ()
+    points: tuple[Point, ...] = ()
+
+    def with_point(self, point: Point) -> Study:
+        """Add a recorded workload.
+
+        Raises
+        ------
+        InputError
+            When it has other dimensions or ranks than those before, or no phase in
+            common with them.
+        """
+        names = sorted(name for name, _ in point.at)
+        known = sorted(one.name for one in self.ranges)
+        if not self.points:
+            if self.ranges and not set(known) <= set(names):
+                raise InputError(
+                    f"{point.run}: the workload has {', '.join(names)}, the study "
+                    f"ranges of {', '.join(known)}; give all of these with --at"
+                )
+            return replace(self, points=(point,))
+        first = self.points[0]
+        if names != sorted(name for name, _ in first.at):
+            raise InputError(
+                f"{point.run}: the workload has {', '.join(names)}, that of "
+                f"{first.run} has {', '.join(sorted(dict(first.at)))}; give the same "
+                "dimensions with --at"
+            )
+        if point.ranks != first.ranks:
+            raise InputError(
+                f"{point.run} has {point.ranks} ranks, {first.run} has {first.ranks}: "
+                "functions of the workload hold for one number of ranks; record it "
+                "with as many, or begin another study"
+            )
+        if not {one.key for one in first.phases} & {one.key for one in point.phases}:
+            raise InputError(
+                f"{point.run} and {first.run} have no phase in common: that is another "
+                "program or algorithm; begin another study for it"
+            )
+        return replace(self, points=(*self.points, point))
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """The recorded workloads."""
+        return [dict(point.at) for point in self.points]
+
+
+def point_phases(phases: Iterable[Phase]) -> tuple[PointPhase, ...]:
+    """Take what a study needs of the phases of a run."""
+    return joined(
+        (
+            PointPhase(
+                *(one.key, one.site_key, one.calls, one.events, one.weight, one.time_s)
+            )
+            for one in phases
+        ),
+        by="site_key",
+    )
+
+
+def joined(phases: Iterable[PointPhase], *, by: str) -> tuple[PointPhase, ...]:
+    """Join phases that have a key in common, ``key`` or ``site_key``.
+
+    Phases of one structure that differ in their times do so by chance in some runs.
+    """
+    together: dict[str, list[PointPhase]] = {}
+    for phase in phases:
+        together.setdefault(getattr(phase, by), []).append(phase)
+    found = []
+    for alike in together.values():
+        weight = sum(phase.weight for phase in alike)
+        total_s = math.fsum(phase.total_s for phase in alike)
+        usual = max(alike, key=lambda phase: phase.weight)
+        found.append(replace(usual, weight=weight, time_s=total_s / weight))
+    return tuple(found)

@@ -1,0 +1,225 @@
+"""A workload study matches phases by structure and predicts other workloads."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from skelgen.cli.main import run
+from skelgen.errors import InputError, UsageError
+from skelgen.models import Range
+from skelgen.models.types import FlagKind
+from skelgen.phases import Phase
+from skelgen.web import render_workload
+from skelgen.workload import Study, forecast, matched, next_workload, store
+from skelgen.workload.types import Point, PointPhase, point_phases
+from tests.trace_writer import RankWriter
+
+SIZES = (1000, 1500, 2200, 3000)
+
+
+def phase(key, weight, time_s, events=2):
+    return PointPhase(key, key, ("MPI_Sendrecv", f"MPI_{key}"), events, weight, time_s)
+
+
+def point(n, steps=100, *, ranks=2, factor=1.0, more=()):
+    """Two phases, O(n) and O(n^2), as in the thesis' synthetic application."""
+    one = phase("linear", steps, factor * 1e-4 * n)
+    two = phase("square", steps - 1, factor * 3e-7 * n**2)
+    total_s = math.fsum(p.total_s for p in (one, two, *more)) + 0.01
+    at = (("n", float(n)), ("steps", float(steps)))
+    return Point(at, f"run-{n}-{steps}", ranks, total_s, (one, two, *more))
+
+
+def study(*points):
+    found = Study()
+    for one in points:
+        found = found.with_point(one)
+    return found
+
+
+def kinds(found):
+    return {flag.kind for flag in found.flags}
+
+
+WHOLE = study(*(point(n) for n in SIZES), *(point(2200, steps) for steps in (200, 300)))
+
+
+def test_a_study_predicts_times_and_weights_of_another_workload():
+    found = forecast(WHOLE, {"n": 2500, "steps": 200})
+    square, linear, rest = found.parts
+    assert square.time.value == pytest.approx(3e-7 * 2500**2, rel=1e-6)
+    assert (square.weight.value, linear.weight.value) == (199, 200)
+    assert rest.total_s == pytest.approx(0.01, rel=1e-3)
+    truth = point(2500, 200).application_s
+    assert found.paet_s == pytest.approx(truth, rel=1e-6)
+    assert found.p5_s <= found.paet_s <= found.p95_s
+
+
+def test_each_dimension_on_its_own_and_the_method_of_the_thesis_agree_here():
+    truth = point(2500, 200).application_s
+    for options in ({"separately": True}, {"method": "thesis"}):
+        found = forecast(WHOLE, {"n": 2500, "steps": 200}, **options)
+        assert found.paet_s == pytest.approx(truth, rel=1e-3)
+
+
+def test_a_workload_outside_the_recorded_ones_is_flagged_once():
+    found = forecast(WHOLE, {"n": 9000, "steps": 200})
+    flags = [flag for flag in found.flags if flag.dimension == "n"]
+    assert [flag.kind for flag in flags] == [FlagKind.EXTRAPOLATION]
+
+
+def test_phases_of_some_workloads_only_are_in_the_rest_and_flagged():
+    switched = study(
+        *(
+            point(n, more=[phase("other", 10, 1e-6 * n**2)] if n > 2000 else ())
+            for n in SIZES
+        )
+    )
+    found = forecast(switched, {"n": 2500, "steps": 100})
+    assert [one.part.key for one in found.parts] == ["square", "linear", ""]
+    assert FlagKind.SWITCH in kinds(found)
+    (told,) = [flag.text for flag in found.flags if flag.kind is FlagKind.SWITCH]
+    assert "run-2200-100, run-3000-100" in told
+
+
+def test_another_machine_needs_few_workloads_for_the_same_functions():
+    there = study(point(1000, 100, factor=2.0))
+    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    truth = 2 * (point(2500, 200).application_s - 0.01) + 0.01
+    assert found.paet_s == pytest.approx(truth, rel=1e-6)
+    assert FlagKind.FEW_POINTS in kinds(found)
+
+
+def test_another_machine_with_another_program_is_named():
+    strange = (phase("a", 2, 0.5),)
+    wrong = study(Point(point(5).at, "wrong", 2, 1.0, strange))
+    with pytest.raises(InputError, match=r"run-1000-100, .*wrong have no phase in com"):
+        forecast(wrong, {"n": 2500, "steps": 200}, families=WHOLE)
+
+
+def test_places_in_the_program_tell_phases_apart_unless_it_was_compiled_again():
+    def two(n, places):
+        loops = [
+            replace(phase("same", n, 1.0), site_key=places[0]),
+            replace(phase("same", 10, 5.0), site_key=places[1]),
+        ]
+        return Point((("n", float(n)),), f"run{n}", 2, 1.0 * n + 50.0, tuple(loops))
+
+    parts, _ = matched([two(10, "ab"), two(20, "ab")])
+    assert [part.weights for part in parts[:-1]] == [(10, 10), (10, 20)]
+    parts, _ = matched([two(10, "ab"), two(20, "cd")])
+    assert [part.weights for part in parts[:-1]] == [(20, 30)]
+
+
+def test_other_ranks_dimensions_and_programs_are_named():
+    with pytest.raises(InputError, match="run-9-100 has 4 ranks, run-1000-100 has 2"):
+        study(point(1000), point(9, ranks=4))
+    other = Point((("n", 5.0),), "other", 2, 1.0, ())
+    with pytest.raises(InputError, match="the workload has n, that of run-1000-100"):
+        study(point(1000), other)
+    strange = Point(point(5).at, "strange", 2, 1.0, (phase("a", 2, 0.5),))
+    with pytest.raises(InputError, match="no phase in common"):
+        study(point(1000), strange)
+
+
+def test_phases_of_one_structure_are_one_with_all_their_time():
+    alike = [
+        Phase(i, "key", "place", ("MPI_Barrier",), 1, weight, time_s, 0.0, 0.1)
+        for i, weight, time_s in ((1, 30, 1.0), (2, 10, 5.0))
+    ]
+    (joined,) = point_phases(alike)
+    assert (joined.weight, joined.time_s) == (40, 2.0)
+
+
+def test_the_parts_of_every_workload_sum_to_its_time():
+    parts, _ = matched(WHOLE.points)
+    for i, one in enumerate(WHOLE.points):
+        total_s = sum(part.totals_s[i] for part in parts)
+        assert total_s == pytest.approx(one.application_s)
+
+
+def test_plan_asks_for_the_ends_and_then_where_functions_disagree():
+    ranges = (Range("n", 1000, 3000), Range("steps", 100, 300))
+    empty = Study(ranges=ranges)
+    assert next_workload(empty, method="disagreement").workload == {
+        "n": 1000,
+        "steps": 100,
+    }
+    full = Study(ranges=ranges, points=WHOLE.points)
+    step = next_workload(full, method="disagreement")
+    assert step.uncertainty is not None
+    assert next_workload(full, method="bisection").workload is not None
+    with pytest.raises(UsageError, match="--range"):
+        next_workload(WHOLE, method="disagreement")
+
+
+def test_a_study_on_disk_comes_back_and_says_what_is_wrong_with_it(tmp_path):
+    file = tmp_path / "study.yaml"
+    whole = Study(("mpirun", "{n}"), (Range("n", 0.5, 3.0, False),), WHOLE.points)
+    store.save(whole, file)
+    assert store.load(file) == whole
+    file.write_text(file.read_text().replace("weight: 99", "weight: -99", 1))
+    with pytest.raises(InputError, match=r"points\[0\].phases\[1\].weight"):
+        store.load(file)
+
+
+def test_the_picture_shows_every_point_of_every_phase():
+    picture = render_workload(forecast(WHOLE, {"n": 2500, "steps": 200}))
+    panels = 2 * 2 * 3  # time and weight, over n and steps, of two phases and the rest
+    assert picture.count("<polyline") == panels
+    assert picture.count("<circle") == panels * len(WHOLE.points)
+
+
+def recorded(folder, n, steps=50):
+    """Write a run whose main loop takes longer the larger n is."""
+    for rank in range(2):
+        writer = RankWriter(rank, 2)
+        writer.event("MPI_Init", 0, 100)
+        for _ in range(steps):
+            other = {"peer": 1 - rank, "tag": 1, "peer2": 1 - rank, "tag2": 1}
+            counts = {"count_a": n, "type_a": 8, "count_b": n, "type_b": 8}
+            writer.event("MPI_Sendrecv", 100 * n, 100, **other, **counts)
+        writer.event("MPI_Barrier", 100, 100)
+        writer.finish()
+        writer.save(folder)
+    return str(folder)
+
+
+def test_commands_plan_add_and_predict_without_a_look_at_the_file(tmp_path, capsys):
+    file = str(tmp_path / "study.yaml")
+    command = ["--", "mpirun", "-n", "2", "./app", "{n}"]
+    assert run(["workload", "plan", file, "--range", "n=100:900", *command]) == 0
+    assert "mpirun -n 2 ./app 100" in capsys.readouterr().out
+    for n in (100, 300, 600, 900):
+        folder = recorded(tmp_path / f"run{n}", n)
+        assert run(["workload", "add", file, folder, "--at", f"n={n}", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["known_share"] > 0.95
+    picture = str(tmp_path / "study.svg")
+    words = ["workload", "predict", file, "--at", "n=500", "-o", picture, "--json"]
+    assert run(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["phases"][0]["weight"] == 50
+    assert found["phases"][0]["time_s"] == pytest.approx(25.05e-6, rel=1e-3)
+    assert run(["workload", "predict", file, "--at", "n=5000", "--strict"]) == 6
+    assert "extrapolation" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["predict", "none.yaml", "--at", "n=1"], "there is no such file"),
+        (["predict", "none.yaml", "--at", "n"], "not a dimension and its value"),
+        (["predict", "none.yaml", "--at", "n=1,n=2"], "given twice"),
+        (["plan", "none.yaml", "--range", "n=5"], "expected a range"),
+        (["plan", "none.yaml", "--range", "n=9:5"], "the first must be"),
+        (["plan", "none.yaml", "--range", "n=1:5", "--", "app"], "{n}"),
+        (["plan", "none.yaml"], "the study has no ranges"),
+    ],
+)
+def test_words_that_do_not_fit_are_named(words, told, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert run(["workload", *words]) in (2, 3)
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

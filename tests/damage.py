@@ -6,8 +6,10 @@ import dataclasses
 import random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.events import Calls
+from skelgen.events.types import FAILED_POLL
 
 
 def cut(calls: Calls, kept: list[int]) -> Calls:
@@ -31,6 +33,30 @@ def cut_somewhere(calls: Calls, rng: random.Random) -> Calls:
     """Cut every rank at a random place, most of them not at all."""
     counts = np.diff(calls.first).tolist()
     return cut(calls, [rng.choice((n, n, rng.randint(0, n))) for n in counts])
+
+
+def with_polls(calls: Calls, rng: random.Random) -> tuple[Calls, NDArray[np.int64]]:
+    """Put failed polls anywhere; return the calls and where those of before are."""
+    before = np.array([rng.random() < 0.2 for _ in range(len(calls))], np.int64)
+    own = np.arange(len(calls)) + np.cumsum(before)
+    polls = own[before > 0] - 1
+    rows = np.zeros(len(calls) + len(polls), np.int64)
+    rows[own] = np.arange(len(calls))
+    shapes = np.append(calls.shapes, np.zeros(1, calls.shapes.dtype))
+    shapes[-1]["function"] = len(calls.functions)
+    shapes[-1]["flags"] = FAILED_POLL
+    shape, ages = calls.shape[rows], calls.ages[rows]
+    shape[polls], ages[polls] = len(shapes) - 1, 0
+    return dataclasses.replace(
+        calls,
+        first=calls.first + np.concatenate([[0], np.cumsum(before)])[calls.first],
+        shape=shape,
+        size_bytes=calls.size_bytes[rows],
+        ages=ages,
+        vector_call=own[calls.vector_call],
+        shapes=shapes,
+        functions=(*calls.functions, "MPI_Iprobe"),
+    ), own
 
 
 def scramble(calls: Calls, rng: random.Random) -> Calls:

@@ -64,7 +64,8 @@ static void prepare(struct work *w)
 	for (int64_t call = 0; call < calls; call++) {
 		uint8_t role = in->role[in->shape[call]];
 
-		if (in->group[call] < 0 || role == SKELGEN_TICKS_LOCAL)
+		if (in->group[call] < 0 || role == SKELGEN_TICKS_LOCAL ||
+		    role == SKELGEN_TICKS_ENDS)
 			continue;
 		w->meetings[in->group[call]].missing++;
 		if (role == SKELGEN_TICKS_BEGINS && in->collective_done[call] >= 0) {
@@ -76,6 +77,7 @@ static void prepare(struct work *w)
 		w->meetings[group].waiting = NO_RANK;
 	for (int64_t rank = 0; rank < in->ranks; rank++) {
 		w->cursor[rank] = in->first[rank];
+		w->reached[rank] = -1;
 		w->waiting[rank] = NO_RANK;
 		w->ready[in->ranks - 1 - rank] = (int32_t)rank;
 	}
@@ -164,8 +166,12 @@ static int step(struct work *w, int32_t rank)
 	const struct skelgen_ticks_input *in = w->in;
 	int64_t call = w->cursor[rank];
 	int64_t before = call == in->first[rank] ? 0 : w->ticks[call - 1];
-	uint8_t role = in->group[call] < 0 ? SKELGEN_TICKS_LOCAL : in->role[in->shape[call]];
+	uint8_t role = in->role[in->shape[call]];
 
+	if (role == SKELGEN_TICKS_ENDS)
+		before--;
+	if (role == SKELGEN_TICKS_ENDS || in->group[call] < 0)
+		role = SKELGEN_TICKS_LOCAL;
 	if (before > w->reached[rank])
 		w->reached[rank] = before;
 	if (role != SKELGEN_TICKS_LOCAL) {
@@ -182,7 +188,7 @@ static int step(struct work *w, int32_t rank)
 	if (w->head[call] != NONE && !complete(w, rank, call))
 		return 0;
 	w->ticks[call] = w->reached[rank] + 1;
-	w->reached[rank] = 0;
+	w->reached[rank] = -1;
 	w->arrived[rank] = 0;
 	w->cursor[rank]++;
 	return 1;

@@ -8,6 +8,7 @@ enum skelgen_ticks_role {
 	SKELGEN_TICKS_LOCAL = 0,
 	SKELGEN_TICKS_MEETS = 1,  /* a collective that blocks */
 	SKELGEN_TICKS_BEGINS = 2, /* a collective that is completed later */
+	SKELGEN_TICKS_ENDS = 3,   /* begins nothing: takes no tick of its own */
 };
 
 struct skelgen_ticks_input {

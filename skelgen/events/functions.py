@@ -50,6 +50,7 @@ TWO_SIDED = (Kind.SENDRECV, Kind.ISENDRECV)
 WITH_PARTNERS = (Kind.SIGNAL, Kind.AWAIT)
 PERSISTENT = (Kind.SEND_INIT, Kind.RECEIVE_INIT, Kind.COLLECTIVE_INIT)
 COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE, Kind.COLLECTIVE_INIT)
+_BEGINNING_NOTHING = (Kind.LOCAL, Kind.COMPLETE, Kind.PROBE, Kind.RELEASE)
 _CREATING = {Kind.ISEND, Kind.IRECEIVE, Kind.ISENDRECV, Kind.ICOLLECTIVE, *PERSISTENT}
 
 
@@ -91,6 +92,14 @@ class FunctionInfo:
     def creates(self) -> bool:
         """Return whether a call creates a request, for requests are aged by it."""
         return self.extra_request or self.kind in _CREATING
+
+    @property
+    def begins(self) -> bool:
+        """Return whether a call begins communication.
+
+        How many calls only end it, or look for it, can differ from run to run.
+        """
+        return self.kind not in _BEGINNING_NOTHING
 
     @property
     def persistent(self) -> bool:

@@ -30,9 +30,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
-
-_NEVER = (Kind.LOCAL, Kind.COMPLETE, Kind.PROBE, Kind.RELEASE)
+from skelgen.events import Calls, function_info
 
 
 def counts(function: str) -> bool:
@@ -44,7 +42,7 @@ def counts(function: str) -> bool:
     (True, False, False)
     """
     name = function.removesuffix(" (failed)")
-    return function_info(name).kind not in _NEVER and name != "MPI_Win_test"
+    return function_info(name).begins and name != "MPI_Win_test"
 
 
 def event_counts(calls: Calls, cut: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -32,7 +32,11 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
     on which messages the library sent eagerly. A Sendrecv begins to send one tick
     after the previous call of its rank, so that ranks can exchange with each other;
     its own tick is that of its receive. Functions that free communicators wait for
-    nobody. Times of the events play no part.
+    nobody.
+
+    Completions, probes and other calls that begin no communication stay at the tick of
+    the previous call, unless that of a send or participant is later: how many there
+    are may depend on the speed of the machine. Times of the events play no part.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
     Returns
     -------
     (n,) int64 array
-        Tick of each call, from 1.
+        Tick of each call, from 1; 0 of calls before the first that begins something.
 
     Raises
     ------

@@ -15,7 +15,8 @@ from skelgen.ticks.rules import Role, shape_roles, stall
 def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
     """Place every call on the logical clock; see `skelgen.ticks.place`."""
     after = _dependencies(calls, matching)
-    ticks = np.zeros(len(calls) + 1, np.int64)  # the last is the start of all ranks
+    ticks = np.full(len(calls) + 1, -1, np.int64)
+    ticks[-1] = 0  # the start of all ranks
     cursor = calls.first[:-1].copy()
     moved = True
     while moved:
@@ -23,7 +24,7 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
         for rank in range(calls.ranks):
             while cursor[rank] < calls.first[rank + 1]:
                 call = int(cursor[rank])
-                if not all(ticks[other] or other == -1 for other, _ in after[call]):
+                if any(ticks[other] < 0 for other, _ in after[call]):
                     break
                 ticks[call] = max(ticks[other] + step for other, step in after[call])
                 cursor[rank] += 1
@@ -37,18 +38,22 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
 def _dependencies(calls: Calls, matching: Matching) -> list[list[tuple[int, int]]]:
     """List for each call which calls come before it, and by how many ticks.
 
-    The beginning of a call is one tick after the previous call of its rank; call
-    -1 stands before the first of each rank.
+    The beginning of a call is one tick after the previous call of its rank, unless it
+    begins nothing; call -1 stands before the first of each rank.
     """
     firsts = set(calls.first.tolist())
     previous = [-1 if call in firsts else call - 1 for call in range(len(calls))]
-    after = [[(before, 1)] for before in previous]
+    roles = shape_roles(calls)[calls.shape]
+    after = [
+        [(before, int(own != Role.ENDS))]
+        for before, own in zip(previous, roles.tolist(), strict=True)
+    ]
     for send, completion in zip(matching.send_call, matching.receive_done, strict=True):
         if completion >= 0:
             after[completion].append((previous[send], 2))
-    roles = shape_roles(calls)[calls.shape]
     meetings: defaultdict[int, list[int]] = defaultdict(list)
-    for row in np.flatnonzero((matching.group >= 0) & (roles != Role.LOCAL)).tolist():
+    meets = (roles == Role.MEETS) | (roles == Role.BEGINS)
+    for row in np.flatnonzero((matching.group >= 0) & meets).tolist():
         meetings[int(matching.group[row])].append(row)
     for participants in meetings.values():
         for call in participants:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.events import Calls, Kind, function_info
+from skelgen.events.types import FAILED_POLL
 
 
 class Role(IntEnum):
@@ -17,6 +18,7 @@ class Role(IntEnum):
     LOCAL = 0
     MEETS = 1  # a collective that blocks
     BEGINS = 2  # a collective that is completed later
+    ENDS = 3  # begins nothing: takes no tick of its own
 
 
 # Libraries free communicators without waiting, and in any order.
@@ -30,10 +32,12 @@ def role(function: str) -> Role:
 
     Examples
     --------
-    >>> role("MPI_Ibarrier").name
-    'BEGINS'
+    >>> role("MPI_Ibarrier").name, role("MPI_Waitall").name
+    ('BEGINS', 'ENDS')
     """
     info = function_info(function)
+    if not info.begins:
+        return Role.ENDS
     if info.kind in _MEETS and function not in _FREES and not info.extra_request:
         return Role.MEETS
     if info.kind is Kind.ICOLLECTIVE or info.extra_request:
@@ -45,6 +49,7 @@ def shape_roles(calls: Calls) -> NDArray[np.uint8]:
     """Return the role of each shape."""
     roles = np.array([role(name) for name in calls.functions], np.uint8)
     of_shapes: NDArray[np.uint8] = roles[calls.shapes["function"]]
+    of_shapes[calls.shapes["flags"] & FAILED_POLL > 0] = Role.ENDS
     return of_shapes
 
 

@@ -20,13 +20,13 @@ from tests.random_programs import random_program
 
 LOOPS = """
     rank 0
-      repeat 40 {
+      repeat 90 {
         1000 Isend to=1 tag=1 as=s
            0 Waitall of=s
          500 Allreduce bytes=8 op=1
       }
     rank 1
-      repeat 40 {
+      repeat 90 {
         1000 Irecv from=0 tag=1 as=r
            0 Waitall of=r
          500 Allreduce bytes=8 op=1
@@ -47,7 +47,7 @@ def of_events(events):
 
 def test_counts_leave_out_completions():
     (loop,) = of_text(LOOPS).phases
-    assert loop.phase.weight == 40
+    assert loop.phase.weight == 90
     assert loop.occurrences[3].begin == (6, 6)
     assert loop.occurrences[3].end == (8, 8)
 
@@ -56,7 +56,7 @@ def test_the_first_occurrences_are_stored_and_the_last_one():
     (loop,) = of_text(LOOPS).phases
     numbers = [one.number for one in loop.occurrences]
     assert numbers[:FIRST] == list(range(FIRST))
-    assert numbers[-1] == 39
+    assert numbers[-1] == 89
     assert numbers == sorted(set(numbers))
 
 
@@ -93,12 +93,12 @@ def test_what_is_stored_is_read(tmp_path, seed):
     [
         ("skelgen_phases: 1", "skelgen_phases: 2", "version '2', expected 1"),
         ("skelgen_phases: 1", "format: 1", "'skelgen_phases' is missing"),
-        ("weight: 40", "weight: 3", "occurrences.3..number: read 3, expected 0 to 2"),
-        ("weight: 40", "weight: many", "phases.0..weight: read 'many'"),
+        ("weight: 90", "weight: 3", "occurrences.3..number: read 3, expected 0 to 2"),
+        ("weight: 90", "weight: many", "phases.0..weight: read 'many'"),
         ('begin: "6*2"', 'begin: "6*3"', "begin: read 3, expected 1 to 2"),
         ('begin: "6*2"', 'begin: "6"', "begin: read 1 event counts, expected 2"),
         ('begin: "6*2"', 'begin: "9 6"', "end: read event count 8 of rank 0"),
-        ('counts: "80*2"', 'counts: "70 80"', "rank 0, expected 0 to 70"),
+        ('counts: "180*2"', 'counts: "70 80"', "of rank 0, expected 70 to 70"),
         ("ranks: 2", "ranks: two", "ranks: read 'two'"),
         ("others:", "other:", "field 'others' is missing"),
     ],
@@ -119,11 +119,11 @@ def test_a_folder_without_phases_is_named(tmp_path):
 
 
 def test_phases_are_paired_by_structure_whatever_their_number_and_time():
-    other = LOOPS.replace("repeat 40", "repeat 70").replace("1000", "9000")
+    other = LOOPS.replace("repeat 90", "repeat 70").replace("1000", "9000")
     first = "rank 0-1\n repeat 30 {\n 9000 Barrier\n }"
     pairs = compare(of_text(LOOPS), of_text(first + other))
     known = [(p.before and p.before.weight, p.after and p.after.weight) for p in pairs]
-    assert known == [(40, 70), (None, 30)]
+    assert known == [(90, 70), (None, 30)]
 
 
 def test_of_phases_with_one_structure_the_frequent_ones_are_paired():

@@ -13,9 +13,9 @@ from skelgen.errors import InputError
 from skelgen.events import Kind, function_info
 from skelgen.matching import match
 from skelgen.ticks import plain
-from skelgen.ticks.rules import Role
+from skelgen.ticks.rules import Role, shape_roles
 from tests import builders
-from tests.damage import cut_somewhere, scramble
+from tests.damage import cut_somewhere, scramble, with_polls
 from tests.random_programs import random_program
 
 seeds = st.integers(0, 2**32)
@@ -95,11 +95,27 @@ def test_the_completion_of_a_nonblocking_collective_waits_for_all():
           Wait of=b
         rank 1
           repeat 4 {
-            Comm_rank
+            Barrier comm=self
           }
           Ibarrier as=b
           Wait of=b
-    """) == [[1, 2, 6], [1, 2, 3, 4, 5, 6]]
+    """) == [[1, 1, 6], [1, 2, 3, 4, 5, 6]]
+
+
+def test_it_does_not_matter_how_messages_are_waited_for():
+    begun = """
+        rank 0
+          Isend to=1 tag=1
+          Isend to=1 tag=1
+        rank 1
+          Irecv from=0 tag=1 as=a
+          Irecv from=0 tag=1 as=b
+    """
+    one, several = (
+        placed(f"{begun} {end} Barrier comm=self")[1]
+        for end in ("Waitall of=a,b\n", "Wait of=a\n Comm_rank\n Wait of=b\n")
+    )
+    assert (one[:2], one[-1]) == (several[:2], several[-1])
 
 
 def test_ranks_exchange_with_sendrecv():
@@ -220,14 +236,32 @@ def test_kernel_and_twin_agree_on_damaged_calls(seed):
 
 
 @given(seeds)
+@settings(max_examples=100, deadline=None)
+def test_polls_that_find_nothing_do_not_move_the_clock(seed):
+    """How many there are is all that the machine's speed can change in a trace."""
+    rng = random.Random(seed)
+    calls = random_program(rng).calls
+    known = ticks.place(calls, match(calls))
+    polled, own = with_polls(calls, rng)
+    found = ticks.place(polled, match(polled))
+    assert np.array_equal(found[own], known)
+
+
+@given(seeds)
 @settings(max_examples=150, deadline=None)
 def test_ticks_respect_program_order_messages_and_collectives(seed):
     rng = random.Random(seed)
     calls = cut_somewhere(random_program(rng).calls, rng)
     matching = match(calls)
     result = ticks.place(calls, matching)
-    for rank in np.split(result, calls.first[1:-1]):
-        assert (np.diff(rank) > 0).all()
+    role = shape_roles(calls)[calls.shape]
+    for rank, roles in zip(
+        np.split(result, calls.first[1:-1]),
+        np.split(role, calls.first[1:-1]),
+        strict=True,
+    ):
+        assert (np.diff(rank) >= 0).all()
+        assert (np.diff(rank, prepend=0)[roles != Role.ENDS] > 0).all()
     kinds = [function_info(name).kind for name in calls.functions]
     kind = np.array(kinds)[calls.shapes["function"]][calls.shape]
     # The rest of a Sendrecv may be later than the send in it.

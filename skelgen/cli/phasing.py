@@ -14,6 +14,7 @@ from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, Verbose, share
 from skelgen.cli.output import print_facts, print_json, print_table
+from skelgen.cli.ticking import ticks
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class _Showing(TyperGroup):
 
 phases = typer.Typer(
     cls=_Showing,
-    help="Show the phases of a run, or compare those of two runs. Without the name of "
-    "a command: show.",
+    help="Show the phases of a run, compare those of two runs, or show the logical "
+    "trace. Without the name of a command: show.",
     rich_markup_mode="rich",
     epilog="Example: [b]skelgen phases run/ -o signatures/app[/b]",
 )
@@ -51,48 +52,55 @@ Source = Annotated[
 ]
 
 
+Relevance = Annotated[
+    str | None,
+    typer.Option(
+        help="Smallest share of the time of a phase that counts.  [default: 1%]",
+        show_default=False,
+    ),
+]
+Longest = Annotated[
+    str | None,
+    typer.Option(
+        help="Divide an iteration that takes more of the time into phases inside."
+        "  [default: 1%]",
+        show_default=False,
+    ),
+]
+TimeSimilarity = Annotated[
+    str | None,
+    typer.Option(
+        help="Occurrences of one phase: shorter over longer, between neighbours."
+        "  [default: 50%]",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Folder to store the phase signature in, as phases.yaml.",
+        show_default=False,
+    ),
+]
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        help="SVG file to draw the phases into, over time and ranks.",
+        show_default=False,
+    ),
+]
+
+
 @phases.command(epilog="Example: [b]skelgen phases run/ --picture phases.svg[/b]")
 def show(
     source: Source,
-    relevance: Annotated[
-        str | None,
-        typer.Option(
-            help="Smallest share of the time of a phase that counts.  [default: 1%]",
-            show_default=False,
-        ),
-    ] = None,
-    longest: Annotated[
-        str | None,
-        typer.Option(
-            help="Divide an iteration that takes more of the time into phases inside."
-            "  [default: 1%]",
-            show_default=False,
-        ),
-    ] = None,
-    time_similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Occurrences of one phase: shorter over longer, between neighbours."
-            "  [default: 50%]",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Folder to store the phase signature in, as phases.yaml.",
-            show_default=False,
-        ),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            help="SVG file to draw the phases into, over time and ranks.",
-            show_default=False,
-        ),
-    ] = None,
+    relevance: Relevance = None,
+    longest: Longest = None,
+    time_similarity: TimeSimilarity = None,
+    output: Output = None,
+    picture: Picture = None,
     force: Force = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -146,6 +154,9 @@ def diff(
         )
     else:
         _print_pairs(pairs, runs)
+
+
+phases.command(epilog="Example: [b]skelgen phases ticks run/ --first 100[/b]")(ticks)
 
 
 def _print_pairs(pairs: Sequence[Pair], runs: Sequence[PhaseSignature]) -> None:

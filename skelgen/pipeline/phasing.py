@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skelgen.phases import Parameters, Phases
     from skelgen.phases.stored import PhaseSignature
     from skelgen.symbols import Symbols
+    from skelgen.ticks.table import TickTable
     from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -101,6 +102,46 @@ def _draw(found: Phases, picture: Path) -> None:
 
     with new_file(picture, force=True) as beside:
         beside.write_text(render_phases(found), encoding="utf-8")
+
+
+def ticks(
+    folder: Path,
+    first: int,
+    count: int,
+    *,
+    picture: Path | None = None,
+    force: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> TickTable:
+    """Return a stretch of the logical trace of a recorded run.
+
+    Parameters
+    ----------
+    folder : Path
+    first, count : int
+        First tick, and number of ticks.
+    picture : Path, optional
+        SVG file to draw it into.
+    force : bool
+        Replace a file that exists.
+    progress : Progress
+    """
+    from skelgen.events import collect
+    from skelgen.matching import match
+    from skelgen.ticks import place
+    from skelgen.ticks.table import tick_table
+    from skelgen.trace import open_trace
+
+    calls = collect(open_trace(folder, progress), progress).calls
+    matching = match(calls)
+    table = tick_table(calls, matching, place(calls, matching), first, count)
+    if picture is not None:
+        from skelgen.web import render_ticks
+
+        with new_file(picture, force=force) as beside:
+            text = render_ticks(table, first, count)
+            beside.write_text(text, encoding="utf-8")
+    return table
 
 
 def of_run(

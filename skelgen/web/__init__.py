@@ -6,7 +6,7 @@ anything to download.
 """
 
 from skelgen.web.page import Comparison, Shares, page_of
-from skelgen.web.render import render_page, render_phases, render_workload
+from skelgen.web.render import render_page, render_phases, render_ticks, render_workload
 
 __all__ = [
     "Comparison",
@@ -14,5 +14,6 @@ __all__ = [
     "page_of",
     "render_page",
     "render_phases",
+    "render_ticks",
     "render_workload",
 ]

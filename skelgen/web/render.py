@@ -6,9 +6,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
 from skelgen.phases import Phases
+from skelgen.ticks.table import TickTable
 from skelgen.units import format_seconds
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
+from skelgen.web.tick_picture import tick_picture
 from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
 from skelgen.workload import Forecast
 
@@ -41,6 +43,23 @@ def render_phases(phases: Phases) -> str:
         An SVG picture.
     """
     return _filled("phases.svg.j2", picture=phase_picture(phases))
+
+
+def render_ticks(table: TickTable, first: int, count: int) -> str:
+    """Draw a stretch of the logical trace over ticks and ranks.
+
+    Parameters
+    ----------
+    table : TickTable
+    first, count : int
+        First tick, and number of ticks.
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    return _filled("ticks.svg.j2", picture=tick_picture(table, first, count))
 
 
 def render_workload(found: Forecast) -> str:

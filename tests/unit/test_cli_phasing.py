@@ -112,3 +112,27 @@ def test_a_run_that_repeats_nothing_is_told_to_take_a_skeleton(capsys, tmp_path)
         writer.save(tmp_path)
     assert run(["phases", str(tmp_path)]) == 0
     assert "build a skeleton" in capsys.readouterr().err
+
+
+def test_the_logical_trace_shows_messages_from_earlier_to_later_ticks(capsys, recorded):
+    assert run(["phases", "ticks", str(recorded), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    calls = found["calls"]
+    assert {call["rank"] for call in calls} == set(range(found["ranks"]))
+    assert [call["tick"] for call in calls] == sorted(call["tick"] for call in calls)
+    assert max(call["tick"] for call in calls) < 40
+    assert any(call["to"] == (call["rank"] + 1) % 4 for call in calls)
+    assert run(["phases", "ticks", str(recorded)]) == 0
+    assert "Isend>1" in capsys.readouterr().out
+
+
+def test_the_logical_trace_is_drawn_from_any_tick(capsys, recorded, tmp_path):
+    target = tmp_path / "ticks.svg"
+    words = ["--first", "5", "--count", "10", "--picture", str(target)]
+    assert run(["phases", "ticks", str(recorded), *words]) == 0
+    root = ET.fromstring(target.read_text())
+    assert root.findall(".//{*}rect")
+    lines = root.findall(".//{*}line")
+    steps = [float(line.get("x2")) - float(line.get("x1")) for line in lines]
+    assert min(steps) == 0  # a Sendrecv begins to send when it begins to receive
+    assert max(steps) > 0

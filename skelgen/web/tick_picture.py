@@ -1,0 +1,89 @@
+"""Draw a stretch of the logical trace: a column for each tick, a lane for a rank."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from skelgen.events import Kind, function_info
+from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
+from skelgen.ticks.table import PlacedCall, TickTable
+
+#: Ranks that are drawn.
+MOST_LANES = 64
+_COLOURS = (
+    ("sends", "#3b7dd8", frozenset(SENDING)),
+    ("receives", "#3a9d6e", frozenset(RECEIVING)),
+    ("collective", "#e08a2e", frozenset(COLLECTIVES)),
+    ("completion, probe", "#c4ccd4", frozenset({Kind.COMPLETE, Kind.PROBE})),
+)
+_OTHER = ("other", "#8a6fd1")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one rank does at one tick; column and lane from 0."""
+
+    column: int
+    lane: int
+    colour: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class TickPicture:
+    """What the picture shows.
+
+    Attributes
+    ----------
+    first, columns : int
+        First tick, and number of ticks.
+    lanes, hidden : int
+        Ranks that are drawn, and those that are not.
+    cells : tuple of Cell
+    arrows : tuple of (int, int, int, int)
+        Column and lane of the send and of the receive of each message.
+    entries : tuple of (str, str)
+        Meaning and colour.
+    """
+
+    first: int
+    columns: int
+    lanes: int
+    hidden: int
+    cells: tuple[Cell, ...]
+    arrows: tuple[tuple[int, int, int, int], ...]
+    entries: tuple[tuple[str, str], ...]
+
+
+def tick_picture(table: TickTable, first: int, count: int) -> TickPicture:
+    """Prepare the picture of a stretch of the logical trace."""
+    cells: defaultdict[tuple[int, int], list[PlacedCall]] = defaultdict(list)
+    for call in table.calls:
+        if call.rank < MOST_LANES:
+            cells[call.tick - first, call.rank].append(call)
+    ends = [
+        (table.calls[send], table.calls[done])
+        for send, done in table.messages
+        if max(table.calls[send].rank, table.calls[done].rank) < MOST_LANES
+    ]
+    lanes = min(table.ranks, MOST_LANES)
+    return TickPicture(
+        first,
+        min(count, table.last + 1 - first),
+        lanes,
+        table.ranks - lanes,
+        tuple(_cell(*place, together) for place, together in cells.items()),
+        tuple(
+            (send.tick - first, send.rank, done.tick - first, done.rank)
+            for send, done in ends
+        ),
+        (*((text, colour) for text, colour, _ in _COLOURS), _OTHER),
+    )
+
+
+def _cell(column: int, lane: int, together: list[PlacedCall]) -> Cell:
+    kind = function_info(together[0].function).kind
+    colour = next((one for _, one, kinds in _COLOURS if kind in kinds), _OTHER[1])
+    names = ", ".join(call.function for call in together)
+    return Cell(column, lane, colour, f"tick {together[0].tick}, rank {lane}: {names}")

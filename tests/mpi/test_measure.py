@@ -1,0 +1,145 @@
+"""Applications are executed for their phases and stopped, with real launchers."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from skelgen import pipeline
+from skelgen.errors import ApplicationError, InputError, UsageError
+from skelgen.launch.through import NEAREST
+from skelgen.phases import Parameters
+from tests.c_warnings import WARNINGS
+from tests.mpis import MPIS, TestMpi
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(not MPIS, reason="no mpicc with its mpirun was found"),
+]
+
+SOURCE = Path(__file__).parent / "ahead.c"
+STEPS = 60
+
+
+@pytest.fixture(scope="module", params=MPIS, ids=[mpi.name for mpi in MPIS])
+def mpi(request: pytest.FixtureRequest) -> TestMpi:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def launch(
+    mpi: TestMpi, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., list[str]]:
+    """Return a function that writes the launch of the program, compiled once."""
+    program = tmp_path_factory.mktemp("program") / "ahead"
+    line = [str(mpi.compiler), *WARNINGS, "-o", str(program), str(SOURCE)]
+    subprocess.run(line, check=True)
+
+    def command(*words: str, ranks: int = 2) -> list[str]:
+        return [*mpi.launcher, "-n", str(ranks), str(program), *words]
+
+    return command
+
+
+def signature(command: Sequence[str], folder: Path) -> Path:
+    pipeline.record(command, folder / "run", quiet_output=True)
+    # Phases by structure alone: times are those of a machine that does other things.
+    structure = Parameters(time_similarity=1e-9)
+    pipeline.phases(folder / "run", structure, output=folder / "sig")
+    return folder / "sig"
+
+
+def lines(folder: Path) -> list[list[str]]:
+    return [(folder / f"rank-{rank}").read_text().split() for rank in (0, 1)]
+
+
+def nothing_is_left(program: str) -> bool:
+    """Say whether no process of a program remains; wait for those that end."""
+    for _ in range(300):
+        names = []
+        for path in Path("/proc").glob("[0-9]*/exe"):
+            try:
+                names.append(str(path.readlink()))
+            except OSError:
+                continue
+        if program not in names:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("how", [(), ("ahead",)], ids=["complete", "open-request"])
+def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
+    launch: Callable[..., list[str]], tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    command = launch(str(STEPS), str(tmp_path), *how)
+    stored = signature(command, tmp_path)
+    whole = lines(tmp_path)
+    done = pipeline.measure(stored)
+    begun = lines(tmp_path)
+    assert max(phase.weight for phase in done.estimate.phases) > STEPS // 2
+    for rank in (0, 1):
+        assert len(begun[rank]) < STEPS // 2
+        # What was not flushed yet may be cut within its last number.
+        assert begun[rank][:-1] == whole[rank][: max(len(begun[rank]) - 1, 0)]
+    assert done.estimate.time_s.p5 <= done.estimate.time_s.p50
+    assert done.estimate.time_s.p50 <= done.estimate.time_s.p95
+    assert done.set_s > 0
+    assert done.aet_s is not None
+    assert nothing_is_left(command[-(2 + len(how)) - 1])
+
+
+def test_a_phase_signature_predicts_as_a_skeleton_does(
+    launch: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
+    (one,), failures = pipeline.predict(
+        stored, [()], budget_s=0.1, interval_bound=0.9, through=NEAREST
+    )
+    assert not failures
+    assert one.ratio == 1.0
+    assert len(one.runs_s) == 3
+    assert not any("calibrat" in reason for reason in one.reasons[:-1])
+
+
+def test_less_work_than_was_recorded_is_named(
+    launch: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
+    with pytest.raises(ApplicationError, match="less work than then"):
+        pipeline.measure(stored, launch("2", str(tmp_path)))
+
+
+def test_a_program_that_fails_is_named_with_its_exit_code(
+    launch: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
+    with pytest.raises(ApplicationError, match="failed with exit code"):
+        pipeline.measure(stored, launch("10", str(tmp_path / "missing")))
+
+
+def test_another_number_of_ranks_is_refused(
+    launch: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
+    with pytest.raises(UsageError, match="3 ranks, the phase signature is of 2"):
+        pipeline.measure(stored, launch("10", str(tmp_path), ranks=3))
+
+
+def test_a_program_that_changed_since_the_recording_is_refused(
+    launch: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    command = launch(str(STEPS), str(tmp_path))
+    copy = tmp_path / "copy"
+    copy.write_bytes(Path(command[-3]).read_bytes())
+    copy.chmod(0o755)
+    command[-3] = str(copy)
+    stored = signature(command, tmp_path)
+    with copy.open("ab") as file:
+        file.write(b"\n")
+    with pytest.raises(InputError, match="changed since the recording"):
+        pipeline.measure(stored)

@@ -1,0 +1,194 @@
+"""Which occurrences are measured, and what their times say of the application."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skelgen.errors import InputError
+from skelgen.phases import Parameters, Phase
+from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
+from skelgen.runners import Measured
+from skelgen.runners.estimate import estimate, paet_s
+from skelgen.runners.marks import (
+    HOLD,
+    STOP,
+    TIME,
+    marks_file,
+    mean_s,
+    read_times,
+    timed,
+    times_file,
+    write_marks,
+)
+from skelgen.runners.plan import Extent, by_images, elapsed_s, in_one_run
+from tests import summaries
+
+
+def phase(
+    number: int, first: int, weight: int, time_s: float, step: int = 10
+) -> StoredPhase:
+    """Return a phase of two ranks whose occurrences follow each other."""
+    occurrences = tuple(
+        Occurrence(
+            number=at,
+            time_s=time_s,
+            begin=(first + at * step,) * 2,
+            end=(first + (at + 1) * step,) * 2,
+        )
+        for at in range(weight)
+    )
+    found = Phase(
+        number=number,
+        key="",
+        site_key="",
+        calls=("MPI_Send", "MPI_Wait"),
+        events=step,
+        weight=weight,
+        time_s=time_s,
+        spread=0.01,
+        share=0.0,
+    )
+    return StoredPhase(found, occurrences)
+
+
+def signature(*phases: StoredPhase, outside_s: float = 0.0) -> PhaseSignature:
+    whole_s = outside_s + sum(one.phase.time_s * one.phase.weight for one in phases)
+    shares = [one.phase.time_s * one.phase.weight / whole_s for one in phases]
+    return PhaseSignature(
+        provenance=summaries.PROVENANCE,
+        folder="",
+        environment=(),
+        files=(),
+        ranks=2,
+        threads=1,
+        application_s=whole_s,
+        counts=phases[-1].occurrences[-1].end if phases else (0, 0),
+        parameters=Parameters(),
+        phases=tuple(
+            replace(one, phase=replace(one.phase, share=share))
+            for one, share in zip(phases, shares, strict=True)
+        ),
+        others=0,
+        others_share=0.0,
+    )
+
+
+MAIN = phase(1, first=0, weight=50, time_s=0.1)
+LATE = phase(2, first=500, weight=1, time_s=0.1)
+
+
+def test_a_run_is_stopped_within_its_share_and_the_first_occurrence_warms_up():
+    plan = in_one_run(signature(MAIN), Extent(warm_up=1, fewest=1, share=0.08))
+    assert [one.occurrence for one in plan.wanted] == [1, 2, 3]
+    assert plan.expected_s == pytest.approx(0.4)
+    assert plan.wanted[-1].end.tolist() == [40, 40]
+
+
+def test_the_fewest_occurrences_are_measured_whatever_the_share():
+    plan = in_one_run(signature(MAIN), Extent(warm_up=2, fewest=10, share=0.01))
+    assert [one.occurrence for one in plan.wanted] == list(range(2, 12))
+
+
+def test_what_comes_once_is_measured_without_warm_up():
+    once = phase(1, first=0, weight=1, time_s=1.0)
+    plan = in_one_run(signature(once, phase(2, 10, 50, 0.1)), Extent())
+    assert {(one.phase, one.occurrence) for one in plan.wanted} == {(1, 0), (2, 1)}
+
+
+def test_a_small_phase_at_the_end_is_left_out_and_a_large_one_is_not():
+    plan = in_one_run(signature(MAIN, LATE), Extent())
+    assert plan.left_out == (2,)
+    large = replace(LATE, phase=replace(LATE.phase, time_s=5.0))
+    plan = in_one_run(signature(MAIN, large), Extent())
+    assert plan.left_out == ()
+    assert plan.wanted[-1].phase == 2
+    assert plan.expected_s == pytest.approx(10.0)
+
+
+def test_images_reach_every_phase_from_the_occurrence_before():
+    plan = by_images(signature(MAIN, LATE), Extent())
+    assert [(one.phase, one.occurrence) for one in plan.wanted] == [(1, 1), (2, 0)]
+    assert plan.wanted[0].warm.tolist() == [0, 0]
+
+
+def test_time_until_an_occurrence_counts_what_is_stored_of_all_phases():
+    known = signature(MAIN, LATE)
+    thinned = replace(MAIN, occurrences=(*MAIN.occurrences[:4], MAIN.occurrences[-1]))
+    assert elapsed_s(known, MAIN.occurrences[29]) == pytest.approx(3.0)
+    assert elapsed_s(signature(thinned, LATE), LATE.occurrences[0]) == pytest.approx(
+        5.1
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        (signature(phase(1, 0, 1, 1.0)), None),
+        (replace(signature(MAIN), phases=()), "no relevant phases"),
+        (replace(signature(MAIN), threads=4), "4 threads of a rank"),
+    ],
+)
+def test_signatures_without_fixed_phases_are_refused(
+    known: PhaseSignature, text: str | None
+):
+    if text is None:
+        assert in_one_run(known, Extent()).wanted
+        return
+    with pytest.raises(InputError, match=text):
+        in_one_run(known, Extent())
+
+
+def measured(number: int, times_s: list[float]) -> list[Measured]:
+    return [Measured(number, at, time_s) for at, time_s in enumerate(times_s)]
+
+
+def test_the_predicted_time_is_the_sum_of_times_and_weights():
+    known = signature(MAIN, phase(2, 500, 10, 0.5))
+    times = [*measured(1, [0.2, 0.2]), *measured(2, [0.6])]
+    found = estimate(known, times, np.random.default_rng(1))
+    assert found.time_s.p50 == pytest.approx(50 * 0.2 + 10 * 0.6)
+    assert paet_s(known, times) == found.time_s.p50
+    assert found.verdict == "trust"
+    assert sum(one.share for one in found.phases) == pytest.approx(1)
+
+
+def test_what_no_phase_covers_is_scaled_as_the_phases_are():
+    known = signature(MAIN, outside_s=0.4)
+    assert paet_s(known, measured(1, [0.2, 0.2])) == pytest.approx(2 * 5.4)
+
+
+def test_a_large_part_that_was_not_measured_is_not_trusted():
+    known = signature(MAIN, replace(LATE, phase=replace(LATE.phase, time_s=5.0)))
+    found = estimate(known, measured(1, [0.1]), np.random.default_rng(1))
+    assert found.verdict == "do not trust"
+    assert "come too late" in found.reasons[0]
+
+
+def test_occurrences_that_were_slow_in_the_recording_are_no_fair_sample():
+    slow = replace(
+        MAIN,
+        occurrences=tuple(
+            replace(one, time_s=0.2 if one.number < 4 else 0.1)
+            for one in MAIN.occurrences
+        ),
+    )
+    assert paet_s(signature(slow), measured(1, [0.4] * 4)) == pytest.approx(10.0)
+
+
+def test_marks_are_written_in_order_and_times_read(tmp_path: Path):
+    one = in_one_run(signature(MAIN), Extent()).wanted[0]
+    write_marks(tmp_path, 1, [(20, STOP), *timed([one], 1), (10, HOLD)])
+    assert marks_file(tmp_path, 1).read_text() == (
+        f"10 {TIME}\n10 {HOLD}\n20 {TIME}\n20 {STOP}\n"
+    )
+    assert read_times(tmp_path, 1) is None
+    times_file(tmp_path, 1).write_text("10 5000 MPI_Send\n20 9000 MPI_Send\nstopped 20")
+    found = read_times(tmp_path, 1)
+    assert found is not None
+    assert (found.end, found.count, found.function[10]) == ("stopped", 20, "MPI_Send")
+    assert mean_s([found, found], one) == pytest.approx(4e-6)
+    assert mean_s([found, replace(found, time_ns={10: 1})], one) is None

@@ -120,6 +120,19 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
     assert only["p5_s"] <= only["predicted_s"] <= only["p95_s"]
 
 
+def test_a_second_recording_has_the_same_ticks(tmp_path: Path) -> None:
+    """How fast its ranks were in either plays no part."""
+    (example,) = (one for one in EXAMPLES if one.name == "conjugate_gradient")
+    launch = ["mpirun", "-n", "2", *program(example, tmp_path), "2000", "4", "5"]
+    calls = []
+    for name in ("one", "other"):
+        skelgen(tmp_path, "record", "-o", name, "--", *launch)
+        table = skelgen(tmp_path, "phases", "ticks", name, "--count", "100000")
+        calls.append(table["calls"])
+    assert calls[0] == calls[1]
+    assert {call["rank"] for call in calls[0]} == {0, 1}
+
+
 def test_a_skeleton_by_the_rules_of_2005_runs_and_predicts(tmp_path: Path) -> None:
     """Of 60 iterations 8 stay and 4 are left, with a part of their bytes."""
     (example,) = (one for one in EXAMPLES if one.name == "bucket_sort")

@@ -50,7 +50,7 @@ static void measure_requests(struct skelgen_stream *s)
 		uint64_t begin = skelgen_ticks();
 
 		for (int i = 0; i < EVENTS; i += 2) {
-			skelgen_request_created(s, 1, 0);
+			skelgen_request_created(s, 1, 0, begin);
 			skelgen_completed_one(s, 1, MPI_STATUS_IGNORE);
 		}
 		begin = skelgen_ticks() - begin;
@@ -79,6 +79,7 @@ void skelgen_measure_cost(void)
 	s->predicted = &shape;
 	s->stopped = true; /* for all slow paths: there is no file */
 	measure_events(s, call);
+	shape.reference = 1 << 2 | SKELGEN_REF_AGE;
 	measure_requests(s);
 	skelgen_stream_free(s);
 }

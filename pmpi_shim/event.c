@@ -40,6 +40,8 @@ SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t be
 {
 	if (skelgen.paused)
 		return begin;
+	if ((begin - s->last_end) >> 32)
+		s->special |= SKELGEN_SPECIAL_LONG;
 	sample(s);
 	if (s->lost_us)
 		s->special |= SKELGEN_SPECIAL_LOST;
@@ -131,6 +133,26 @@ static bool values_differ(const struct skelgen_shape *shape, const struct skelge
 				 shape->reference != call->reference);
 }
 
+static uint8_t *put_statuses(uint8_t *p, const struct skelgen_stream *s)
+{
+	p = skelgen_put_varint(p, s->status_count);
+	for (size_t i = 0; i < s->status_count; i++) {
+		p = skelgen_put_varint(p, s->statuses[i].position);
+		p = skelgen_put_zigzag(p, s->statuses[i].source);
+		p = skelgen_put_zigzag(p, s->statuses[i].tag);
+	}
+	return p;
+}
+
+/* The extras of an event of the fast path that has a few statuses and nothing else. */
+uint8_t *skelgen_status_extras(uint8_t *p, struct skelgen_stream *s)
+{
+	p = put_statuses(skelgen_put_varint(p, SKELGEN_EXTRA_STATUS), s);
+	s->status_count = 0;
+	s->special = 0;
+	return p;
+}
+
 static uint8_t *put_extras(uint8_t *p, const struct skelgen_stream *s, const struct extras *x,
 			   unsigned bits, struct skelgen_shape *shape,
 			   const struct skelgen_call *call)
@@ -154,14 +176,8 @@ static uint8_t *put_extras(uint8_t *p, const struct skelgen_stream *s, const str
 		shape->vector_a = call->vector_a;
 		shape->vector_b = call->vector_b;
 	}
-	if (bits & SKELGEN_EXTRA_STATUS) {
-		p = skelgen_put_varint(p, s->status_count);
-		for (size_t i = 0; i < s->status_count; i++) {
-			p = skelgen_put_varint(p, s->statuses[i].position);
-			p = skelgen_put_zigzag(p, s->statuses[i].source);
-			p = skelgen_put_zigzag(p, s->statuses[i].tag);
-		}
-	}
+	if (bits & SKELGEN_EXTRA_STATUS)
+		p = put_statuses(p, s);
 	if (bits & SKELGEN_EXTRA_REPEAT) {
 		p = skelgen_put_varint(p, x->polls);
 		p = skelgen_put_varint(p, x->inside);
@@ -184,8 +200,9 @@ static void clear_extras(struct skelgen_stream *s)
 {
 	s->status_count = 0;
 	s->foreign_count = 0;
-	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_STATUS | SKELGEN_SPECIAL_OBJECT |
-				  SKELGEN_SPECIAL_ERROR | SKELGEN_SPECIAL_FOREIGN);
+	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_STATUS | SKELGEN_SPECIAL_STATUSES |
+				  SKELGEN_SPECIAL_OBJECT | SKELGEN_SPECIAL_ERROR |
+				  SKELGEN_SPECIAL_FOREIGN);
 }
 
 /* Write one event; its shape is defined. */
@@ -264,7 +281,8 @@ static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t 
 	};
 
 	s->overhead = 0;
-	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_LOST);
+	s->special &=
+		~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_LOST | SKELGEN_SPECIAL_LONG);
 	return x;
 }
 
@@ -334,6 +352,7 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 
 	if (s->stopped) {
 		s->last_end = end;
+		clear_extras(s);
 		return;
 	}
 	if (skelgen.paused) {

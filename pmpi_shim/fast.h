@@ -212,12 +212,14 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 	struct skelgen_shape *shape = s->predicted;
 	uint64_t gap = begin - s->last_end;
 	uint64_t duration = end - begin;
+	uint64_t special = s->special | skelgen.paused;
 	unsigned tag = SKELGEN_REC_EVENT;
 	uint8_t *record = s->write;
 	uint8_t *p;
 
-	if (unlikely(!skelgen_matches(shape, call, uses) || (s->special | skelgen.paused) ||
-		     duration > skelgen.long_gap || gap >> 32)) {
+	if (unlikely(!skelgen_matches(shape, call, uses) || duration > skelgen.long_gap ||
+		     (special &&
+		      !(uses & SKELGEN_USES_REFERENCE && special == SKELGEN_SPECIAL_STATUS)))) {
 		struct skelgen_call copy = call;
 
 		skelgen_event_general(s, &copy, begin, end);
@@ -240,6 +242,10 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 		} else if (shape->turning) {
 			skelgen_turn(shape, call.count_a, call.count_b);
 		}
+	}
+	if (uses & SKELGEN_USES_REFERENCE && unlikely(special)) {
+		tag |= SKELGEN_EVENT_EXTRAS;
+		p = skelgen_status_extras(p, s);
 	}
 	skelgen_commit(record, (uint8_t)tag);
 	s->write = p;

@@ -144,6 +144,9 @@ struct skelgen_prediction {
 	struct skelgen_shape *shape;
 };
 
+/* So many statuses fit behind any event of the fast path. */
+#define SKELGEN_FEW_STATUSES 8
+
 /* Why an event is not written by the fast path. */
 enum skelgen_special {
 	SKELGEN_SPECIAL_OVERHEAD = 0x01,
@@ -154,7 +157,9 @@ enum skelgen_special {
 	SKELGEN_SPECIAL_ERROR = 0x40,
 	SKELGEN_SPECIAL_FOREIGN = 0x80,
 	SKELGEN_SPECIAL_STOPPED = 0x100,
-	SKELGEN_SPECIAL_STACK = 0x200, /* for good: the call site is more than an address */
+	SKELGEN_SPECIAL_STACK = 0x200,    /* for good: the call site is more than an address */
+	SKELGEN_SPECIAL_LONG = 0x400,     /* the gap */
+	SKELGEN_SPECIAL_STATUSES = 0x800, /* more than SKELGEN_FEW_STATUSES */
 };
 
 struct skelgen_status_entry {
@@ -168,14 +173,25 @@ struct skelgen_foreign {
 	uint64_t number;
 };
 
-/* The requests that one thread made and that are not complete, by handle (request.c). */
+/* So many of the latest requests stand where their numbers say. */
+#define SKELGEN_RECENT 64
+
+/* The requests that one thread made and that are not complete (request.c). */
 struct skelgen_requests {
+	struct {
+		uint64_t handle;
+		uint64_t made;    /* when [units] */
+	} recent[SKELGEN_RECENT]; /* by number, modulo */
+	uint64_t live;            /* bits: which of them are not complete */
+	uint64_t watched;         /* bits: of these the status is wanted */
 	struct skelgen_queue *queues;
 	size_t queue_room; /* power of two */
 	size_t queues_used;
 	struct skelgen_request *more; /* further ones with the handle of a queue */
 	uint32_t room;                /* for those */
 	uint32_t free;                /* first of the free ones of them */
+	bool busy;                    /* its own thread is at it */
+	bool shared;                  /* other threads have been: only who has it locked may */
 	bool locked;
 };
 
@@ -191,6 +207,8 @@ struct skelgen_poll {
 	uint64_t lost_us;
 };
 
+#define KNOWN_LISTS 64
+
 /* What the slow paths of one stream have interned. */
 struct skelgen_interned {
 	struct skelgen_map shapes;   /* hash of the call -> struct skelgen_shape */
@@ -205,7 +223,11 @@ struct skelgen_interned {
 	size_t shape_count;
 	size_t slab_count;
 	size_t slab_room;
-	int64_t *words; /* contents of lists and vectors */
+	struct skelgen_known_list {
+		uint64_t reference;
+		const int64_t *entry; /* in `words`; NULL: none */
+	} known_lists[KNOWN_LISTS];   /* by id, the latest */
+	int64_t *words;               /* contents of lists and vectors */
 	size_t words_used;
 	size_t words_room;
 	uint32_t next_shape;
@@ -300,6 +322,7 @@ struct skelgen_process {
 	uint64_t used_bytes;    /* length of all files of this rank */
 	unsigned callstack;     /* frames that tell a call site */
 	bool prefer_monotonic;
+	bool sampling; /* of CPU time */
 	int rank;
 	int size;
 	int level;
@@ -463,6 +486,7 @@ void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *
 			   uint64_t begin, uint64_t end);
 uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin);
 void skelgen_flush_poll(struct skelgen_stream *s);
+uint8_t *skelgen_status_extras(uint8_t *p, struct skelgen_stream *s);
 uint32_t skelgen_failed(struct skelgen_stream *s, int code);
 void skelgen_object(struct skelgen_stream *s, uint32_t id);
 
@@ -481,6 +505,7 @@ uint32_t skelgen_vector(struct skelgen_stream *s, int64_t *counts, size_t n);
 void skelgen_define_function(struct skelgen_stream *s, uint32_t id);
 bool skelgen_defined(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id);
 void skelgen_forget(struct skelgen_stream *s, uint64_t handle);
+const int64_t *skelgen_predicted_list(struct skelgen_stream *s, size_t *n);
 
 /* topology.c */
 struct skelgen_neighbours {
@@ -551,12 +576,14 @@ bool skelgen_requests_open(struct skelgen_requests *table);
 bool skelgen_requests_none(struct skelgen_requests *table);
 bool skelgen_requests_active(const struct skelgen_requests *table);
 void skelgen_requests_close(struct skelgen_requests *table);
-void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags);
+void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags,
+			     uint64_t end);
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[]);
 MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n);
 uint64_t skelgen_started(struct skelgen_stream *s, size_t n);
-uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices[], int first,
-			   const MPI_Status statuses[]);
+uint64_t skelgen_completed_all(struct skelgen_stream *s, size_t n, const MPI_Status statuses[]);
+uint64_t skelgen_completed_some(struct skelgen_stream *s, size_t n, const int indices[], int first,
+				const MPI_Status statuses[]);
 uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status);
 uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle);
 uint64_t skelgen_cancelled(struct skelgen_stream *s, uint64_t handle);

@@ -3,31 +3,39 @@
  * From request handles to request numbers. MPI libraries return one handle for several requests
  * that completed at once, so a handle leads to a queue: the oldest request completes first.
  *
+ * Most programs complete in each step the same requests as in the step before, and soon after
+ * they were made. So the latest requests are kept by number, and a completion looks first whether
+ * those that the predicted event completes have the handles that it was given. Whatever is not
+ * so simple moves them to the queues.
+ *
  * Each stream has a table of the requests that its thread made. A thread looks into its own
  * first and finds nearly always what it looks for, so threads do not wait for each other, and
  * of equal handles it gets its own.
  */
 #include "recorder.h"
 
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#define NONE UINT32_MAX
+#define NONE 0u
 #define LIVE 0x100u /* beside enum skelgen_request_flags: there is a request */
 
 struct skelgen_request {
 	uint64_t number; /* request, or persistent request; 0: made while recording paused */
 	uint64_t active; /* of a persistent one: the request that its last start made, or 0 */
-	uint64_t ticks;  /* when it was made, where several threads call MPI */
+	uint64_t made;   /* when [units] */
 	uint32_t next;   /* with the same handle, of those that stand in `more` */
 	uint32_t flags;  /* LIVE, enum skelgen_request_flags; 0: no request */
 };
 
 /* Handles whose requests are all complete keep their place until room is short. */
 struct skelgen_queue {
-	uint64_t handle; /* 0: free; handles are never 0 */
-	struct skelgen_request oldest;
-	uint32_t newest; /* of those in `more` */
+	uint64_t handle;               /* 0: free; handles are never 0 */
+	struct skelgen_request oldest; /* without flags its `next` is NONE */
+	uint32_t newest;               /* of those in `more` */
 };
 
 /* What a completion learns about a request. */
@@ -39,17 +47,57 @@ struct taken {
 
 uint64_t skelgen_watched;
 
-static void lock(struct skelgen_requests *table)
+/*
+ * A thread enters its own table without an atomic operation, until another one comes to it for
+ * the first time: that sets `shared`, has all threads see it, and waits until the table's own is
+ * not busy with it. From then on both lock it.
+ */
+static inline bool enter(struct skelgen_requests *table)
 {
-	if (likely(!skelgen.multiple))
-		return;
-	while (__atomic_test_and_set(&table->locked, __ATOMIC_ACQUIRE))
+	__atomic_store_n(&table->busy, true, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* membarrier() makes it one of the processor's */
+	return likely(!__atomic_load_n(&table->shared, __ATOMIC_RELAXED));
+}
+
+static inline void leave(struct skelgen_requests *table)
+{
+	__atomic_store_n(&table->busy, false, __ATOMIC_RELEASE);
+}
+
+static void share(struct skelgen_requests *table)
+{
+	__atomic_store_n(&table->shared, true, __ATOMIC_RELAXED);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	while (__atomic_load_n(&table->busy, __ATOMIC_ACQUIRE))
 		sched_yield();
 }
 
-static void unlock(struct skelgen_requests *table)
+/* Whether share() can be relied on. */
+static bool can_share(void)
 {
-	if (unlikely(skelgen.multiple))
+	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+	return commands > 0 && commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+}
+
+static void lock(struct skelgen_requests *table, bool own)
+{
+	if (likely(!skelgen.multiple) || (own && enter(table)))
+		return;
+	if (own)
+		leave(table);
+	while (__atomic_test_and_set(&table->locked, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (!own && !table->shared)
+		share(table);
+}
+
+static void unlock(struct skelgen_requests *table, bool own)
+{
+	if (own && table->busy)
+		leave(table);
+	else if (unlikely(skelgen.multiple))
 		__atomic_clear(&table->locked, __ATOMIC_RELEASE);
 }
 
@@ -90,7 +138,7 @@ static bool more_room(struct skelgen_requests *table)
 		return false;
 	for (uint32_t i = table->room; i < room; i++)
 		larger[i].next = i + 1 < room ? i + 1 : table->free;
-	table->free = table->room;
+	table->free = table->room ? table->room : 1; /* 0 is NONE */
 	table->more = larger;
 	table->room = room;
 	return true;
@@ -126,19 +174,20 @@ static bool more_queues(struct skelgen_requests *table)
 
 bool skelgen_requests_open(struct skelgen_requests *table)
 {
-	*table = (struct skelgen_requests){.free = NONE};
+	*table = (struct skelgen_requests){.shared = skelgen.multiple && !can_share()};
 	return more_queues(table) && more_room(table);
 }
 
 /* Whether all requests are complete; then no other thread has the table locked or will have. */
 bool skelgen_requests_none(struct skelgen_requests *table)
 {
-	bool none = true;
+	bool none;
 
-	lock(table);
+	lock(table, false);
+	none = !table->live;
 	for (size_t i = 0; none && i < table->queue_room; i++)
 		none = !table->queues[i].oldest.flags;
-	unlock(table);
+	unlock(table, false);
 	return none;
 }
 
@@ -151,6 +200,8 @@ static bool active(const struct skelgen_request *request)
 /* Whether a request was made or started and is not complete. */
 bool skelgen_requests_active(const struct skelgen_requests *table)
 {
+	if (table->live)
+		return true;
 	for (size_t i = 0; i < table->queue_room; i++) {
 		const struct skelgen_request *one = &table->queues[i].oldest;
 
@@ -211,29 +262,79 @@ static struct skelgen_request *append(struct skelgen_requests *table, uint64_t h
 	return &queue->oldest;
 }
 
-/* A call made a request: number it. */
-void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags)
+static void enqueue(struct skelgen_requests *table, uint64_t handle, struct skelgen_request made)
 {
-	struct skelgen_request *request;
-	uint64_t number = 0;
+	struct skelgen_request *request = append(table, handle);
 
+	if (likely(request))
+		*request = made;
+	else if (watched(made.flags))
+		watch(-1);
+}
+
+/* Move the recent requests to the queues. */
+static SKELGEN_COLD void settle(struct skelgen_stream *s)
+{
+	struct skelgen_requests *table = &s->made;
+	uint64_t number = s->requests - SKELGEN_RECENT;
+
+	while (table->live) {
+		size_t place = ++number % SKELGEN_RECENT;
+		uint64_t bit = (uint64_t)1 << place;
+		unsigned flags = table->watched & bit ? SKELGEN_REQUEST_WATCHED : 0;
+
+		if (!(table->live & bit))
+			continue;
+		table->live &= ~bit;
+		table->watched &= ~bit;
+		enqueue(table, table->recent[place].handle,
+			(struct skelgen_request){.number = number,
+						 .made = table->recent[place].made,
+						 .flags = flags | LIVE});
+	}
+}
+
+/* A request that is not an ordinary one, or has no place among the recent ones. */
+static SKELGEN_COLD void create_other(struct skelgen_stream *s, uint64_t handle, unsigned flags,
+				      uint64_t end)
+{
+	struct skelgen_request made = {.made = end, .flags = flags | LIVE};
+
+	lock(&s->made, true);
+	settle(s);
 	if (likely(!skelgen.paused))
-		number = flags & SKELGEN_REQUEST_PERSISTENT ? ++s->persistent : ++s->requests;
-	if (handle == (uint64_t)(uintptr_t)mpi.request_null)
-		return;
-	lock(&s->made);
-	request = append(&s->made, handle);
-	if (likely(request)) {
-		request->number = number;
-		request->active = 0;
-		request->next = NONE;
-		request->flags = flags | LIVE;
-		if (unlikely(skelgen.level >= MPI_THREAD_SERIALIZED))
-			request->ticks = skelgen_ticks();
+		made.number = flags & SKELGEN_REQUEST_PERSISTENT ? ++s->persistent : ++s->requests;
+	if (handle != (uint64_t)(uintptr_t)mpi.request_null) {
 		if (watched(flags))
 			watch(1);
+		enqueue(&s->made, handle, made);
 	}
-	unlock(&s->made);
+	unlock(&s->made, true);
+}
+
+/* A call that ended at `end` made a request: number it. */
+void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags,
+			     uint64_t end)
+{
+	struct skelgen_requests *table = &s->made;
+	size_t place = (s->requests + 1) % SKELGEN_RECENT;
+	uint64_t bit = (uint64_t)1 << place;
+
+	if (unlikely(!enter(table) || table->live & bit || skelgen.paused ||
+		     flags & ~(unsigned)SKELGEN_REQUEST_WATCHED ||
+		     handle == (uint64_t)(uintptr_t)mpi.request_null)) {
+		create_other(s, handle, flags, end);
+		return;
+	}
+	s->requests++;
+	table->recent[place].handle = handle;
+	table->recent[place].made = end;
+	table->live |= bit;
+	if (unlikely(flags)) {
+		table->watched |= bit;
+		watch(1);
+	}
+	leave(table);
 }
 
 /* Which other thread made the oldest request with this handle? The process's lock is held. */
@@ -247,13 +348,14 @@ static struct skelgen_stream *maker(const struct skelgen_stream *s, uint64_t han
 
 		if (other == s)
 			continue;
-		lock(&other->made);
+		lock(&other->made, false);
+		settle(other);
 		oldest = &find(&other->made, handle)->oldest;
-		if (oldest->flags && oldest->ticks < earliest) {
-			earliest = oldest->ticks;
+		if (oldest->flags && oldest->made < earliest) {
+			earliest = oldest->made;
 			found = other;
 		}
-		unlock(&other->made);
+		unlock(&other->made, false);
 	}
 	return found;
 }
@@ -266,20 +368,22 @@ static struct skelgen_stream *maker(const struct skelgen_stream *s, uint64_t han
 static struct skelgen_stream *lock_queue(struct skelgen_stream *s, uint64_t handle,
 					 struct skelgen_queue **queue)
 {
-	lock(&s->made);
+	lock(&s->made, true);
+	settle(s);
 	*queue = find(&s->made, handle);
 	if (likely((*queue)->oldest.flags))
 		return s;
-	unlock(&s->made);
+	unlock(&s->made, true);
 	if (handle == (uint64_t)(uintptr_t)mpi.request_null)
 		return NULL;
 	skelgen_lock();
 	s = maker(s, handle);
 	if (s) {
-		lock(&s->made);
+		lock(&s->made, false);
+		settle(s);
 		*queue = find(&s->made, handle);
 		if (!(*queue)->oldest.flags) {
-			unlock(&s->made);
+			unlock(&s->made, false);
 			s = NULL;
 		}
 	}
@@ -323,7 +427,7 @@ static bool take(struct skelgen_stream *s, uint64_t handle, struct taken *taken)
 		if (unlikely(watched(taken->flags)))
 			watch(-1);
 	}
-	unlock(&owner->made);
+	unlock(&owner->made, owner == s);
 	return taken->number || !(taken->flags & SKELGEN_REQUEST_PERSISTENT);
 }
 
@@ -349,17 +453,20 @@ static void add_status(struct skelgen_stream *s, const MPI_Status *status, bool 
 {
 	struct skelgen_status_entry *entry;
 
-	if (!skelgen_room((void **)&s->statuses, &s->status_room, s->status_count + 1,
+	if (unlikely(s->status_count == s->status_room) &&
+	    !skelgen_room((void **)&s->statuses, &s->status_room, s->status_count + 1,
 			  sizeof(*s->statuses)))
 		return;
+	if (s->status_count == SKELGEN_FEW_STATUSES)
+		s->special |= SKELGEN_SPECIAL_STATUSES;
 	entry = &s->statuses[s->status_count++];
-	entry->position = (uint32_t)(s->age_count - 1);
+	entry->position = (uint32_t)s->age_count;
 	entry->source = cancelled ? SKELGEN_CANCELLED : skelgen_peer(status->MPI_SOURCE);
 	entry->tag = cancelled ? SKELGEN_NO_TAG : skelgen_tag(status->MPI_TAG);
 	s->special |= SKELGEN_SPECIAL_STATUS;
 }
 
-/* What the status of a request says that was watched. */
+/* What the status of the request says that was watched and whose age comes next. */
 static void look(struct skelgen_stream *s, unsigned flags, const MPI_Status *status)
 {
 	int cancelled = 0;
@@ -372,28 +479,29 @@ static void look(struct skelgen_stream *s, unsigned flags, const MPI_Status *sta
 		add_status(s, status, cancelled);
 }
 
-/*
- * Take the oldest request with this handle if it is what most are: this thread's own, numbered,
- * neither persistent nor watched. Return its number; 0: it is none of those and still there.
- */
-static inline uint64_t take_plain(struct skelgen_requests *table, uint64_t handle)
+/* The recent request of this age, as its bit, if it is incomplete and has this handle; else 0. */
+static inline uint64_t recent(const struct skelgen_requests *table, uint64_t newest, uint64_t live,
+			      uint64_t age, uint64_t handle)
 {
-	struct skelgen_queue *queue;
-	uint64_t number = 0;
+	size_t place = (newest + 1 - age) % SKELGEN_RECENT;
+	uint64_t bit = (uint64_t)1 << place;
 
-	lock(table);
-	queue = find(table, handle);
-	if (likely(queue->oldest.flags == LIVE)) {
-		number = queue->oldest.number;
-		if (likely(number))
-			remove_oldest(table, queue);
-	}
-	unlock(table);
-	return number;
+	if (unlikely(age > SKELGEN_RECENT || table->recent[place].handle != handle))
+		return 0;
+	return live & bit;
 }
 
-static __attribute__((noinline)) void complete_other(struct skelgen_stream *s, uint64_t handle,
-						     const MPI_Status *status)
+/* Of a recent request that is complete now the status was wanted. */
+static __attribute__((noinline)) void look_recent(struct skelgen_stream *s, uint64_t bit,
+						  const MPI_Status *status)
+{
+	s->made.watched &= ~bit;
+	watch(-1);
+	look(s, SKELGEN_REQUEST_WATCHED, status);
+}
+
+/* One of the requests that a call completed. There is room for its age. */
+static void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
 {
 	struct taken taken;
 
@@ -410,66 +518,141 @@ static __attribute__((noinline)) void complete_other(struct skelgen_stream *s, u
 		add_foreign(s, &taken);
 		return;
 	}
-	s->ages[s->age_count++] = (int64_t)(s->requests - taken.number + 1);
 	if (unlikely(watched(taken.flags)))
 		look(s, taken.flags, status);
-}
-
-/* One of the requests that a call completed. There is room for its age. */
-static inline void complete(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
-{
-	uint64_t number = likely(!skelgen.paused) ? take_plain(&s->made, handle) : 0;
-
-	if (likely(number))
-		s->ages[s->age_count++] = (int64_t)(s->requests - number + 1);
-	else
-		complete_other(s, handle, status);
+	s->ages[s->age_count++] = (int64_t)(s->requests - taken.number + 1);
 }
 
 /* Keep the handles that a completion is given: it overwrites them. */
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[])
 {
-	if (!requests || !skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
+	uint64_t *held = s->held;
+
+	if (!requests)
 		return;
+	if (unlikely(n > s->held_room)) {
+		if (!skelgen_room((void **)&s->held, &s->held_room, n, sizeof(*s->held)))
+			return;
+		held = s->held;
+	}
 	for (size_t i = 0; i < n; i++)
-		s->held[i] = (uint64_t)(uintptr_t)requests[i];
+		held[i] = (uint64_t)(uintptr_t)requests[i];
 }
 
 /* Statuses for a program that passes none, while we need some. */
 MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n)
 {
-	if (!skelgen_room((void **)&s->own_statuses, &s->own_statuses_room, n + 1,
+	if (unlikely(n >= s->own_statuses_room) &&
+	    !skelgen_room((void **)&s->own_statuses, &s->own_statuses_room, n + 1,
 			  sizeof(*s->own_statuses)))
 		return MPI_STATUSES_IGNORE;
 	return s->own_statuses;
 }
 
 /*
- * The reference of the held requests that are complete: all n, or those whose indices are given,
- * counted from `first`. statuses[i] belongs to the i-th of them.
+ * Complete the first of the n held requests, as far as the predicted event completes them; their
+ * ages are `age_count` of `ages`. Return how many that were, with null requests.
  */
-uint64_t skelgen_completed(struct skelgen_stream *s, size_t n, const int indices[], int first,
-			   const MPI_Status statuses[])
+static size_t complete_predicted(struct skelgen_stream *s, size_t n, const MPI_Status *statuses,
+				 const int64_t ages[], size_t count)
 {
-	const MPI_Status *none = MPI_STATUSES_IGNORE;
+	const uint64_t none = (uint64_t)(uintptr_t)mpi.request_null;
+	const uint64_t *held = s->held;
+	uint64_t newest = s->requests;
+	uint64_t live = s->made.live;
+	uint64_t watched_ones = s->made.watched;
+	size_t done = 0;
+	size_t i;
 
-	if (!begin_ages(s, n))
-		return SKELGEN_REF_NONE;
-	for (size_t i = 0; i < n; i++) {
-		size_t index = indices ? (size_t)(indices[i] - first) : i;
+	for (i = 0; i < n; i++) {
+		uint64_t bit;
 
-		if (index < s->held_room)
-			complete(s, s->held[index], statuses == none ? NULL : statuses + i);
+		if (unlikely(held[i] == none))
+			continue;
+		bit = done < count ? recent(&s->made, newest, live, (uint64_t)ages[done], held[i])
+				   : 0;
+		if (unlikely(!bit))
+			break;
+		live &= ~bit;
+		if (unlikely(watched_ones & bit)) {
+			s->age_count = done;
+			look_recent(s, bit, statuses ? statuses + i : NULL);
+		}
+		done++;
 	}
+	s->made.live = live;
+	s->age_count = done;
+	return i;
+}
+
+/* The reference of the n held requests, which are complete. */
+uint64_t skelgen_completed_all(struct skelgen_stream *s, size_t n, const MPI_Status statuses[])
+{
+	const MPI_Status *known = statuses == MPI_STATUSES_IGNORE ? NULL : statuses;
+	const int64_t *ages;
+	size_t count;
+	size_t i = 0;
+
+	if (!begin_ages(s, n) || n > s->held_room)
+		return SKELGEN_REF_NONE;
+	ages = skelgen_predicted_list(s, &count);
+	if (ages && !skelgen.paused && enter(&s->made)) {
+		i = complete_predicted(s, n, known, ages, count);
+		leave(&s->made);
+		if (likely(i == n && s->age_count == count))
+			return s->predicted->reference;
+		memcpy(s->ages, ages, s->age_count * sizeof(*ages));
+	}
+	for (; i < n; i++)
+		complete(s, s->held[i], known ? known + i : NULL);
+	return skelgen_list(s);
+}
+
+static __attribute__((noinline)) uint64_t complete_other(struct skelgen_stream *s, uint64_t handle,
+							 const MPI_Status *status)
+{
+	if (!begin_ages(s, 1))
+		return SKELGEN_REF_NONE;
+	complete(s, handle, status);
 	return skelgen_list(s);
 }
 
 uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
 {
-	if (!begin_ages(s, 1))
+	uint64_t predicted = s->predicted->reference;
+	uint64_t bit = 0;
+
+	if (likely((predicted & 3) == SKELGEN_REF_AGE && !skelgen.paused && enter(&s->made)))
+		bit = recent(&s->made, s->requests, s->made.live, predicted >> 2, handle);
+	if (unlikely(!bit))
+		return complete_other(s, handle, status);
+	s->made.live &= ~bit;
+	if (unlikely(s->made.watched & bit)) {
+		s->age_count = 0;
+		look_recent(s, bit, status);
+	}
+	leave(&s->made);
+	return predicted;
+}
+
+/* The same of those of the held requests whose n indices are given, counted from `first`. */
+uint64_t skelgen_completed_some(struct skelgen_stream *s, size_t n, const int indices[], int first,
+				const MPI_Status statuses[])
+{
+	const MPI_Status *known = statuses == MPI_STATUSES_IGNORE ? NULL : statuses;
+
+	if (!begin_ages(s, n))
 		return SKELGEN_REF_NONE;
-	complete(s, handle, status);
-	return s->age_count ? (uint64_t)s->ages[0] << 2 | SKELGEN_REF_AGE : SKELGEN_REF_NONE;
+	for (size_t i = 0; i < n; i++) {
+		size_t index = (size_t)(indices[i] - first);
+
+		if (index >= s->held_room)
+			continue;
+		if (n == 1)
+			return skelgen_completed_one(s, s->held[index], known);
+		complete(s, s->held[index], known ? known + i : NULL);
+	}
+	return skelgen_list(s);
 }
 
 /* A persistent request was started: that makes a request. Only its maker names it. */
@@ -486,10 +669,10 @@ static void start(struct skelgen_stream *s, uint64_t handle)
 		oldest->active = 0;
 		if (owner == s && !skelgen.paused) {
 			s->ages[s->age_count++] = -(int64_t)oldest->number;
-			oldest->active = ++s->requests;
+			oldest->active = ++s->requests; /* lock_queue() left nothing recent */
 		}
 	}
-	unlock(&owner->made);
+	unlock(&owner->made, owner == s);
 }
 
 /* The held persistent requests were started. */
@@ -522,7 +705,7 @@ uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle)
 	if (watched(oldest->flags))
 		watch(-1);
 	remove_oldest(&owner->made, queue);
-	unlock(&owner->made);
+	unlock(&owner->made, owner == s);
 	return skelgen_list(s);
 }
 
@@ -546,6 +729,6 @@ uint64_t skelgen_cancelled(struct skelgen_stream *s, uint64_t handle)
 	oldest->flags |= SKELGEN_REQUEST_CANCELLED;
 	if (number && owner == s)
 		s->ages[s->age_count++] = (int64_t)(s->requests - number + 1);
-	unlock(&owner->made);
+	unlock(&owner->made, owner == s);
 	return skelgen_list(s);
 }

@@ -366,11 +366,11 @@ void skelgen_forget(struct skelgen_stream *s, uint64_t handle)
 }
 
 /*
- * Find numbers among those stored, as [n, id, numbers...]; 0: not there. With `id`
+ * Find numbers among those stored, as [n, id, numbers...]; NULL: not there. With `id`
  * they are stored under it.
  */
-static uint32_t find_words(struct skelgen_stream *s, struct skelgen_map *map,
-			   const int64_t *numbers, size_t n, uint32_t id)
+static const int64_t *find_words(struct skelgen_stream *s, struct skelgen_map *map,
+				 const int64_t *numbers, size_t n, uint32_t id)
 {
 	struct skelgen_interned *in = &s->interned;
 	uint64_t hash = skelgen_mix(3, n);
@@ -383,13 +383,14 @@ static uint32_t find_words(struct skelgen_stream *s, struct skelgen_map *map,
 	if (known) {
 		entry = in->words + *known;
 		if (entry[0] == (int64_t)n && !memcmp(entry + 2, numbers, n * sizeof(*numbers)))
-			return (uint32_t)entry[1];
+			return entry;
 	}
 	if (!id || n + 2 > MOST_WORDS)
-		return 0;
+		return NULL;
 	if (in->words_used + n + 2 > MOST_WORDS) {
 		skelgen_map_clear(&in->lists);
 		skelgen_map_clear(&in->vectors);
+		memset(in->known_lists, 0, sizeof(in->known_lists));
 		in->words_used = 0;
 	}
 	entry = in->words + in->words_used;
@@ -398,7 +399,7 @@ static uint32_t find_words(struct skelgen_stream *s, struct skelgen_map *map,
 	memcpy(entry + 2, numbers, n * sizeof(*numbers));
 	skelgen_map_set(map, hash, in->words_used);
 	in->words_used += n + 2;
-	return id;
+	return entry;
 }
 
 static void define_words(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id,
@@ -426,10 +427,47 @@ static void define_words(struct skelgen_stream *s, enum skelgen_record_tag tag, 
 	s->special |= SKELGEN_SPECIAL_OVERHEAD;
 }
 
+/* The id of numbers, defined if they are new; `entry` is where they are stored, if they are. */
+static uint32_t intern_words(struct skelgen_stream *s, enum skelgen_record_tag tag,
+			     struct skelgen_map *map, uint32_t *next, const int64_t *numbers,
+			     size_t n, const int64_t **entry)
+{
+	uint32_t id;
+
+	*entry = find_words(s, map, numbers, n, 0);
+	if (*entry)
+		return (uint32_t)(*entry)[1];
+	id = (*next)++;
+	define_words(s, tag, id, numbers, n);
+	*entry = find_words(s, map, numbers, n, id);
+	return id;
+}
+
+static struct skelgen_known_list *known_list(struct skelgen_stream *s, uint64_t reference)
+{
+	return &s->interned.known_lists[(reference >> 2) % KNOWN_LISTS];
+}
+
+/* The n requests that the predicted event completes; NULL: unknown, or no list. */
+const int64_t *skelgen_predicted_list(struct skelgen_stream *s, size_t *n)
+{
+	uint64_t reference = s->predicted->reference;
+	const struct skelgen_known_list *known = known_list(s, reference);
+
+	if (!known->entry || known->reference != reference)
+		return NULL;
+	*n = (size_t)known->entry[0];
+	return known->entry + 2;
+}
+
 /* The reference for the requests in s->ages, defined if it is new. */
 uint64_t skelgen_list(struct skelgen_stream *s)
 {
+	struct skelgen_interned *in = &s->interned;
 	size_t n = s->age_count;
+	struct skelgen_known_list *known;
+	const int64_t *entry;
+	uint64_t reference;
 	uint32_t id;
 
 	if (n == 0 || skelgen.paused)
@@ -438,27 +476,22 @@ uint64_t skelgen_list(struct skelgen_stream *s)
 		return (uint64_t)s->ages[0] << 2 | SKELGEN_REF_AGE;
 	if (n == 1)
 		return (uint64_t)-s->ages[0] << 2 | SKELGEN_REF_PERSISTENT;
-	id = find_words(s, &s->interned.lists, s->ages, n, 0);
-	if (!id) {
-		id = s->interned.next_list++;
-		define_words(s, SKELGEN_REC_LIST, id, s->ages, n);
-		find_words(s, &s->interned.lists, s->ages, n, id);
-	}
-	return (uint64_t)id << 2 | SKELGEN_REF_LIST;
+	id = intern_words(s, SKELGEN_REC_LIST, &in->lists, &in->next_list, s->ages, n, &entry);
+	reference = (uint64_t)id << 2 | SKELGEN_REF_LIST;
+	known = known_list(s, reference);
+	known->reference = reference;
+	known->entry = entry;
+	return reference;
 }
 
 /* The id of a vector of counts, defined if it is new. */
 uint32_t skelgen_vector(struct skelgen_stream *s, int64_t *counts, size_t n)
 {
-	uint32_t id;
+	struct skelgen_interned *in = &s->interned;
+	const int64_t *entry;
 
 	if (skelgen.paused)
 		return 0;
-	id = find_words(s, &s->interned.vectors, counts, n, 0);
-	if (!id) {
-		id = s->interned.next_vector++;
-		define_words(s, SKELGEN_REC_VECTOR, id, counts, n);
-		find_words(s, &s->interned.vectors, counts, n, id);
-	}
-	return id;
+	return intern_words(s, SKELGEN_REC_VECTOR, &in->vectors, &in->next_vector, counts, n,
+			    &entry);
 }

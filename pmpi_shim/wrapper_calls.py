@@ -82,8 +82,8 @@ def completed(w: Wrapper) -> str:
         what = f"skelgen_completed_one(s, held, {f['status'].name});"
         return f"call.reference = {what}"
     if form == "all":
-        arguments = f"(size_t){f['count_a'].name}, NULL, 0, {f['statuses'].name}"
-        return f"call.reference = skelgen_completed(s, {arguments});"
+        arguments = f"(size_t){f['count_a'].name}, {f['statuses'].name}"
+        return f"call.reference = skelgen_completed_all(s, {arguments});"
     if form == "any":
         some = f["index"].name
         arguments = f"1, {some}, {w.first_index}, {f['status'].name}"
@@ -93,7 +93,7 @@ def completed(w: Wrapper) -> str:
         arguments = f"(size_t)*{some}, {indices}, {f['statuses'].name}"
     return (
         f"if (*{some} != MPI_UNDEFINED)\n\t\t\t"
-        f"call.reference = skelgen_completed(s, {arguments});"
+        f"call.reference = skelgen_completed_some(s, {arguments});"
     )
 
 

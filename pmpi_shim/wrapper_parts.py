@@ -109,7 +109,7 @@ def creates(w: Wrapper, flags: str = "0") -> None:
     if persistent:
         flags = f"SKELGEN_REQUEST_PERSISTENT | ({flags})"
     number = f"(uint64_t)(uintptr_t)*{request}"
-    w.success.append(f"skelgen_request_created(s, {number}, {flags});")
+    w.success.append(f"skelgen_request_created(s, {number}, {flags}, end);")
     flag = "PERSISTENT" if persistent else "CREATES"
     w.success.append(f"call.flags |= SKELGEN_SHAPE_{flag};")
 

@@ -78,7 +78,7 @@ def measure(
             "--share",
             help="Measure more of them within this share of the application's time.",
         ),
-    ] = "8%",
+    ] = "6%",
     restores: Annotated[
         int, typer.Option(help="Executions of each image (criu, dmtcp).", min=1)
     ] = 3,

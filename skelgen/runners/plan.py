@@ -29,12 +29,13 @@ class Extent:
         Occurrences of each phase that are measured at least, where it has so many.
     share : float
         Occurrences beyond those are measured as long as the execution takes no larger
-        share of the application's time [0 to 1].
+        share of the application's time [0 to 1]. With what launching takes it is then
+        less than a tenth of the application's, unless that is short.
     """
 
     warm_up: int = 1
     fewest: int = 1
-    share: float = 0.08
+    share: float = 0.06
 
 
 @dataclass(frozen=True, slots=True)

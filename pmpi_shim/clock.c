@@ -90,6 +90,8 @@ void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uin
 		skelgen.shift++;
 	skelgen.long_gap = (uint64_t)(LONG_GAP_NS * per_ns) >> skelgen.shift;
 	skelgen.polling_gap = skelgen.long_gap;
+	if (!skelgen.sampling)
+		skelgen.long_gap = UINT64_MAX;
 }
 
 /* Note what all clocks read at the same time. */

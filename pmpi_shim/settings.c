@@ -95,6 +95,7 @@ void skelgen_read_settings(void)
 	read_path("SKELGEN_TMPDIR", "", skelgen.local, sizeof(skelgen.local));
 	read_path("SKELGEN_PHASES", "", skelgen.phases, sizeof(skelgen.phases));
 	skelgen.max_run_bytes = read_number("SKELGEN_MAX_BYTES", 0);
+	skelgen.sampling = read_number("SKELGEN_CPU_TIME", 1) != 0;
 	frames = read_number("SKELGEN_CALLSTACK", 1);
 	skelgen.callstack = frames > SKELGEN_MOST_FRAMES ? SKELGEN_MOST_FRAMES : (unsigned)frames;
 	skelgen.prefer_monotonic = clock && strcmp(clock, "monotonic") == 0;

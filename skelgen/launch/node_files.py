@@ -16,7 +16,12 @@ from typing import Self
 logger = logging.getLogger(__name__)
 
 #: What the user may set for the recorder, beside the folders.
-_SETTINGS = ("SKELGEN_MAX_BYTES", "SKELGEN_CALLSTACK", "SKELGEN_CLOCK")
+_SETTINGS = (
+    "SKELGEN_MAX_BYTES",
+    "SKELGEN_CALLSTACK",
+    "SKELGEN_CLOCK",
+    "SKELGEN_CPU_TIME",
+)
 
 
 @dataclass(frozen=True, slots=True)

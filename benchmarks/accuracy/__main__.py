@@ -19,7 +19,7 @@ from benchmarks.accuracy.machine import provenance
 from benchmarks.accuracy.measure import Bench, BudgetSpentError, RunError, tell
 from benchmarks.accuracy.order import Design
 from benchmarks.accuracy.report import write
-from benchmarks.accuracy.results import Log, Results, read
+from benchmarks.accuracy.results import METHODS, Log, Results, read
 from skelgen.errors import SkelgenError
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import TestbedError
@@ -77,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--applications", type=Path, default=here / "applications.yaml")
     add("--apps", default="", help="names from it, in order; all when not given")
     add("--lengths", help="of skeletons [s]")
-    add("--other-lengths", help="the same of --method paper2005 and of a fitted mix")
+    add("--other-lengths", help="the same of other methods than ours")
+    add("--methods", type=_methods, default=METHODS, help="how skeletons are built")
     add("--scenarios", help="numbers; quiet references are added")
     add("--repeats", type=int)
     add("--stretch", type=float, default=1.0, help="multiplies all applications' steps")
@@ -103,6 +104,13 @@ def _options(words: list[str] | None = None) -> argparse.Namespace:
     if options.other_lengths is None:
         options.other_lengths = options.lengths
     return options
+
+
+def _methods(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if not set(names) <= set(METHODS):
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(METHODS)}")
+    return names
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -170,6 +178,7 @@ def _bench(
         other_lengths_s=_numbers(options.other_lengths),
         scenarios=tuple(chosen),
         repeats=options.repeats,
+        kinds=options.methods,
     )
     return Bench(
         cluster=cluster,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from benchmarks.accuracy.results import (
     APPLICATION,
     FITTED,
+    METHODS,
     PAPER,
     SKELETON,
     SMALL,
@@ -36,20 +37,24 @@ class Design:
     scenarios : tuple of Scenario
         Quiet ones are added.
     repeats : int
+    kinds : tuple of str
+        How skeletons are built.
     """
 
     lengths_s: tuple[float, ...]
     other_lengths_s: tuple[float, ...]
     scenarios: tuple[Scenario, ...]
     repeats: int
+    kinds: tuple[str, ...] = METHODS
 
     def methods(self, scenario: Scenario) -> list[tuple[str, float]]:
         """Return the skeletons that run in a scenario: how built, wanted time [s]."""
         # The scenario with a placement of its own is about kinds of computation only.
-        if scenario.hosts:
-            return [(w, s) for s in self.other_lengths_s for w in (SKELETON, FITTED)]
-        ours = [(SKELETON, length_s) for length_s in self.lengths_s]
-        return ours + [(w, s) for s in self.other_lengths_s for w in (FITTED, PAPER)]
+        both = (SKELETON, FITTED) if scenario.hosts else (FITTED, PAPER)
+        found = [(kind, s) for s in self.other_lengths_s for kind in both]
+        if not scenario.hosts:
+            found = [(SKELETON, s) for s in self.lengths_s] + found
+        return [(kind, s) for kind, s in found if kind in self.kinds]
 
     def blocks(self, repeat: int) -> list[Scenario]:
         """Return the scenarios of a repeat, in order."""
@@ -83,7 +88,10 @@ def _block(
 ) -> list[tuple[str, str, float]]:
     """Return scenario, what and length [s] of each run of a block."""
     skeletons = [(scenario.name, *method) for method in design.methods(scenario)]
-    middle = [(scenario.name, APPLICATION, 0.0)]
+    application = (scenario.name, APPLICATION, 0.0)
+    middle = [application]
     if small and not scenario.hosts:
         middle.append((scenario.name, SMALL, 0.0))
+    if scenario == scenario.reference:  # what all predictions share
+        middle.append(application)
     return [*skeletons, *middle, *skeletons[::-1]]

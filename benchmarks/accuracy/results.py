@@ -11,6 +11,7 @@ from skelgen.launch.json_lines import JsonLines
 #: What was run: the application, its small input, skeletons by how they are built.
 APPLICATION, SMALL = "application", "small"
 SKELETON, FITTED, PAPER = "skeleton", "fitted", "paper2005"
+METHODS = (SKELETON, FITTED, PAPER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -179,7 +180,14 @@ class TestOrder:
         ]
         assert len(set(keys)) == len(keys)
         shared = [k for k in keys if (k.scenario, k.what) == ("quiet", "application")]
-        assert sorted(key.repeat for key in shared) == [0, 1, 2, 3]
+        assert sorted(key.repeat for key in shared) == list(range(8))
+
+    def test_only_the_wanted_kinds_of_skeletons_run(self) -> None:
+        design = replace(self.DESIGN, kinds=("skeleton",))
+        keys = [
+            key for _, block in trials(design, "a", 0, small=False) for key in block
+        ]
+        assert {key.what for key in keys} == {"skeleton", "application"}
 
     def test_the_scenario_of_one_rank_compares_kinds_of_computation(self) -> None:
         whats = {scenario.name: set() for scenario in SCENARIOS}

@@ -27,6 +27,7 @@ def median_draws(
     generator: np.random.Generator,
     *,
     spread: float | None = None,
+    worth: int = 0,
 ) -> NDArray[np.float64]:
     """Draw where the true median of a few positive measurements may lie.
 
@@ -41,6 +42,9 @@ def median_draws(
     generator : numpy.random.Generator
     spread : float, optional
         Relative standard deviation of one measurement [1], for a single value.
+    worth : int
+        How many measurements the given spread stands for beside those of several
+        values, which say little about their own when they are two or three.
 
     Returns
     -------
@@ -51,17 +55,30 @@ def median_draws(
     if count == 1:
         deviation = _SINGLE_RUN if spread is None else spread
         return np.exp(middle + deviation * generator.standard_normal(_DRAWS))
-    error = statistics.stdev(logs) / math.sqrt(count) * _MEDIAN_FACTOR
+    freedom, squares = count - 1, (count - 1) * statistics.variance(logs)
+    if spread is not None:
+        freedom, squares = freedom + worth, squares + worth * spread**2
+    error = math.sqrt(squares / freedom / count)
+    if count > 2:  # of two values the median is the mean
+        error *= _MEDIAN_FACTOR
     # The tails of t reach any number; the quantiles do not see where they are cut.
-    shift = np.clip(error * generator.standard_t(count - 1, _DRAWS), -30.0, 30.0)
+    shift = np.clip(error * generator.standard_t(freedom, _DRAWS), -30.0, 30.0)
     return np.exp(middle + shift)
 
 
-def relative_spread(values: Sequence[float]) -> float | None:
-    """Return the standard deviation as a share of the mean, None for one value."""
-    if len(values) < 2:
+def relative_spread(*measured: Sequence[float]) -> float | None:
+    """Return the standard deviation of one value as a share of its mean [1].
+
+    Of several measurements the one that they share; None where each is one value.
+    """
+    freedom = sum(len(values) - 1 for values in measured)
+    if not freedom:
         return None
-    return statistics.stdev(values) / statistics.fmean(values)
+    squares = 0.0
+    for values in measured:
+        logs = [math.log(value) for value in values]
+        squares += (len(logs) - 1) * statistics.variance(logs) if len(logs) > 1 else 0.0
+    return math.sqrt(squares / freedom)
 
 
 def interval(draws: NDArray[np.float64], middle: float) -> Interval:

@@ -96,13 +96,13 @@ def _doubts(
     signature: PhaseSignature, launch: LaunchCommand, *, given: bool
 ) -> tuple[str, ...]:
     doubts = []
-    known = [digest for _, digest in signature.files[:1]]
-    now = [digest for _, digest in file_hashes(launch.program)[:1]]
-    if given and known and now != known:
-        doubts.append(
-            f"{launch.program[0]} is not the file that was recorded; with another "
-            "compiler or version the phases may be others"
-        )
+    if given and signature.files:
+        known = {digest for _, digest in signature.files}
+        for name, digest in file_hashes(launch.program):
+            if digest not in known:
+                doubts.append(
+                    f"{name} is not what was recorded: its phases may be others"
+                )
     mpi, recorded = mpi_of(launch), kind_of(signature.provenance.mpi)
     if MpiKind.UNKNOWN not in (mpi.kind, recorded) and mpi.kind is not recorded:
         doubts.append(f"recorded with {signature.provenance.mpi}, run with {mpi.title}")

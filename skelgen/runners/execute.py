@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from skelgen.launch.process import Interrupts
+from skelgen.launch.shim import mpi_of, shim
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.runners.interface import Application, Backend, Measured
 from skelgen.runners.plan import Plan
@@ -49,6 +50,7 @@ def execute(
         How often each occurrence is executed, where there are images of it.
     progress : Progress
     """
+    shim(mpi_of(application.launch))  # compiled now if ever: that is no part of SET
     begin_s = time.monotonic()
     images = backend.name != "live"
     times = restores if images else 1

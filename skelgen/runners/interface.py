@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,30 +45,47 @@ class Application:
     runner: Runner | None = None
     workspace: Path | None = None
 
+    def command(self, variables: Mapping[str, str]) -> list[str]:
+        """Return the launch as it was typed, with variables that only the ranks get."""
+        return self.launch.running(
+            self._program(variables), variables=for_ranks(dict(self.environment))
+        )
+
     def start(
         self, variables: Mapping[str, str], *, limit_s: float | None
     ) -> Started | Running:
-        """Start it with variables that the ranks, and only they, get in addition.
-
-        ``env`` sets them: the recorder in a launcher would load an MPI library there.
-        """
-        pairs = [f"{name}={text}" for name, text in variables.items()]
-        program = ["env", *pairs, *self.launch.program]
+        """Start it with variables that the ranks, and only they, get in addition."""
         settings = dict(self.environment)
         if self.runner is not None:
+            # A launcher on hosts may start its ranks in another folder.
+            place = ["-C", str(self.folder)] if self.folder is not None else []
             return self.runner.start(
-                program,
+                self._program(variables, *place),
                 ranks=self.ranks,
                 hosts=self.hosts,
                 environment=settings,
                 limit_s=limit_s,
             )
         return Started(
-            self.launch.running(program, variables=for_ranks(settings)),
+            self.command(variables),
             timeout_s=limit_s,
             environment=settings,
             folder=self.folder,
         )
+
+    def _program(self, variables: Mapping[str, str], *place: str) -> list[str]:
+        """Let ``env`` set variables: a recorder in the launcher would load MPI there.
+
+        Libraries that the user preloads come behind the recorder.
+        """
+        before = os.environ.get("LD_PRELOAD")
+        pairs = [
+            f"{name}={text}:{before}"
+            if before and name == "LD_PRELOAD"
+            else f"{name}={text}"
+            for name, text in variables.items()
+        ]
+        return ["env", *place, *pairs, *self.launch.program]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,9 +36,10 @@ from skelgen.units import format_seconds
 
 #: How often a run is asked whether it has ended, and its files whether ranks have [s].
 _PAUSE_S, _LOOK_S = 0.01, 0.25
-#: How long a launcher may take to end after all ranks have told their times, and ranks
-#: after the first one has [s]. The shim ends a rank whose MPI does not end after 10 s.
-_TO_END_S, _TO_FOLLOW_S = 15.0, 120.0
+#: How long a launcher may take to end after all ranks have told their times, and how
+#: much longer than to the place where it stops a run may take after the first rank is
+#: there [s]. The shim ends a rank whose MPI does not end after 10 s.
+_TO_END_S, _TO_FOLLOW_S = 15.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,9 @@ class LiveRun:
         )
         self._ranks: list[RankTimes | None] = []
         self._done: Finished | None = None
+        self._times: dict[tuple[int, int], Measured] = {}
+        self._hung = False
+        self._begin_s = time.monotonic()
         self._told, self._changed_s, self._looked_s = 0, 0.0, 0.0
         try:
             self._running = application.start(self._prepare(), limit_s=limit_s)
@@ -102,6 +106,7 @@ class LiveRun:
         if self._done is None:
             done = self._running.poll()
             if done is None and self._hangs():
+                self._hung = True
                 self._running.stop()
                 done = self._running.poll()
             if done is not None:
@@ -129,12 +134,12 @@ class LiveRun:
     def request(self, wanted: Wanted) -> None:
         """Wait until an occurrence was measured: all are, or none."""
         self.wait()
-        self.measured()
+        if not self._times:
+            self._times = {(one.phase, one.occurrence): one for one in self.measured()}
 
     def restore(self, wanted: Wanted) -> Measured:
         """Return what was measured in passing."""
-        at = (wanted.phase, wanted.occurrence)
-        return next(one for one in self.measured() if (one.phase, one.occurrence) == at)
+        return self._times[wanted.phase, wanted.occurrence]
 
     def measured(self) -> tuple[Measured, ...]:
         """Return the times of all occurrences, once it has ended.
@@ -172,7 +177,9 @@ class LiveRun:
         told = sum(times_file(self._folder, rank).exists() for rank in ranks)
         if told != self._told:
             self._told, self._changed_s = told, now_s
-        most_s = _TO_END_S if told == self._application.ranks else _TO_FOLLOW_S
+        if told == self._application.ranks:
+            return now_s - self._changed_s > _TO_END_S
+        most_s = _TO_FOLLOW_S + self._changed_s - self._begin_s
         return told > 0 and now_s - self._changed_s > most_s
 
     def _finish(self, done: Finished) -> None:
@@ -194,6 +201,12 @@ class LiveRun:
                 f"{name} did not come to the end of its phases within "
                 f"{format_seconds(done.time_s)} ({who}) and was ended; is the machine "
                 "overloaded, or does the program need more input?"
+            )
+        if self._hung:
+            return (
+                f"{who} of {name} did not come to the place at which the others waited "
+                "for the end: it does not do the same in every run (receives of any "
+                "source?); predict with a skeleton instead: skelgen build RUN --scale K"
             )
         if done.exit_code:
             return (

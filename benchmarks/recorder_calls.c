@@ -9,6 +9,7 @@
  * with "threads-" before it a case runs in four threads at once under MPI_THREAD_MULTIPLE.
  */
 #define _GNU_SOURCE
+#include "../tests/shim/resident.h"
 #include "recorder_floor.h"
 
 #include <pthread.h>
@@ -96,20 +97,6 @@ static void *measure(void *number)
 		}
 	}
 	return NULL;
-}
-
-static long resident_kib(void)
-{
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-	char line[256];
-	long kib = 0;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Rss: %ld", &kib) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kib;
 }
 
 static void in_threads(void)

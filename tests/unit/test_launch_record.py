@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
@@ -54,7 +54,6 @@ def test_a_damaged_description_is_named(tmp_path: Path, text):
     assert "\n" not in str(caught.value)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_edited_value_is_read_or_refused(tmp_path: Path, data):
     write_facts(FACTS, tmp_path / RUN_FILE)

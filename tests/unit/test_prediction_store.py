@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
@@ -104,7 +104,6 @@ def values() -> st.SearchStrategy:
     )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_edited_value_is_loaded_or_refused(tmp_path: Path, data):
     save(FACTS, tmp_path)

@@ -40,12 +40,10 @@ class TestMpi:
         )
         return int(done.stdout.split()[-1])
 
-    def run(
-        self, ranks: int, *program: str, timeout_s: float = 120
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, ranks: int, *program: str) -> subprocess.CompletedProcess[str]:
         command = [*self.launcher, "-n", str(ranks), *program]
         return subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout_s, check=False
+            command, capture_output=True, text=True, timeout=300, check=False
         )
 
 
@@ -65,3 +63,6 @@ def _has_launcher(compiler: Path) -> bool:
 
 
 MPIS = [with_launcher(compiler) for compiler in compilers() if _has_launcher(compiler)]
+
+#: One MPICH and one Open MPI, for what does not depend on the version.
+FAMILIES = list({len(mpi.launcher): mpi for mpi in reversed(MPIS)}.values())

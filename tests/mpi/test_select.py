@@ -12,14 +12,11 @@ from typing import Any
 
 import pytest
 
-from tests.mpis import MPIS, TestMpi
+from tests.mpis import FAMILIES, MPIS, TestMpi
 from tests.testbed.cluster import Cluster, lacking
 
 REASON = lacking()
 ROOT = Path(__file__).resolve().parents[2]
-
-#: One MPICH and one Open MPI: they complain of hosts in their own words.
-FAMILIES = list({len(mpi.launcher): mpi for mpi in reversed(MPIS)}.values())
 
 pytestmark = [
     pytest.mark.root,
@@ -30,9 +27,8 @@ pytestmark = [
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def cluster() -> Iterator[Cluster]:
     """Give four hosts of half a core; the fourth is busy."""
-    monkeypatch.delenv("TESTBED_MODEST")  # it matters how fast they are
     made = Cluster(f"select-{os.getpid()}")
     made.up(4, share=0.5)
     made.load("h4", 2)

@@ -156,7 +156,7 @@ def test_jobs_run_on_the_hosts_that_are_asked_for(slurm: Slurm, skeleton: Path) 
     assert all(len(one["runs_s"]) >= 3 for one in found["sets"])
     assert said.count("sbatch --parsable") >= 6
     assert list(skeleton.glob("job-*")) == []
-    assert slurm.said("squeue", "-h") == ""
+    until(slurm, "")  # a job that has told its end is still ending
 
 
 def test_ranks_are_placed_as_the_user_says(slurm: Slurm, scripted) -> None:
@@ -206,7 +206,8 @@ def test_a_full_partition_is_waited_for_as_long_as_allowed(
     until(slurm, "RUNNING")
     words = ["--through", "slurm", "--queue-limit", "1s", "--hosts", "h1,h2"]
     said = only_failure(slurm, line(scripted("true"), *words))
-    assert "still waited after 1 s (Resources) and was cancelled; raise" in said
+    # Slurm may not have had the time to say why it waits.
+    assert "still waited after 1 s" in said and "and was cancelled; raise" in said
     slurm.said("scancel", "--state=RUNNING", "--user=root")
     until(slurm, "")
 

@@ -41,7 +41,7 @@ def recorded(mpi: TestMpi, folder: Path, mode: str) -> Signature:
     environment = {k: v for k, v in os.environ.items() if "SKELGEN" not in k}
     preloaded(environment, str(shim_of(mpi)), folder / "run")
     line = [*mpi.launcher, "-n", str(RANKS), str(compiled(mpi, folder)), mode]
-    subprocess.run(line, check=True, env=environment, timeout=120, capture_output=True)
+    subprocess.run(line, check=True, env=environment, timeout=300, capture_output=True)
     signature, _ = read_signature(
         folder / "run", similarity_threshold=None, scale=3, target_s=None
     )
@@ -58,7 +58,7 @@ def skeleton_of(signature: Signature, mpi: TestMpi, folder: Path) -> str:
         [*line, str(source)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    ran = mpi.run(RANKS, str(program), "--check", timeout_s=60)
+    ran = mpi.run(RANKS, str(program), "--check")
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout[ran.stdout.index("{") :])["ranks"] == RANKS
     return source.read_text()

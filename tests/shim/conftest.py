@@ -86,7 +86,7 @@ class Lab:
             [*self.mpi.launcher, "-n", str(ranks), *command],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
             env=environment,
             cwd=folder,

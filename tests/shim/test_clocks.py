@@ -16,7 +16,8 @@ from skelgen.events import collect
 from skelgen.events.conditions import LOADED, conditions
 from skelgen.matching import match
 from skelgen.trace import open_trace
-from tests.shim.conftest import HERE, Lab, Record
+from tests.shim.conftest import HERE, Lab, Record, preloaded
+from tests.shim.reader import read_run
 
 pytestmark = pytest.mark.mpi
 
@@ -67,7 +68,7 @@ def test_no_receive_ends_before_its_send_begins_although_clocks_drift(
     events = collect(trace)
     matching = match(events.calls)
     sends, receives = matching.send_call, matching.receive_call
-    assert len(sends) > 100
+    assert len(sends) >= 4 * 20  # a busy machine has time for one round only
     latency_ns = events.leave_ns[receives] - events.enter_ns[sends]
     error_s = conditions(trace.files).clock_error_s
     assert error_s is not None
@@ -108,24 +109,26 @@ def test_a_clock_that_does_not_exist_is_told(record: Record) -> None:
 
 def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
     """A rank and a busy process on one core have half of it each."""
-    core = min(os.sched_getaffinity(0))
+    # Without a launcher, which would wait for the core as well.
+    command = [str(lab.compile("clocks")), "compute", "10"]
+    environment = dict(os.environ)
+    preloaded(environment, str(lab.shim), tmp_path / "run")
+    cores = os.sched_getaffinity(0)
     try:
-        os.sched_setaffinity(0, {core})  # inherited by what is started
+        os.sched_setaffinity(0, {min(cores)})  # inherited by what is started
         spin = [sys.executable, "-c", "while True: pass"]
         hogs = [subprocess.Popen(spin) for _ in range(2)]
         try:
-            command = [str(lab.compile("clocks")), "compute", "10"]
-            run = lab.launch(1, command, tmp_path, preload=str(lab.shim))
+            subprocess.run(command, env=environment, cwd=tmp_path, check=True)
         finally:
             for hog in hogs:
                 hog.kill()
                 hog.wait()
     finally:
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    assert run.exit_code == 0, run.errors
-    (trace,) = run.traces
+        os.sched_setaffinity(0, cores)
+    (trace,) = read_run(tmp_path / "run")
     assert sum(event.lost_us > 0 for event in trace.of("Barrier")) > 10
-    taken = conditions(open_trace(run.folder).files)
+    taken = conditions(open_trace(tmp_path / "run").files)
     assert taken.lost_share > 5 * LOADED
     (warning,) = taken.warnings
     assert warning.startswith("this trace was taken on a loaded machine: ")

@@ -9,16 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.launch.mpi import identify_compiler
-from tests.mpis import MPIS, TestMpi
+from tests.mpis import FAMILIES, TestMpi
 from tests.shim import sanitized
 from tests.shim.conftest import FLAGS, HERE, SOURCES
 from tests.shim.reader import Trace, read_run
 
 pytestmark = pytest.mark.mpi
 
-#: One MPI of each family: building with sanitizers takes a while.
-FAMILIES = list({identify_compiler(mpi.compiler): mpi for mpi in MPIS[::-1]}.values())
 EXAMPLES = {
     "heat2d": ("64", "30"),
     "conjugate_gradient": ("500", "8", "5"),
@@ -47,7 +44,7 @@ def run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
         env={**os.environ, **variables, "SKELGEN_DIR": str(folder / "run")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         cwd=folder,
     )

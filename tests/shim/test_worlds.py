@@ -89,7 +89,7 @@ def test_singletons_that_run_together_do_not_share_files(
         )
         for i in range(4)
     ]
-    errors = "".join(program.communicate(timeout=120)[1] for program in programs)
+    errors = "".join(program.communicate(timeout=300)[1] for program in programs)
     assert [program.returncode for program in programs] == 4 * [0], errors
     folders = [tmp_path / "run", *sorted((tmp_path / "run").glob("world-*"))]
     assert [folder.name for folder in folders[1:]] == ["world-2", "world-3", "world-4"]
@@ -110,7 +110,7 @@ def test_a_program_that_a_rank_starts_does_not_disturb_it(
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -42,7 +42,7 @@ def printed(archive, *options):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     text = done.stdout + done.stderr
     assert done.returncode == 0, text[-2000:]

@@ -35,7 +35,7 @@ class Communicator:
         self.mail[self.rank, dest].put(value)
 
     def recv(self, source: int) -> Any:
-        return self.mail[source, self.rank].get(timeout=60)
+        return self.mail[source, self.rank].get(timeout=300)
 
     def iprobe(self, source: int) -> bool:
         return not self.mail[source, self.rank].empty()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from skelgen.phases import Parameters, Phase
     from skelgen.phases.compare import Pair
     from skelgen.phases.stored import PhaseSignature
+
+logger = logging.getLogger(__name__)
 
 #: Names of MPI functions that one line of the table shows.
 _MOST_CALLS = 6
@@ -140,6 +143,8 @@ def diff(
         runs = [
             pipeline.phases(source, progress=progress) for source in (before, after)
         ]
+    if runs[0].parameters != runs[1].parameters:
+        logger.warning("the phases of the two were found with different thresholds")
     pairs = compare(*runs)
     if json:
         print_json(

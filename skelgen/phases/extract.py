@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events, Kind, function_info
+from skelgen.events.types import FAILED_POLL
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.phases.alike import alike
@@ -94,7 +95,9 @@ def _cuts(
     complete = np.array(
         [function_info(name).kind is Kind.COMPLETE for name in calls.functions], bool
     )
-    anchor = complete[calls.shapes["function"]][calls.shape] | (matching.group >= 0)
+    complete = complete[calls.shapes["function"]]
+    complete &= calls.shapes["flags"] & FAILED_POLL == 0
+    anchor = complete[calls.shape] | (matching.group >= 0)
     cut = np.empty((calls.ranks, len(bound)), np.int64)
     for rank, (begin, end) in enumerate(pairwise(calls.first)):
         before = np.where(anchor[begin:end], np.arange(1, end - begin + 1), 0)
@@ -124,8 +127,9 @@ def _phases(
 ) -> tuple[Phase, ...]:
     mean_ns = time_ns.mean(axis=0)
     found = []
-    for index in range(int(number.max(initial=-1)) + 1):
-        rows = np.flatnonzero(number == index)
+    order = np.argsort(number, kind="stable")
+    ends = np.flatnonzero(np.diff(number[order])) + 1
+    for index, rows in enumerate(np.split(order, ends) if len(order) else ()):
         first, times = int(rows[0]), mean_ns[rows]
         middle = float(times.mean())
         inside = np.unique(trace.string[bound[first] : bound[first + 1]])

@@ -41,7 +41,8 @@ def sign(
     """
     counts = event_counts(calls, phases.cut)
     relevant = phases.relevant
-    others = [phase for phase in phases.phases if phase not in relevant]
+    kept = {phase.number for phase in relevant}
+    others = [phase for phase in phases.phases if phase.number not in kept]
     return PhaseSignature(
         provenance=provenance,
         folder=facts.folder if facts is not None else "",

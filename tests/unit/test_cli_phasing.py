@@ -102,6 +102,16 @@ def test_two_runs_are_compared_side_by_side(capsys, recorded, tmp_path):
     assert all(pair["before"] == pair["after"] for pair in pairs)
 
 
+def test_phases_found_with_other_thresholds_are_compared_with_a_warning(
+    capsys, recorded, tmp_path
+):
+    stored = str(tmp_path / "signature")
+    assert run(["phases", str(recorded), "-o", stored, "--relevance", "30%"]) == 0
+    capsys.readouterr()
+    assert run(["phases", "diff", str(recorded), stored]) == 0
+    assert "different thresholds" in capsys.readouterr().err
+
+
 def test_a_run_that_repeats_nothing_is_told_to_take_a_skeleton(capsys, tmp_path):
     for rank in range(2):
         writer = RankWriter(rank, 2)

@@ -82,6 +82,14 @@ def measure(
     restores: Annotated[
         int, typer.Option(help="Executions of each image (criu, dmtcp).", min=1)
     ] = 3,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep images there, and use those that it holds.",
+            show_default="they are removed",
+        ),
+    ] = None,
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
@@ -106,6 +114,7 @@ def measure(
             hosts=read_hostfile(hostfile) if hostfile is not None else found,
             extent=Extent(warm_up, occurrences, share(run_share, "--share")),
             restores=restores,
+            images=images,
             through=through_of(through, batch_options, queue_limit),
             progress=progress,
         )

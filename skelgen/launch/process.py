@@ -122,7 +122,7 @@ class Started:
                     stdin=subprocess.DEVNULL if keep else None,
                     stdout=files[0] if keep else _stream(output),
                     stderr=files[1] if keep else None,
-                    env=_environment(environment or {}),
+                    env=environment_with(environment or {}),
                     cwd=folder,
                     start_new_session=True,
                 )
@@ -131,6 +131,11 @@ class Started:
                     f"cannot run {arguments[0]}: {error.strerror or error}"
                 ) from error
             self._files, self._opened = files, stack.pop_all()
+
+    @property
+    def pid(self) -> int:
+        """Return the number of its first process."""
+        return self._process.pid
 
     def poll(self) -> Finished | None:
         """Return how it ended, None while it runs; end it when its time is over."""
@@ -235,7 +240,7 @@ def _stream(output: Output) -> int | None:
     return sys.stderr.fileno() if output is Output.TO_STDERR else None
 
 
-def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+def environment_with(extra: Mapping[str, str]) -> dict[str, str]:
     """Return skelgen's own environment and more.
 
     Programs installed beside skelgen are found by their names in any case, but

@@ -49,6 +49,7 @@ def measure(
     hosts: Sequence[Host] = (),
     extent: Extent | None = None,
     restores: int = 3,
+    images: Path | None = None,
     through: Through = NEAREST,
     progress: Progress = NO_PROGRESS,
 ) -> Measurement:
@@ -68,6 +69,8 @@ def measure(
         How much is executed.
     restores : int
         Executions of each image, where there are images.
+    images : Path, optional
+        Folder where images are kept; they are removed when None.
     through : Through
         How runs reach their hosts.
     progress : Progress
@@ -91,7 +94,9 @@ def measure(
         runner_of=partial(through.runner, folder=folder) if hosts else None,
         workspace=folder if hosts else None,
     )
-    chosen, plan = choose(backend, signature, extent or Extent(), application)
+    chosen, plan = choose(
+        backend, signature, extent or Extent(), application, images=images
+    )
     done = execute(chosen, application, plan, restores=restores, progress=progress)
     here = not hosts and platform.node() == signature.provenance.host
     return Measurement(

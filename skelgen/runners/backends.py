@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 from skelgen.errors import MachineError
 from skelgen.phases.stored import PhaseSignature
+from skelgen.runners.criu import CriuBackend
+from skelgen.runners.dmtcp import DmtcpBackend
 from skelgen.runners.interface import Application, Backend
 from skelgen.runners.live import Live
 from skelgen.runners.plan import Extent, Plan, by_images, in_one_run
@@ -16,13 +19,29 @@ logger = logging.getLogger(__name__)
 _LONG = 0.3
 
 
-def backends() -> dict[str, Backend]:
-    """Return all backends by name."""
-    return {one.name: one for one in (Live(),)}
+def backends(
+    *, fetching: bool = False, images: Path | None = None
+) -> dict[str, Backend]:
+    """Return all backends by name.
+
+    Parameters
+    ----------
+    fetching : bool
+        Whether they may fetch tools that they need over the network.
+    images : Path, optional
+        Folder where images are kept; they are removed when None.
+    """
+    found = (Live(), CriuBackend(fetching, images), DmtcpBackend(images))
+    return {one.name: one for one in found}
 
 
 def choose(
-    name: str, signature: PhaseSignature, extent: Extent, application: Application
+    name: str,
+    signature: PhaseSignature,
+    extent: Extent,
+    application: Application,
+    *,
+    images: Path | None = None,
 ) -> tuple[Backend, Plan]:
     """Choose the backend, and what it executes.
 
@@ -34,18 +53,22 @@ def choose(
     signature : PhaseSignature
     extent : Extent
     application : Application
+    images : Path, optional
+        Folder where images are kept; they are removed when None.
 
     Raises
     ------
     MachineError
         When the backend that was named does not work here.
     """
-    found, live = backends(), in_one_run(signature, extent)
+    # What was not asked for by name fetches nothing.
+    found = backends(fetching=name != "auto", images=images)
+    live = in_one_run(signature, extent)
     if name == Live.name:
         return found[name], live
     if name == "auto":
         late = live.expected_s > _LONG * signature.application_s
-        if not late or application.hosts or "criu" not in found:
+        if not late or application.hosts:
             return found[Live.name], live
         if not (probe := found["criu"].probe(application)).works:
             logger.info("no checkpoints: %s", probe.text)

@@ -1,0 +1,261 @@
+"""Execute phases from images: run to before each, save, restore as often as wanted.
+
+The shim holds all ranks at the same place of the program, one occurrence before the
+phase, and goes on with the marks that it finds after that: those of the next image, or
+those of the phase that is to be measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from skelgen.errors import ApplicationError
+from skelgen.launch.process import Interrupts
+from skelgen.launch.shim import mpi_of, shim
+from skelgen.runners.images import (
+    Content,
+    check_owner,
+    content_of,
+    new_image,
+    read_manifest,
+)
+from skelgen.runners.interface import Application, Measured, Wanted
+from skelgen.runners.marks import (
+    HOLD,
+    STOP,
+    RankTimes,
+    marks_file,
+    mean_s,
+    read_times,
+    timed,
+    times_file,
+    write_marks,
+)
+from skelgen.units import format_seconds
+
+#: The marks of a rank.
+_Marks = Callable[[int], Iterable[tuple[int, str]]]
+
+_PAUSE_S = 0.005
+#: How long processes may take to end after all ranks have told their times [s].
+_TO_END_S = 5.0
+
+
+class Checkpointer(Protocol):
+    """What saves a running application as an image, and runs it from there."""
+
+    name: str
+
+    def start(
+        self, command: Sequence[str], folder: Path, variables: dict[str, str], out: Path
+    ) -> None:
+        """Start a command in a folder; what it writes may go to files in `out`."""
+
+    def save(self, image: Path, content: Content) -> None:
+        """Write the image of the application, which holds, and end it."""
+
+    def load(self, image: Path) -> None:
+        """Start the application from an image."""
+
+    def poll(self) -> int | None:
+        """Return the exit code of the application; None while it runs."""
+
+    def end(self) -> None:
+        """End all that still runs; does no harm twice."""
+
+
+class ImageRun:
+    """An application that is measured from images; a `Session`.
+
+    Parameters
+    ----------
+    application : Application
+    wanted : sequence of Wanted
+    checkpointer : Checkpointer
+    limit_s : float
+        Longest time until an image can be taken or a phase is over [s].
+    kept : Path, optional
+        Folder where images are kept and found again; they are removed otherwise.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        wanted: Sequence[Wanted],
+        checkpointer: Checkpointer,
+        limit_s: float,
+        kept: Path | None = None,
+    ) -> None:
+        self._application, self._checkpointer = application, checkpointer
+        self._limit_s, self._kept = limit_s, kept is not None
+        self._ahead = sorted(wanted, key=lambda one: int(one.warm.sum()))
+        self._images: dict[tuple[int, ...], Path] = {}
+        if kept is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="skelgen-images-"))
+        else:
+            self._folder = kept.absolute()
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            check_owner(self._folder)
+            self._find()
+
+    def request(self, wanted: Wanted) -> None:
+        """Save the application before each occurrence until this one has its image."""
+        while _place(wanted) not in self._images:
+            one = self._ahead.pop(0)
+            if _place(one) in self._images:
+                continue
+            self._run_to(one)
+            content = content_of(self._checkpointer.name, self._application, one)
+            name = f"image-{one.phase}-{one.occurrence}"
+            self._keep_marks(name)
+            with new_image(self._folder / name) as image:
+                self._checkpointer.save(image, content)
+            self._images[_place(one)] = image
+
+    def _find(self) -> None:
+        """Find images that were kept for this application."""
+        for image in self._folder.glob("image-*-*"):
+            content = read_manifest(image).content
+            place = content.warm
+            known = {_place(one): one for one in self._ahead}
+            if place in known and content == content_of(
+                self._checkpointer.name, self._application, known[place]
+            ):
+                self._images[place] = image
+
+    def _run_to(self, wanted: Wanted) -> None:
+        """Run the application until it holds, from the last image before if any."""
+        at = int(wanted.warm.sum())
+        before = [place for place in self._images if sum(place) <= at]
+        marks = _held_at(wanted)
+        if before:
+            self.run_from(self._images[max(before, key=sum)], marks)
+        else:
+            self._mark(marks)
+            settings = {
+                "LD_PRELOAD": str(shim(mpi_of(self._application.launch))),
+                "SKELGEN_DIR": str(self._folder / "run"),
+                "SKELGEN_PHASES": str(self._folder),
+            }
+            self._checkpointer.start(
+                self._application.command(settings),
+                (self._application.folder or Path.cwd()).absolute(),
+                dict(self._application.environment),
+                self._folder,
+            )
+        self.wait_for_ranks("held")
+
+    def restore(self, wanted: Wanted) -> Measured:
+        """Measure an occurrence from its image."""
+        self.run_from(
+            self._images[_place(wanted)],
+            lambda rank: [*timed([wanted], rank), (int(wanted.end[rank]), STOP)],
+        )
+        ranks = self.wait_for_ranks("stopped", "stopping")
+        self._let_end()
+        time_s = mean_s(ranks, wanted)
+        if time_s is None:
+            raise ApplicationError(
+                f"phase {wanted.phase} was not over when the application ended: it "
+                "does less work than in the recording; record it again"
+            )
+        return Measured(wanted.phase, wanted.occurrence, time_s)
+
+    def stop(self) -> None:
+        """End what runs and remove the images, unless they are kept."""
+        self._checkpointer.end()
+        if not self._kept:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def run_from(self, image: Path, marks: _Marks) -> None:
+        """Run the application from an image with other marks for its ranks."""
+        self._checkpointer.end()
+        self._mark(marks)
+        self._checkpointer.load(image)
+
+    def wait_for_ranks(self, *ends: str) -> list[RankTimes]:
+        """Wait until all ranks say one of these words; return what they measured.
+
+        Raises
+        ------
+        ApplicationError
+            When the application ends before, or the time is over.
+        """
+        until_s = time.monotonic() + self._limit_s
+        with Interrupts() as interrupts:
+            while True:
+                code = self._checkpointer.poll()  # before their words are read
+                told = [self._told(rank) for rank in range(self._application.ranks)]
+                ranks = [one for one in told if one is not None and one.end in ends]
+                if len(ranks) == len(told):
+                    return ranks
+                if code is not None or time.monotonic() > until_s:
+                    break
+                interrupts.pause(_PAUSE_S)
+        raise ApplicationError(self._failure(code, ends[0]))
+
+    def _told(self, rank: int) -> RankTimes | None:
+        with contextlib.suppress(OSError, ValueError):
+            return read_times(self._folder, rank)
+        return None
+
+    def _failure(self, code: int | None, awaited: str) -> str:
+        name = Path(self._application.launch.program[0]).name
+        missing = [
+            rank
+            for rank in range(self._application.ranks)
+            if (one := self._told(rank)) is None or one.end != awaited
+        ]
+        who = f"rank {missing[0]}" if len(missing) == 1 else f"{len(missing)} ranks"
+        where = "before its image was made" if awaited == "held" else "after a restore"
+        if code is None:
+            return (
+                f"{name} did not come to its phase within "
+                f"{format_seconds(self._limit_s)} ({who}) {where} and was ended; is "
+                "the machine overloaded?"
+            )
+        return f"{name} ended with exit code {code} {where} ({who}): {self._said()}"
+
+    def _said(self) -> str:
+        """Return the first line that the application wrote."""
+        for file in (self._folder / "err", self._folder / "out"):
+            with contextlib.suppress(OSError):
+                lines = file.read_text(errors="replace").split("\n")
+                telling = [line.strip() for line in lines if line.strip(" =")]
+                if telling:
+                    return telling[0][:200]
+        return "it printed nothing"
+
+    def _let_end(self) -> None:
+        """Wait a little for the end of processes whose ranks have told their times."""
+        until_s = time.monotonic() + _TO_END_S
+        while self._checkpointer.poll() is None and time.monotonic() < until_s:
+            time.sleep(_PAUSE_S)
+        self._checkpointer.end()
+
+    def _mark(self, marks: _Marks) -> None:
+        for rank in range(self._application.ranks):
+            times_file(self._folder, rank).unlink(missing_ok=True)
+            write_marks(self._folder, rank, marks(rank))
+
+    def _keep_marks(self, name: str) -> None:
+        """Keep the files of marks that ranks hold at: another is told by its inode."""
+        for rank in range(self._application.ranks):
+            file = marks_file(self._folder, rank)
+            kept = file.with_name(f"{file.name}.{name}")
+            kept.unlink(missing_ok=True)
+            kept.hardlink_to(file)
+
+
+def _held_at(wanted: Wanted) -> _Marks:
+    return lambda rank: [(int(wanted.warm[rank]), HOLD)]
+
+
+def _place(wanted: Wanted) -> tuple[int, ...]:
+    return tuple(int(count) for count in wanted.warm)

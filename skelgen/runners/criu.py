@@ -1,0 +1,286 @@
+"""Save and restore applications with CRIU, in namespaces of their own.
+
+CRIU runs in the namespaces of the application, so that these are not part of the image;
+their shared memory and new files of /tmp are saved beside what CRIU writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from skelgen.errors import ApplicationError, SkelgenError
+from skelgen.launch.mpi import MpiKind
+from skelgen.launch.process import environment_with
+from skelgen.launch.shim import mpi_of
+from skelgen.runners.checkpoint import ImageRun
+from skelgen.runners.fetch_criu import Criu, find_criu
+from skelgen.runners.images import (
+    Content,
+    Manifest,
+    check_disk,
+    check_machine,
+    read_manifest,
+    size_bytes,
+    this_machine,
+    write_manifest,
+)
+from skelgen.runners.interface import Application, Probe, Wanted
+from skelgen.runners.namespaces import Namespaces, Task
+from skelgen.runners.processes import (
+    check_devices,
+    copy_own_files,
+    cut,
+    files_open_for_writing,
+    last_number,
+    memory_bytes,
+)
+
+#: Longest time of a dump or a restore [s].
+_CRIU_LIMIT_S, _PAUSE_S = 300.0, 0.002
+#: Sockets stay connected, what is deleted is saved, and no firewall is asked for.
+_OPTIONS = (
+    *("--tcp-established", "--ext-unix-sk", "--file-locks", "--link-remap"),
+    *("--network-lock", "skip", "-v2"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CriuBackend:
+    """Measures phases from images that CRIU makes.
+
+    Attributes
+    ----------
+    fetching : bool
+        Whether CRIU may be fetched over the network.
+    images : Path or None
+        Folder where images are kept; they are removed when None.
+    """
+
+    name: ClassVar[str] = "criu"
+    fetching: bool = False
+    images: Path | None = None
+
+    def probe(self, application: Application) -> Probe:
+        """Save and restore a tiny process with two connected sockets."""
+        if application.runner is not None or len(application.hosts) > 1:
+            return Probe(
+                False,
+                "CRIU saves the ranks of this host only; use --backend live for hosts",
+            )
+        if os.geteuid():
+            return Probe(
+                False, "CRIU needs root, to make namespaces; use --backend live"
+            )
+        try:
+            criu = find_criu(fetching=self.fetching)
+            try_out(criu)
+        except SkelgenError as error:
+            return Probe(False, str(error))
+        return Probe(True, f"{criu.title} saves and restores processes here")
+
+    def launch(
+        self, application: Application, wanted: Sequence[Wanted], *, limit_s: float
+    ) -> ImageRun:
+        """Prepare the application, to be held before each of its phases."""
+        saver = CriuCheckpointer(
+            find_criu(fetching=self.fetching), network_settings(application)
+        )
+        return ImageRun(application, wanted, saver, limit_s, self.images)
+
+
+def network_settings(application: Application) -> dict[str, str]:
+    """Return what makes an MPI use only what can be saved: no System V memory."""
+    if mpi_of(application.launch).kind is not MpiKind.MPICH:
+        return {}
+    chosen = "UCX_TLS" in os.environ or "UCX_TLS" in dict(application.environment)
+    return {} if chosen else {"UCX_TLS": "^sysv"}
+
+
+class CriuCheckpointer:
+    """A `Checkpointer`: processes in namespaces, or none at the moment.
+
+    Parameters
+    ----------
+    criu : Criu
+    settings : dict of str to str
+        Further variables of the application.
+    """
+
+    name = CriuBackend.name
+
+    def __init__(self, criu: Criu, settings: dict[str, str] | None = None) -> None:
+        self._criu, self._settings = criu, settings or {}
+        self._namespaces: Namespaces | None = None
+        self._root = 0
+
+    def start(
+        self, command: Sequence[str], folder: Path, variables: dict[str, str], out: Path
+    ) -> None:
+        """Start a command; what it writes goes to files in `out`."""
+        environment = environment_with({**variables, **self._settings})
+        self._namespaces = Namespaces()
+        self._root = self._namespaces.start(
+            Task(tuple(command), environment, folder, out / "out", out / "err")
+        )
+
+    def save(self, image: Path, content: Content) -> None:
+        """Write an image of all processes and end them."""
+        assert self._namespaces is not None
+        tasks = self._namespaces.processes()
+        check_devices(tasks)
+        folders = self._namespaces.memory_folders()
+        check_disk(image, memory_bytes(tasks) + sum(map(size_bytes, folders)))
+        devices = {folder.stat().st_dev for folder in folders}
+        open_files = files_open_for_writing(tasks, devices)
+        last_pid = last_number(tasks)
+        self._run_criu(dump_arguments(self._root, image), image, "dump")
+        # The processes are gone, and what they had in memory files stands still.
+        for folder in folders:
+            copy_own_files(folder, image / folder.name)
+        manifest = Manifest(
+            content,
+            this_machine(),
+            size_bytes=size_bytes(image),
+            folder=str(image.absolute()),
+            root=self._root,
+            last_pid=last_pid,
+            open_files=open_files,
+        )
+        write_manifest(image, manifest)
+        self.end()
+
+    def load(self, image: Path) -> None:
+        """Restore an image into new namespaces."""
+        manifest = read_manifest(image)
+        check_machine(manifest, image, this_machine())
+        self._namespaces = Namespaces(manifest.last_pid)
+        try:
+            for folder in self._namespaces.memory_folders():
+                copy_own_files(image / folder.name, folder)
+            cut(manifest.open_files or {})
+            self._root = manifest.root
+            self._run_criu(restore_arguments(image), image, "restore")
+        except BaseException:
+            self.end()
+            raise
+
+    def poll(self) -> int | None:
+        """Return how the application ended; None while it runs."""
+        assert self._namespaces is not None
+        return self._namespaces.poll(self._root)
+
+    def end(self) -> None:
+        """End the application with its namespaces."""
+        if self._namespaces is not None:
+            self._namespaces.end()
+            self._namespaces = None
+
+    def _run_criu(self, arguments: Sequence[str], image: Path, what: str) -> None:
+        """Run CRIU in the namespaces and wait for it."""
+        assert self._namespaces is not None
+        said = image / f"{what}.said"
+        command = (*self._criu.command, *arguments)
+        pid = self._namespaces.start(
+            Task(command, environment_with({}), image, said, said)
+        )
+        until_s = time.monotonic() + _CRIU_LIMIT_S
+        while (code := self._namespaces.poll(pid)) is None:
+            if time.monotonic() > until_s:
+                raise ApplicationError(
+                    f"{self._criu.title} did not {what} within {_CRIU_LIMIT_S:.0f} s; "
+                    "use --backend live"
+                )
+            time.sleep(_PAUSE_S)
+        if code:
+            raise ApplicationError(
+                f"{self._criu.title} cannot {what} the application: "
+                f"{complaint(image / f'{what}.log', said)}; use --backend live"
+            )
+
+
+def dump_arguments(root: int, image: Path) -> list[str]:
+    """Return the arguments for saving a process with its descendants."""
+    return [
+        *("dump", "--tree", str(root), "--images-dir", str(image)),
+        *("--log-file", "dump.log", *_OPTIONS, "--ghost-limit", "256M"),
+    ]
+
+
+def restore_arguments(image: Path) -> list[str]:
+    """Return the arguments for restoring them and leaving them alone."""
+    return [
+        *("restore", "--restore-detached", "--images-dir", str(image)),
+        *("--log-file", "restore.log", *_OPTIONS),
+    ]
+
+
+def complaint(*logs: Path) -> str:
+    """Return the first line of CRIU that tells why it failed."""
+    for log in logs:
+        with contextlib.suppress(OSError):
+            lines = log.read_text(errors="replace").splitlines()
+            errors = [line for line in lines if "Error (" in line]
+            # It asks for more open files than a container allows, and goes on without.
+            for line in [line for line in errors if "RLIMIT_NOFILE" not in line]:
+                return line.partition("Error ")[2]
+    return "it does not say why"
+
+
+#: Talks to itself over two sockets once it finds a file, and writes what it heard.
+_TINY = """
+import pathlib, socket, sys, time
+folder = pathlib.Path(sys.argv[1])
+server = socket.create_server(("127.0.0.1", 0))
+near = socket.create_connection(server.getsockname())
+far = server.accept()[0]
+(folder / "ready").touch()
+while not (folder / "go").exists():
+    time.sleep(0.002)
+near.sendall(b"restored")
+(folder / "answer").write_bytes(far.recv(8))
+"""
+
+
+def try_out(criu: Criu) -> None:
+    """Save and restore a tiny process.
+
+    Raises
+    ------
+    SkelgenError
+        With what went wrong.
+    """
+    saver = CriuCheckpointer(criu)
+    with tempfile.TemporaryDirectory(prefix="skelgen-probe-") as name:
+        folder = Path(name)
+        image = folder / "image"
+        image.mkdir(mode=0o700)
+        try:
+            saver.start([sys.executable, "-I", "-c", _TINY, name], folder, {}, folder)
+            _wait_for(folder / "ready", saver)
+            saver.save(image, Content(CriuBackend.name))
+            saver.load(image)
+            (folder / "go").touch()
+            _wait_for(folder / "answer", saver)
+        finally:
+            saver.end()
+
+
+def _wait_for(file: Path, saver: CriuCheckpointer) -> None:
+    until_s = time.monotonic() + _CRIU_LIMIT_S
+    while not file.exists():
+        code = saver.poll()
+        if (code is not None and not file.exists()) or time.monotonic() > until_s:
+            how = "hung" if code is None else f"ended with {code}"
+            raise ApplicationError(
+                f"CRIU does not work here: a process of the probe {how} before it "
+                f"wrote {file.name}; use --backend live"
+            )
+        time.sleep(_PAUSE_S)

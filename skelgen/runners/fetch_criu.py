@@ -1,0 +1,156 @@
+"""Find CRIU, or fetch it from Debian into the cache without installing it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skelgen import _paths
+from skelgen.errors import ApplicationError, MachineError
+from skelgen.launch.folders import alone
+from skelgen.launch.mpi import program
+from skelgen.launch.process import NOTE, run
+
+logger = logging.getLogger(__name__)
+
+#: Older ones cannot dump the sockets of Linux 6.16 and later (4.1), or fail on 6.13
+#: and later at once (3.17).
+OLDEST = (4, 2)
+_SOURCE = "http://deb.debian.org/debian"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_APT_LIMIT_S, _LOOK_S = 300.0, 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Criu:
+    """A CRIU that can be run.
+
+    Attributes
+    ----------
+    command : tuple of str
+        What its arguments are appended to.
+    version : tuple of int
+    """
+
+    command: tuple[str, ...]
+    version: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """Return its name and version."""
+        return f"CRIU {'.'.join(map(str, self.version))}"
+
+
+def find_criu(*, fetching: bool) -> Criu:
+    """Return a CRIU that is new enough: on PATH, or in the cache.
+
+    Parameters
+    ----------
+    fetching : bool
+        Whether it may be fetched over the network.
+
+    Raises
+    ------
+    MachineError
+        When there is none.
+    """
+    installed = program("criu")
+    found = identify([str(installed)]) if installed is not None else None
+    if found is not None and found.version >= OLDEST:
+        return found
+    root = _paths.cache() / "criu"
+    command = own_command(root)
+    if not (root / "usr").is_dir() and fetching:
+        _fetch(root)
+    if (root / "usr").is_dir() and (kept := identify(command)) is not None:
+        return kept
+    here = "is not installed" if found is None else f"is {found.title}, too old"
+    raise MachineError(
+        f"CRIU {here}; version 4.2 or later is needed: install it, or let skelgen "
+        "fetch it from Debian with --backend criu"
+    )
+
+
+def own_command(root: Path) -> list[str]:
+    """Return the command for a CRIU in a root folder of its own: with its own loader.
+
+    It needs newer libraries than this machine may have.
+    """
+    libraries = root / "usr/lib/x86_64-linux-gnu"
+    loader = libraries / "ld-linux-x86-64.so.2"
+    criu = root / "usr/sbin/criu"
+    return [str(loader), "--library-path", str(libraries), str(criu)]
+
+
+def identify(command: Sequence[str]) -> Criu | None:
+    """Ask a CRIU for its version; None when it cannot be run."""
+    try:
+        told = run([*command, "--version"], timeout_s=_LOOK_S)
+    except MachineError:
+        return None
+    found = re.search(r"Version: (\d+(?:\.\d+)*)", told.output)
+    if told.exit_code or found is None:
+        return None
+    return Criu(tuple(command), tuple(int(part) for part in found[1].split(".")))
+
+
+def apt_options(folder: Path) -> list[str]:
+    """Return what makes apt leave the machine's own lists and packages alone."""
+    pairs = {
+        "Dir::Etc::sourcelist": folder / "sources.list",
+        "Dir::Etc::sourceparts": "-",
+        "Dir::State::lists": folder / "lists",
+        "Dir::State::status": folder / "status",
+        "Dir::Cache": folder,
+        "Dir::Cache::archives": folder / "archives",
+        "Debug::NoLocking": "1",
+        "Acquire::Languages": "none",
+        "APT::Sandbox::User": "root",
+    }
+    return [word for name, text in pairs.items() for word in ("-o", f"{name}={text}")]
+
+
+def _fetch(root: Path) -> None:
+    if os.uname().machine != "x86_64" or not shutil.which("dpkg-deb"):
+        raise MachineError(
+            "CRIU 4.2 or later is not installed, and only x86-64 machines with apt can "
+            "fetch it: install it, or use --backend live"
+        )
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with alone(root.parent):
+        if (root / "usr").is_dir():
+            return
+        logger.log(NOTE, "fetching CRIU from %s (20 MB, once)", _SOURCE)
+        with tempfile.TemporaryDirectory(prefix="criu-", dir=root.parent) as name:
+            folder = Path(name)
+            for archive in _download(folder):
+                _apt(["dpkg-deb", "-x", str(archive), str(folder / "root")])
+            (folder / "root").rename(root)
+
+
+def _download(folder: Path) -> list[Path]:
+    for name in ("lists/partial", "archives/partial"):
+        (folder / name).mkdir(parents=True)
+    (folder / "status").touch()
+    signed = f" [signed-by={_KEYRING}]" if _KEYRING.exists() else ""
+    (folder / "sources.list").write_text(f"deb{signed} {_SOURCE} sid main\n")
+    apt = ["apt-get", "-q", "-y", *apt_options(folder)]
+    _apt([*apt, "update"])
+    _apt([*apt, "--no-install-recommends", "--download-only", "install", "criu"])
+    return sorted((folder / "archives").glob("*.deb"))
+
+
+def _apt(command: Sequence[str]) -> None:
+    done = run(command, timeout_s=_APT_LIMIT_S)
+    if done.exit_code or done.timed_out:
+        lines = [one for one in done.errors.splitlines() if one.startswith("E: ")]
+        raise ApplicationError(
+            f"CRIU cannot be fetched from {_SOURCE}: {(lines or [done.complaint])[0]}; "
+            "install CRIU 4.2 or later, or use --backend live"
+        )

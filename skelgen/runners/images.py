@@ -1,0 +1,235 @@
+"""Images of an application that was frozen, and what a machine must have to run them.
+
+An image is a folder that only its owner may read: it holds the memory of all ranks.
+Restoring it runs what is in it, as running a program of its maker would.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from skelgen.errors import InputError, MachineError
+from skelgen.launch.files import file_hashes
+from skelgen.launch.shim import mpi_of
+from skelgen.runners.interface import Application, Wanted
+from skelgen.units import format_bytes
+
+#: Images are a little larger than the memory in them [1].
+_OVERHEAD = 1.1
+_NAME = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a restored process depends on.
+
+    Attributes
+    ----------
+    kernel : str
+        Release, as ``uname -r``.
+    cpu : str
+        Name of the processor: its clock is that of the recorder.
+    cpu_flags : tuple of str
+    """
+
+    kernel: str
+    cpu: str
+    cpu_flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is in an image.
+
+    Attributes
+    ----------
+    backend, mpi : str
+    program : str
+        Hash of the program and of the files that its arguments name.
+    ranks, phase, occurrence : int
+    warm : tuple of int
+        Calls of each rank until there.
+    """
+
+    backend: str
+    mpi: str = ""
+    program: str = ""
+    ranks: int = 0
+    phase: int = 0
+    occurrence: int = 0
+    warm: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is in an image, and what restoring it needs.
+
+    Attributes
+    ----------
+    content : Content
+    machine : Machine
+    size_bytes : int
+        Of all its files [bytes].
+    folder : str
+        Where it was made: files of the run stand beside it and are found by name.
+    root : int
+        Number of the process from which all others descend.
+    last_pid : int
+        The largest number of a process or thread.
+    open_files : dict of str to int
+        Files that were open for writing, and their length then [bytes].
+    """
+
+    content: Content
+    machine: Machine
+    size_bytes: int
+    folder: str
+    root: int = 0
+    last_pid: int = 0
+    open_files: dict[str, int] | None = None
+
+
+def content_of(backend: str, application: Application, wanted: Wanted) -> Content:
+    """Return what an image for an occurrence holds."""
+    files = file_hashes(application.launch.program, application.folder)
+    return Content(
+        backend=backend,
+        mpi=mpi_of(application.launch).title,
+        program=hashlib.sha256(repr(files).encode()).hexdigest(),
+        ranks=application.ranks,
+        phase=wanted.phase,
+        occurrence=wanted.occurrence,
+        warm=tuple(int(count) for count in wanted.warm),
+    )
+
+
+def this_machine() -> Machine:
+    """Return what processes restored here would find."""
+    facts: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines():
+            name, _, text = line.partition(":")
+            facts[name.strip()] = text.strip()
+    flags = facts.get("flags", facts.get("Features", ""))
+    cpu = facts.get("model name", platform.machine())
+    return Machine(platform.release(), cpu, tuple(sorted(flags.split())))
+
+
+def check_machine(manifest: Manifest, image: Path, here: Machine) -> None:
+    """Refuse an image that this machine cannot take.
+
+    Raises
+    ------
+    MachineError
+        With the first reason.
+    """
+    there = manifest.machine
+    missing = sorted(set(there.cpu_flags) - set(here.cpu_flags))
+    reason = ""
+    if Path(manifest.folder) != image.absolute():
+        reason = f"it was made as {manifest.folder} and is found only there"
+    elif there.cpu != here.cpu:
+        reason = f"it was made on {there.cpu}, this is {here.cpu}"
+    elif missing:
+        reason = f"this processor lacks {', '.join(missing[:5])}"
+    elif there.kernel != here.kernel:
+        reason = f"it was made on Linux {there.kernel}, this is {here.kernel}"
+    if reason:
+        raise MachineError(f"{image} cannot be restored here: {reason}; make it again")
+
+
+def write_manifest(image: Path, manifest: Manifest) -> None:
+    """Write the manifest: the last file of an image, without it there is none."""
+    (image / _NAME).write_text(json.dumps(asdict(manifest), indent=1) + "\n")
+
+
+def read_manifest(image: Path) -> Manifest:
+    """Read the manifest of an image that is of this user.
+
+    Raises
+    ------
+    InputError
+        When it is no whole image.
+    MachineError
+        When others can have written it.
+    """
+    check_owner(image)
+    try:
+        facts: dict[str, Any] = json.loads((image / _NAME).read_text())
+        content, machine = facts.pop("content"), facts.pop("machine")
+        content["warm"] = tuple(content["warm"])
+        machine["cpu_flags"] = tuple(machine["cpu_flags"])
+        return Manifest(Content(**content), Machine(**machine), **facts)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"{image} holds no whole image ({error}); remove it and make it again"
+        ) from error
+
+
+def check_owner(folder: Path) -> None:
+    """Refuse a folder that another user can have written or can read.
+
+    Raises
+    ------
+    MachineError
+        When its owner or its mode says so.
+    """
+    about = folder.stat()
+    if about.st_uid != os.geteuid() or about.st_mode & 0o077:
+        raise MachineError(
+            f"{folder} can be written or read by others; restoring an image runs what "
+            "is in it: use only your own, in folders with mode 0700"
+        )
+
+
+def size_bytes(folder: Path) -> int:
+    """Return what the files of a folder take, without what is mounted in it [bytes]."""
+    device, total = folder.stat().st_dev, 0
+    for at, folders, names in os.walk(folder):
+        total += sum(Path(at, name).lstat().st_blocks * 512 for name in names)
+        folders[:] = [one for one in folders if Path(at, one).lstat().st_dev == device]
+    return total
+
+
+def check_disk(folder: Path, needed_bytes: int) -> None:
+    """Refuse to write an image that the disk cannot take.
+
+    Raises
+    ------
+    MachineError
+        When it is too small.
+    """
+    needed_bytes = int(needed_bytes * _OVERHEAD)
+    free_bytes = shutil.disk_usage(folder).free
+    if free_bytes < needed_bytes:
+        raise MachineError(
+            f"an image takes about {format_bytes(needed_bytes)}, {folder} has "
+            f"{format_bytes(free_bytes)} left: free some, or name another disk with "
+            "--images"
+        )
+
+
+@contextlib.contextmanager
+def new_image(image: Path) -> Iterator[Path]:
+    """Give the folder of an image to fill; when that fails nothing of it remains."""
+    try:
+        image.mkdir(mode=0o700)
+    except FileExistsError as error:
+        raise InputError(
+            f"{image} is an image of another program, input or number of ranks; remove "
+            "it, or name another folder with --images"
+        ) from error
+    try:
+        yield image
+    except BaseException:
+        shutil.rmtree(image, ignore_errors=True)
+        raise

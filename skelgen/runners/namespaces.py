@@ -1,0 +1,158 @@
+"""Namespaces of Linux in which an application is alone with its process numbers.
+
+A restored process gets the numbers, addresses and shared memory back that it had. In
+namespaces of its own nothing else can hold those, and all that runs there ends with
+them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skelgen.errors import MachineError
+from skelgen.runners import pid1
+
+#: Of the processes of an application, and how far above them others begin.
+FIRST_PID, _APART = 1000, 1000
+#: How long Linux may take to end all processes [s].
+_TO_END_S = 10.0
+
+
+def unshare_command() -> list[str]:
+    """Return the command that makes the namespaces and runs their first process."""
+    return [
+        *("unshare", "--pid", "--mount", "--net", "--ipc", "--uts", "--fork"),
+        *("--kill-child", sys.executable, "-I", str(Path(pid1.__file__))),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A command to be started.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+    environment : Mapping of str to str
+        All its variables.
+    folder, out, err : Path
+        Working directory, and the files that take what it writes.
+    """
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: Path
+    out: Path
+    err: Path
+
+
+class Namespaces:
+    """Pid, mount, network, ipc and uts namespaces, and what runs in them.
+
+    Parameters
+    ----------
+    last_pid : int
+        The largest process number that is to stay free for a restored application.
+
+    Raises
+    ------
+    MachineError
+        When they cannot be made.
+    """
+
+    def __init__(self, last_pid: int = FIRST_PID) -> None:
+        try:
+            self._process = subprocess.Popen(
+                unshare_command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                text=True,
+            )
+        except OSError as error:
+            raise MachineError(f"cannot run unshare: {error.strerror}") from error
+        try:
+            if (trouble := self._answer()) is not None:
+                raise MachineError(f"no namespaces for the application: {trouble}")
+            self._ask(do="count", pid=last_pid + (last_pid > FIRST_PID) * _APART)
+            self._init = _only_child(self._process.pid)
+        except BaseException:
+            self.end()
+            raise
+
+    def memory_folders(self) -> tuple[Path, ...]:
+        """Return their own /dev/shm and /tmp as these are seen from here."""
+        return tuple(
+            Path(f"/proc/{self._init}/root{at}") for at in ("/dev/shm", "/tmp")
+        )
+
+    def start(self, task: Task) -> int:
+        """Start a command; return its number in these namespaces."""
+        return int(
+            self._ask(
+                do="start",
+                arguments=list(task.arguments),
+                environment=dict(task.environment),
+                folder=str(task.folder),
+                out=str(task.out),
+                err=str(task.err),
+            )
+        )
+
+    def poll(self, pid: int) -> int | None:
+        """Return the exit code of a process; None while it runs."""
+        answer = self._ask(do="poll", pid=pid)
+        return None if answer is None else int(answer)
+
+    def processes(self) -> tuple[Path, ...]:
+        """Return the folders in /proc, as seen from here, of all but the first one."""
+        found = []
+        inside = Path(f"/proc/{self._init}/ns/pid").readlink()
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name.isdecimal() and (folder / "ns/pid").readlink() == inside:
+                    found.append(folder)
+        return tuple(one for one in found if one.name != str(self._init))
+
+    def end(self) -> None:
+        """End them and all that runs in them; does no harm twice."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
+        # At the end of its input the first process ends, and Linux all others first.
+        try:
+            self._process.wait(_TO_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _ask(self, **request: Any) -> Any:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise MachineError("the namespaces of the application ended") from error
+        return self._answer()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        line = self._process.stdout.readline()
+        if not line:
+            told = self._process.stderr.readline().strip() or "they ended at once"
+            raise MachineError(f"no namespaces for the application: {told}")
+        return json.loads(line)
+
+
+def _only_child(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])

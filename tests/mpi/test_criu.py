@@ -1,0 +1,115 @@
+"""An MPI program is frozen, restored three times, and comes to the same results."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from skelgen import pipeline
+from skelgen.errors import ApplicationError, SkelgenError
+from skelgen.launch.mpi import MpiKind, identify_compiler
+from skelgen.phases import Parameters
+from skelgen.runners.application import application_of
+from skelgen.runners.checkpoint import ImageRun
+from skelgen.runners.criu import CriuCheckpointer, network_settings, try_out
+from skelgen.runners.fetch_criu import Criu, find_criu
+from skelgen.runners.images import Content
+from skelgen.runners.marks import timed
+from skelgen.runners.plan import Extent, by_images
+from tests.c_warnings import WARNINGS
+from tests.mpis import MPIS
+
+SOURCE = Path(__file__).parent / "ahead.c"
+#: The one that is known to be restored here.
+MPICH = [mpi for mpi in MPIS if identify_compiler(mpi.compiler) is MpiKind.MPICH][:1]
+
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(not MPICH, reason="no MPICH was found"),
+]
+
+
+@pytest.fixture(scope="module")
+def criu() -> Criu:
+    """Return a CRIU that works here; none is fetched for a test."""
+    if os.geteuid():
+        pytest.skip("CRIU needs root")
+    try:
+        found = find_criu(fetching=False)
+        try_out(found)
+    except SkelgenError as error:
+        pytest.skip(str(error))
+    return found
+
+
+def results(folder: Path) -> list[str]:
+    return [(folder / f"rank-{rank}").read_text() for rank in (0, 1)]
+
+
+def processes_of(program: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/exe"):
+        try:
+            found += [str(path)] if str(path.readlink()) == program else []
+        except OSError:
+            continue
+    return found
+
+
+def test_three_restores_end_with_the_results_of_the_whole_run(
+    criu: Criu, tmp_path: Path
+) -> None:
+    program = tmp_path / "ahead"
+    (mpi,) = MPICH
+    subprocess.run(
+        [str(mpi.compiler), *WARNINGS, "-o", str(program), str(SOURCE)], check=True
+    )
+    command = [*mpi.launcher, "-n", "2", str(program), "60", str(tmp_path)]
+    pipeline.record(command, tmp_path / "run", quiet_output=True)
+    whole = results(tmp_path)
+    structure = Parameters(time_similarity=1e-9)
+    signature = pipeline.phases(tmp_path / "run", structure)
+    application, _ = application_of(signature, command)
+    plan = by_images(signature, Extent())
+    kept = tmp_path / "images"
+    saver = CriuCheckpointer(criu, network_settings(application))
+    session = ImageRun(application, plan.wanted, saver, 120.0, kept)
+    try:
+        for wanted in plan.wanted:
+            session.request(wanted)
+        last = plan.wanted[-1]
+        images = sorted(kept.glob("image-*"), key=lambda one: one.stat().st_mtime)
+        for _ in range(3):
+            for rank in (0, 1):
+                (tmp_path / f"rank-{rank}").open("a").write("of the run before\n")
+            session.run_from(images[-1], lambda rank: timed([last], rank))
+            session.wait_for_ranks("finalized")
+            while saver.poll() is None:
+                time.sleep(0.01)
+            assert results(tmp_path) == whole
+        assert session.restore(last).time_s > 0
+    finally:
+        session.stop()
+    assert processes_of(str(program)) == []
+
+
+def test_no_half_image_remains_when_a_process_is_gone(
+    criu: Criu, tmp_path: Path
+) -> None:
+    saver = CriuCheckpointer(criu)
+    image = tmp_path / "image"
+    image.mkdir(mode=0o700)
+    try:
+        saver.start(["true"], tmp_path, {}, tmp_path)
+        while saver.poll() is None:
+            time.sleep(0.01)
+        with pytest.raises(ApplicationError, match="cannot dump the application"):
+            saver.save(image, Content("criu"))
+    finally:
+        saver.end()
+    assert not (image / "manifest.json").exists()

@@ -1,0 +1,394 @@
+"""What is said of images and of the tools that make them, without those tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skelgen.errors import ApplicationError, InputError, MachineError
+from skelgen.launch import LaunchCommand
+from skelgen.launch.hosts import Host
+from skelgen.runners import Application, Wanted, checkpoint, criu, dmtcp, fetch_criu
+from skelgen.runners.checkpoint import ImageRun
+from skelgen.runners.criu import CriuBackend, complaint
+from skelgen.runners.dmtcp import DmtcpBackend
+from skelgen.runners.images import (
+    Content,
+    Machine,
+    Manifest,
+    check_disk,
+    check_machine,
+    new_image,
+    read_manifest,
+    write_manifest,
+)
+from skelgen.runners.marks import HOLD, STOP
+from skelgen.runners.processes import check_devices, cut, files_open_for_writing
+
+HERE = Machine("6.18.1", "EPYC", ("avx", "sse2"))
+
+
+def application(*, hosts: tuple[Host, ...] = ()) -> Application:
+    launch = LaunchCommand((), None, (), None, ("/bin/true",), None)
+    return Application(launch=launch, ranks=2, hosts=hosts)
+
+
+def wanted(occurrence: int, first: int) -> Wanted:
+    return Wanted(
+        phase=1,
+        occurrence=occurrence,
+        begin=np.array([first + 10, first + 12]),
+        end=np.array([first + 20, first + 22]),
+        warm=np.array([first, first + 2]),
+        recorded_s=0.1,
+    )
+
+
+def whole_image(image: Path, content: Content | None = None) -> Manifest:
+    image.mkdir(mode=0o700)
+    content = content or Content("criu", "MPICH 5", "abc", 2, 1, 4, (10, 20))
+    manifest = Manifest(content, HERE, 4096, str(image), 1001, 1009, {"/x/out": 5})
+    write_manifest(image, manifest)
+    return manifest
+
+
+def test_a_manifest_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    manifest = whole_image(tmp_path / "image")
+    assert read_manifest(tmp_path / "image") == manifest
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"content": 1, "machine": 2}'])
+def test_half_an_image_is_refused(tmp_path: Path, text: str) -> None:
+    whole_image(tmp_path / "image")
+    (tmp_path / "image/manifest.json").write_text(text)
+    with pytest.raises(InputError, match="no whole image"):
+        read_manifest(tmp_path / "image")
+
+
+def test_an_image_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    whole_image(tmp_path / "image")
+    (tmp_path / "image").chmod(0o750)
+    with pytest.raises(MachineError, match="use only your own"):
+        read_manifest(tmp_path / "image")
+
+
+@pytest.mark.parametrize(
+    ("machine", "reason"),
+    [
+        (replace(HERE, cpu="Xeon"), "made on EPYC, this is Xeon"),
+        (replace(HERE, cpu_flags=("sse2",)), "this processor lacks avx"),
+        (replace(HERE, kernel="6.1.0"), "made on Linux 6.18.1, this is 6.1.0"),
+    ],
+)
+def test_an_image_of_another_machine_is_refused_with_the_reason(
+    tmp_path: Path, machine: Machine, reason: str
+) -> None:
+    manifest = whole_image(tmp_path / "image")
+    check_machine(manifest, tmp_path / "image", HERE)
+    with pytest.raises(MachineError, match=reason):
+        check_machine(manifest, tmp_path / "image", machine)
+
+
+def test_an_image_that_was_moved_is_refused(tmp_path: Path) -> None:
+    whole_image(tmp_path / "image")
+    (tmp_path / "image").rename(tmp_path / "moved")
+    manifest = read_manifest(tmp_path / "moved")
+    with pytest.raises(MachineError, match="found only there"):
+        check_machine(manifest, tmp_path / "moved", HERE)
+
+
+def test_an_image_is_its_owners_only_and_goes_when_it_fails(tmp_path: Path) -> None:
+    with new_image(tmp_path / "image") as image:
+        assert image.stat().st_mode & 0o777 == 0o700
+    failure = pytest.raises(KeyboardInterrupt)
+    with failure, new_image(tmp_path / "other") as image:
+        (image / "pages.img").touch()
+        raise KeyboardInterrupt
+    assert [one.name for one in tmp_path.iterdir()] == ["image"]
+    with pytest.raises(InputError, match="another program"), new_image(image.parent):
+        pass
+
+
+def test_a_disk_that_is_too_small_is_refused_before(tmp_path: Path) -> None:
+    check_disk(tmp_path, 1)
+    with pytest.raises(MachineError, match="left: free some, or name another"):
+        check_disk(tmp_path, 2 * shutil.disk_usage(tmp_path).total)
+
+
+def fake_process(folder: Path, *targets: Path | str) -> Path:
+    (folder / "fd").mkdir(parents=True)
+    (folder / "fdinfo").mkdir()
+    for number, target in enumerate(targets):
+        (folder / f"fd/{number}").symlink_to(target)
+        (folder / f"fdinfo/{number}").write_text("pos:\t0\nflags:\t0100001\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("device", "text"),
+    [("/dev/infiniband/uverbs0", "InfiniBand"), ("/dev/nvidia0", "GPU")],
+)
+def test_open_adapters_and_gpus_are_refused(
+    tmp_path: Path, device: str, text: str
+) -> None:
+    check_devices([fake_process(tmp_path / "1", "/dev/null")])
+    with pytest.raises(MachineError, match=f"cannot be saved: .*{text}.*{device}"):
+        check_devices([fake_process(tmp_path / "2", "/dev/null", device)])
+
+
+def test_files_being_written_get_their_length_back(tmp_path: Path) -> None:
+    file = tmp_path / "result"
+    file.write_text("12345")
+    process = fake_process(tmp_path / "1", file, "/dev/null")
+    assert files_open_for_writing([process], ()) == {str(file): 5}
+    assert files_open_for_writing([process], {tmp_path.stat().st_dev}) == {}
+    file.write_text("1234567")
+    cut({str(file): 5})
+    assert file.read_text() == "12345"
+    file.write_text("1")
+    with pytest.raises(ApplicationError, match="is gone or shorter"):
+        cut({str(file): 5})
+
+
+def test_criu_is_asked_for_what_mpi_needs(tmp_path: Path) -> None:
+    dump = criu.dump_arguments(1002, tmp_path)
+    restore = criu.restore_arguments(tmp_path)
+    assert dump[:5] == ["dump", "--tree", "1002", "--images-dir", str(tmp_path)]
+    assert restore[:2] == ["restore", "--restore-detached"]
+    for arguments in (dump, restore):
+        for option in (
+            *("--tcp-established", "--ext-unix-sk", "--file-locks", "--link-remap"),
+            "--network-lock skip",
+        ):
+            assert option in " ".join(arguments)
+    assert dump[-2:] == ["--ghost-limit", "256M"]
+
+
+def test_a_fetched_criu_runs_with_its_own_loader(tmp_path: Path) -> None:
+    command = fetch_criu.own_command(tmp_path)
+    libraries = tmp_path / "usr/lib/x86_64-linux-gnu"
+    assert command == [
+        str(libraries / "ld-linux-x86-64.so.2"),
+        *("--library-path", str(libraries), str(tmp_path / "usr/sbin/criu")),
+    ]
+    options = fetch_criu.apt_options(tmp_path)
+    assert "Dir::Etc::sourceparts=-" in options
+    named = [one for one in options if "Dir::" in one and "sourceparts" not in one]
+    assert all(f"={tmp_path}" in one for one in named)
+
+
+def test_the_first_error_of_criu_is_told_but_not_that_of_containers(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "dump.log"
+    log.write_text(
+        "(00.1) Error (criu/util.c:1534): rlimit: Can't setup RLIMIT_NOFILE\n"
+        "(00.2) Warn  (criu/x.c:1): harmless\n"
+        "(00.3) Error (criu/files-reg.c:1790): Can't lookup mount=24\n"
+        "(00.4) Error (criu/cr-dump.c:1975): Dumping FAILED.\n"
+    )
+    assert complaint(log) == "(criu/files-reg.c:1790): Can't lookup mount=24"
+    assert complaint(tmp_path / "none") == "it does not say why"
+
+
+def test_backends_with_images_refuse_several_hosts() -> None:
+    two = application(hosts=(Host("n1", 1), Host("n2", 1)))
+    for backend in (CriuBackend(), DmtcpBackend()):
+        probe = backend.probe(two)
+        assert not probe.works
+        assert "--backend live" in probe.text
+
+
+def test_criu_without_privilege_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    probe = CriuBackend().probe(application())
+    assert not probe.works
+    assert "needs root" in probe.text
+
+
+def test_a_missing_criu_is_named_and_not_fetched_unasked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("SKELGEN_CACHE", str(tmp_path))
+    monkeypatch.setattr(fetch_criu, "program", lambda _: None)
+    probe = CriuBackend().probe(application())
+    assert not probe.works
+    assert "CRIU is not installed" in probe.text
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_old_criu_is_named_with_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old = tmp_path / "criu"
+    old.write_text("#!/bin/sh\necho Version: 3.17.1\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("SKELGEN_CACHE", str(tmp_path))
+    monkeypatch.setattr(fetch_criu, "program", lambda _: old)
+    with pytest.raises(MachineError, match=r"CRIU is CRIU 3\.17\.1, too old"):
+        fetch_criu.find_criu(fetching=False)
+    old.write_text("#!/bin/sh\necho Version: 4.2.1\n")
+    found = fetch_criu.find_criu(fetching=False)
+    assert found.command == (str(old),)
+    assert found.version >= fetch_criu.OLDEST
+
+
+def test_a_missing_dmtcp_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dmtcp, "program", lambda _: None)
+    probe = DmtcpBackend().probe(application())
+    assert not probe.works
+    assert "no dmtcp_launch on PATH" in probe.text
+
+
+def test_dmtcp_gets_a_coordinator_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(dmtcp, "program", lambda _: None)
+    own = ["--new-coordinator", "--coord-port", "0", "--port-file"]
+    start = dmtcp.launch_arguments(["mpirun", "-n", "2", "./app"], tmp_path)
+    assert start[:5] == ["dmtcp_launch", *own]
+    assert start[-4:] == ["mpirun", "-n", "2", "./app"]
+    image = tmp_path / "image"
+    image.mkdir()
+    for number in (2, 1):
+        (image / f"ckpt_app_{number}.dmtcp").touch()
+    restart = dmtcp.restart_arguments(image)
+    assert restart[:5] == ["dmtcp_restart", *own]
+    assert [Path(one).name for one in restart[-2:]] == [
+        "ckpt_app_1.dmtcp",
+        "ckpt_app_2.dmtcp",
+    ]
+    order = dmtcp.command_arguments("4711", "--bcheckpoint")
+    assert order == ["dmtcp_command", "--coord-port", "4711", "--bcheckpoint"]
+
+
+class Imagined:
+    """A checkpointer whose ranks do what their marks say, at once."""
+
+    name = "imagined"
+
+    def __init__(self, *, dies: bool = False) -> None:
+        self.dies = dies
+        self.done: list[str] = []
+        self.folder = Path()
+
+    def start(
+        self, command: Sequence[str], folder: Path, variables: dict[str, str], out: Path
+    ) -> None:
+        self.done.append("start")
+        self.folder = out
+        self.go_on()
+
+    def go_on(self) -> None:
+        for marks in self.folder.glob("rank-*.marks"):
+            if self.dies and "000001" in marks.name:
+                (self.folder / "err").write_text("rank 1 ran out of luck\n")
+                continue
+            lines = [line.split() for line in marks.read_text().splitlines()]
+            times = [f"{n} {int(n) * 1000} MPI_Send" for n, do in lines if do == "time"]
+            said = {HOLD: "held", STOP: "stopped"}[lines[-1][1]]
+            text = "\n".join([*times, f"{said} {lines[-1][0]}"]) + "\n"
+            marks.with_suffix(".times").write_text(text)
+
+    def save(self, image: Path, content: Content) -> None:
+        self.done.append(f"save {content.occurrence}")
+        write_manifest(image, Manifest(content, HERE, 1, str(image)))
+
+    def load(self, image: Path) -> None:
+        self.done.append(f"load {read_manifest(image).content.occurrence}")
+        self.folder = image.parent
+        self.go_on()
+
+    def poll(self) -> int | None:
+        return 9 if self.dies else None
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.fixture
+def image_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ImageRun]:
+    monkeypatch.setattr(checkpoint, "shim", lambda _: Path("shim.so"))
+    monkeypatch.setattr(checkpoint, "mpi_of", lambda _: None)
+    monkeypatch.setattr(
+        checkpoint,
+        "content_of",
+        lambda name, _, one: Content(
+            name,
+            ranks=2,
+            occurrence=one.occurrence,
+            phase=one.phase,
+            warm=tuple(one.warm.tolist()),
+        ),
+    )
+    monkeypatch.setattr(checkpoint, "_TO_END_S", 0.0)
+
+    def make(imagined: Imagined, *places: Wanted, kept: Path | None = None) -> ImageRun:
+        return ImageRun(application(), places, imagined, 5.0, kept)
+
+    return make
+
+
+def test_images_are_made_one_from_the_other_and_removed(
+    image_run: Callable[..., ImageRun],
+) -> None:
+    imagined, early, late = Imagined(), wanted(1, 100), wanted(7, 700)
+    run = image_run(imagined, late, early)
+    run.request(late)
+    run.request(early)
+    assert imagined.done == ["start", "save 1", "load 1", "save 7"]
+    first, again = run.restore(late), run.restore(late)
+    assert first == again
+    assert first.time_s == pytest.approx(10 * 1000 / 1e9)
+    assert imagined.folder.exists()
+    run.stop()
+    run.stop()
+    assert not imagined.folder.exists()
+
+
+def test_images_that_are_kept_are_used_again(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    kept, one = tmp_path / "kept", wanted(1, 100)
+    run = image_run(Imagined(), one, kept=kept)
+    run.request(one)
+    run.stop()
+    assert kept.stat().st_mode & 0o777 == 0o700
+    imagined = Imagined()
+    run = image_run(imagined, one, kept=kept)
+    run.request(one)
+    run.restore(one)
+    run.stop()
+    assert imagined.done == ["load 1"]
+    facts = json.loads((kept / "image-1-1/manifest.json").read_text())
+    assert facts["content"]["backend"] == "imagined"
+
+
+def test_a_folder_of_others_takes_no_images(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o755)
+    with pytest.raises(MachineError, match="can be written or read by others"):
+        image_run(Imagined(), wanted(1, 100), kept=tmp_path)
+
+
+def test_a_rank_that_dies_before_its_image_is_named(
+    image_run: Callable[..., ImageRun],
+) -> None:
+    run = image_run(Imagined(dies=True), wanted(1, 100))
+    with pytest.raises(
+        ApplicationError,
+        match=r"true ended with exit code 9 before its image was made \(rank 1\): "
+        "rank 1 ran out of luck",
+    ):
+        run.request(wanted(1, 100))
+    run.stop()

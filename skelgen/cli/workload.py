@@ -325,7 +325,7 @@ def _workload(text: str) -> Workload:
             number = float(value)
         except ValueError:
             number = math.nan
-        if not (name.isidentifier() and equals and math.isfinite(number)):
+        if not (name.isidentifier() and equals and 0.0 <= number < math.inf):
             raise UsageError(
                 f"--at {text}: {part.strip()!r} is not a dimension and its value, such "
                 "as n=2500,iterations=200"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 #: iteration may take of the time, and what a loop must, depend on the workload.
 _LONGEST = (0.01, 0.001, 0.1, 1.0, 0.0)
 _RELEVANCE = (0.01, 0.05, 0.002)
+#: A run that has so much of its time in known phases is cut as the first one was [1].
+_ENOUGH = 0.98
 
 
 def workload_add(
@@ -52,27 +55,26 @@ def workload_add(
     from skelgen.workload import Study, share_known, store
 
     study = store.load(file) if file.exists() else Study()
-    known = study.points[0].phases if study.points else ()
-
-    def share(point: Point) -> float:
-        return share_known(known, point)
-
-    candidates = _points(run, at, bool(known), progress)
-    point = max(candidates, key=share)
-    if not point.phases:
+    best: Point | None = None
+    most = -1.0
+    for point in _points(run, at, progress):
+        share = share_known(study.points[0].phases, point) if study.points else 1.0
+        if share > most:
+            best, most = point, share
+        if most >= _ENOUGH:
+            break
+    if best is None or not best.phases:
         raise InputError(
             f"{run}: this run communicates nothing, so it has no phases; record one "
             "that does"
         )
-    study = study.with_point(point)
+    study = study.with_point(best)
     store.save(study, file)
-    return study, share(point) if known else 1.0
+    return study, most
 
 
-def _points(
-    source: Path, at: Workload, several: bool, progress: Progress
-) -> list[Point]:
-    """Return the workload of a run, its phases found in one or in several ways."""
+def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:
+    """Yield the workload of a run, its phases found in one way after the other."""
     from skelgen.phases import Parameters, extract
     from skelgen.phases import store as phases_store
     from skelgen.pipeline.phasing import clocked
@@ -83,20 +85,16 @@ def _points(
     if not is_run(source):
         stored = phases_store.load(source)
         found = point_phases(one.phase for one in stored.phases)
-        return [Point(items, source.name, stored.ranks, stored.application_s, found)]
+        yield Point(items, source.name, stored.ranks, stored.application_s, found)
+        return
     run = clocked(open_trace(source, progress), progress)
     for problem in (*run[0].warnings, *run[1].problems):
         logger.warning("%s", problem)
-    points = []
     for longest, relevance in itertools.product(_LONGEST, _RELEVANCE):
-        parameters = Parameters(relevance, longest, time_similarity=0.0)
-        cut = extract(*run, parameters)
-        found = point_phases(cut.phases) if cut.relevant else ()
+        cut = extract(*run, Parameters(relevance, longest, time_similarity=0.0))
+        found = point_phases(cut.phases)
         ranks = run[0].calls.ranks
-        points.append(Point(items, source.name, ranks, cut.application_s, found))
-        if not several:
-            break
-    return points
+        yield Point(items, source.name, ranks, cut.application_s, found)
 
 
 def workload_plan(

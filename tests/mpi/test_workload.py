@@ -1,0 +1,47 @@
+"""The phases of the thesis' synthetic application are those that its source shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from skelgen import pipeline
+from skelgen.phases import Parameters
+from tests.mpis import MPIS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BIN = Path(sysconfig.get_path("scripts"))
+OWN = [mpi for mpi in MPIS if mpi.compiler.parent == BIN]
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(not OWN, reason="no mpicc in the running environment"),
+]
+
+#: A loop is a phase however little time it takes: a busy machine changes nothing.
+WHATEVER = Parameters(relevance=1e-9, longest=1.0, time_similarity=0.0)
+
+
+def test_two_phases_come_as_often_as_the_program_is_asked_to_repeat_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(BIN), prepend=":")
+    program = str(tmp_path / "two_phases")
+    source = str(ROOT / "examples/two_phases.c")
+    subprocess.run([str(OWN[0].compiler), "-O2", source, "-o", program], check=True)
+    keys = []
+    for n, steps in ((300, 30), (700, 45)):
+        run = tmp_path / f"run{n}"
+        launch = ["mpirun", "-n", "2", program, str(n), str(steps)]
+        pipeline.record(launch, run, quiet_output=True)
+        found = [one.phase for one in pipeline.phases(run, WHATEVER).phases]
+        repeated = {" ".join(one.calls): one for one in found if one.weight > 1}
+        assert {calls: one.weight for calls, one in repeated.items()} == {
+            "MPI_Sendrecv": steps,
+            "MPI_Irecv MPI_Isend MPI_Waitall": steps,
+        }
+        keys.append({calls: one.site_key for calls, one in repeated.items()})
+    assert keys[0] == keys[1]

@@ -57,7 +57,6 @@ def phases(
     progress : Progress
     """
     from skelgen.phases import store
-    from skelgen.phases.stored import FEWEST
 
     target = store.file_of(output) if output is not None else None
     for file in (target, picture):
@@ -76,6 +75,15 @@ def phases(
                 "picture, need the trace"
             )
         signature = _stored(source)
+    _warn_if_aperiodic(signature)
+    if target is not None:
+        store.save(signature, target)
+    return signature
+
+
+def _warn_if_aperiodic(signature: PhaseSignature) -> None:
+    from skelgen.phases.stored import FEWEST
+
     if signature.repeated_share < _LEAST_REPEATED:
         logger.warning(
             "only %.0f %% of the time repeats %d times and more: to execute the phases "
@@ -84,9 +92,6 @@ def phases(
             100 * signature.repeated_share,
             FEWEST,
         )
-    if target is not None:
-        store.save(signature, target)
-    return signature
 
 
 def _stored(source: Path) -> PhaseSignature:

@@ -15,7 +15,9 @@ from skelgen.prediction.types import Interval, Prediction, SkeletonFacts
 from skelgen.units import format_seconds
 
 #: Error of the method itself as a share of the time [1]: what remains when nothing
-#: is measured wrongly. Mean error of four programs under four sharing scenarios.
+#: is measured wrongly. Mean error of four programs under four sharing scenarios, of a
+#: prototype; `python -m benchmarks.accuracy report` writes into docs/accuracy.md which
+#: one the intervals of the published runs call for ("error for 90 %").
 MODEL_ERROR = 0.023
 
 #: Runs on the quiet reference have one spread: that of both programs stands for so

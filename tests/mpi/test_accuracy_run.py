@@ -20,7 +20,11 @@ def accuracy(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "benchmarks.accuracy", *map(str, words)],
         cwd=ROOT,
-        env={**os.environ, "TESTBED_NAME": f"accuracy-{os.getpid()}"},
+        env={
+            **os.environ,
+            "TESTBED_NAME": f"accuracy-{os.getpid()}",
+            "TESTBED_MODEST": "1",  # its loads run for long, beside other tests
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -31,7 +35,15 @@ def accuracy(*words: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.root
 @pytest.mark.skipif(bool(REASON), reason=REASON)
 def test_a_tiny_run_is_measured_resumed_and_reported(tmp_path: Path) -> None:
-    tiny = "run", "--preset", "tiny", "--folder", tmp_path
+    listed = tmp_path / "applications.yaml"
+    listed.write_text(
+        "heat2d: {ranks: 2, steps: 4000, command: ./heat2d 1024 $STEPS,\n"
+        "  small: ./heat2d 256 100, bound: memory, install: part of skelgen,\n"
+        "  prepare: '$MPICC -O2 \"$ROOT/examples/heat2d.c\" -o heat2d -lm'}\n"
+    )
+    # Without fits of a mix, which take a minute; tests of `skelgen mix` have them.
+    short = "--applications", listed, "--other-lengths", ""
+    tiny = "run", "--preset", "tiny", "--folder", tmp_path, *short
     spent = accuracy(*tiny, "--budget", "0")
     assert spent.returncode == 0
     assert spent.stderr.endswith("budget is spent; the same command goes on\n")

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-MUTATIONS = 150
+MUTATIONS = 60
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,8 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
     made = plan(load(tmp_path / "skel"), example.scale)
     assert built["skeleton_events"] == sum(planned(made).values())
     assert built["signature_items"] < info["events"] / 2
-    assert built["dropped_share"] < 0.01  # calls too rare to keep one
+    left_out = sum(one["calls"] for one in built["left_out"])
+    assert left_out < 0.02 * info["events"]  # too rare to keep one; they may wait long
     assert not [text for text in built["warnings"] if "target" in text]
     assert not wrongly_kept(made)
 
@@ -116,7 +117,7 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
         {name: example.ranks * count for name, count in REPORT.items()}
     )
     assert measured["ratio"] > 0  # no more is certain of short runs on a busy machine
-    only = skelgen(tmp_path, "predict", "skel", "--budget", "3s")["sets"][0]
+    only = skelgen(tmp_path, "predict", "skel", "--budget", "1s")["sets"][0]
     assert only["p5_s"] <= only["predicted_s"] <= only["p95_s"]
 
 
@@ -150,7 +151,7 @@ def test_a_skeleton_by_the_rules_of_2005_runs_and_predicts(tmp_path: Path) -> No
     assert executed(tmp_path / "own") == planned(made) + Counter(
         {name: example.ranks * count for name, count in REPORT.items()}
     )
-    only = skelgen(tmp_path, "predict", "skel", "--budget", "3s")["sets"][0]
+    only = skelgen(tmp_path, "predict", "skel", "--budget", "1s")["sets"][0]
     assert only["p5_s"] <= only["predicted_s"] <= only["p95_s"]
 
 

@@ -12,7 +12,7 @@ from skelgen import pipeline
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix
 from skelgen.skeleton import beside, mixing
-from tests.mpis import MPIS, TestMpi
+from tests.mpis import FAMILIES, MPIS, TestMpi
 
 pytestmark = [
     pytest.mark.mpi,
@@ -22,7 +22,7 @@ pytestmark = [
 KINDS = Path(__file__).parents[2] / "benchmarks/kinds.c"
 
 
-@pytest.fixture(params=MPIS, ids=[mpi.name for mpi in MPIS])
+@pytest.fixture(params=FAMILIES, ids=[mpi.name for mpi in FAMILIES])
 def mpi(request: pytest.FixtureRequest) -> TestMpi:
     return request.param
 

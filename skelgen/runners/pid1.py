@@ -8,6 +8,7 @@ the namespaces with it, so that nothing outlives skelgen, however that ends.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import json
@@ -34,21 +35,26 @@ def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -
         raise OSError(error, f"mount of {kind or 'nothing'} on {target}", target)
 
 
+def _show(entry: Path, place: Path) -> None:
+    """Let what stands in one place be seen in another."""
+    if entry.is_symlink():
+        place.symlink_to(entry.readlink())
+        return
+    if entry.is_dir():
+        place.mkdir()
+    else:
+        place.touch()
+    _mount(str(entry), str(place), "", _MS_BIND | _MS_REC)
+
+
 def _cover_tmp() -> None:
     """Let new files of /tmp be in memory; what is there already stays in its place."""
     beside = Path("/dev/shm")  # another is mounted there afterwards
     _mount("/tmp", str(beside), "", _MS_BIND)
     _mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777")
-    for entry in beside.iterdir():
-        place = Path("/tmp", entry.name)
-        if entry.is_symlink():
-            place.symlink_to(entry.readlink())
-            continue
-        if entry.is_dir():
-            place.mkdir()
-        else:
-            place.touch()
-        _mount(str(entry), str(place), "", _MS_BIND | _MS_REC)
+    for entry in list(beside.iterdir()):
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+            _show(entry, Path("/tmp", entry.name))
     _libc().umount2(str(beside).encode(), _MNT_DETACH)
 
 

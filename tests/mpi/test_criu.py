@@ -86,7 +86,8 @@ def test_three_restores_end_with_the_results_of_the_whole_run(
         images = sorted(kept.glob("image-*"), key=lambda one: one.stat().st_mtime)
         for _ in range(3):
             for rank in (0, 1):
-                (tmp_path / f"rank-{rank}").open("a").write("of the run before\n")
+                with (tmp_path / f"rank-{rank}").open("a") as file:
+                    file.write("of the run before\n")
             session.run_from(images[-1], lambda rank: timed([last], rank))
             session.wait_for_ranks("finalized")
             while saver.poll() is None:

@@ -140,7 +140,10 @@ def choose(
     exact = _EXACT_COUNT if whole else _EXACT
     found: list[_Found] = []
     sets = np.arange(len(terms))[:, None]
-    for count in range(1, min(most_terms, len(target) - 1) + 1):
+    spare = len(target) - 1
+    if len(points.varied) > 1:  # so many products that some fit any few points
+        spare = max(1, spare // 2)
+    for count in range(1, min(most_terms, spare) + 1):
         solved = solve(columns, target, sets)
         allowed = solved.coefficients > 0.0
         if whole:

@@ -50,7 +50,8 @@ class PhaseTrial(Trial):
             whole_s.append(self.application_s())
         aet_s = statistics.median(whole_s)
         set_s, paet_s = (
-            statistics.median(one[name] for one in found) for name in ("set_s", "paet_s")
+            statistics.median(one[name] for one in found)
+            for name in ("set_s", "paet_s")
         )
         weights = [phase["weight"] for phase in found[0]["phases"]]
         shown = f"{min(weights)}..{max(weights)}"

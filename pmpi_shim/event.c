@@ -40,8 +40,6 @@ SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t be
 {
 	if (skelgen.paused)
 		return begin;
-	if ((begin - s->last_end) >> 32)
-		s->special |= SKELGEN_SPECIAL_LONG;
 	sample(s);
 	if (s->lost_us)
 		s->special |= SKELGEN_SPECIAL_LOST;
@@ -281,8 +279,7 @@ static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t 
 	};
 
 	s->overhead = 0;
-	s->special &=
-		~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_LOST | SKELGEN_SPECIAL_LONG);
+	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_LOST);
 	return x;
 }
 

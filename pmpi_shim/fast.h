@@ -171,7 +171,7 @@ SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_sha
 	s->slot = &s->predictions[index];
 	next = &s->long_predictions[s->context >> 20];
 	s->long_slot = next;
-	s->predicted = next->context == s->context ? next->shape : s->predictions[index];
+	s->predicted = likely(next->context == s->context) ? next->shape : *s->slot;
 }
 
 /* Take an event's counts into the shape's history and predict the next ones. */
@@ -218,6 +218,7 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 	uint8_t *p;
 
 	if (unlikely(!skelgen_matches(shape, call, uses) || duration > skelgen.long_gap ||
+		     (gap | duration) >> 32 ||
 		     (special &&
 		      !(uses & SKELGEN_USES_REFERENCE && special == SKELGEN_SPECIAL_STATUS)))) {
 		struct skelgen_call copy = call;
@@ -232,14 +233,14 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 
 		/* The sides that a function lacks have counts of 0 in shapes and calls. */
 
-		if (delta_a | delta_b) {
+		if (unlikely(delta_a | delta_b)) {
 			tag |= SKELGEN_EVENT_COUNT;
 			if (call.flags & SKELGEN_SHAPE_HAS_A)
 				p = skelgen_put_zigzag(p, delta_a);
 			if (call.flags & SKELGEN_SHAPE_HAS_B)
 				p = skelgen_put_zigzag(p, delta_b);
 			skelgen_count_miss(shape, call.count_a, call.count_b);
-		} else if (shape->turning) {
+		} else if (unlikely(shape->turning)) {
 			skelgen_turn(shape, call.count_a, call.count_b);
 		}
 	}

@@ -158,8 +158,7 @@ enum skelgen_special {
 	SKELGEN_SPECIAL_FOREIGN = 0x80,
 	SKELGEN_SPECIAL_STOPPED = 0x100,
 	SKELGEN_SPECIAL_STACK = 0x200,    /* for good: the call site is more than an address */
-	SKELGEN_SPECIAL_LONG = 0x400,     /* the gap */
-	SKELGEN_SPECIAL_STATUSES = 0x800, /* more than SKELGEN_FEW_STATUSES */
+	SKELGEN_SPECIAL_STATUSES = 0x400, /* more than SKELGEN_FEW_STATUSES */
 };
 
 struct skelgen_status_entry {

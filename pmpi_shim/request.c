@@ -52,16 +52,19 @@ uint64_t skelgen_watched;
  * the first time: that sets `shared`, has all threads see it, and waits until the table's own is
  * not busy with it. From then on both lock it.
  */
+static inline void leave(struct skelgen_requests *table)
+{
+	__atomic_store_n(&table->busy, false, __ATOMIC_RELEASE);
+}
+
 static inline bool enter(struct skelgen_requests *table)
 {
 	__atomic_store_n(&table->busy, true, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* membarrier() makes it one of the processor's */
-	return likely(!__atomic_load_n(&table->shared, __ATOMIC_RELAXED));
-}
-
-static inline void leave(struct skelgen_requests *table)
-{
-	__atomic_store_n(&table->busy, false, __ATOMIC_RELEASE);
+	if (likely(!__atomic_load_n(&table->shared, __ATOMIC_RELAXED)))
+		return true;
+	leave(table);
+	return false;
 }
 
 static void share(struct skelgen_requests *table)
@@ -85,8 +88,6 @@ static void lock(struct skelgen_requests *table, bool own)
 {
 	if (likely(!skelgen.multiple) || (own && enter(table)))
 		return;
-	if (own)
-		leave(table);
 	while (__atomic_test_and_set(&table->locked, __ATOMIC_ACQUIRE))
 		sched_yield();
 	if (!own && !table->shared)
@@ -323,6 +324,7 @@ void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned
 	if (unlikely(!enter(table) || table->live & bit || skelgen.paused ||
 		     flags & ~(unsigned)SKELGEN_REQUEST_WATCHED ||
 		     handle == (uint64_t)(uintptr_t)mpi.request_null)) {
+		leave(table);
 		create_other(s, handle, flags, end);
 		return;
 	}
@@ -567,12 +569,13 @@ static size_t complete_predicted(struct skelgen_stream *s, size_t n, const MPI_S
 	for (i = 0; i < n; i++) {
 		uint64_t bit;
 
-		if (unlikely(held[i] == none))
-			continue;
 		bit = done < count ? recent(&s->made, newest, live, (uint64_t)ages[done], held[i])
 				   : 0;
-		if (unlikely(!bit))
-			break;
+		if (unlikely(!bit)) {
+			if (held[i] != none)
+				break;
+			continue;
+		}
 		live &= ~bit;
 		if (unlikely(watched_ones & bit)) {
 			s->age_count = done;
@@ -624,8 +627,10 @@ uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const 
 
 	if (likely((predicted & 3) == SKELGEN_REF_AGE && !skelgen.paused && enter(&s->made)))
 		bit = recent(&s->made, s->requests, s->made.live, predicted >> 2, handle);
-	if (unlikely(!bit))
+	if (unlikely(!bit)) {
+		leave(&s->made);
 		return complete_other(s, handle, status);
+	}
 	s->made.live &= ~bit;
 	if (unlikely(s->made.watched & bit)) {
 		s->age_count = 0;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wrapper_collectives import collective
-from wrapper_parts import Wrapper, block, creates, handle, plain_fields, wildcards
+from wrapper_parts import ANY, Wrapper, block, creates, handle, plain_fields, wildcards
 from wrapper_table import Function
 from wrapper_windows import PARTS
 
@@ -38,7 +38,7 @@ def message(w: Wrapper) -> None:
         wildcards(w, returns_message=True)
     if f.kind in ("ireceive", "receive_init", "other") and f.get("tag"):
         wildcards(w, returns_message=False)
-        watched = "any_source || any_tag ? SKELGEN_REQUEST_WATCHED : 0"
+        watched = f"{ANY} ? SKELGEN_REQUEST_WATCHED : 0"
     if a := f.get("message"):
         w.before.append(f"MPI_Message matched = *{a.name};")
         w.before.append(
@@ -124,6 +124,8 @@ def completion(w: Wrapper) -> None:
         ]
         w.after.append(block(f"!({ready}) && code == MPI_SUCCESS", not_ready))
         done = f"({done}) && {ready}"
+    else:
+        done = f"likely({done})"
     w.after.append(block(done, [completed(w)]))
 
 

@@ -78,28 +78,32 @@ def plain_fields(w: Wrapper) -> None:
         w.field("op", handle(a), "OP")
 
 
+#: Whether a call was passed a wildcard, once its flags are known.
+ANY = "call.flags & (SKELGEN_SHAPE_WILD_SOURCE | SKELGEN_SHAPE_WILD_TAG)"
+
+
 def wildcards(w: Wrapper, *, returns_message: bool, condition: str = "") -> None:
     """Note wildcards; a call that returns the message states what it really was."""
     f = w.function
     digit = "2" if f.get("peer2") else ""
-    source, tag = f[f"peer{digit}"].name, f[f"tag{digit}"].name
-    w.before.append(f"bool any_source = {source} == MPI_ANY_SOURCE;")
-    w.before.append(f"bool any_tag = {tag} == MPI_ANY_TAG;")
-    w.after.append("if (any_source)\n\t\tcall.flags |= SKELGEN_SHAPE_WILD_SOURCE;")
-    w.after.append("if (any_tag)\n\t\tcall.flags |= SKELGEN_SHAPE_WILD_TAG;")
+    peer, tag = f"call.peer{digit}", f"call.tag{digit}"
+    for field, wild in ((peer, "SOURCE"), (tag, "TAG")):
+        flag = f"call.flags |= SKELGEN_SHAPE_WILD_{wild};"
+        w.after.append(f"if ({field} == SKELGEN_ANY_{wild})\n\t\t{flag}")
     if not returns_message:
         return
     status = f["status"].name
+    source, wanted = f[f"peer{digit}"].name, f[f"tag{digit}"].name
     w.before.append("MPI_Status own_status;")
     w.before.append(
-        f"if ((any_source || any_tag) && {status} == MPI_STATUS_IGNORE)\n"
-        f"\t\t{status} = &own_status;"
+        f"if (({source} == MPI_ANY_SOURCE || {wanted} == MPI_ANY_TAG) &&\n"
+        f"\t    {status} == MPI_STATUS_IGNORE)\n\t\t{status} = &own_status;"
     )
     lines = [
-        f"call.peer{digit} = skelgen_peer({status}->MPI_SOURCE);",
-        f"call.tag{digit} = skelgen_tag({status}->MPI_TAG);",
+        f"{peer} = skelgen_peer({status}->MPI_SOURCE);",
+        f"{tag} = skelgen_tag({status}->MPI_TAG);",
     ]
-    w.success.append(block(f"(any_source || any_tag){condition}", lines))
+    w.success.append(block(f"({ANY}){condition}", lines))
 
 
 def creates(w: Wrapper, flags: str = "0") -> None:

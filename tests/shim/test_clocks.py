@@ -120,12 +120,19 @@ def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
         hogs = [subprocess.Popen(spin) for _ in range(2)]
         try:
             subprocess.run(command, env=environment, cwd=tmp_path, check=True)
+            environment |= {
+                "SKELGEN_DIR": str(tmp_path / "unsampled"),
+                "SKELGEN_CPU_TIME": "0",
+            }
+            subprocess.run(command, env=environment, cwd=tmp_path, check=True)
         finally:
             for hog in hogs:
                 hog.kill()
                 hog.wait()
     finally:
         os.sched_setaffinity(0, cores)
+    (unsampled,) = read_run(tmp_path / "unsampled")
+    assert not any(event.lost_us for event in unsampled.of("Barrier"))
     (trace,) = read_run(tmp_path / "run")
     assert sum(event.lost_us > 0 for event in trace.of("Barrier")) > 10
     taken = conditions(open_trace(tmp_path / "run").files)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,21 +31,20 @@ def main() -> int:
     """Compile the examples and the shim with each MPI, the kernels once."""
     kernels = sorted(ROOT.glob("skelgen/_kernels/[!_]*.c"))
     examples = sorted(ROOT.glob("examples/*.c"))
-    jobs = [(["cc", *WARNINGS, "-c", str(c)], c.name) for c in kernels]
+    jobs = [["cc", *WARNINGS, "-c", str(source)] for source in kernels]
     for mpicc in compilers():
-        jobs += [([str(mpicc), *WARNINGS, "-c", str(c)], c.name) for c in examples]
-    failed = 0
+        jobs += [[str(mpicc), *WARNINGS, "-c", str(source)] for source in examples]
     with tempfile.TemporaryDirectory() as folder:
-        for command, name in jobs:
-            result = subprocess.run([*command, "-o", f"{folder}/{name}.o"], check=False)
-            failed += result.returncode != 0
+        lines = [[*job, "-o", f"{folder}/{n}.o"] for n, job in enumerate(jobs)]
+        with ThreadPoolExecutor(2) as pool:
+            codes = list(pool.map(subprocess.call, lines))
         for mpicc in compilers():
             build = Path(folder) / f"shim-{mpicc.parent.parent.name}-{mpicc.name}"
-            make = ["make", "-s", "-C", str(ROOT / "pmpi_shim"), f"MPICC={mpicc}"]
-            failed += subprocess.run(
-                [*make, f"BUILD={build}", "WERROR=1"], check=False
-            ).returncode
-    print(f"C warnings: {len(jobs)} compilations, {failed} failed")
+            make = ["make", "-s", "-j2", "-C", str(ROOT / "pmpi_shim")]
+            words = [f"MPICC={mpicc}", f"BUILD={build}", "WERROR=1"]
+            codes.append(subprocess.call([*make, *words]))
+    failed = sum(code != 0 for code in codes)
+    print(f"C warnings: {len(codes)} compilations, {failed} failed")
     return 1 if failed else 0
 
 

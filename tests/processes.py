@@ -16,6 +16,18 @@ def alive(pid: int) -> bool:
     return text.rpartition(")")[2].split()[0] not in "ZX"
 
 
+def processes_of(program: Path | str) -> list[int]:
+    """Return the processes that run a program."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/exe"):
+        try:
+            if str(path.readlink()) == str(program):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
 def comes_true(condition: Callable[[], bool]) -> bool:
     """Wait for a condition: a signal is not yet an end, and machines are busy."""
     end = time.monotonic() + 60

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from skelgen.runners.marks import timed
 from skelgen.runners.plan import Extent, by_images
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS
+from tests.processes import comes_true, processes_of
 
 SOURCE = Path(__file__).parent / "ahead.c"
 #: The one that is known to be restored here.
@@ -51,16 +51,6 @@ def results(folder: Path) -> list[str]:
     return [(folder / f"rank-{rank}").read_text() for rank in (0, 1)]
 
 
-def processes_of(program: str) -> list[str]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/exe"):
-        try:
-            found += [str(path)] if str(path.readlink()) == program else []
-        except OSError:
-            continue
-    return found
-
-
 def test_three_restores_end_with_the_results_of_the_whole_run(
     criu: Criu, tmp_path: Path
 ) -> None:
@@ -83,20 +73,19 @@ def test_three_restores_end_with_the_results_of_the_whole_run(
         for wanted in plan.wanted:
             session.request(wanted)
         last = plan.wanted[-1]
-        images = sorted(kept.glob("image-*"), key=lambda one: one.stat().st_mtime)
+        image = kept / f"image-{last.phase}-{last.occurrence}"
         for _ in range(3):
             for rank in (0, 1):
                 with (tmp_path / f"rank-{rank}").open("a") as file:
                     file.write("of the run before\n")
-            session.run_from(images[-1], lambda rank: timed([last], rank))
+            session.run_from(image, lambda rank: timed([last], rank))
             session.wait_for_ranks("finalized")
-            while saver.poll() is None:
-                time.sleep(0.01)
+            assert comes_true(lambda: saver.poll() is not None)
             assert results(tmp_path) == whole
         assert session.restore(last).time_s > 0
     finally:
         session.stop()
-    assert processes_of(str(program)) == []
+    assert comes_true(lambda: not processes_of(program))
 
 
 def test_no_half_image_remains_when_a_process_is_gone(
@@ -107,8 +96,7 @@ def test_no_half_image_remains_when_a_process_is_gone(
     image.mkdir(mode=0o700)
     try:
         saver.start(["true"], tmp_path, {}, tmp_path)
-        while saver.poll() is None:
-            time.sleep(0.01)
+        assert comes_true(lambda: saver.poll() is not None)
         with pytest.raises(ApplicationError, match="cannot dump the application"):
             saver.save(image, Content("criu"))
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,8 +12,10 @@ from skelgen import pipeline
 from skelgen.errors import ApplicationError, InputError, UsageError
 from skelgen.launch.through import NEAREST
 from skelgen.phases import Parameters
+from skelgen.runners.plan import Extent
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
+from tests.processes import comes_true, processes_of
 
 pytestmark = [
     pytest.mark.mpi,
@@ -66,21 +67,6 @@ def lines(folder: Path) -> list[list[str]]:
     return [(folder / f"rank-{rank}").read_text().split() for rank in (0, 1)]
 
 
-def nothing_is_left(program: str) -> bool:
-    """Say whether no process of a program remains; wait for those that end."""
-    for _ in range(300):
-        names = []
-        for path in Path("/proc").glob("[0-9]*/exe"):
-            try:
-                names.append(str(path.readlink()))
-            except OSError:
-                continue
-        if program not in names:
-            return True
-        time.sleep(0.1)
-    return False
-
-
 @pytest.mark.parametrize("how", [(), ("ahead",)], ids=["complete", "open-request"])
 def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     launch: Callable[..., list[str]], tmp_path: Path, how: tuple[str, ...]
@@ -88,9 +74,10 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     command = launch(str(STEPS), str(tmp_path), *how)
     stored = signature(command, tmp_path)
     whole = lines(tmp_path)
-    done = pipeline.measure(stored)
+    done = pipeline.measure(stored, extent=Extent(share=0.0))
     begun = lines(tmp_path)
-    assert max(phase.weight for phase in done.estimate.phases) > STEPS // 2
+    if not how:  # with a request open the first step is a phase of its own, maybe long
+        assert max(phase.weight for phase in done.estimate.phases) > STEPS // 2
     for rank in (0, 1):
         assert len(begun[rank]) < STEPS // 2
         # What was not flushed yet may be cut within its last number.
@@ -99,7 +86,8 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     assert done.estimate.time_s.p50 <= done.estimate.time_s.p95
     assert done.set_s > 0
     assert done.aet_s is not None
-    assert nothing_is_left(command[-(2 + len(how)) - 1])
+    program = command[-(2 + len(how)) - 1]
+    assert comes_true(lambda: not processes_of(program))
 
 
 def test_a_phase_signature_predicts_as_a_skeleton_does(stored: Path) -> None:
@@ -109,7 +97,7 @@ def test_a_phase_signature_predicts_as_a_skeleton_does(stored: Path) -> None:
     assert not failures
     assert one.ratio == 1.0
     assert len(one.runs_s) == 3
-    assert not any("calibrat" in reason for reason in one.reasons[:-1])
+    assert not any("calibrat" in reason for reason in one.reasons)
 
 
 def test_less_work_than_was_recorded_is_named(

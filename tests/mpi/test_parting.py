@@ -24,14 +24,18 @@ pytestmark = [
 PROGRAM = Path(__file__).with_name("parting.c")
 
 
-def ended(cluster: Cluster, program: Path, run: Path) -> bool:
-    """Record the program on two hosts; false: it hung."""
+def ended(program: Path, run: Path) -> bool:
+    """Record the program on two hosts of its own; false: it hung."""
+    cluster = Cluster(f"parting-{os.getpid()}-{run.name}")
+    cluster.up(2)
     started = [DEBIANS[0].launcher[0], "-hosts", "h1,h2", "-n", "2", str(program)]
     line = [sys.executable, "-m", "skelgen", "record", "-o", str(run), "--", *started]
     try:
-        done = cluster.run("head", line, capture_output=True, text=True, timeout=45)
+        done = cluster.run("head", line, capture_output=True, text=True, timeout=120)
     except subprocess.TimeoutExpired:
         return False
+    finally:
+        cluster.down()
     assert done.returncode == 0, done.stderr
     assert "ended" in done.stdout
     return True
@@ -47,9 +51,4 @@ def test_mpich_over_ucx_ends_although_a_rank_received_late(tmp_path: Path) -> No
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    cluster = Cluster(f"parting-{os.getpid()}")
-    cluster.up(2)
-    try:
-        assert any(ended(cluster, program, tmp_path / f"run{n}") for n in range(3))
-    finally:
-        cluster.down()
+    assert any(ended(program, tmp_path / f"run{n}") for n in range(3))

@@ -5,7 +5,7 @@ import random
 import tomllib
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen._paths import shim_sources
@@ -70,11 +70,7 @@ def test_functions_count_as_the_table_of_the_recorder_says():
 
 
 @given(st.integers(0, 2**32))
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=60)
 def test_what_is_stored_is_read(tmp_path, seed):
     signature = dataclasses.replace(
         of_events(random_program(random.Random(seed))),

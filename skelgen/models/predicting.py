@@ -41,10 +41,12 @@ def predict(fit: Fit, workload: Mapping[str, float]) -> Prediction:
     at = {name: float(workload[name]) for name in fit.dimensions}
     if not all(math.isfinite(value) and value >= 0.0 for value in at.values()):
         raise InputError(f"workload {at}: each value must be a number of at least 0")
-    value, deviation = float(fit.function.at(at)), float(spread(fit, at))
-    if not math.isfinite(value):
+    with np.errstate(over="ignore", invalid="ignore"):  # told below
+        value, deviation = float(fit.function.at(at)), float(spread(fit, at))
+    width = t95(fit) * deviation
+    if not math.isfinite(value + width):
         raise InputError(
-            f"{fit.function.text} at {at} is no number: that is too far from the "
+            f"{fit.function.text} at {at} is not known: that is too far from the "
             "recorded workloads; record one nearer to it"
         )
     flags = list(fit.flags) + _outside(fit, at)
@@ -55,7 +57,6 @@ def predict(fit: Fit, workload: Mapping[str, float]) -> Prediction:
     if fit.whole and abs(value - round(value)) > _WHOLE:
         told = f"{value:.2f} is not a whole number; rounded to {round(value)}"
         flags.append(Flag(FlagKind.NOT_WHOLE, told))
-    width = t95(fit) * deviation
     low, high = max(0.0, value - width), value + width
     if fit.whole:
         low, value, high = (float(round(end)) for end in (low, value, high))

@@ -356,6 +356,14 @@ def test_a_workload_without_a_dimension_is_refused():
         predict(fit(sizes(*SIZES), SIZES), {"m": 3})
 
 
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("n", [1e100, 1e180, 1e300])
+def test_a_workload_too_far_for_numbers_is_refused(n, whole):
+    model = fit(sizes(*SIZES), [3 * n * n + n % 7 for n in SIZES], whole=whole)
+    with pytest.raises(InputError, match="too far from the recorded"):
+        predict(model, {"n": n})
+
+
 # --- planning ------------------------------------------------------------------------
 
 

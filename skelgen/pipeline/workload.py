@@ -29,6 +29,9 @@ _LONGEST = (0.01, 0.001, 0.1, 1.0, 0.0)
 _RELEVANCE = (0.01, 0.05, 0.002)
 #: A run that has so much of its time in known phases is cut as the first one was [1].
 _ENOUGH = 0.98
+#: Phases of as many events count a little more when the cut is chosen: where a loop
+#: inside another runs the same calls, these tell its iterations from the other's.
+_OTHER_EVENTS = 0.9
 
 
 def workload_add(
@@ -56,11 +59,14 @@ def workload_add(
 
     study = store.load(file) if file.exists() else Study()
     best: Point | None = None
+    known = study.points[0].phases if study.points else None
     most = -1.0
     for point in _points(run, at, progress):
-        share = share_known(study.points[0].phases, point) if study.points else 1.0
-        if share > most:
-            best, most = point, share
+        score = 1.0
+        if known is not None:
+            score = share_known(known, point, other_events=_OTHER_EVENTS)
+        if score > most:
+            best, most = point, score
         if most >= _ENOUGH:
             break
     if best is None or not best.phases:
@@ -70,7 +76,7 @@ def workload_add(
         )
     study = study.with_point(best)
     store.save(study, file)
-    return study, most
+    return study, 1.0 if known is None else share_known(known, best)
 
 
 def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:
@@ -81,11 +87,11 @@ def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:
     from skelgen.trace import open_trace
     from skelgen.workload.types import Point, point_phases
 
-    items = tuple(at.items())
+    items, name = tuple(at.items()), source.absolute().name
     if not is_run(source):
         stored = phases_store.load(source)
         found = point_phases(one.phase for one in stored.phases)
-        yield Point(items, source.name, stored.ranks, stored.application_s, found)
+        yield Point(items, name, stored.ranks, stored.application_s, found)
         return
     run = clocked(open_trace(source, progress), progress)
     for problem in (*run[0].warnings, *run[1].problems):
@@ -94,7 +100,7 @@ def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:
         cut = extract(*run, Parameters(relevance, longest, time_similarity=0.0))
         found = point_phases(cut.phases)
         ranks = run[0].calls.ranks
-        yield Point(items, source.name, ranks, cut.application_s, found)
+        yield Point(items, name, ranks, cut.application_s, found)
 
 
 def workload_plan(

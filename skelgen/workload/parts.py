@@ -51,17 +51,24 @@ class Part:
         )
 
 
-def share_known(known: Iterable[PointPhase], point: Point) -> float:
+def share_known(
+    known: Iterable[PointPhase], point: Point, *, other_events: float = 1.0
+) -> float:
     """Return how much of a run's time is in phases that were seen in another [0 to 1].
 
-    Phases of as many events count a little more: where a loop inside another runs
-    the same calls, these tell its iterations from those of the other one.
+    Parameters
+    ----------
+    known : iterable of PointPhase
+        Of the other run.
+    point : Point
+    other_events : float
+        What the time of phases counts that have another number of events [0 to 1].
     """
     events: dict[str, set[int]] = {}
     for one in known:
         events.setdefault(one.key, set()).add(one.events)
     return math.fsum(
-        point.share(one) * (1.0 if one.events in events[one.key] else 0.9)
+        point.share(one) * (1.0 if one.events in events[one.key] else other_events)
         for one in point.phases
         if one.key in events
     )

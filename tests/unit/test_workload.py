@@ -12,7 +12,14 @@ from skelgen.models import Range
 from skelgen.models.types import FlagKind
 from skelgen.phases import Phase
 from skelgen.web import render_workload
-from skelgen.workload import Study, forecast, matched, next_workload, store
+from skelgen.workload import (
+    Study,
+    forecast,
+    matched,
+    next_workload,
+    share_known,
+    store,
+)
 from skelgen.workload.types import Point, PointPhase, point_phases
 from tests.trace_writer import RankWriter
 
@@ -131,6 +138,15 @@ def test_phases_of_one_structure_are_one_with_all_their_time():
     ]
     (joined,) = point_phases(alike)
     assert (joined.weight, joined.time_s) == (40, 2.0)
+
+
+def test_the_share_of_known_time_counts_phases_of_other_events_unless_told():
+    one = point(1000)
+    known = [replace(phase, events=5) for phase in one.phases[:1]]
+    share = one.share(one.phases[0])
+    assert share_known(known, one) == pytest.approx(share)
+    assert share_known(known, one, other_events=0.9) == pytest.approx(0.9 * share)
+    assert share_known(one.phases[:1], one, other_events=0.9) == pytest.approx(share)
 
 
 def test_the_parts_of_every_workload_sum_to_its_time():

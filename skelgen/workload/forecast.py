@@ -12,7 +12,7 @@ from skelgen.models.fitting import Method
 from skelgen.models.planning import Step
 from skelgen.models.types import Fit, Flag, FlagKind, Prediction
 from skelgen.workload.parts import Part, matched
-from skelgen.workload.types import Study, Workload
+from skelgen.workload.types import Point, Study, Workload
 
 #: Flags of a part that takes less of the predicted time than this are not told of the
 #: whole, unless they are about the workload itself.
@@ -103,6 +103,7 @@ def forecast(
     points = first if families is None else (*first, *study.points)
     if not study.points or not first:
         raise InputError("the study has no recorded workload; see skelgen workload add")
+    _check(at, study.points[0], first[0])
     parts, flags = matched(points)
     at_points = [dict(point.at) for point in points]
     there, here = at_points[: len(first)], at_points[len(first) :]
@@ -126,6 +127,22 @@ def forecast(
 
 
 _SIDES = ("p5", "p95")
+
+
+def _check(at: Workload, here: Point, there: Point) -> None:
+    """Refuse a workload of other dimensions, and functions for other ranks."""
+    names = {name for name, _ in there.at}
+    if set(at) != names:
+        raise UsageError(
+            f"the workload has {', '.join(sorted(at))}, those of the study have "
+            f"{', '.join(sorted(names))}; give these with --at"
+        )
+    if here.ranks != there.ranks:
+        raise InputError(
+            f"{here.run} of the study has {here.ranks} ranks, {there.run} of the one "
+            f"with the functions {there.ranks}: functions of the workload hold for one "
+            "number of ranks; record it with as many"
+        )
 
 
 def _flags(parts: Sequence[PartForecast], paet_s: float) -> list[Flag]:

@@ -99,6 +99,19 @@ def test_another_machine_needs_few_workloads_for_the_same_functions():
     assert FlagKind.FEW_POINTS in kinds(found)
 
 
+def test_another_machine_with_other_ranks_is_named():
+    there = study(point(3000, ranks=4))
+    with pytest.raises(InputError, match=r"run-3000-100 .*4 ranks, run-1000-100 .* 2:"):
+        forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+
+
+@pytest.mark.parametrize("at", [{"n": 2500}, {"n": 2500, "steps": 200, "typo": 1}])
+def test_a_wanted_workload_of_other_dimensions_is_named(at):
+    named = rf"has {', '.join(sorted(at))}, those of the study have n, steps;"
+    with pytest.raises(UsageError, match=named):
+        forecast(WHOLE, at)
+
+
 def test_another_machine_with_another_program_is_named():
     strange = (phase("a", 2, 0.5),)
     wrong = study(Point(point(5).at, "wrong", 2, 1.0, strange))

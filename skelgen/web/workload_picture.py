@@ -67,12 +67,14 @@ def _panels(title: str, fit: Fit, at: dict[str, float]) -> Iterator[Panel]:
     """Draw a function over each dimension that varies, the others as they are wanted.
 
     A point where another dimension had another value is moved onto that line by the
-    function, so that its distance from the curve is still its error.
+    function, so that its distance from the curve is still its error. It is
+    drawn over the points of the machine that the terms were chosen on as well: here one
+    point may be all.
     """
-    points = np.array(fit.points)
+    points, reach = np.array(fit.points), np.array(fit.points + fit.elsewhere)
     values = np.array(fit.values)
     for i, name in enumerate(fit.dimensions):
-        ends = points[:, i].min(), points[:, i].max()
+        ends = reach[:, i].min(), reach[:, i].max()
         if ends[0] == ends[1]:
             continue
         low, high = min(ends[0], at[name]), max(ends[1], at[name])

@@ -201,6 +201,13 @@ def test_the_picture_shows_every_point_of_every_phase():
     assert picture.count("<circle") == panels * len(WHOLE.points)
 
 
+def test_the_picture_shows_functions_of_another_machine_with_one_workload_here():
+    there = study(point(1000, 100, factor=2.0))
+    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    picture = render_workload(found)
+    assert picture.count("<polyline") == picture.count("<circle") == 2 * 2 * 3
+
+
 def recorded(folder, n, steps=50):
     """Write a run whose main loop takes longer the larger n is."""
     for rank in range(2):

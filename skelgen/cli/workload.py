@@ -7,7 +7,7 @@ import math
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,12 +16,14 @@ from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, Strict, Verbose
 from skelgen.cli.output import print_facts, print_json, print_table
 from skelgen.errors import UntrustedError, UsageError
-from skelgen.models import Range
-from skelgen.models.types import Flag
 from skelgen.units import format_seconds
-from skelgen.workload import Forecast
-from skelgen.workload.forecast import PartForecast
-from skelgen.workload.types import Workload
+
+if TYPE_CHECKING:
+    from skelgen.models import Range
+    from skelgen.models.types import Flag
+    from skelgen.workload import Forecast
+    from skelgen.workload.forecast import PartForecast
+    from skelgen.workload.types import Workload
 
 logger = logging.getLogger(__name__)
 
@@ -338,6 +340,8 @@ def _workload(text: str) -> Workload:
 
 def _range(text: str) -> Range:
     """Read ``n=1000:16000``."""
+    from skelgen.models import Range
+
     name, _, ends = text.partition("=")
     low, colon, high = ends.partition(":")
     try:
@@ -346,4 +350,5 @@ def _range(text: str) -> Range:
         values = math.nan, math.nan
     if not (name.isidentifier() and colon and all(map(math.isfinite, values))):
         raise UsageError(f"--range {text}: expected a range such as n=1000:16000")
-    return Range(name, *values, whole="." not in ends)
+    whole = "." not in ends and all(value.is_integer() for value in values)
+    return Range(name, *values, whole=whole)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from skelgen.errors import InputError
+from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.models import Range
 from skelgen.signature.document import read_document
@@ -59,7 +59,6 @@ def save(study: Study, path: Path) -> None:
         },
         "points": [_plain(point) for point in study.points],
     }
-    path.absolute().parent.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
     replace_file(path, _HEAD + text)
 
@@ -80,7 +79,11 @@ def _range(name: str, field: Field) -> Range:
     whole = parts["whole"].text()
     if whole not in ("true", "false"):
         raise parts["whole"].error(f"read {whole[:60]!r}, expected true or false")
-    return Range(name, parts["low"].amount(), parts["high"].amount(), whole == "true")
+    ends = parts["low"].amount(), parts["high"].amount()
+    try:
+        return Range(name, *ends, whole == "true")
+    except UsageError as error:
+        raise field.error(str(error)) from error
 
 
 def _point(field: Field) -> Point:

@@ -189,9 +189,14 @@ def test_a_study_on_disk_comes_back_and_says_what_is_wrong_with_it(tmp_path):
     whole = Study(("mpirun", "{n}"), (Range("n", 0.5, 3.0, False),), WHOLE.points)
     store.save(whole, file)
     assert store.load(file) == whole
-    file.write_text(file.read_text().replace("weight: 99", "weight: -99", 1))
-    with pytest.raises(InputError, match=r"points\[0\].phases\[1\].weight"):
-        store.load(file)
+    text = file.read_text()
+    for before, after, told in (
+        ("weight: 99", "weight: -99", r"points\[0\].phases\[1\].weight"),
+        ("high: 3.0", "high: 0.1", r"study.yaml: ranges.n: .*0.5 to 0.1"),
+    ):
+        file.write_text(text.replace(before, after, 1))
+        with pytest.raises(InputError, match=told):
+            store.load(file)
 
 
 def test_the_picture_shows_every_point_of_every_phase():
@@ -243,19 +248,42 @@ def test_commands_plan_add_and_predict_without_a_look_at_the_file(tmp_path, caps
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("ends", "whole"),
+    [("1:100", True), ("1:1e2", True), ("0.5:2.0", False), ("1e-3:1", False)],
+)
+def test_a_range_is_of_whole_numbers_unless_it_is_written_otherwise(
+    ends, whole, tmp_path
+):
+    file = tmp_path / "study.yaml"
+    assert run(["workload", "plan", str(file), "--range", f"n={ends}"]) == 0
+    assert [one.whole for one in store.load(file).ranges] == [whole]
+
+
+def test_a_run_in_the_folder_one_is_in_has_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(recorded(tmp_path / "here", 100))
+    assert run(["workload", "add", "../study.yaml", ".", "--at", "n=100"]) == 0
+    assert store.load(tmp_path / "study.yaml").points[0].run == "here"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
     [
-        (["predict", "none.yaml", "--at", "n=1"], "there is no such file"),
-        (["predict", "none.yaml", "--at", "n"], "not a dimension and its value"),
-        (["predict", "none.yaml", "--at", "n=1,n=2"], "given twice"),
-        (["plan", "none.yaml", "--range", "n=5"], "expected a range"),
-        (["plan", "none.yaml", "--range", "n=9:5"], "the first must be"),
-        (["plan", "none.yaml", "--range", "n=1:5", "--", "app"], "{n}"),
-        (["plan", "none.yaml"], "the study has no ranges"),
+        (["predict", "none.yaml", "--at", "n=1"], 3, "there is no such file"),
+        (["predict", "none.yaml", "--at", "n"], 2, "not a dimension and its value"),
+        (["predict", "none.yaml", "--at", "n=1,n=2"], 2, "given twice"),
+        (["plan", "none.yaml", "--range", "n=5"], 2, "expected a range"),
+        (["plan", "none.yaml", "--range", "n=9:5"], 2, "the first must be"),
+        (["plan", "none.yaml", "--range", "n=1:5", "--", "app"], 2, "{n}"),
+        (["plan", "none.yaml"], 2, "the study has no ranges"),
+        (["plan", "/dev/null/a.yaml", "--range", "n=1:9"], 2, "cannot be created"),
     ],
 )
-def test_words_that_do_not_fit_are_named(words, told, capsys, monkeypatch, tmp_path):
+def test_words_that_do_not_fit_are_named(
+    words, code, told, capsys, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
-    assert run(["workload", *words]) in (2, 3)
-    assert told in capsys.readouterr().err
+    assert run(["workload", *words]) == code
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())

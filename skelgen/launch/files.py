@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ _MOST_BYTES = 1 << 30
 
 
 def file_hashes(
-    program: Sequence[str], folder: Path | None = None
+    program: Sequence[str], folder: Path | None = None, *, before_s: float = math.inf
 ) -> tuple[tuple[str, str], ...]:
     """Return path and SHA-256 of a program and of the files that its arguments name.
 
@@ -24,6 +25,8 @@ def file_hashes(
         The program and its arguments.
     folder : Path, optional
         Where it runs; this process' working folder unless given.
+    before_s : float
+        Files modified since then are left out: the program wrote them [s, Unix time].
 
     Returns
     -------
@@ -36,7 +39,10 @@ def file_hashes(
     for number, word in enumerate(program):
         path = folder / (word if number else shutil.which(word) or word)
         try:
-            if path.is_file() and path.stat().st_size <= _MOST_BYTES:
+            about = path.stat()
+            if not path.is_file() or about.st_mtime >= before_s:
+                continue
+            if about.st_size <= _MOST_BYTES:
                 with path.open("rb") as file:
                     found[str(path)] = hashlib.file_digest(file, "sha256").hexdigest()
         except (OSError, ValueError):

@@ -62,8 +62,8 @@ class RunFacts:
     environment : tuple of (str, str)
         Variables that change how MPI behaves.
     files : tuple of (str, str)
-        Path and SHA-256 of the program and of the files that its arguments name, after
-        the run; empty in older recordings.
+        Path and SHA-256 of the program and of the files that its arguments name and
+        that it did not write; empty in older recordings.
     """
 
     command: tuple[str, ...]
@@ -234,7 +234,7 @@ def _facts(
         ranks=launch.ranks,
         load=tuple(round(value, 2) for value in load),
         environment=mpi_environment(),
-        files=file_hashes(launch.program),
+        files=file_hashes(launch.program, before_s=started.timestamp()),
     )
 
 

@@ -97,9 +97,11 @@ def _doubts(
 ) -> tuple[str, ...]:
     doubts = []
     if given and signature.files:
-        known = {digest for _, digest in signature.files}
+        files, at = dict(signature.files), Path(signature.folder)
+        # Named in the recording and without a hash: the program wrote it.
+        written = {str(at / word) for word in signature.provenance.command} - set(files)
         for name, digest in file_hashes(launch.program):
-            if digest not in known:
+            if digest not in files.values() and name not in written:
                 doubts.append(
                     f"{name} is not what was recorded: its phases may be others"
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 
 from skelgen.launch.files import changed_files, file_hashes
 
@@ -39,3 +40,12 @@ def test_a_file_of_another_content_and_one_that_is_gone_are_named(tmp_path):
         f"{paths[1]} has changed since the recording",
         f"{paths[2]} is missing",
     )
+
+
+def test_what_the_program_wrote_is_no_part_of_it(tmp_path):
+    (tmp_path / "app").write_text("program")
+    (tmp_path / "out").write_text("result")
+    os.utime(tmp_path / "app", (500, 500))
+    os.utime(tmp_path / "out", (1000, 1000))
+    found = file_hashes(["./app", "out"], tmp_path, before_s=1000.0)
+    assert [path for path, _ in found] == [str(tmp_path / "app")]

@@ -152,7 +152,7 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
         application_s=fields["application_s"].amount(),
         counts=counts,
         parameters=Parameters(**{name: shares[name].amount() for name in _PARAMETERS}),
-        phases=tuple(_phase(one, ranks, counts) for one in fields["phases"].items()),
+        phases=_phases(fields["phases"], ranks, counts),
         others=others["phases"].integer(0, _MOST),
         others_share=others["share"].amount(),
     )
@@ -161,6 +161,15 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
 def _pairs(field: Field) -> tuple[tuple[str, str], ...]:
     entries = field.mapping(optional=None)
     return tuple((name, value.text()) for name, value in entries.items())
+
+
+def _phases(field: Field, ranks: int, most: tuple[int, ...]) -> tuple[StoredPhase, ...]:
+    found: dict[int, StoredPhase] = {}
+    for one in field.items():
+        stored = _phase(one, ranks, most)
+        if found.setdefault(stored.phase.number, stored) is not stored:
+            raise one.error(f"read id {stored.phase.number} a second time")
+    return tuple(found.values())
 
 
 def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
@@ -173,17 +182,17 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
         calls=tuple(name.text() for name in fields["calls"].items()),
         events=fields["events"].integer(0, _MOST),
         weight=weight,
-        time_s=fields["time_s"].amount(),
+        time_s=_time_s(fields["time_s"]),
         spread=fields["spread"].amount(),
         share=fields["share"].amount(),
     )
-    found = []
+    found: list[Occurrence] = []
     for one in fields["occurrences"].items():
         parts = one.mapping(("number", "time_s", "begin", "end"))
         begin = _counts(parts["begin"], ranks, (0,) * ranks, most)
         found.append(
             Occurrence(
-                number=parts["number"].integer(0, weight - 1),
+                number=_number(parts["number"], found, weight),
                 time_s=parts["time_s"].amount(),
                 begin=begin,
                 end=_counts(parts["end"], ranks, begin, most),
@@ -192,6 +201,19 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
     if not found:
         raise fields["occurrences"].error("read an empty list, expected occurrences")
     return StoredPhase(phase, tuple(found))
+
+
+def _number(field: Field, before: list[Occurrence], weight: int) -> int:
+    number = field.integer(0, weight - 1)
+    if number <= before[-1].number if before else number:
+        raise field.error(f"read {number}, expected numbers that ascend from 0")
+    return number
+
+
+def _time_s(field: Field) -> float:
+    if not (time_s := field.amount()):
+        raise field.error("read 0, expected a time that is larger")
+    return time_s
 
 
 def _counts(

@@ -106,7 +106,8 @@ class Phases:
     def relevant(self) -> tuple[Phase, ...]:
         """Return the phases that are executed to predict the application's time."""
         least = self.parameters.relevance
-        return tuple(phase for phase in self.phases if phase.share >= least)
+        found = (phase for phase in self.phases if phase.time_s > 0)
+        return tuple(phase for phase in found if phase.share >= least)
 
     @property
     def predicted_s(self) -> float:

@@ -95,6 +95,9 @@ def test_what_is_stored_is_read(tmp_path, seed):
         ('begin: "6*2"', 'begin: "6"', "begin: read 1 event counts, expected 2"),
         ('begin: "6*2"', 'begin: "9 6"', "end: read event count 8 of rank 0"),
         ('counts: "180*2"', 'counts: "70 80"', "of rank 0, expected 70 to 70"),
+        ("number: 0", "number: 1", "number: read 1, expected numbers that ascend"),
+        ("number: 2", "number: 0", "number: read 0, expected numbers that ascend"),
+        ("  time_s: ", "  time_s: 0.0 # ", "time_s: read 0, expected a time"),
         ("ranks: 2", "ranks: two", "ranks: read 'two'"),
         ("others:", "other:", "field 'others' is missing"),
     ],
@@ -107,6 +110,15 @@ def test_damage_is_named_with_its_place(tmp_path, old, new, expected):
     with pytest.raises(InputError, match=expected) as caught:
         store.load(file)
     assert str(caught.value).startswith(str(file))
+
+
+def test_two_phases_of_one_number_are_refused(tmp_path):
+    file = store.save(of_text(LOOPS), tmp_path)
+    text = file.read_text()
+    phase = text[text.index("- id: ") : text.index("others:")]
+    file.write_text(text.replace(phase, phase * 2))
+    with pytest.raises(InputError, match=r"phases\[1\].*read id 1 a second time"):
+        store.load(file)
 
 
 def test_a_folder_without_phases_is_named(tmp_path):

@@ -55,11 +55,12 @@ def execute(
     images = backend.name != "live"
     times = restores if images else 1
     progress.start("measuring the phases", len(plan.wanted) * (1 + times))
-    with Interrupts():
+    with Interrupts() as interrupts:
         session = backend.launch(application, plan.wanted, limit_s=limit_s(plan))
         try:
             for wanted in plan.wanted:
                 session.request(wanted)
+                interrupts.pause(0)
                 progress.advance(1)
             if images:
                 begin_s = time.monotonic()
@@ -67,6 +68,7 @@ def execute(
             for wanted in plan.wanted:
                 for _ in range(times):
                     measured.append(session.restore(wanted))
+                    interrupts.pause(0)
                     progress.advance(1)
             set_s = time.monotonic() - begin_s
         finally:

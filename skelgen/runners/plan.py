@@ -111,12 +111,10 @@ def by_images(signature: PhaseSignature, extent: Extent) -> Plan:
     extent : Extent
     """
     check_phases(signature)
-    found = [
-        _wanted(stored, _measurable(stored, extent)[0], extent)
-        for stored in signature.phases
-    ]
+    first = [(stored, _measurable(stored, extent)[0]) for stored in signature.phases]
+    found = [_wanted(stored, one, extent) for stored, one in first]
     found.sort(key=lambda one: int(one.end.sum()))
-    return Plan(tuple(found), sum(2 * one.recorded_s for one in found))
+    return Plan(tuple(found), max(elapsed_s(signature, one) for _, one in first))
 
 
 def check_phases(signature: PhaseSignature) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 
 from skelgen.errors import InputError
+from skelgen.launch import LaunchCommand
 from skelgen.phases import Parameters, Phase
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.runners import Measured
+from skelgen.runners import Application, Measured, Wanted, execute
 from skelgen.runners.estimate import estimate, paet_s
 from skelgen.runners.marks import (
     HOLD,
@@ -113,6 +115,7 @@ def test_images_reach_every_phase_from_the_occurrence_before():
     plan = by_images(signature(MAIN, LATE), Extent())
     assert [(one.phase, one.occurrence) for one in plan.wanted] == [(1, 1), (2, 0)]
     assert plan.wanted[0].warm.tolist() == [0, 0]
+    assert plan.expected_s == pytest.approx(5.1)
 
 
 def test_time_until_an_occurrence_counts_what_is_stored_of_all_phases():
@@ -192,3 +195,41 @@ def test_marks_are_written_in_order_and_times_read(tmp_path: Path):
     assert (found.end, found.count, found.function[10]) == ("stopped", 20, "MPI_Send")
     assert mean_s([found, found], one) == pytest.approx(4e-6)
     assert mean_s([found, replace(found, time_ns={10: 1})], one) is None
+
+
+class Kept:
+    """A session and its backend in which a signal comes while one phase is restored."""
+
+    name = "imagined"
+
+    def __init__(self) -> None:
+        self.restored = 0
+        self.stopped = False
+
+    def launch(self, *_: object, **__: object) -> Kept:
+        return self
+
+    def request(self, wanted: Wanted) -> None:
+        pass
+
+    def restore(self, wanted: Wanted) -> Measured:
+        self.restored += 1
+        signal.raise_signal(signal.SIGINT)
+        return Measured(wanted.phase, wanted.occurrence, 1.0)
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def test_an_interrupt_ends_measuring_behind_the_phase_that_is_restored(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    for name in ("shim", "mpi_of"):
+        monkeypatch.setattr(execute, name, lambda _: None)
+    launch = LaunchCommand((), None, (), 2, ("/bin/app",), None)
+    plan = by_images(signature(MAIN, LATE), Extent())
+    session = Kept()
+    with pytest.raises(KeyboardInterrupt):
+        execute.execute(session, Application(launch, 2), plan, restores=3)
+    assert session.stopped
+    assert session.restored == 1

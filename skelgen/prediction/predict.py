@@ -88,11 +88,11 @@ def predict(
     reasons = (*verdict(facts, hosts=hosts, mpi=mpi), *doubts)
     half_width = interval(draws, middle).half_width
     if half_width > _DRAWN_WIDTH * interval_bound:
+        also = "" if facts.method == PHASES else ", or calibrate with more --runs"
         reasons = (
             *reasons,
             f"the interval is too wide: {half_width:.1%} to both sides, "
-            f"{interval_bound:.1%} wanted; raise --budget, or calibrate with more "
-            "--runs",
+            f"{interval_bound:.1%} wanted; raise --budget{also}",
         )
     return Prediction(
         tuple(hosts), tuple(runs_s), factor, interval(draws * error, middle), reasons

@@ -9,7 +9,7 @@ import pytest
 
 from skelgen.launch import Host
 from skelgen.prediction import Calibration, SkeletonFacts
-from skelgen.prediction.predict import predict, ratio, verdict
+from skelgen.prediction.predict import PHASES, predict, ratio, verdict
 
 MEASURED = Calibration(
     application_runs_s=(20.0, 20.2, 19.8),
@@ -66,7 +66,14 @@ def test_without_calibration_the_expected_ratio_is_used_and_doubted():
 def test_noisy_runs_widen_the_interval_and_are_doubted():
     noisy = predicted(runs_s=(3.0, 3.6, 2.5))
     assert noisy.time_s.half_width > 3 * predicted().time_s.half_width
+    assert any("calibrate with more --runs" in reason for reason in noisy.reasons)
+
+
+def test_runs_of_phases_are_not_to_be_calibrated():
+    phases = replace(FACTS, calibration=None, method=PHASES)
+    noisy = predicted(phases, runs_s=(3.0, 3.6, 2.5))
     assert any("interval is too wide" in reason for reason in noisy.reasons)
+    assert not any("calibrat" in reason for reason in noisy.reasons)
 
 
 def test_a_noisy_calibration_widens_the_interval():

@@ -11,6 +11,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from skelgen.runners import pid1
 #: Of the processes of an application, and how far above them others begin.
 FIRST_PID, _APART = 1000, 1000
 #: How long Linux may take to end all processes [s].
-_TO_END_S = 10.0
+_TO_END_S, _PAUSE_S = 10.0, 0.005
 
 
 def unshare_command() -> list[str]:
@@ -68,6 +69,7 @@ class Namespaces:
     """
 
     def __init__(self, last_pid: int = FIRST_PID) -> None:
+        self._init = 0
         try:
             self._process = subprocess.Popen(
                 unshare_command(),
@@ -134,6 +136,10 @@ class Namespaces:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        # It is the child of the one that was waited for, and may live a little longer.
+        until_s = time.monotonic() + _TO_END_S
+        while self._init and _lives(self._init) and time.monotonic() < until_s:
+            time.sleep(_PAUSE_S)
 
     def _ask(self, **request: Any) -> Any:
         assert self._process.stdin is not None
@@ -152,6 +158,14 @@ class Namespaces:
             told = self._process.stderr.readline().strip() or "they ended at once"
             raise MachineError(f"no namespaces for the application: {told}")
         return json.loads(line)
+
+
+def _lives(pid: int) -> bool:
+    """Say whether a process runs; one that nobody has collected yet does not."""
+    with contextlib.suppress(OSError):
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        return text.rpartition(")")[2].split()[0] not in "ZX"
+    return False
 
 
 def _only_child(pid: int) -> int:

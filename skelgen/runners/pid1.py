@@ -88,12 +88,12 @@ class _Children:
         try:
             os.setsid()
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
-            os.chdir(request["folder"])
             mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND
             opened = [os.open(os.devnull, os.O_RDONLY)]
             opened += [os.open(request[name], mode, 0o600) for name in ("out", "err")]
             for number, one in enumerate(opened):
                 os.dup2(one, number)
+            os.chdir(request["folder"])  # only now can a failure be told
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
             arguments = request["arguments"]
             os.execvpe(arguments[0], arguments, request["environment"])

@@ -122,6 +122,17 @@ def _fetch(root: Path) -> None:
             "CRIU 4.2 or later is not installed, and only x86-64 machines with apt can "
             "fetch it: install it, or use --backend live"
         )
+    try:
+        _unpack(root)
+    except OSError as error:
+        raise MachineError(
+            f"CRIU cannot be kept in {root.parent}: {error.strerror}; set "
+            "SKELGEN_CACHE to a folder that can be written"
+        ) from error
+
+
+def _unpack(root: Path) -> None:
+    """Fetch it beside its place and rename, so that nobody sees half of it."""
     root.parent.mkdir(parents=True, exist_ok=True)
     with alone(root.parent):
         if (root / "usr").is_dir():

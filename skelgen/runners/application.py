@@ -81,6 +81,7 @@ def application_of(
         hosts=tuple(hosts),
         runner=runner_of(launcher) if runner_of is not None else None,
         workspace=workspace,
+        files=tuple(name for name, _ in signature.files),
     ), doubts
 
 

@@ -54,7 +54,7 @@ class Content:
     ----------
     backend, mpi : str
     program : str
-        Hash of the program and of the files that its arguments name.
+        Hash of the program, its arguments and the files of input that these name.
     ranks, phase, occurrence : int
     warm : tuple of int
         Calls of each rank until there.
@@ -100,11 +100,18 @@ class Manifest:
 
 def content_of(backend: str, application: Application, wanted: Wanted) -> Content:
     """Return what an image for an occurrence holds."""
-    files = file_hashes(application.launch.program, application.folder)
+    folder, known = application.folder or Path.cwd(), application.files
+    # What else the arguments name is written by the application: it is never the same.
+    named = [
+        word
+        for number, word in enumerate(application.launch.program)
+        if not (number and known) or str(folder / word) in known
+    ]
+    facts = (application.launch.program, file_hashes(named, folder))
     return Content(
         backend=backend,
         mpi=mpi_of(application.launch).title,
-        program=hashlib.sha256(repr(files).encode()).hexdigest(),
+        program=hashlib.sha256(repr(facts).encode()).hexdigest(),
         ranks=application.ranks,
         phase=wanted.phase,
         occurrence=wanted.occurrence,
@@ -195,8 +202,14 @@ def size_bytes(folder: Path) -> int:
     """Return what the files of a folder take, without what is mounted in it [bytes]."""
     device, total = folder.stat().st_dev, 0
     for at, folders, names in os.walk(folder):
-        total += sum(Path(at, name).lstat().st_blocks * 512 for name in names)
-        folders[:] = [one for one in folders if Path(at, one).lstat().st_dev == device]
+        inside = set()
+        for name in (*folders, *names):
+            with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                about = Path(at, name).lstat()
+                if about.st_dev == device:
+                    inside.add(name)
+                    total += about.st_blocks * 512
+        folders[:] = inside.intersection(folders)
     return total
 
 

@@ -35,6 +35,8 @@ class Application:
         Starts it on hosts; the command runs as it was typed when None.
     workspace : Path or None
         Folder that all hosts see, for the files of the run; a temporary one when None.
+    files : tuple of str
+        Its program and input as recorded; unknown when empty.
     """
 
     launch: LaunchCommand
@@ -44,6 +46,7 @@ class Application:
     hosts: tuple[Host, ...] = ()
     runner: Runner | None = None
     workspace: Path | None = None
+    files: tuple[str, ...] = ()
 
     def command(self, variables: Mapping[str, str]) -> list[str]:
         """Return the launch as it was typed, with variables that only the ranks get."""

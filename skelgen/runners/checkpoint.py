@@ -30,6 +30,7 @@ from skelgen.runners.marks import (
     HOLD,
     STOP,
     RankTimes,
+    check_ranks,
     marks_file,
     mean_s,
     read_times,
@@ -192,6 +193,7 @@ class ImageRun:
             while True:
                 code = self._checkpointer.poll()  # before their words are read
                 told = [self._told(rank) for rank in range(self._application.ranks)]
+                check_ranks(told, self._application.ranks)
                 ranks = [one for one in told if one is not None and one.end in ends]
                 if len(ranks) == len(told):
                     return ranks
@@ -235,8 +237,9 @@ class ImageRun:
     def _let_end(self) -> None:
         """Wait a little for the end of processes whose ranks have told their times."""
         until_s = time.monotonic() + _TO_END_S
-        while self._checkpointer.poll() is None and time.monotonic() < until_s:
-            time.sleep(_PAUSE_S)
+        with Interrupts() as interrupts:
+            while self._checkpointer.poll() is None and time.monotonic() < until_s:
+                interrupts.pause(_PAUSE_S)
         self._checkpointer.end()
 
     def _mark(self, marks: _Marks) -> None:

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from skelgen.errors import ApplicationError, SkelgenError
 from skelgen.launch.mpi import MpiKind
-from skelgen.launch.process import environment_with
+from skelgen.launch.process import Interrupts, environment_with
 from skelgen.launch.shim import mpi_of
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.fetch_criu import Criu, find_criu
@@ -37,14 +37,15 @@ from skelgen.runners.namespaces import Namespaces, Task
 from skelgen.runners.processes import (
     check_devices,
     copy_own_files,
-    cut,
     files_open_for_writing,
+    give_files_back,
+    keep_files,
     last_number,
     memory_bytes,
 )
 
-#: Longest time of a dump or a restore [s].
-_CRIU_LIMIT_S, _PAUSE_S = 300.0, 0.002
+#: Longest time of a dump or a restore, and of one with a tiny process [s].
+_CRIU_LIMIT_S, _TINY_LIMIT_S, _PAUSE_S = 300.0, 10.0, 0.002
 #: Sockets stay connected, what is deleted is saved, and no firewall is asked for.
 _OPTIONS = (
     *("--tcp-established", "--ext-unix-sk", "--file-locks", "--link-remap"),
@@ -82,7 +83,7 @@ class CriuBackend:
         try:
             criu = find_criu(fetching=self.fetching)
             try_out(criu)
-        except SkelgenError as error:
+        except (SkelgenError, OSError) as error:
             return Probe(False, str(error))
         return Probe(True, f"{criu.title} saves and restores processes here")
 
@@ -112,12 +113,19 @@ class CriuCheckpointer:
     criu : Criu
     settings : dict of str to str
         Further variables of the application.
+    limit_s : float
+        Longest time of a dump or a restore [s].
     """
 
     name = CriuBackend.name
 
-    def __init__(self, criu: Criu, settings: dict[str, str] | None = None) -> None:
-        self._criu, self._settings = criu, settings or {}
+    def __init__(
+        self,
+        criu: Criu,
+        settings: dict[str, str] | None = None,
+        limit_s: float = _CRIU_LIMIT_S,
+    ) -> None:
+        self._criu, self._settings, self._limit_s = criu, settings or {}, limit_s
         self._namespaces: Namespaces | None = None
         self._root = 0
 
@@ -137,14 +145,16 @@ class CriuCheckpointer:
         tasks = self._namespaces.processes()
         check_devices(tasks)
         folders = self._namespaces.memory_folders()
-        check_disk(image, memory_bytes(tasks) + sum(map(size_bytes, folders)))
         devices = {folder.stat().st_dev for folder in folders}
         open_files = files_open_for_writing(tasks, devices)
+        sizes = (*map(size_bytes, folders), *open_files.values())
+        check_disk(image, memory_bytes(tasks) + sum(sizes))
         last_pid = last_number(tasks)
         self._run_criu(dump_arguments(self._root, image), image, "dump")
-        # The processes are gone, and what they had in memory files stands still.
+        # The processes are gone, and the files that they had stand still.
         for folder in folders:
             copy_own_files(folder, image / folder.name)
+        keep_files(open_files, image)
         manifest = Manifest(
             content,
             this_machine(),
@@ -165,7 +175,7 @@ class CriuCheckpointer:
         try:
             for folder in self._namespaces.memory_folders():
                 copy_own_files(image / folder.name, folder)
-            cut(manifest.open_files or {})
+            give_files_back(manifest.open_files or {}, image)
             self._root = manifest.root
             self._run_criu(restore_arguments(image), image, "restore")
         except BaseException:
@@ -191,14 +201,15 @@ class CriuCheckpointer:
         pid = self._namespaces.start(
             Task(command, environment_with({}), image, said, said)
         )
-        until_s = time.monotonic() + _CRIU_LIMIT_S
-        while (code := self._namespaces.poll(pid)) is None:
-            if time.monotonic() > until_s:
-                raise ApplicationError(
-                    f"{self._criu.title} did not {what} within {_CRIU_LIMIT_S:.0f} s; "
-                    "use --backend live"
-                )
-            time.sleep(_PAUSE_S)
+        until_s = time.monotonic() + self._limit_s
+        with Interrupts() as interrupts:
+            while (code := self._namespaces.poll(pid)) is None:
+                if time.monotonic() > until_s:
+                    raise ApplicationError(
+                        f"{self._criu.title} did not {what} within "
+                        f"{self._limit_s:.0f} s; use --backend live"
+                    )
+                interrupts.pause(_PAUSE_S)
         if code:
             raise ApplicationError(
                 f"{self._criu.title} cannot {what} the application: "
@@ -257,7 +268,7 @@ def try_out(criu: Criu) -> None:
     SkelgenError
         With what went wrong.
     """
-    saver = CriuCheckpointer(criu)
+    saver = CriuCheckpointer(criu, limit_s=_TINY_LIMIT_S)
     with tempfile.TemporaryDirectory(prefix="skelgen-probe-") as name:
         folder = Path(name)
         image = folder / "image"
@@ -274,13 +285,14 @@ def try_out(criu: Criu) -> None:
 
 
 def _wait_for(file: Path, saver: CriuCheckpointer) -> None:
-    until_s = time.monotonic() + _CRIU_LIMIT_S
-    while not file.exists():
-        code = saver.poll()
-        if (code is not None and not file.exists()) or time.monotonic() > until_s:
-            how = "hung" if code is None else f"ended with {code}"
-            raise ApplicationError(
-                f"CRIU does not work here: a process of the probe {how} before it "
-                f"wrote {file.name}; use --backend live"
-            )
-        time.sleep(_PAUSE_S)
+    until_s = time.monotonic() + _TINY_LIMIT_S
+    with Interrupts() as interrupts:
+        while not file.exists():
+            code = saver.poll()
+            if (code is not None and not file.exists()) or time.monotonic() > until_s:
+                how = "hung" if code is None else f"ended with {code}"
+                raise ApplicationError(
+                    f"CRIU does not work here: a process of the probe {how} before it "
+                    f"wrote {file.name}; use --backend live"
+                )
+            interrupts.pause(_PAUSE_S)

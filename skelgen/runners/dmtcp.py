@@ -30,8 +30,9 @@ from skelgen.runners.images import (
 from skelgen.runners.interface import Application, Probe, Wanted
 from skelgen.runners.processes import (
     check_devices,
-    cut,
     files_open_for_writing,
+    give_files_back,
+    keep_files,
     memory_bytes,
 )
 
@@ -102,13 +103,20 @@ class DmtcpCheckpointer:
         first = self._running.pid
         tasks = [Path(f"/proc/{pid}") for pid in (first, *descendants(first))]
         check_devices(tasks)
-        check_disk(image, memory_bytes(tasks))
         found = files_open_for_writing(tasks, ())
         open_files = {name: at for name, at in found.items() if Path(name).exists()}
-        self._command("--bcheckpoint")
+        check_disk(image, memory_bytes(tasks) + sum(open_files.values()))
+        _remove_parts(image.parent)
+        try:
+            self._command("--bcheckpoint")
+        except BaseException:
+            self.end()
+            _remove_parts(image.parent)
+            raise
         self.end()
-        for part in image.parent.glob("ckpt_*.dmtcp"):
+        for part in _parts(image.parent):
             part.rename(image / part.name)
+        keep_files(open_files, image)
         manifest = Manifest(
             content,
             this_machine(),
@@ -122,7 +130,7 @@ class DmtcpCheckpointer:
         """Restore an image."""
         manifest = read_manifest(image)
         check_machine(manifest, image, this_machine())
-        cut(manifest.open_files or {})
+        give_files_back(manifest.open_files or {}, image)
         self._begin(restart_arguments(image), image, {})
 
     def poll(self) -> int | None:
@@ -182,8 +190,19 @@ def launch_arguments(command: Sequence[str], folder: Path) -> list[str]:
 
 def restart_arguments(image: Path) -> list[str]:
     """Return what restores the processes of an image."""
-    parts = sorted(str(part) for part in image.glob("ckpt_*.dmtcp"))
+    parts = map(str, _parts(image))
     return [_tool("dmtcp_restart"), *_coordinator(image.parent), *parts]
+
+
+def _parts(folder: Path) -> list[Path]:
+    """Return what DMTCP wrote into a folder, one file for each process."""
+    return sorted(folder.glob("ckpt_*.dmtcp"))
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove what a checkpoint that failed left: it belongs to no image."""
+    for part in _parts(folder):
+        part.unlink(missing_ok=True)
 
 
 def command_arguments(port: str, word: str) -> list[str]:

@@ -67,22 +67,35 @@ def files_open_for_writing(
     return found
 
 
-def cut(open_files: Mapping[str, int]) -> None:
-    """Give files the length back that they had: processes that write them go on there.
+def keep_files(open_files: Iterable[str], image: Path) -> None:
+    """Copy files into an image: what runs later writes them anew."""
+    for number, name in enumerate(open_files):
+        _copy_sparse(name, str(_kept(image, number)))
+
+
+def give_files_back(open_files: Mapping[str, int], image: Path) -> None:
+    """Make files what they were: processes that write them go on there.
+
+    They may be longer by now, or shorter, as after an earlier image was restored.
 
     Raises
     ------
     ApplicationError
-        When one is gone or shorter than it was.
+        When one cannot be written, or is not in the image.
     """
-    for name, length in open_files.items():
-        file = Path(name)
-        if not file.is_file() or file.stat().st_size < length:
+    for number, (name, length) in enumerate(open_files.items()):
+        try:
+            _copy_sparse(str(_kept(image, number)), name)
+            os.truncate(name, length)
+        except OSError as error:
             raise ApplicationError(
                 f"{name}, which the application was writing when its image was made, "
-                "is gone or shorter; make the image again"
-            )
-        os.truncate(file, length)
+                f"cannot be as it was ({error.strerror}); make the image again"
+            ) from error
+
+
+def _kept(image: Path, number: int) -> Path:
+    return image / f"file-{number}"
 
 
 def memory_bytes(tasks: Iterable[Path]) -> int:
@@ -107,15 +120,21 @@ def last_number(tasks: Iterable[Path]) -> int:
 
 
 def copy_own_files(source: Path, target: Path) -> None:
-    """Copy a folder without what is mounted in it; sockets make themselves again."""
+    """Copy a folder without what is mounted in it; sockets make themselves again.
+
+    What exists in the target stays: files of this machine may be mounted there.
+    """
     device = source.stat().st_dev
 
     def foreign(at: str, names: list[str]) -> list[str]:
+        there = target / Path(at).relative_to(source)
         facts = {name: Path(at, name).lstat() for name in names}
         return [
             name
             for name, one in facts.items()
-            if one.st_dev != device or stat.S_ISSOCK(one.st_mode)
+            if one.st_dev != device
+            or stat.S_ISSOCK(one.st_mode)
+            or os.path.lexists(there / name)
         ]
 
     shutil.copytree(

@@ -35,6 +35,7 @@ int main(int argc, char **argv)
 	FILE *file = fopen(name, "w");
 	if (!file)
 		MPI_Abort(MPI_COMM_WORLD, 1);
+	setvbuf(file, NULL, _IOLBF, BUFSIZ); /* what is written is seen at once */
 	mine = (uint64_t)rank;
 	if (ahead)
 		MPI_Irecv(&from[0], 1, MPI_UINT64_T, previous, 0, MPI_COMM_WORLD, &request[0]);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from skelgen.runners.application import application_of
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.criu import CriuCheckpointer, network_settings, try_out
 from skelgen.runners.fetch_criu import Criu, find_criu
-from skelgen.runners.images import Content
+from skelgen.runners.images import Content, new_image, read_manifest
+from skelgen.runners.interface import Wanted
 from skelgen.runners.marks import timed
 from skelgen.runners.plan import Extent, by_images
 from tests.c_warnings import WARNINGS
@@ -51,6 +53,18 @@ def results(folder: Path) -> list[str]:
     return [(folder / f"rank-{rank}").read_text() for rank in (0, 1)]
 
 
+def some_occurrences_after(wanted: Wanted) -> Wanted:
+    """Return one that is so much later that the program has written more."""
+    later = 10 * (wanted.begin - wanted.warm)
+    return replace(
+        wanted,
+        occurrence=wanted.occurrence + 10,
+        warm=wanted.warm + later,
+        begin=wanted.begin + later,
+        end=wanted.end + later,
+    )
+
+
 def test_three_restores_end_with_the_results_of_the_whole_run(
     criu: Criu, tmp_path: Path
 ) -> None:
@@ -65,15 +79,19 @@ def test_three_restores_end_with_the_results_of_the_whole_run(
     structure = Parameters(time_similarity=1e-9)
     signature = pipeline.phases(tmp_path / "run", structure)
     application, _ = application_of(signature, command)
-    plan = by_images(signature, Extent())
+    first = by_images(signature, Extent()).wanted[0]
+    last = some_occurrences_after(first)
     kept = tmp_path / "images"
     saver = CriuCheckpointer(criu, network_settings(application))
-    session = ImageRun(application, plan.wanted, saver, 120.0, kept)
+    session = ImageRun(application, [first, last], saver, 120.0, kept)
     try:
-        for wanted in plan.wanted:
+        for wanted in (first, last):
             session.request(wanted)
-        last = plan.wanted[-1]
         image = kept / f"image-{last.phase}-{last.occurrence}"
+        assert session.restore(first).time_s > 0
+        lengths = read_manifest(image).open_files or {}
+        written = str(tmp_path / "rank-0")
+        assert Path(written).stat().st_size < lengths[written]
         for _ in range(3):
             for rank in (0, 1):
                 with (tmp_path / f"rank-{rank}").open("a") as file:
@@ -92,13 +110,30 @@ def test_no_half_image_remains_when_a_process_is_gone(
     criu: Criu, tmp_path: Path
 ) -> None:
     saver = CriuCheckpointer(criu)
-    image = tmp_path / "image"
-    image.mkdir(mode=0o700)
+    failure = pytest.raises(ApplicationError, match="cannot dump the application")
     try:
         saver.start(["true"], tmp_path, {}, tmp_path)
         assert comes_true(lambda: saver.poll() is not None)
-        with pytest.raises(ApplicationError, match="cannot dump the application"):
+        with failure, new_image(tmp_path / "image") as image:
             saver.save(image, Content("criu"))
     finally:
         saver.end()
-    assert not (image / "manifest.json").exists()
+    assert not (tmp_path / "image").exists()
+
+
+def test_a_link_in_tmp_and_a_folder_that_is_missing_do_no_harm(
+    criu: Criu, tmp_path: Path
+) -> None:
+    link = Path("/tmp", tmp_path.parent.name + tmp_path.name)
+    link.symlink_to("nowhere")
+    try:
+        try_out(criu)
+    finally:
+        link.unlink()
+    saver = CriuCheckpointer(criu)
+    try:
+        saver.start(["true"], tmp_path / "none", {}, tmp_path)
+        assert comes_true(lambda: saver.poll() == 127)
+    finally:
+        saver.end()
+    assert "cannot run true" in (tmp_path / "err").read_text()

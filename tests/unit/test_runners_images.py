@@ -15,22 +15,40 @@ import pytest
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import LaunchCommand
 from skelgen.launch.hosts import Host
-from skelgen.runners import Application, Wanted, checkpoint, criu, dmtcp, fetch_criu
+from skelgen.launch.mpi import Mpi, MpiKind
+from skelgen.launch.process import Started
+from skelgen.runners import (
+    Application,
+    Wanted,
+    checkpoint,
+    criu,
+    dmtcp,
+    fetch_criu,
+    images,
+)
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.criu import CriuBackend, complaint
-from skelgen.runners.dmtcp import DmtcpBackend
+from skelgen.runners.dmtcp import DmtcpBackend, DmtcpCheckpointer
 from skelgen.runners.images import (
     Content,
     Machine,
     Manifest,
     check_disk,
     check_machine,
+    content_of,
     new_image,
     read_manifest,
+    size_bytes,
     write_manifest,
 )
 from skelgen.runners.marks import HOLD, STOP
-from skelgen.runners.processes import check_devices, cut, files_open_for_writing
+from skelgen.runners.processes import (
+    check_devices,
+    copy_own_files,
+    files_open_for_writing,
+    give_files_back,
+    keep_files,
+)
 
 HERE = Machine("6.18.1", "EPYC", ("avx", "sse2"))
 
@@ -143,18 +161,78 @@ def test_open_adapters_and_gpus_are_refused(
         check_devices([fake_process(tmp_path / "2", "/dev/null", device)])
 
 
-def test_files_being_written_get_their_length_back(tmp_path: Path) -> None:
+def test_files_being_written_are_found_and_must_be_in_the_image(tmp_path: Path) -> None:
     file = tmp_path / "result"
     file.write_text("12345")
     process = fake_process(tmp_path / "1", file, "/dev/null")
     assert files_open_for_writing([process], ()) == {str(file): 5}
     assert files_open_for_writing([process], {tmp_path.stat().st_dev}) == {}
-    file.write_text("1234567")
-    cut({str(file): 5})
-    assert file.read_text() == "12345"
-    file.write_text("1")
-    with pytest.raises(ApplicationError, match="is gone or shorter"):
-        cut({str(file): 5})
+    with pytest.raises(ApplicationError, match="cannot be as it was"):
+        give_files_back({str(file): 5}, tmp_path)
+
+
+def test_files_that_were_open_come_back_as_they_were(
+    tmp_path: Path,
+) -> None:
+    files = [tmp_path / name for name in ("log", "result")]
+    lengths: dict[str, dict[str, int]] = {}
+    for image, text in (("early", "12"), ("late", "1234567")):
+        (tmp_path / image).mkdir()
+        for file in files:
+            file.write_text(f"{file.name} {text}")
+        lengths[image] = {str(file): file.stat().st_size for file in files}
+        keep_files(lengths[image], tmp_path / image)
+    for image, text in (("early", "12"), ("late", "1234567"), ("early", "12")):
+        give_files_back(lengths[image], tmp_path / image)
+        assert [one.read_text() for one in files] == [f"log {text}", f"result {text}"]
+        files[0].write_text("of another run, and longer")
+        files[1].unlink()
+
+
+def test_what_is_in_tmp_already_stays_when_an_image_is_loaded(tmp_path: Path) -> None:
+    image, folder = tmp_path / "image", tmp_path / "tmp"
+    (image / "own").mkdir(parents=True)
+    (image / "own/file").write_text("of the application")
+    (image / "link").symlink_to("nowhere")
+    (image / "log").write_text("of the application")
+    folder.mkdir()
+    (folder / "link").symlink_to("nowhere")
+    (folder / "log").write_text("of the machine")
+    copy_own_files(image, folder)
+    assert (folder / "log").read_text() == "of the machine"
+    assert (folder / "own/file").read_text() == "of the application"
+
+
+def test_files_that_vanish_meanwhile_do_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(bytes(1 << 20))
+    size = size_bytes(tmp_path)
+    assert size >= 1 << 20
+    walked = [(str(tmp_path), ["lost"], ["file", "vanished"])]
+    monkeypatch.setattr(os, "walk", lambda _: iter(walked))
+    assert size_bytes(tmp_path) == size
+
+
+def test_an_output_that_the_arguments_name_makes_no_other_content(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(
+        images, "mpi_of", lambda _: Mpi(MpiKind.MPICH, "5", tmp_path, None)
+    )
+    program = ("/bin/true", "input", "output")
+    launch = LaunchCommand((), None, (), None, program, None)
+    one = Application(launch, 2, tmp_path, files=("/bin/true", str(tmp_path / "input")))
+
+    def content() -> Content:
+        return content_of("criu", one, wanted(1, 100))
+
+    (tmp_path / "input").write_text("1")
+    before = content()
+    (tmp_path / "output").write_text("1")
+    assert content() == before
+    (tmp_path / "input").write_text("2")
+    assert content() != before
 
 
 def test_criu_is_asked_for_what_mpi_needs(tmp_path: Path) -> None:
@@ -269,6 +347,42 @@ def test_dmtcp_gets_a_coordinator_of_its_own(
     ]
     order = dmtcp.command_arguments("4711", "--bcheckpoint")
     assert order == ["dmtcp_command", "--coord-port", "4711", "--bcheckpoint"]
+
+
+def test_a_checkpoint_of_dmtcp_that_fails_leaves_no_parts_for_the_next_image(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(_: DmtcpCheckpointer, word: str) -> None:
+        if word == "--bcheckpoint":
+            assert not list(tmp_path.glob("ckpt_*"))
+            (tmp_path / "ckpt_half.dmtcp").touch()
+        raise ApplicationError("DMTCP did not carry it out")
+
+    monkeypatch.setattr(DmtcpCheckpointer, "_command", refuse)
+    monkeypatch.setattr(
+        DmtcpCheckpointer,
+        "_begin",
+        lambda saver, *_: setattr(saver, "_running", Started(["sleep", "60"])),
+    )
+    (tmp_path / "ckpt_of_before.dmtcp").touch()
+    saver = DmtcpCheckpointer()
+    saver.start(["app"], tmp_path, {}, tmp_path)
+    failure = pytest.raises(ApplicationError, match="did not carry it out")
+    with failure, new_image(tmp_path / "image") as image:
+        saver.save(image, Content("dmtcp"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "cache").touch()
+    monkeypatch.setenv("SKELGEN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(fetch_criu, "program", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/dpkg-deb")
+    if os.uname().machine == "x86_64":
+        with pytest.raises(MachineError, match="set SKELGEN_CACHE to a folder"):
+            fetch_criu.find_criu(fetching=True)
 
 
 class Imagined:

@@ -265,12 +265,12 @@ void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t sinc
 		write_init(s, function, site, end);
 	skelgen_clock_compare(all.host != LARGEST - all.no_host, host);
 	skelgen_clock_offsets(s, SKELGEN_AT_INIT);
+	if (skelgen.phases[0] && all.world == 1 && !spawned())
+		skelgen_phase_begin(s);
 	if (!s)
 		return;
 	s->overhead += skelgen_now() - since;
 	s->special |= SKELGEN_SPECIAL_OVERHEAD;
-	if (skelgen.phases[0] && all.world == 1 && !spawned())
-		skelgen_phase_begin(s);
 	if (!skelgen_measuring)
 		skelgen_current = s;
 }

@@ -13,7 +13,8 @@
  *   stop  end the program
  * rank-000003.times, renamed to its place when it is written: a line for each time taken, with the
  * count, the time [ns] and the function that was called then; at the end a word and the count
- *   held, stopped (or stopping: by MPI_Abort), finalized
+ *   held, stopped (or stopping: by MPI_Abort), finalized; or no-marks with the number of ranks,
+ *   when the files are not of as many: then all ranks end as soon as MPI is open
  */
 #include "recorder.h"
 
@@ -72,9 +73,14 @@ static struct {
 	size_t taken_room;
 } phase;
 
+static void name_file_of(char name[LONGEST_NAME], int rank, const char *kind)
+{
+	snprintf(name, LONGEST_NAME, "%s/rank-%06d.%s", skelgen.phases, rank, kind);
+}
+
 static void name_file(char name[LONGEST_NAME], const char *kind)
 {
-	snprintf(name, LONGEST_NAME, "%s/rank-%06d.%s", skelgen.phases, skelgen.rank, kind);
+	name_file_of(name, skelgen.rank, kind);
 }
 
 static void aim(void)
@@ -218,13 +224,10 @@ static void end_soon(void)
  * End the program on all ranks. Where a request is open MPI_Finalize may wait for it forever, so
  * one rank aborts them all.
  */
-static _Noreturn void stop(void)
+static _Noreturn void end_all(bool open)
 {
-	bool open = !skelgen.world_model || skelgen_requests_active(&phase.stream->made);
-	bool any;
+	bool any = agree(open);
 
-	write_times(open ? "stopping" : "stopped");
-	any = agree(open);
 	end_soon();
 	fflush(NULL);
 	if (!any) {
@@ -236,6 +239,14 @@ static _Noreturn void stop(void)
 		pause();
 	}
 	_exit(0);
+}
+
+static _Noreturn void stop(void)
+{
+	bool open = !skelgen.world_model || skelgen_requests_active(&phase.stream->made);
+
+	write_times(open ? "stopping" : "stopped");
+	end_all(open);
 }
 
 static SKELGEN_COLD void act(uint32_t function)
@@ -253,14 +264,23 @@ static SKELGEN_COLD void act(uint32_t function)
 	}
 }
 
-/* Measure this run from now on, if the file of marks can be read. */
+/* Whether there are marks for this rank, and none for a rank behind the last. */
+static bool marks_fit(void)
+{
+	char beyond[LONGEST_NAME];
+
+	name_file_of(beyond, skelgen.size, "marks");
+	return read_marks() && access(beyond, F_OK) != 0;
+}
+
+/* Measure this run from now on. Ranks without marks would let the others wait for them. */
 void skelgen_phase_begin(struct skelgen_stream *s)
 {
 	phase.stream = s;
-	if (!read_marks()) {
-		skelgen_say("%s holds no marks for rank %d; nothing is measured", skelgen.phases,
-			    skelgen.rank);
-		return;
+	if (agree(!s || !marks_fit())) {
+		phase.count = (uint64_t)skelgen.size;
+		write_times("no-marks");
+		end_all(!skelgen.world_model);
 	}
 	skelgen_stream_end(s, SKELGEN_END_LIMIT, 0);
 	skelgen.recording = false;

@@ -26,6 +26,7 @@ from skelgen.runners.marks import (
     STOP,
     STOPPED,
     RankTimes,
+    check_ranks,
     mean_s,
     read_times,
     timed,
@@ -150,9 +151,10 @@ class LiveRun:
         Raises
         ------
         ApplicationError
-            When a rank did not tell them all.
+            When a rank did not tell them all, or their number is another.
         """
         assert self._done is not None
+        check_ranks(self._ranks, self._application.ranks)
         ranks = [one for one in self._ranks if one is not None]
         if len(ranks) < self._application.ranks:
             raise ApplicationError(self._failure(self._done))
@@ -214,8 +216,8 @@ class LiveRun:
                 f"measured ({who}): {done.complaint}"
             )
         return (
-            f"{name} ended and {who} told no times: its number of ranks is not that of "
-            "the recording, or the hosts do not share the folder of the signature"
+            f"{name} ended and {who} told no times: the hosts do not share the folder "
+            "of the signature, or the program calls no MPI"
         )
 
 

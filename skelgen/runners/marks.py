@@ -9,11 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skelgen.errors import ApplicationError
 from skelgen.launch.folders import replace_file
 from skelgen.runners.interface import Wanted
 
 TIME, HOLD, STOP = "time", "hold", "stop"
 
+#: What all ranks say when the files are not of as many ranks as there are.
+NO_MARKS = "no-marks"
 #: What a rank says last when it was stopped: by MPI_Finalize, or by MPI_Abort.
 STOPPED = ("stopped", "stopping")
 
@@ -29,10 +32,10 @@ class RankTimes:
     function : dict of int to str
         What it called then.
     end : str
-        ``stopped``, ``stopping`` (by MPI_Abort), ``held``, or ``finalized`` when the
-        application ended of its own.
+        ``stopped``, ``stopping`` (by MPI_Abort), ``held``, ``finalized`` when the
+        application ended of its own, or ``no-marks``.
     count : int
-        Its calls until then.
+        Its calls until then; of ``no-marks`` the number of ranks.
     """
 
     time_ns: dict[int, int]
@@ -89,6 +92,29 @@ def read_times(folder: Path, rank: int) -> RankTimes | None:
         end=end,
         count=int(count),
     )
+
+
+def check_ranks(told: Iterable[RankTimes | None], expected: int) -> None:
+    """Refuse an application that was launched with another number of ranks.
+
+    Raises
+    ------
+    ApplicationError
+        When a rank said so, or did not find the files.
+    """
+    for one in told:
+        if one is None or one.end != NO_MARKS:
+            continue
+        if one.count != expected:
+            raise ApplicationError(
+                f"{one.count} ranks were launched, the phase signature is of "
+                f"{expected}; launch {expected}, or record the application with "
+                f"{one.count}"
+            )
+        raise ApplicationError(
+            "ranks did not find the files of the run: the hosts do not share the "
+            "folder of the signature, or its disk is full"
+        )
 
 
 def mean_s(ranks: Sequence[RankTimes], wanted: Wanted) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ from skelgen import pipeline
 from skelgen.errors import ApplicationError, InputError, UsageError
 from skelgen.launch.through import NEAREST
 from skelgen.phases import Parameters
-from skelgen.runners.plan import Extent
+from skelgen.phases.store import load
+from skelgen.runners.plan import Extent, in_one_run
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.processes import comes_true, processes_of
@@ -78,8 +80,10 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     begun = lines(tmp_path)
     if not how:  # with a request open the first step is a phase of its own, maybe long
         assert max(phase.weight for phase in done.estimate.phases) > STEPS // 2
-    for rank in (0, 1):
-        assert len(begun[rank]) < STEPS // 2
+    known = load(stored)
+    until = in_one_run(known, Extent(share=0.0)).wanted[-1].end
+    for rank in (0, 1):  # a last phase that was interrupted may be worth its way
+        assert len(begun[rank]) <= 2 + STEPS * until[rank] / known.counts[rank]
         # What was not flushed yet may be cut within its last number.
         assert begun[rank][:-1] == whole[rank][: max(len(begun[rank]) - 1, 0)]
     assert done.estimate.time_s.p5 <= done.estimate.time_s.p50
@@ -119,6 +123,20 @@ def test_another_number_of_ranks_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match="3 ranks, the phase signature is of 2"):
         pipeline.measure(stored, launch("10", str(tmp_path), ranks=3))
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_launch_that_does_not_say_its_other_number_of_ranks_is_refused(
+    launch: Callable[..., list[str]], stored: Path, tmp_path: Path, ranks: int
+) -> None:
+    script = tmp_path / "mpirun"
+    words = shlex.join(launch("10", str(tmp_path), ranks=ranks)[:-3])
+    script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    script.chmod(0o755)
+    hidden = [str(script), *launch("10", str(tmp_path))[-3:]]
+    with pytest.raises(ApplicationError, match=f"{ranks} ranks were launched, .* of 2"):
+        pipeline.measure(stored, hidden)
+    assert not list(tmp_path.glob("rank-*"))
 
 
 def test_a_program_that_changed_since_the_recording_is_refused(

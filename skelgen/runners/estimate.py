@@ -6,8 +6,10 @@ import math
 import statistics
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.phases.stored import PhaseSignature, StoredPhase
 from skelgen.prediction.intervals import interval, median_draws, relative_spread
@@ -33,9 +35,9 @@ class PhaseTime:
     pet_s : float
         Time of an occurrence (PET) [s].
     spread : float
-        Standard deviation of the occurrences over their mean [1].
+        Standard deviation of all times over their mean [1].
     occurrences : int
-        So many were measured.
+        So many were measured, each once or more often.
     share : float
         Part of the predicted time [0 to 1].
     """
@@ -106,10 +108,8 @@ def estimate(
     middle = _scaled(signature, pets_s)
     draws = np.zeros(1)
     for number, (stored, times) in pairs.items():
-        times_s = [one.time_s for one in times]
-        factors = median_draws(times_s, generator, spread=stored.phase.spread)
-        part = pets_s[number] * stored.phase.weight / statistics.median(times_s)
-        draws = draws + factors * part
+        part = pets_s[number] * stored.phase.weight
+        draws = draws + _factors(stored, times, generator) * part
     draws *= middle / _covered_s(pairs, pets_s)
     error = np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
     time_s = interval(draws * error, middle)
@@ -118,7 +118,7 @@ def estimate(
             number=number,
             weight=stored.phase.weight,
             pet_s=pets_s[number],
-            spread=relative_spread([one.time_s for one in times]) or 0.0,
+            spread=relative_spread([*chain(*times.values())]) or 0.0,
             occurrences=len(times),
             share=pets_s[number] * stored.phase.weight / middle,
         )
@@ -128,31 +128,54 @@ def estimate(
     return Estimate(phases, time_s, reasons)
 
 
-_Pairs = dict[int, tuple[StoredPhase, list[Measured]]]
+#: Times of the occurrences of a phase, of each as many as it was executed [s].
+_Times = dict[int, list[float]]
+_Pairs = dict[int, tuple[StoredPhase, _Times]]
 
 
 def _pairs(
     signature: PhaseSignature, measured: Sequence[Measured]
-) -> list[tuple[int, tuple[StoredPhase, list[Measured]]]]:
+) -> list[tuple[int, tuple[StoredPhase, _Times]]]:
     """Put the times to their phases; phases without any are left out."""
     found = []
     for stored in signature.phases:
         number = stored.phase.number
-        times = [one for one in measured if one.phase == number]
+        times: _Times = {}
+        for one in measured:
+            if one.phase == number:
+                times.setdefault(one.occurrence, []).append(one.time_s)
         if times:
             found.append((number, (stored, times)))
     return found
 
 
-def _pet_s(stored: StoredPhase, times: Sequence[Measured]) -> float:
+def _factors(
+    stored: StoredPhase, times: _Times, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw the time of an occurrence as a share of what was measured [1].
+
+    Restoring one occurrence again tells nothing of the others: what is known of these
+    is their spread in the recording, and nothing where there are none.
+    """
+    means_s = [statistics.fmean(one) for one in times.values()]
+    known = stored.phase.spread if stored.phase.weight > 1 else None
+    draws = median_draws(means_s, generator, spread=known)
+    draws /= statistics.median(means_s)
+    for again_s in times.values():
+        if len(means_s) == 1 < len(again_s):
+            draws *= median_draws(again_s, generator) / statistics.median(again_s)
+    return draws
+
+
+def _pet_s(stored: StoredPhase, times: _Times) -> float:
     """Return the time of an occurrence here [s].
 
     Where the measured occurrences were faster or slower than the others already in the
     recording, their mean is corrected by that.
     """
     known = {one.number: one.time_s for one in stored.occurrences}
-    here_s = statistics.fmean(one.time_s for one in times)
-    there_s = statistics.fmean(known[one.occurrence] for one in times)
+    here_s = statistics.fmean(statistics.fmean(one) for one in times.values())
+    there_s = statistics.fmean(known[number] for number in times)
     error = stored.phase.spread / math.sqrt(len(times))
     if not there_s or abs(there_s / stored.phase.time_s - 1) <= _SIGNIFICANT * error:
         return here_s
@@ -197,5 +220,5 @@ def _too_wide(time_s: Interval) -> tuple[str, ...]:
         return ()
     return (
         f"the interval is too wide: {time_s.half_width:.0%} to both sides, at most "
-        f"{_WIDEST:.0%} is trusted; measure more occurrences: --share",
+        f"{_WIDEST:.0%} is trusted; measure more occurrences: --share, --backend live",
     )

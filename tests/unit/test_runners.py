@@ -14,7 +14,7 @@ from skelgen.launch import LaunchCommand
 from skelgen.phases import Parameters, Phase
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.runners import Application, Measured, Wanted, execute
-from skelgen.runners.estimate import estimate, paet_s
+from skelgen.runners.estimate import Estimate, estimate, paet_s
 from skelgen.runners.marks import (
     HOLD,
     STOP,
@@ -157,6 +157,27 @@ def test_the_predicted_time_is_the_sum_of_times_and_weights():
     assert paet_s(known, times) == found.time_s.p50
     assert found.verdict == "trust"
     assert sum(one.share for one in found.phases) == pytest.approx(1)
+
+
+def restored(known: StoredPhase, times_s: list[float]) -> Estimate:
+    times = [Measured(1, 1 if known.phase.weight > 1 else 0, one) for one in times_s]
+    return estimate(signature(known), times, np.random.default_rng(1))
+
+
+def test_restoring_one_occurrence_tells_nothing_of_the_others():
+    uneven = replace(MAIN, phase=replace(MAIN.phase, spread=0.4))
+    found = restored(uneven, [0.1] * 3)
+    assert found.phases[0].occurrences == 1
+    assert found.verdict == "do not trust"
+    assert "interval is too wide" in found.reasons[0]
+    assert restored(MAIN, [0.1] * 3).verdict == "trust"
+    assert restored(MAIN, [0.1, 0.15, 0.07]).verdict == "do not trust"
+
+
+def test_a_phase_that_comes_once_has_no_spread_that_is_known():
+    once = phase(1, first=0, weight=1, time_s=0.1)
+    once = replace(once, phase=replace(once.phase, spread=0.0))
+    assert restored(once, [0.1]).time_s.half_width > 0.02
 
 
 def test_what_no_phase_covers_is_scaled_as_the_phases_are():

@@ -243,6 +243,10 @@ def new_image(image: Path) -> Iterator[Path]:
         ) from error
     try:
         yield image
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(image, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise MachineError(
+                f"{image} cannot be filled ({error}); name another disk with --images"
+            ) from error
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -122,6 +123,9 @@ def test_an_image_is_its_owners_only_and_goes_when_it_fails(tmp_path: Path) -> N
     with failure, new_image(tmp_path / "other") as image:
         (image / "pages.img").touch()
         raise KeyboardInterrupt
+    full = pytest.raises(MachineError, match=r"cannot be filled .*No space left")
+    with full, new_image(tmp_path / "other"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert [one.name for one in tmp_path.iterdir()] == ["image"]
     with pytest.raises(InputError, match="another program"), new_image(image.parent):
         pass

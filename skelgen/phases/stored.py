@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from skelgen.phases.types import Parameters, Phase
@@ -45,6 +46,11 @@ class StoredPhase:
 
     phase: Phase
     occurrences: tuple[Occurrence, ...]
+
+    @property
+    def group(self) -> Hashable:
+        """Return what it has in common with phases that only differ in their time."""
+        return self.phase.site_key, self.phase.calls, self.phase.events
 
 
 @dataclass(frozen=True, slots=True)

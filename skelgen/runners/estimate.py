@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -189,10 +189,22 @@ def _covered_s(pairs: _Pairs, pets_s: dict[int, float]) -> float:
 
 
 def _scaled(signature: PhaseSignature, pets_s: dict[int, float]) -> float:
-    weights = [one.phase for one in signature.phases if one.phase.number in pets_s]
-    here_s = math.fsum(pets_s[phase.number] * phase.weight for phase in weights)
-    there_s = math.fsum(phase.time_s * phase.weight for phase in weights)
-    return here_s * signature.application_s / there_s
+    """Scale what was not measured: as its group, or else as all that was [s]."""
+    here_s: dict[Hashable, float] = {}
+    there_s: dict[Hashable, float] = {}
+    whole_s: dict[Hashable, float] = {}
+    for one in signature.phases:
+        phase, group = one.phase, one.group
+        recorded_s = phase.time_s * phase.weight
+        whole_s[group] = whole_s.get(group, 0.0) + recorded_s
+        if phase.number in pets_s:
+            time_s = pets_s[phase.number] * phase.weight
+            here_s[group] = here_s.get(group, 0.0) + time_s
+            there_s[group] = there_s.get(group, 0.0) + recorded_s
+    scaled_s = math.fsum(here_s[one] * whole_s[one] / there_s[one] for one in here_s)
+    return (
+        scaled_s * signature.application_s / math.fsum(whole_s[one] for one in here_s)
+    )
 
 
 def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str, ...]:
@@ -204,8 +216,9 @@ def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str
             f"{outside:.0%} of the application's time is in no relevant phase "
             f"(at most {_LARGEST_UNCOVERED:.0%} is trusted); lower --relevance"
         )
+    groups = {one.group for one in signature.phases if one.phase.number in measured}
     left_out = math.fsum(
-        one.phase.share for one in signature.phases if one.phase.number not in measured
+        one.phase.share for one in signature.phases if one.group not in groups
     )
     if left_out > _LARGEST_LEFT_OUT:
         reasons.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -80,12 +81,18 @@ def in_one_run(signature: PhaseSignature, extent: Extent) -> Plan:
     }
     until_s = extent.share * signature.application_s
     reached, enough = 0.0, _REACHED * signature.covered_share
+    groups = set()
     for stored in sorted(
         signature.phases, key=lambda one: earliest_s[one.phase.number]
     ):
         if reached >= enough:
             break
-        reached += stored.phase.share
+        if stored.group in groups:
+            continue
+        groups.add(stored.group)
+        reached += math.fsum(
+            one.phase.share for one in signature.phases if one.group == stored.group
+        )
         until_s = max(until_s, earliest_s[stored.phase.number])
     wanted = [
         (elapsed_s(signature, one), _wanted(stored, one, extent))

@@ -31,7 +31,13 @@ from tests import summaries
 
 
 def phase(
-    number: int, first: int, weight: int, time_s: float, step: int = 10
+    number: int,
+    first: int,
+    weight: int,
+    time_s: float,
+    step: int = 10,
+    *,
+    site: str = "",
 ) -> StoredPhase:
     """Return a phase of two ranks whose occurrences follow each other."""
     occurrences = tuple(
@@ -46,7 +52,7 @@ def phase(
     found = Phase(
         number=number,
         key="",
-        site_key="",
+        site_key=site or str(number),
         calls=("MPI_Send", "MPI_Wait"),
         events=step,
         weight=weight,
@@ -190,6 +196,18 @@ def test_a_large_part_that_was_not_measured_is_not_trusted():
     found = estimate(known, measured(1, [0.1]), np.random.default_rng(1))
     assert found.verdict == "do not trust"
     assert "come too late" in found.reasons[0]
+
+
+def test_phases_that_only_differ_in_their_time_are_known_by_one_of_them():
+    slower = phase(2, 500, 50, 0.4, site="1")
+    known = signature(MAIN, slower, phase(3, 1000, 20, 0.1))
+    plan = in_one_run(known, Extent())
+    assert {one.phase for one in plan.wanted} == {1}
+    found = estimate(known, measured(1, [0.2, 0.2]), np.random.default_rng(1))
+    assert found.verdict == "trust"
+    assert found.time_s.p50 == pytest.approx(2 * known.application_s)
+    times = [*measured(1, [0.2, 0.2]), *measured(3, [0.1, 0.1])]
+    assert paet_s(known, times) == pytest.approx(2 * 50 * (0.1 + 0.4) + 20 * 0.1)
 
 
 def test_occurrences_that_were_slow_in_the_recording_are_no_fair_sample():

@@ -106,9 +106,13 @@ def _own(around: Surroundings, index: int) -> NDArray[np.float64]:
 
 
 def _counts(around: Surroundings, bytes_: NDArray[np.int64], stem: str) -> list[str]:
-    """Return counts and displacements for each rank of the communicator."""
+    """Return counts and displacements for each rank of the communicator.
+
+    Where there are none (of a rank that is not the root, or without neighbours) Open
+    MPI refuses NULL all the same.
+    """
     if not bytes_.size:
-        return ["NULL", "NULL"]  # only the root has them
+        return [around.tables.constant("int", "zero", np.zeros(1))] * 2
     begin = np.cumsum(bytes_, axis=1) - bytes_
     return [_by_row(around, bytes_, stem), _by_row(around, begin, f"{stem}_at")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ from skelgen.skeleton.render import render
 from skelgen.skeleton.types import Operation, Plan
 from tests.builders import calls, events
 from tests.plans import CALIBRATION
+from tests.random_programs import random_program
 from tests.skeletons import signature
+from tests.summaries import build
 
 RING = """
     comm ring members=0,1,2 kind=cart sources=2,1;0,2;1,0 destinations=2,1;0,2;1,0
@@ -284,3 +287,11 @@ def test_polls_for_partitions_are_waiting() -> None:
     """)
     assert known.groups[0].mpi_ns.sum() == pytest.approx(5000 + 4 * 100)
     assert events("rank 0\n  Parrived").calls.functions == ("MPI_Parrived",)
+
+
+def test_a_rank_without_neighbours_passes_lists_all_the_same() -> None:
+    """Open MPI refuses NULL for the counts of nobody."""
+    random_one = random_program(random.Random(1112), calls=300, standard=3)
+    text = text_of(plan(build(random_one).signature, 5))
+    assert "MPI_Neighbor_allgatherv" in text
+    assert "NULL, NULL" not in text

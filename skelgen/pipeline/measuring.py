@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch import Host
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.phasing import phases
@@ -18,6 +20,8 @@ from skelgen.progress import NO_PROGRESS, Progress
 if TYPE_CHECKING:
     from skelgen.runners.estimate import Estimate
     from skelgen.runners.plan import Extent
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,14 @@ def measure(
     chosen, plan = choose(
         backend, signature, extent or Extent(), application, images=images
     )
-    done = execute(chosen, application, plan, restores=restores, progress=progress)
+    try:
+        done = execute(chosen, application, plan, restores=restores, progress=progress)
+    except (ApplicationError, MachineError) as error:
+        if backend != "auto" or chosen.name == "live":
+            raise
+        logger.warning("%s; running until its phases come instead", error)
+        chosen, plan = choose("live", signature, extent or Extent(), application)
+        done = execute(chosen, application, plan, progress=progress)
     here = not hosts and platform.node() == signature.provenance.host
     return Measurement(
         estimate(signature, done.measured, np.random.default_rng(SEED), doubts),

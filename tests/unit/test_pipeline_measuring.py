@@ -1,0 +1,47 @@
+"""Which way phases are executed when the first one fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from skelgen import pipeline
+from skelgen.errors import ApplicationError
+from skelgen.runners import application, backends, estimate, execute
+
+STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
+
+
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the ways that were tried: one with images fails."""
+    tried: list[str] = []
+
+    def choose(name, *_, **__):
+        return SimpleNamespace(name="criu" if name == "auto" else name), None
+
+    def run(backend, *_, **__):
+        tried.append(backend.name)
+        if backend.name == "criu":
+            raise ApplicationError("a graphics card is open")
+        return execute.Execution((), 1.0)
+
+    monkeypatch.setattr(backends, "choose", choose)
+    monkeypatch.setattr(execute, "execute", run)
+    monkeypatch.setattr(application, "application_of", lambda *_, **__: (None, ()))
+    monkeypatch.setattr(estimate, "estimate", lambda *_: None)
+    return tried
+
+
+def test_without_a_checkpoint_the_application_runs_until_its_phases(executed, caplog):
+    assert pipeline.measure(STORED).backend == "live"
+    assert executed == ["criu", "live"]
+    assert "a graphics card is open; running until" in caplog.text
+
+
+def test_a_way_that_was_named_is_the_only_one(executed):
+    with pytest.raises(ApplicationError, match="graphics"):
+        pipeline.measure(STORED, backend="criu")
+    assert executed == ["criu"]

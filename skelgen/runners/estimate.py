@@ -202,9 +202,8 @@ def _scaled(signature: PhaseSignature, pets_s: dict[int, float]) -> float:
             here_s[group] = here_s.get(group, 0.0) + time_s
             there_s[group] = there_s.get(group, 0.0) + recorded_s
     scaled_s = math.fsum(here_s[one] * whole_s[one] / there_s[one] for one in here_s)
-    return (
-        scaled_s * signature.application_s / math.fsum(whole_s[one] for one in here_s)
-    )
+    known_s = math.fsum(whole_s[one] for one in here_s)
+    return scaled_s * signature.application_s / known_s
 
 
 def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str, ...]:

@@ -139,6 +139,17 @@ def test_a_launch_that_does_not_say_its_other_number_of_ranks_is_refused(
     assert not list(tmp_path.glob("rank-*"))
 
 
+def test_a_file_that_the_program_writes_is_no_change_of_it(
+    launch: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    command = launch(str(STEPS), str(tmp_path), str(tmp_path / "rank-0"))
+    stored = signature(command, tmp_path)
+    assert [Path(name).name for name, _ in load(stored).files] == ["ahead"]
+    for words in ((), command):  # the second finds what the first wrote
+        done = pipeline.measure(stored, words)
+        assert not any("not what was" in one for one in done.estimate.reasons)
+
+
 def test_a_program_that_changed_since_the_recording_is_refused(
     launch: Callable[..., list[str]], tmp_path: Path
 ) -> None:

@@ -440,3 +440,20 @@ def test_a_rank_that_dies_before_its_image_is_named(
     ):
         run.request(wanted(1, 100))
     run.stop()
+
+
+class OtherRanks(Imagined):
+    """An application that was launched with three ranks."""
+
+    def go_on(self) -> None:
+        for marks in self.folder.glob("rank-*.marks"):
+            marks.with_suffix(".times").write_text("no-marks 3\n")
+
+
+def test_another_number_of_ranks_is_named_at_once(
+    image_run: Callable[..., ImageRun],
+) -> None:
+    run = image_run(OtherRanks(), wanted(1, 100))
+    with pytest.raises(ApplicationError, match=r"3 ranks were launched, .* is of 2"):
+        run.request(wanted(1, 100))
+    run.stop()

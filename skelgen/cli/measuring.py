@@ -11,6 +11,7 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
+    ApplicationCommand,
     BatchOptions,
     Json,
     QueueLimit,
@@ -38,14 +39,7 @@ def measure(
             show_default=False,
         ),
     ],
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[-- COMMAND]",
-            help="Launch of the application; that of the recording when not given.",
-            show_default=False,
-        ),
-    ] = None,
+    command: ApplicationCommand = None,
     backend: Annotated[
         str,
         typer.Option(

@@ -49,6 +49,14 @@ SkeletonFolder = Annotated[
         show_default=False,
     ),
 ]
+ApplicationCommand = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[-- COMMAND]",
+        help="Launch of the application; that of the recording when not given.",
+        show_default=False,
+    ),
+]
 
 Budget = Annotated[str, typer.Option(help="No further run begins after this time.")]
 IntervalBound = Annotated[

@@ -13,6 +13,7 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
+    ApplicationCommand,
     BatchOptions,
     Budget,
     IntervalBound,
@@ -38,14 +39,7 @@ from skelgen.units import format_seconds
 
 def calibrate(
     skeleton: SkeletonFolder,
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[-- COMMAND]",
-            help="Launch of the application; that of the recording when not given.",
-            show_default=False,
-        ),
-    ] = None,
+    command: ApplicationCommand = None,
     runs: Annotated[int, typer.Option(help="Runs of each.", min=1)] = 3,
     application_time: Annotated[
         str,

@@ -22,7 +22,10 @@ NOISE = 0.02
 #: Smaller shares are left out [1].
 _SMALLEST_SHARE = 0.005
 
-_TRIALS = 3
+#: Slowdowns below this tell nothing of how parts add up [1].
+_SMALLEST_EXCESS = 0.005
+
+_TRIALS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,11 @@ def off(wanted: Slowdown, got: Slowdown) -> float:
     return max(abs(g / w - 1) for g, w in zip(got, wanted, strict=True))
 
 
-def fit(wanted: Slowdown, parts: Mapping[int, Sequence[Slowdown]]) -> Fit:
+def fit(
+    wanted: Slowdown,
+    parts: Mapping[int, Sequence[Slowdown]],
+    noise: float = NOISE,
+) -> Fit:
     """Choose shares and working set, as if shares of time slowed down on their own.
 
     Of mixes that cannot be told apart the one with the fewest parts is taken.
@@ -65,6 +72,8 @@ def fit(wanted: Slowdown, parts: Mapping[int, Sequence[Slowdown]]) -> Fit:
         Slowdowns of the application [1].
     parts : mapping
         For each working set [bytes], slowdowns of arithmetic, streaming and chasing.
+    noise : float
+        Differences that nothing tells apart [1].
 
     Examples
     --------
@@ -82,7 +91,7 @@ def fit(wanted: Slowdown, parts: Mapping[int, Sequence[Slowdown]]) -> Fit:
                     got = tuple(float(value) for value in shares @ table)
                     mix = _mix(shares, size_bytes)
                     found.append((count, Fit(mix, wanted, (got[0], got[1]))))
-    tolerated = NOISE + min(one.error for _, one in found)
+    tolerated = noise + min(one.error for _, one in found)
     good = [(count, one) for count, one in found if one.error <= tolerated]
     return min(good, key=lambda one: (one[0], one[1].error))[1]
 
@@ -114,7 +123,8 @@ def fit_measured(
     """Fit, measure the mixture itself, and correct by what was missed.
 
     The parts of a mixture share caches, so it slows down otherwise than the sum of
-    its parts. Only what was measured counts as how like the application it is.
+    its parts: what lies above 1 is scaled by as much as it was missed by. Only what
+    was measured counts as how like the application it is.
 
     Parameters
     ----------
@@ -124,9 +134,9 @@ def fit_measured(
         Returns the slowdowns of a mixture.
     """
     trials: list[Fit] = []
-    aim = wanted
+    aim, noise = wanted, NOISE
     for _ in range(_TRIALS):
-        guess = fit(aim, parts)
+        guess = fit(aim, parts, noise)
         if any(guess.mix == trial.mix for trial in trials):
             break
         got = measure(guess.mix)
@@ -135,9 +145,14 @@ def fit_measured(
             break
         size_bytes = guess.mix.working_set_bytes
         parts = {size_bytes: parts[size_bytes]}
-        first, second = (
-            w * linear / real
-            for w, linear, real in zip(wanted, guess.got, got, strict=True)
-        )
-        aim = first, second
+        gains = [_gain(*pair) for pair in zip(guess.got, got, strict=True)]
+        first, second = (1 + (w - 1) * g for w, g in zip(wanted, gains, strict=True))
+        aim, noise = (first, second), NOISE * min(1.0, *gains)
     return min(trials, key=lambda trial: trial.error)
+
+
+def _gain(expected: float, measured: float) -> float:
+    """Return what slowdowns above 1 are to be aimed at by, to meet a wanted one [1]."""
+    if min(expected, measured) < 1 + _SMALLEST_EXCESS:
+        return 1.0  # arithmetic: it tells nothing of the other parts
+    return (expected - 1) / (measured - 1)

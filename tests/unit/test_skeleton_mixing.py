@@ -75,6 +75,15 @@ def test_a_mixture_that_slows_down_otherwise_than_its_parts_is_corrected() -> No
     assert found.got == measure(found.mix)
 
 
+def test_little_that_a_mixture_multiplies_does_not_become_arithmetic() -> None:
+    def measure(mix: Mix) -> tuple[float, float]:
+        first, second = slowed(mix)
+        return 1 + 4 * (first - 1), 1 + 4 * (second - 1)
+
+    found = fit_measured(measure(Mix(0.97, 0.0, 0.03, LARGE)), PARTS, measure)
+    assert found.error <= NOISE
+
+
 def test_working_sets_stand_inside_and_outside_of_caches() -> None:
     assert sorted(WORKING_SETS) == list(WORKING_SETS)
     for size_bytes in WORKING_SETS:

@@ -231,16 +231,18 @@ def test_what_a_partition_never_gives_is_not_waited_for(slurm: Slurm, scripted) 
     ],
 )
 def test_a_job_that_is_ended_from_outside_leaves_the_other_sets(
-    slurm: Slurm, scripted, what: list[str], why: str
+    slurm: Slurm, scripted, what: list[str], why: str, tmp_path: Path
 ) -> None:
-    script = "[ $(hostname)-$SLURM_NNODES = h3-2 ] && sleep 99"
+    begun = tmp_path / "begun"
+    script = f"[ $(hostname)-$SLURM_NNODES = h3-2 ] && touch {begun} && sleep 99"
     words = ["--through", "slurm", "--hosts", "h1,h3", "--hosts", "h1,h2"]
     command = slurm.cluster.words("head", line(scripted(script), *words))
     environment = {**os.environ, **slurm.environment()}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as running:
-        until(slurm, "RUNNING")
+        # A job that runs, but whose script does not yet, is queued again.
+        assert comes_true(begun.exists)
         slurm.said(*what)
         out, err = (text.decode() for text in running.communicate())
     slurm.said("scontrol", "update", "nodename=h3", "state=resume")

@@ -9,7 +9,13 @@ import pytest
 
 from skelgen.launch import Host
 from skelgen.prediction import Calibration, SkeletonFacts
-from skelgen.prediction.predict import PHASES, predict, ratio, verdict
+from skelgen.prediction.predict import (
+    MODEL_ERROR,
+    PHASES,
+    predict,
+    ratio,
+    verdict,
+)
 
 MEASURED = Calibration(
     application_runs_s=(20.0, 20.2, 19.8),
@@ -87,7 +93,8 @@ def test_the_error_of_the_method_is_part_of_the_interval():
         MEASURED, application_runs_s=(20.0,) * 3, skeleton_runs_s=(2.0,) * 3
     )
     found = predicted(replace(FACTS, calibration=exact), runs_s=(3.0,) * 3)
-    assert 0.02 < found.time_s.half_width < 0.06
+    # 90 % of a normal distribution lie within 1.64 standard deviations.
+    assert found.time_s.half_width == pytest.approx(1.64 * MODEL_ERROR, rel=0.15)
 
 
 @pytest.mark.parametrize(

@@ -220,38 +220,6 @@ def test_what_a_partition_never_gives_is_not_waited_for(slurm: Slurm, scripted) 
     assert said.endswith("Requested node configuration is not available")
 
 
-@pytest.mark.parametrize(
-    ("what", "why"),
-    [
-        (
-            ["scontrol", "update", "nodename=h3", "state=down", "reason=test"],
-            "was ended from outside (NODE_FAIL); host h3 is down",
-        ),
-        (["scancel", "--name=skelgen"], "was ended from outside (CANCELLED)"),
-    ],
-)
-def test_a_job_that_is_ended_from_outside_leaves_the_other_sets(
-    slurm: Slurm, scripted, what: list[str], why: str, tmp_path: Path
-) -> None:
-    begun = tmp_path / "begun"
-    script = f"[ $(hostname)-$SLURM_NNODES = h3-2 ] && touch {begun} && sleep 99"
-    words = ["--through", "slurm", "--hosts", "h1,h3", "--hosts", "h1,h2"]
-    command = slurm.cluster.words("head", line(scripted(script), *words))
-    environment = {**os.environ, **slurm.environment()}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    ) as running:
-        # A job that runs, but whose script does not yet, is queued again.
-        assert comes_true(begun.exists)
-        slurm.said(*what)
-        out, err = (text.decode() for text in running.communicate())
-    slurm.said("scontrol", "update", "nodename=h3", "state=resume")
-    found = json.loads(out)
-    assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
-    assert why in err
-    until(slurm, "")
-
-
 def test_an_interrupt_cancels_the_job(slurm: Slurm, scripted) -> None:
     folder = scripted("sleep 99")
     words = line(folder, "--through", "slurm", "--hosts", "h1,h2")

@@ -281,6 +281,12 @@ def _stat(pid: int) -> list[str]:
     return text.rpartition(")")[2].split()
 
 
+def lives(pid: int) -> bool:
+    """Say whether a process runs; one that nobody has collected yet does not."""
+    fields = _stat(pid)
+    return bool(fields) and fields[0] not in "ZX"
+
+
 def _started(pid: int) -> str:
     fields = _stat(pid)
     return fields[19] if fields else ""

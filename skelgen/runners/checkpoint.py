@@ -17,7 +17,6 @@ from typing import Protocol
 
 from skelgen.errors import ApplicationError
 from skelgen.launch.process import Interrupts
-from skelgen.launch.shim import mpi_of, shim
 from skelgen.runners.images import (
     Content,
     check_owner,
@@ -33,7 +32,9 @@ from skelgen.runners.marks import (
     check_ranks,
     marks_file,
     mean_s,
-    read_times,
+    named,
+    read_ranks,
+    recorder_variables,
     timed,
     times_file,
     write_marks,
@@ -139,11 +140,7 @@ class ImageRun:
             self.run_from(self._images[max(before, key=sum)], marks)
         else:
             self._mark(marks)
-            settings = {
-                "LD_PRELOAD": str(shim(mpi_of(self._application.launch))),
-                "SKELGEN_DIR": str(self._folder / "run"),
-                "SKELGEN_PHASES": str(self._folder),
-            }
+            settings = recorder_variables(self._folder, self._application.launch)
             self._checkpointer.start(
                 self._application.command(settings),
                 (self._application.folder or Path.cwd()).absolute(),
@@ -192,7 +189,7 @@ class ImageRun:
         with Interrupts() as interrupts:
             while True:
                 code = self._checkpointer.poll()  # before their words are read
-                told = [self._told(rank) for rank in range(self._application.ranks)]
+                told = read_ranks(self._folder, self._application.ranks)
                 check_ranks(told, self._application.ranks)
                 ranks = [one for one in told if one is not None and one.end in ends]
                 if len(ranks) == len(told):
@@ -200,21 +197,13 @@ class ImageRun:
                 if code is not None or time.monotonic() > until_s:
                     break
                 interrupts.pause(_PAUSE_S)
-        raise ApplicationError(self._failure(code, ends[0]))
-
-    def _told(self, rank: int) -> RankTimes | None:
-        with contextlib.suppress(OSError, ValueError):
-            return read_times(self._folder, rank)
-        return None
-
-    def _failure(self, code: int | None, awaited: str) -> str:
-        name = Path(self._application.launch.program[0]).name
         missing = [
-            rank
-            for rank in range(self._application.ranks)
-            if (one := self._told(rank)) is None or one.end != awaited
+            rank for rank, one in enumerate(told) if one is None or one.end not in ends
         ]
-        who = f"rank {missing[0]}" if len(missing) == 1 else f"{len(missing)} ranks"
+        raise ApplicationError(self._failure(code, named(missing), ends[0]))
+
+    def _failure(self, code: int | None, who: str, awaited: str) -> str:
+        name = Path(self._application.launch.program[0]).name
         where = "before its image was made" if awaited == "held" else "after a restore"
         if code is None:
             return (

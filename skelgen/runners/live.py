@@ -5,7 +5,6 @@ Needs no privilege, works over any network and with any MPI.
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import tempfile
 import time
@@ -19,7 +18,6 @@ import numpy as np
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished
 from skelgen.launch.process import Interrupts
-from skelgen.launch.shim import mpi_of, shim
 from skelgen.phases.counts import counts
 from skelgen.runners.interface import Application, Measured, Probe, Wanted
 from skelgen.runners.marks import (
@@ -28,7 +26,9 @@ from skelgen.runners.marks import (
     RankTimes,
     check_ranks,
     mean_s,
-    read_times,
+    named,
+    read_ranks,
+    recorder_variables,
     timed,
     times_file,
     write_marks,
@@ -96,11 +96,7 @@ class LiveRun:
         for rank in range(self._application.ranks):
             marks = [*timed(self._wanted, rank), (int(last[rank]), STOP)]
             write_marks(self._folder, rank, marks)
-        return {
-            "LD_PRELOAD": str(shim(mpi_of(self._application.launch))),
-            "SKELGEN_DIR": str(self._folder / "run"),
-            "SKELGEN_PHASES": str(self._folder),
-        }
+        return recorder_variables(self._folder, self._application.launch)
 
     def poll(self) -> Finished | None:
         """Return how it ended, None while it runs."""
@@ -186,18 +182,13 @@ class LiveRun:
 
     def _finish(self, done: Finished) -> None:
         self._done = done
-        for rank in range(self._application.ranks):
-            one = None
-            with contextlib.suppress(OSError, ValueError):
-                one = read_times(self._folder, rank)
-            self._ranks.append(one)
+        self._ranks = read_ranks(self._folder, self._application.ranks)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _failure(self, done: Finished) -> str:
         """Say why ranks did not tell their times."""
         name = Path(self._application.launch.program[0]).name
-        silent = [rank for rank, one in enumerate(self._ranks) if one is None]
-        who = f"rank {silent[0]}" if len(silent) == 1 else f"{len(silent)} ranks"
+        who = named([rank for rank, one in enumerate(self._ranks) if one is None])
         if done.timed_out:
             return (
                 f"{name} did not come to the end of its phases within "

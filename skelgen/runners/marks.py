@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen.errors import ApplicationError
+from skelgen.launch import LaunchCommand
 from skelgen.launch.folders import replace_file
+from skelgen.launch.shim import mpi_of, shim
 from skelgen.runners.interface import Wanted
 
 TIME, HOLD, STOP = "time", "hold", "stop"
@@ -42,6 +45,15 @@ class RankTimes:
     function: dict[int, str]
     end: str
     count: int
+
+
+def recorder_variables(folder: Path, launch: LaunchCommand) -> dict[str, str]:
+    """Return the variables that make the shim follow the files of a folder."""
+    return {
+        "LD_PRELOAD": str(shim(mpi_of(launch))),
+        "SKELGEN_DIR": str(folder / "run"),
+        "SKELGEN_PHASES": str(folder),
+    }
 
 
 def marks_file(folder: Path, rank: int) -> Path:
@@ -92,6 +104,20 @@ def read_times(folder: Path, rank: int) -> RankTimes | None:
         end=end,
         count=int(count),
     )
+
+
+def read_ranks(folder: Path, ranks: int) -> list[RankTimes | None]:
+    """Read what each rank measured; None where it is not there, or not whole."""
+    found: list[RankTimes | None] = [None] * ranks
+    for rank in range(ranks):
+        with contextlib.suppress(OSError, ValueError):
+            found[rank] = read_times(folder, rank)
+    return found
+
+
+def named(ranks: Sequence[int]) -> str:
+    """Name a rank, or tell how many there are."""
+    return f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks"
 
 
 def check_ranks(told: Iterable[RankTimes | None], expected: int) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from skelgen.errors import MachineError
+from skelgen.launch.process import lives
 from skelgen.runners import pid1
 
 #: Of the processes of an application, and how far above them others begin.
@@ -138,7 +139,7 @@ class Namespaces:
             self._process.wait()
         # It is the child of the one that was waited for, and may live a little longer.
         until_s = time.monotonic() + _TO_END_S
-        while self._init and _lives(self._init) and time.monotonic() < until_s:
+        while self._init and lives(self._init) and time.monotonic() < until_s:
             time.sleep(_PAUSE_S)
 
     def _ask(self, **request: Any) -> Any:
@@ -158,14 +159,6 @@ class Namespaces:
             told = self._process.stderr.readline().strip() or "they ended at once"
             raise MachineError(f"no namespaces for the application: {told}")
         return json.loads(line)
-
-
-def _lives(pid: int) -> bool:
-    """Say whether a process runs; one that nobody has collected yet does not."""
-    with contextlib.suppress(OSError):
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        return text.rpartition(")")[2].split()[0] not in "ZX"
-    return False
 
 
 def _only_child(pid: int) -> int:

@@ -365,8 +365,8 @@ class Imagined:
 
 @pytest.fixture
 def image_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ImageRun]:
-    monkeypatch.setattr(checkpoint, "shim", lambda _: Path("shim.so"))
-    monkeypatch.setattr(checkpoint, "mpi_of", lambda _: None)
+    monkeypatch.setattr("skelgen.runners.marks.shim", lambda _: Path("shim.so"))
+    monkeypatch.setattr("skelgen.runners.marks.mpi_of", lambda _: None)
     monkeypatch.setattr(
         checkpoint,
         "content_of",

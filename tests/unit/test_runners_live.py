@@ -58,8 +58,8 @@ Run = Callable[..., tuple[LiveRun, Made]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Run]:
-    monkeypatch.setattr(live, "mpi_of", lambda _: None)
-    monkeypatch.setattr(live, "shim", lambda _: Path("/shim.so"))
+    monkeypatch.setattr("skelgen.runners.marks.mpi_of", lambda _: None)
+    monkeypatch.setattr("skelgen.runners.marks.shim", lambda _: Path("/shim.so"))
 
     def start(*texts: str, ends: Finished | None = ENDED) -> tuple[LiveRun, Made]:
         made = Made(texts, ends)

@@ -20,6 +20,7 @@ from skelgen.launch.process import Interrupts
 from skelgen.runners.images import (
     Content,
     check_owner,
+    content_at,
     content_of,
     new_image,
     read_manifest,
@@ -96,6 +97,7 @@ class ImageRun:
     ) -> None:
         self._application, self._checkpointer = application, checkpointer
         self._limit_s, self._kept = limit_s, kept is not None
+        self._content = content_of(checkpointer.name, application)
         self._ahead = sorted(wanted, key=lambda one: int(one.warm.sum()))
         self._images: dict[tuple[int, ...], Path] = {}
         if kept is None:
@@ -113,23 +115,19 @@ class ImageRun:
             if _place(one) in self._images:
                 continue
             self._run_to(one)
-            content = content_of(self._checkpointer.name, self._application, one)
             name = f"image-{one.phase}-{one.occurrence}"
             self._keep_marks(name)
             with new_image(self._folder / name) as image:
-                self._checkpointer.save(image, content)
+                self._checkpointer.save(image, content_at(self._content, one))
             self._images[_place(one)] = image
 
     def _find(self) -> None:
         """Find images that were kept for this application."""
+        wanted = {content_at(self._content, one) for one in self._ahead}
         for image in self._folder.glob("image-*-*"):
             content = read_manifest(image).content
-            place = content.warm
-            known = {_place(one): one for one in self._ahead}
-            if place in known and content == content_of(
-                self._checkpointer.name, self._application, known[place]
-            ):
-                self._images[place] = image
+            if content in wanted:
+                self._images[content.warm] = image
 
     def _run_to(self, wanted: Wanted) -> None:
         """Run the application until it holds, from the last image before if any."""

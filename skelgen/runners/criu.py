@@ -24,13 +24,10 @@ from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.fetch_criu import Criu, find_criu
 from skelgen.runners.images import (
     Content,
-    Manifest,
     check_disk,
-    check_machine,
-    read_manifest,
+    complete,
+    ready,
     size_bytes,
-    this_machine,
-    write_manifest,
 )
 from skelgen.runners.interface import Application, Probe, Wanted
 from skelgen.runners.namespaces import Namespaces, Task
@@ -38,8 +35,6 @@ from skelgen.runners.processes import (
     check_devices,
     copy_own_files,
     files_open_for_writing,
-    give_files_back,
-    keep_files,
     last_number,
     memory_bytes,
 )
@@ -154,33 +149,20 @@ class CriuCheckpointer:
         # The processes are gone, and the files that they had stand still.
         for folder in folders:
             copy_own_files(folder, image / folder.name)
-        keep_files(open_files, image)
-        manifest = Manifest(
-            content,
-            this_machine(),
-            size_bytes=size_bytes(image),
-            folder=str(image.absolute()),
-            root=self._root,
-            last_pid=last_pid,
-            open_files=open_files,
-        )
-        write_manifest(image, manifest)
+        complete(image, content, open_files, root=self._root, last_pid=last_pid)
         self.end()
 
     def load(self, image: Path) -> None:
         """Restore an image into new namespaces."""
-        manifest = read_manifest(image)
-        check_machine(manifest, image, this_machine())
-        self._namespaces = Namespaces(manifest.last_pid)
-        try:
+        manifest = ready(image)
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.end)
+            self._namespaces = Namespaces(manifest.last_pid)
             for folder in self._namespaces.memory_folders():
                 copy_own_files(image / folder.name, folder)
-            give_files_back(manifest.open_files or {}, image)
             self._root = manifest.root
             self._run_criu(restore_arguments(image), image, "restore")
-        except BaseException:
-            self.end()
-            raise
+            undo.pop_all()
 
     def poll(self) -> int | None:
         """Return how the application ended; None while it runs."""

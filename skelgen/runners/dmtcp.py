@@ -19,20 +19,14 @@ from skelgen.launch.process import Started, descendants, run
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.images import (
     Content,
-    Manifest,
     check_disk,
-    check_machine,
-    read_manifest,
-    size_bytes,
-    this_machine,
-    write_manifest,
+    complete,
+    ready,
 )
 from skelgen.runners.interface import Application, Probe, Wanted
 from skelgen.runners.processes import (
     check_devices,
     files_open_for_writing,
-    give_files_back,
-    keep_files,
     memory_bytes,
 )
 
@@ -108,29 +102,19 @@ class DmtcpCheckpointer:
         check_disk(image, memory_bytes(tasks) + sum(open_files.values()))
         _remove_parts(image.parent)
         try:
-            self._command("--bcheckpoint")
-        except BaseException:
-            self.end()
+            try:
+                self._command("--bcheckpoint")
+            finally:
+                self.end()
+            for part in _parts(image.parent):
+                part.rename(image / part.name)
+        finally:
             _remove_parts(image.parent)
-            raise
-        self.end()
-        for part in _parts(image.parent):
-            part.rename(image / part.name)
-        keep_files(open_files, image)
-        manifest = Manifest(
-            content,
-            this_machine(),
-            size_bytes=size_bytes(image),
-            folder=str(image.absolute()),
-            open_files=open_files,
-        )
-        write_manifest(image, manifest)
+        complete(image, content, open_files)
 
     def load(self, image: Path) -> None:
         """Restore an image."""
-        manifest = read_manifest(image)
-        check_machine(manifest, image, this_machine())
-        give_files_back(manifest.open_files or {}, image)
+        ready(image)
         self._begin(restart_arguments(image), image, {})
 
     def poll(self) -> int | None:

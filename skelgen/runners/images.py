@@ -13,7 +13,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from skelgen.errors import InputError, MachineError
 from skelgen.launch.files import file_hashes
 from skelgen.launch.shim import mpi_of
 from skelgen.runners.interface import Application, Wanted
+from skelgen.runners.processes import give_files_back, keep_files
 from skelgen.units import format_bytes
 
 #: Images are a little larger than the memory in them [1].
@@ -95,11 +96,11 @@ class Manifest:
     folder: str
     root: int = 0
     last_pid: int = 0
-    open_files: dict[str, int] | None = None
+    open_files: dict[str, int] = field(default_factory=dict)
 
 
-def content_of(backend: str, application: Application, wanted: Wanted) -> Content:
-    """Return what an image for an occurrence holds."""
+def content_of(backend: str, application: Application) -> Content:
+    """Return what images of an application hold, without the place."""
     folder, known = application.folder or Path.cwd(), application.files
     # What else the arguments name is written by the application: it is never the same.
     named = [
@@ -113,9 +114,16 @@ def content_of(backend: str, application: Application, wanted: Wanted) -> Conten
         mpi=mpi_of(application.launch).title,
         program=hashlib.sha256(repr(facts).encode()).hexdigest(),
         ranks=application.ranks,
+    )
+
+
+def content_at(content: Content, wanted: Wanted) -> Content:
+    """Return what an image for an occurrence holds."""
+    return replace(
+        content,
         phase=wanted.phase,
         occurrence=wanted.occurrence,
-        warm=tuple(int(count) for count in wanted.warm),
+        warm=tuple(wanted.warm.tolist()),
     )
 
 
@@ -152,6 +160,46 @@ def check_machine(manifest: Manifest, image: Path, here: Machine) -> None:
         reason = f"it was made on Linux {there.kernel}, this is {here.kernel}"
     if reason:
         raise MachineError(f"{image} cannot be restored here: {reason}; make it again")
+
+
+def complete(
+    image: Path,
+    content: Content,
+    open_files: dict[str, int],
+    *,
+    root: int = 0,
+    last_pid: int = 0,
+) -> None:
+    """Keep the files that the application was writing, and write the manifest."""
+    keep_files(open_files, image)
+    manifest = Manifest(
+        content,
+        this_machine(),
+        size_bytes=size_bytes(image),
+        folder=str(image.absolute()),
+        root=root,
+        last_pid=last_pid,
+        open_files=open_files,
+    )
+    write_manifest(image, manifest)
+
+
+def ready(image: Path) -> Manifest:
+    """Make files what they were when an image was made that is to be restored here.
+
+    Raises
+    ------
+    InputError
+        When it is no whole image.
+    MachineError
+        When this machine cannot take it.
+    ApplicationError
+        When a file cannot be written.
+    """
+    manifest = read_manifest(image)
+    check_machine(manifest, image, this_machine())
+    give_files_back(manifest.open_files, image)
+    return manifest
 
 
 def write_manifest(image: Path, manifest: Manifest) -> None:
@@ -241,12 +289,12 @@ def new_image(image: Path) -> Iterator[Path]:
             f"{image} is an image of another program, input or number of ranks; remove "
             "it, or name another folder with --images"
         ) from error
-    try:
-        yield image
-    except BaseException as error:
-        shutil.rmtree(image, ignore_errors=True)
-        if isinstance(error, OSError):
+    with contextlib.ExitStack() as undo:
+        undo.callback(shutil.rmtree, image, ignore_errors=True)
+        try:
+            yield image
+        except OSError as error:
             raise MachineError(
                 f"{image} cannot be filled ({error}); name another disk with --images"
             ) from error
-        raise
+        undo.pop_all()

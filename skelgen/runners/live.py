@@ -5,6 +5,7 @@ Needs no privilege, works over any network and with any MPI.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import time
@@ -84,11 +85,10 @@ class LiveRun:
         self._hung = False
         self._begin_s = time.monotonic()
         self._told, self._changed_s, self._looked_s = 0, 0.0, 0.0
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(shutil.rmtree, self._folder, ignore_errors=True)
             self._running = application.start(self._prepare(), limit_s=limit_s)
-        except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
+            undo.pop_all()
 
     def _prepare(self) -> dict[str, str]:
         """Write the marks; return the variables that make the shim follow them."""
@@ -123,9 +123,8 @@ class LiveRun:
             try:
                 while (done := self.poll()) is None:
                     interrupts.pause(_PAUSE_S)
-            except BaseException:
+            finally:
                 self.stop()
-                raise
         return done
 
     def request(self, wanted: Wanted) -> None:

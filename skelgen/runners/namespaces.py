@@ -82,14 +82,13 @@ class Namespaces:
             )
         except OSError as error:
             raise MachineError(f"cannot run unshare: {error.strerror}") from error
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.end)
             if (trouble := self._answer()) is not None:
                 raise MachineError(f"no namespaces for the application: {trouble}")
             self._ask(do="count", pid=last_pid + (last_pid > FIRST_PID) * _APART)
             self._init = _only_child(self._process.pid)
-        except BaseException:
-            self.end()
-            raise
+            undo.pop_all()
 
     def memory_folders(self) -> tuple[Path, ...]:
         """Return their own /dev/shm and /tmp as these are seen from here."""

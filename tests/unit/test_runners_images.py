@@ -159,7 +159,7 @@ def test_an_output_that_the_arguments_name_makes_no_other_content(
     one = Application(launch, 2, tmp_path, files=("/bin/true", str(tmp_path / "input")))
 
     def content() -> Content:
-        return content_of("criu", one, wanted(1, 100))
+        return content_of("criu", one)
 
     (tmp_path / "input").write_text("1")
     before = content()
@@ -370,13 +370,7 @@ def image_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ImageRun]:
     monkeypatch.setattr(
         checkpoint,
         "content_of",
-        lambda name, _, one: Content(
-            name,
-            ranks=2,
-            occurrence=one.occurrence,
-            phase=one.phase,
-            warm=tuple(one.warm.tolist()),
-        ),
+        lambda name, _: Content(name, ranks=2),
     )
     monkeypatch.setattr(checkpoint, "_TO_END_S", 0.0)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,13 +48,10 @@ class Plan:
         In the order in which they end.
     expected_s : float
         Time of the application in the recording until the last of them ends [s].
-    left_out : tuple of int
-        Numbers of the phases that come too late to be reached.
     """
 
     wanted: tuple[Wanted, ...]
     expected_s: float
-    left_out: tuple[int, ...] = ()
 
 
 def in_one_run(signature: PhaseSignature, extent: Extent) -> Plan:
@@ -72,41 +68,44 @@ def in_one_run(signature: PhaseSignature, extent: Extent) -> Plan:
         When the signature has no phases.
     """
     check_phases(signature)
-    usual = {
-        stored.phase.number: _measurable(stored, extent) for stored in signature.phases
+    known = {
+        stored.phase.number: [
+            (elapsed_s(signature, one), _wanted(stored, one, extent))
+            for one in _measurable(stored, extent)
+        ]
+        for stored in signature.phases
     }
     earliest_s = {
-        number: elapsed_s(signature, found[min(extent.fewest, len(found)) - 1])
-        for number, found in usual.items()
+        number: found[: extent.fewest][-1][0] for number, found in known.items()
     }
-    until_s = extent.share * signature.application_s
-    reached, enough = 0.0, _REACHED * signature.covered_share
-    groups = set()
-    for stored in sorted(
-        signature.phases, key=lambda one: earliest_s[one.phase.number]
-    ):
+    until_s = max(
+        extent.share * signature.application_s, _enough_s(signature, earliest_s)
+    )
+    wanted = [pair for found in known.values() for pair in found if pair[0] <= until_s]
+    wanted.sort(key=lambda pair: int(pair[1].end.sum()))
+    return Plan(tuple(one for _, one in wanted), max(end_s for end_s, _ in wanted))
+
+
+def _enough_s(signature: PhaseSignature, earliest_s: Mapping[int, float]) -> float:
+    """Return when a phase of each of the groups with most of the time was measured [s].
+
+    Parameters
+    ----------
+    signature : PhaseSignature
+    earliest_s : mapping of int to float
+        When each phase, by its number, was measured often enough [s].
+    """
+    shares: dict[Hashable, float] = {}
+    for one in signature.phases:
+        shares[one.group] = shares.get(one.group, 0.0) + one.phase.share
+    reached, enough, until_s = 0.0, _REACHED * signature.covered_share, 0.0
+    for one in sorted(signature.phases, key=lambda one: earliest_s[one.phase.number]):
         if reached >= enough:
             break
-        if stored.group in groups:
-            continue
-        groups.add(stored.group)
-        reached += math.fsum(
-            one.phase.share for one in signature.phases if one.group == stored.group
-        )
-        until_s = max(until_s, earliest_s[stored.phase.number])
-    wanted = [
-        (elapsed_s(signature, one), _wanted(stored, one, extent))
-        for stored in signature.phases
-        for one in usual[stored.phase.number]
-        if elapsed_s(signature, one) <= until_s
-    ]
-    wanted.sort(key=lambda pair: int(pair[1].end.sum()))
-    found = {one.phase for _, one in wanted}
-    return Plan(
-        tuple(one for _, one in wanted),
-        max(end_s for end_s, _ in wanted),
-        tuple(number for number in usual if number not in found),
-    )
+        if one.group in shares:
+            reached += shares.pop(one.group)
+            until_s = earliest_s[one.phase.number]
+    return until_s
 
 
 def by_images(signature: PhaseSignature, extent: Extent) -> Plan:

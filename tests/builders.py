@@ -22,9 +22,9 @@ communicator: ``to=1``; ``to=+1`` and ``from=-1`` are relative and wrap around;
 message had, ``from=*`` one that was never resolved. Other words: ``root=``,
 ``tag2=`` and ``from=`` of a Sendrecv, ``type=8`` (bytes of an element),
 ``sends=1,2`` and ``receives=3,4`` (bytes for each rank), ``comm=`` (default world;
-``self``), ``inplace``. ``window w members=0,1`` defines a window, whose epochs have
-the communicators ``w:fence``, ``w:pscw``, ``w:lock``, ``w:open``; ``partners=`` names
-those of Win_post, Win_start, Win_complete and Win_wait. ``repeat 3,5 {`` has 3 trips
+``self``), ``inplace``, ``holes``. ``window w members=0,1`` defines a window, whose
+epochs have the communicators ``w:fence``, ``w:pscw``, ``w:lock``, ``w:open``;
+``partners=`` names those of Win_post, Win_start, Win_complete and Win_wait. ``repeat 3,5 {`` has 3 trips
 at its first execution and 5 at its second, and so on in turn. A communicator with
 neighbours has, for each of its ranks, ``sources=1,2;-;0`` and ``destinations=``.
 
@@ -45,6 +45,7 @@ from skelgen.events.functions import TWO_SIDED
 from skelgen.events.types import (
     COMPLETED,
     EXPOSED,
+    HOLES,
     IN_PLACE,
     NO_COMMUNICATOR,
     NO_PEER,
@@ -56,6 +57,7 @@ from skelgen.events.types import (
 )
 
 WORLD = 0
+_FLAGS = {"inplace": IN_PLACE, "holes": HOLES}
 _WITHOUT_COMMUNICATOR = {Kind.START, Kind.COMPLETE, Kind.RELEASE, Kind.LOCAL}
 
 
@@ -390,8 +392,8 @@ class _Reader:
         if key in ("to", "from", "root"):
             comm = options.get("comm", WORLD)
             options["peer2" if receives else "peer"] = self._peer(rank, comm, value)
-        elif key == "inplace":
-            options["flags"] |= IN_PLACE
+        elif key in _FLAGS:
+            options["flags"] |= _FLAGS[key]
         elif key == "partners":
             members = self.builder.communicators[options.get("comm", WORLD)].members
             own = members.index(rank)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skelgen.events.types import IN_PLACE, NO_PEER, NO_TAG
+from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, NO_TAG
 from skelgen.loops import Nest
 from skelgen.signature import Family, Provenance, RankGroup, Signature, Spread
 from skelgen.skeleton import Operation, Plan, Program, Report, Series
@@ -35,6 +35,7 @@ class Do:
     datatype: int = 1
     op: int = 0
     in_place: bool = False
+    holes: bool = False
     vectors: object = None
     site: int = 0
 
@@ -77,7 +78,7 @@ class Builder:
         varying = not isinstance(do.peer, int)
         symbol = (
             self.functions.index(do.function),
-            IN_PLACE if do.in_place else 0,
+            IN_PLACE * do.in_place | HOLES * do.holes,
             do.family,
             VARYING if varying else do.peer,
             do.tag,

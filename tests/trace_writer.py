@@ -157,10 +157,11 @@ class RankWriter:
             self.define("SITE", *words)
         return site
 
-    def type(self, size: int, name: str = "") -> int:
-        number, new = self._once("type", (size, name))
+    def type(self, size: int, name: str = "", *, holes: bool = False) -> int:
+        number, new = self._once("type", (size, name, holes))
         if new:
-            rest = zigzag(0) + zigzag(size) + varint(0) + varint(1) + string(name)
+            extent = zigzag(0) + zigzag(2 * size if holes else size)
+            rest = extent + varint(0) + varint(not holes) + string(name)
             self.define("TYPE", varint(number), varint(size), rest)
         return number
 
@@ -256,6 +257,7 @@ class RankWriter:
         vector_b: Any = None,
         site: int | tuple[int, ...] | None = None,
         varies: str = "",
+        holes: bool = False,
         extras: Any = None,
         **values: int,
     ) -> None:
@@ -263,7 +265,8 @@ class RankWriter:
 
         `flags` are words of enum skelgen_shape_flags; HAS and VECTOR follow from the
         arguments. `requests` is an age, a list of ages, or a reference ``(r,)``.
-        `type_a` and `type_b` are sizes. `varies` are words of what varies: PEER, LIST.
+        `type_a` and `type_b` are sizes, with `holes` in memory. `varies` are words of
+        what varies: PEER, LIST.
         `extras` gives lost_us, overhead, polls, statuses, foreign, object, error.
         """
         words = [*flags.split(), *(f"VARIES_{v}" for v in varies.split())]
@@ -279,8 +282,8 @@ class RankWriter:
             "function": self.function(function),
             "flags": bits,
             "comm": comm,
-            "type_a": self.type(type_a) if type_a else 0,
-            "type_b": self.type(type_b) if type_b else 0,
+            "type_a": self.type(type_a, holes=holes) if type_a else 0,
+            "type_b": self.type(type_b, holes=holes) if type_b else 0,
             "site": self.site(site) if site is not None else 0,
             "reference": self.reference(requests),
         }

@@ -20,6 +20,7 @@ from skelgen.events.functions import (
 from skelgen.events.sizes import set_sizes
 from skelgen.events.types import (
     FAILED_POLL,
+    HOLES,
     IN_PLACE,
     NO_COMMUNICATOR,
     NO_PEER,
@@ -138,6 +139,7 @@ def interpret(
     rows["function"] = [names.function(name) for name in functions]
     for flag, bit in _BITS.items():
         rows["flags"][flagged(raw, flag)] |= bit
+    rows["flags"][_with_holes(file, infos)] |= HOLES
     rows["communicator"] = _mapped(raw["comm"], index, NO_COMMUNICATOR)
     rows["op"] = np.minimum(raw["op"], _LARGEST)
     element = np.where(raw["type_a"] != 0, raw["bytes_a"], raw["bytes_b"])
@@ -160,6 +162,20 @@ def flagged(raw: NDArray[np.void], name: str) -> NDArray[np.bool_]:
     flags: NDArray[np.uint32] = raw["flags"]
     has: NDArray[np.bool_] = (flags & trace_format()[f"SHAPE_{name}"]) != 0
     return has
+
+
+def _with_holes(file: RankFile, infos: list[FunctionInfo]) -> NDArray[np.bool_]:
+    """Say which shapes are messages that do not lie in one piece in memory.
+
+    MPI gathers them in other ways than the rest, often with more meetings.
+    """
+    types = file.definitions.types
+    holed = [number for number, one in types.items() if not one.contiguous]
+    raw = file.shapes
+    found: NDArray[np.bool_] = np.isin(raw["type_a"], holed)
+    found |= np.isin(raw["type_b"], holed)
+    found &= np.array([info.kind in (*SENDING, *RECEIVING) for info in infos], bool)
+    return found
 
 
 def _functions(file: RankFile) -> list[str]:

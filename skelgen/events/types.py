@@ -24,8 +24,9 @@ WINDOW_KINDS = ("window", "fence_window", "pscw_window", "lock_window", "open_wi
 EXPOSED, COMPLETED = 0, 1
 
 #: Bits of the column ``flags``. FAILED_POLL: a Test or Iprobe that found nothing; it
-#: has no ages, and its size is the number of polls in a row that it stands for.
-WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE, FAILED_POLL = 1, 2, 4, 8
+#: has no ages, and its size is the number of polls in a row that it stands for. HOLES:
+#: the message to or from one partner does not lie in one piece in memory.
+WILDCARD_SOURCE, WILDCARD_TAG, IN_PLACE, FAILED_POLL, HOLES = 1, 2, 4, 8, 16
 
 #: What is constant about a call; equal calls share one row. Wildcards are
 #: resolved: ``peer`` and ``tag`` hold the source and tag that the message had. A

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from skelgen.events import Kind, function_info
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED, WITH_PARTNERS
 from skelgen.events.types import (
+    HOLES,
     IN_PLACE,
     NO_PEER,
     NO_TAG,
@@ -27,6 +28,7 @@ _FLAGS = {
     "any_source": WILDCARD_SOURCE,
     "any_tag": WILDCARD_TAG,
     "in_place": IN_PLACE,
+    "holes": HOLES,
 }
 _CODES = {"nobody": PROC_NULL, "varying": VARYING}
 _LARGEST = (1 << 31) - 1

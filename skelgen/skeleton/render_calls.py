@@ -82,8 +82,8 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     outgoing = sent(around, index) if step.sends else received(around, index)
     arguments = [
         outgoing,
-        size(around, step),
-        "MPI_BYTE",
+        size(around, step, step.block_bytes),
+        _datatype(step),
         peer(around, step),
         str(max(step.tag, 0)),
         f"{around.group(step).name}.comm",
@@ -93,6 +93,11 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     elif step.kind is Kind.RECEIVE:
         arguments.append("MPI_STATUS_IGNORE")
     return [call(depth, _message_name(step), arguments)]
+
+
+def _datatype(step: Step) -> str:
+    """Return bytes, or blocks with holes between them as the application's type has."""
+    return f"holes_{step.block_bytes}" if step.holes else "MPI_BYTE"
 
 
 def _message_name(step: Step) -> str:
@@ -116,7 +121,9 @@ def _message_name(step: Step) -> str:
 
 def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
     step = around.routine.steps[index]
-    count, capacity = size(around, step), str(around.extents[index].receive)
+    datatype, block = _datatype(step), step.block_bytes
+    count = size(around, step, block)
+    capacity = str(-(-max(place.capacity_bytes for place in step.everywhere) // block))
     to = [
         peer(around, step),
         str(max(step.tag, 0)),
@@ -131,10 +138,10 @@ def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
     incoming = received(around, index)
     # Replacing takes one count for both directions.
     if step.function.endswith("_replace") and count == capacity:
-        arguments = [incoming, count, "MPI_BYTE", *to, *source, *end]
+        arguments = [incoming, count, datatype, *to, *source, *end]
         return [call(depth, f"{name}_replace", arguments)]
-    outgoing = [sent(around, index), count, "MPI_BYTE", *to]
-    arguments = [*outgoing, incoming, capacity, "MPI_BYTE", *source, *end]
+    outgoing = [sent(around, index), count, datatype, *to]
+    arguments = [*outgoing, incoming, capacity, datatype, *source, *end]
     return [call(depth, name, arguments)]
 
 

@@ -11,7 +11,7 @@ take theirs in front of these.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from skelgen.errors import InputError
 from skelgen.events.functions import TWO_SIDED, Kind
@@ -102,6 +102,9 @@ def extent(step: Step, group_size: int) -> Extent:
             f"{step.function} moves {max(found.send, found.receive)} bytes in a "
             f"call; a skeleton can move {_MOST_BYTES}"
         )
+    if step.holes:  # as wide as the blocks between them
+        block = 2 * step.block_bytes
+        found = Extent(*(-(-2 * needed // block) * block for needed in astuple(found)))
     return found
 
 

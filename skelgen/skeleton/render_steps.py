@@ -20,7 +20,7 @@ from skelgen.events.functions import (
     Kind,
     function_info,
 )
-from skelgen.events.types import IN_PLACE, NO_PEER, PROC_NULL
+from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, PROC_NULL
 from skelgen.skeleton.render_sizes import even
 from skelgen.skeleton.types import Operation, Plan
 from skelgen.symbols import VARYING
@@ -56,6 +56,8 @@ class Step:
         The calls at all places of a text that stands at several; empty for others.
     in_place : tuple of bool
         Of each rank.
+    holes : bool
+        Whether the message has holes in memory, on any rank.
     present : tuple of bool
         Whether each rank executes it.
     peer, peer2 : (ranks, s) int arrays
@@ -84,6 +86,7 @@ class Step:
     ages: tuple[int, ...]
     occurrences: int
     in_place: tuple[bool, ...]
+    holes: bool
     present: tuple[bool, ...]
     peer: NDArray[np.int64]
     peer2: NDArray[np.int64]
@@ -137,6 +140,7 @@ class Step:
             self.ages,
             self.partners,
             self.in_place,
+            self.holes,
             self.present,
             self.to.tobytes(),
             self.of.tobytes(),
@@ -151,6 +155,13 @@ class Step:
     def time_us(self) -> float:
         """Return the time of all occurrences on a rank, about [us]."""
         return self.occurrences * (float(self.compute_us.mean()) + self.call_us)
+
+    @property
+    def block_bytes(self) -> int:
+        """Return the size of the pieces of its message in memory [bytes]."""
+        if not self.holes:
+            return 1
+        return next(size for size in (8, 4, 2, 1) if self.datatype_bytes % size == 0)
 
     @property
     def on_window(self) -> bool:
@@ -209,7 +220,7 @@ def join_step(
     symbol = plan.symbols[first.symbol]
     info = info_of(plan, first)
     rows = _Rows(operations, order)
-    flags = [bool(plan.symbols[op.symbol]["flags"] & IN_PLACE) for op in operations]
+    flags = [int(plan.symbols[op.symbol]["flags"]) for op in operations]
     unit = max(1, int(symbol["datatype_bytes"]))
     with_peer, both = info.kind in _PEERS, info.kind in TWO_SIDED
     sizes = rows.of([op.size_bytes.values for op in operations])
@@ -226,7 +237,8 @@ def join_step(
         site=int(symbol["site"]),
         ages=first.ages,
         occurrences=max(op.occurrences for op in operations),
-        in_place=rows.each(flags),
+        in_place=rows.each([bool(of & IN_PLACE) for of in flags]),
+        holes=any(of & HOLES for of in flags),
         present=rows.each(present),
         peer=rows.whole([_peers(op, plan) for op in operations if with_peer]),
         peer2=rows.whole([_constant(op, plan, "peer2") for op in operations if both]),

@@ -68,6 +68,8 @@ class Uses:
         Longest list of requests that a helper takes.
     rings : tuple of Ring
         For requests that are looked up by age.
+    holes : tuple of int
+        Sizes of the blocks of messages with holes between them [bytes].
     """
 
     compute: bool
@@ -88,6 +90,7 @@ class Uses:
     persistent: bool
     most: int
     rings: tuple[Ring, ...]
+    holes: tuple[int, ...]
 
     @classmethod
     def of(cls, text: str, joined: Sequence[Routine], tables: Tables) -> Uses:
@@ -113,4 +116,5 @@ class Uses:
             persistent=any(step.info.persistent for step in steps),
             most=max((len(step.ages) for step in steps), default=0),
             rings=tuple(_rings(text, steps)),
+            holes=tuple(sorted({step.block_bytes for step in steps if step.holes})),
         )

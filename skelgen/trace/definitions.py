@@ -162,8 +162,8 @@ class Collector:
         payload.zigzag()  # lower bound
         payload.zigzag()  # extent
         payload.varint()  # combiner
-        payload.varint()  # contiguous
-        _once(self.types, number, TypeDefinition(size, payload.string()))
+        contiguous = bool(payload.varint())
+        _once(self.types, number, TypeDefinition(size, payload.string(), contiguous))
 
     def _list(self, payload: Payload) -> None:
         payload.varint()  # the kernel has checked that it is the next one

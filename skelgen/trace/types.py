@@ -73,10 +73,20 @@ class FunctionDefinition:
 
 @dataclass(frozen=True, slots=True)
 class TypeDefinition:
-    """A datatype of a file: the size of an element [bytes] and its name."""
+    """A datatype of a file.
+
+    Attributes
+    ----------
+    size_bytes : int
+        Of an element [bytes].
+    name : str
+    contiguous : bool
+        Whether elements lie in memory without holes, inside and between them.
+    """
 
     size_bytes: int
     name: str
+    contiguous: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import pytest
 from skelgen.events import collect
 from skelgen.events.types import (
     FAILED_POLL,
+    HOLES,
     IN_PLACE,
     NO_PEER,
     NO_TAG,
@@ -304,6 +305,19 @@ def test_size_is_that_of_the_side_that_counts(tmp_path, function, values, size):
     assert calls.size_bytes.tolist() == [size]
     in_place = bool(named(calls, 0)["flags"] & IN_PLACE)
     assert in_place == (values.get("flags") == "IN_PLACE")
+
+
+@pytest.mark.parametrize(
+    ("function", "holes", "expected"),
+    [("Send", True, HOLES), ("Send", False, 0), ("Allreduce", True, 0)],
+)
+def test_messages_that_do_not_lie_in_one_piece_are_known(
+    tmp_path, function, holes, expected
+):
+    writer = begun(0, 2)
+    to = {"peer": 1, "tag": 0} if function == "Send" else {}
+    writer.event(f"MPI_{function}", 1, 1, holes=holes, count_a=1, type_a=4096, **to)
+    assert named(collected(tmp_path, writer).calls, 0)["flags"] == expected
 
 
 A, B = [1, 2, 3], [4, 5, 6]

@@ -116,6 +116,18 @@ def test_working_in_place_at_the_root_only_is_one_call() -> None:
     assert "MPI_Reduce(world.rank == 0 ? MPI_IN_PLACE : out, in" in text
 
 
+def test_messages_that_are_gathered_in_memory_have_holes_there() -> None:
+    build = Builder(2)
+    send = Do("MPI_Isend", size=4096, datatype=4096, peer=1, tag=1, holes=True)
+    receive = Do("MPI_Irecv", size=100, datatype=50, peer=1, tag=2, holes=True)
+    wait = Do("MPI_Waitall", ages=(1, 2))
+    text = source(build.program([0, 1], send, receive, wait))
+    assert "MPI_Isend(out, 512, holes_8, " in text
+    assert "MPI_Irecv(in, 50, holes_2, " in text
+    assert "out = touched(8192);" in text and "in = touched(256);" in text
+    assert "holes_2 = with_holes(2);" in text and "holes_8 = with_holes(8);" in text
+
+
 def test_communicators_have_formulas_where_there_are_some() -> None:
     build = Builder(6)
     rows = build.family("split", (0, 1, 2), (3, 4, 5))

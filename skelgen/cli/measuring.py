@@ -124,7 +124,13 @@ def measure(
 
 
 def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
-    """Return what machines are told of a measurement."""
+    """Return what machines are told of a measurement.
+
+    Its last two keys are what a study of the workload takes of it.
+    """
+    from skelgen.workload.store import plain_phases
+    from skelgen.workload.types import point_phases
+
     found = done.estimate
     known = {} if done.aet_s is None else {"aet_s": done.aet_s}
     return {
@@ -143,6 +149,12 @@ def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
         "set_s": done.set_s,
         **known,
         "verdict": found.verdict,
+        "ranks": done.ranks,
+        "structures": plain_phases(
+            point_phases(
+                [phase for phase, _ in found.known], [time for _, time in found.known]
+            )
+        ),
     }
 
 

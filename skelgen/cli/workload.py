@@ -136,7 +136,8 @@ def add(
         Path,
         typer.Argument(
             metavar="RUN",
-            help="Folder of a recorded run, or a phase signature.",
+            help="Folder of a recorded run, a phase signature, or what skelgen measure "
+            "--json printed.",
             show_default=False,
         ),
     ],
@@ -236,13 +237,13 @@ def _facts(found: Forecast) -> dict[str, Any]:
                 "key": one.part.key or None,
                 "calls": one.part.calls,
                 "weight": one.weight.value,
-                "weight_function": one.weight_fit.function.text,
+                "weight_function": one.fits.weight.function.text,
                 "weight_flags": [_told(flag) for flag in one.weight.flags],
                 "time_s": one.time.value,
                 "time_p5_s": one.time.p5,
                 "time_p95_s": one.time.p95,
-                "time_function": one.time_fit.function.text,
-                "time_error": one.time_fit.error,
+                "time_function": one.fits.time.function.text,
+                "time_error": one.fits.time.error,
                 "time_flags": [_told(flag) for flag in one.time.flags],
                 "share": one.total_s / found.paet_s if found.paet_s else 0.0,
             }
@@ -286,9 +287,9 @@ def _row(number: int, one: PartForecast, found: Forecast) -> list[str]:
         f"{one.weight.value:.0f}",
         format_seconds(one.time.value),
         f"{one.total_s / found.paet_s:.1%}" if found.paet_s else "-",
-        f"{one.time_fit.error:.1%}",
-        one.time_fit.function.text,
-        one.weight_fit.function.text,
+        f"{one.fits.time.error:.1%}",
+        one.fits.time.function.text,
+        one.fits.weight.function.text,
         " ".join(names),
     ]
 

@@ -56,9 +56,10 @@ def fit(
     """
     points = Points.gather(workloads, values, whole=whole)
     if not points.varied:
+        same = ", ".join(f"{name}={value:g}" for name, value in workloads[0].items())
         raise InputError(
-            f"all workloads are {dict(workloads[0])}: a function of the workload needs "
-            "at least two different ones; record another"
+            f"all workloads are {same}: a function of the workload needs at least two "
+            "different ones; record another, or take those of another machine"
         )
 
     def of_one(line: Points) -> tuple[tuple[Candidate, ...], list[Flag]]:

@@ -47,10 +47,10 @@ def refit(
     candidates = tuple(_refitted(one, points) for one in fit.candidates)
     flags = [flag for flag in fit.flags if flag.kind is not FlagKind.FEW_POINTS]
     if len(points.values) <= len(fit.function.terms):
-        told = f"{len(points.values)} workloads for {len(fit.function.terms)} "
-        told += "coefficients: all of them are scaled alike, record more to tell"
+        told = f"workloads here: {len(points.values)}, coefficients: "
+        told += f"{len(fit.function.terms)}; all are scaled alike, record more to tell"
         flags.append(Flag(FlagKind.FEW_POINTS, told))
-    if candidates[0].error > threshold:
+    if len(points.values) > 1 and candidates[0].error > threshold:
         told = "the functions of the first machine miss points left out here by "
         told += f"{candidates[0].error:.1%}; fit this machine by its own points"
         flags.append(Flag(FlagKind.MISFIT, told))

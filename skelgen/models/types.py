@@ -32,6 +32,7 @@ class FlagKind(StrEnum):
     NOT_VALIDATED = "not validated"
     NOT_WHOLE = "not whole"
     NEGATIVE = "negative"
+    UNCERTAIN = "uncertain"
 
 
 @dataclass(frozen=True, slots=True)

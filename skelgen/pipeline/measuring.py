@@ -37,12 +37,14 @@ class Measurement:
         Time of the application (AET) where it is known: on the machine of the
         recording [s].
     backend : str
+    ranks : int
     """
 
     estimate: Estimate
     set_s: float
     aet_s: float | None
     backend: str
+    ranks: int
 
 
 def measure(
@@ -115,4 +117,5 @@ def measure(
         done.set_s,
         signature.application_s if here else None,
         chosen.name,
+        signature.ranks,
     )

@@ -44,7 +44,7 @@ def workload_add(
     file : Path
         Of the study.
     run : Path
-        Folder of a run, or a phase signature.
+        Folder of a run, a phase signature, or what ``skelgen measure --json`` printed.
     at : dict of str to float
         The workload that was recorded.
     progress : Progress
@@ -74,7 +74,14 @@ def workload_add(
             f"{run}: this run communicates nothing, so it has no phases; record one "
             "that does"
         )
+    again = [one.run for one in study.points if dict(one.at) == at]
     study = study.with_point(best)
+    if again:
+        logger.warning(
+            "%s: this workload is in the study already (%s); the mean of all counts",
+            best.run,
+            ", ".join(again),
+        )
     store.save(study, file)
     return study, 1.0 if known is None else share_known(known, best)
 
@@ -85,9 +92,16 @@ def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:
     from skelgen.phases import store as phases_store
     from skelgen.pipeline.phasing import clocked
     from skelgen.trace import open_trace
+    from skelgen.workload.store import is_measured, load_measured
     from skelgen.workload.types import Point, point_phases
 
     items, name = tuple(at.items()), source.absolute().name
+    if is_measured(source):
+        measured, verdict = load_measured(source)
+        if verdict != "trust":
+            logger.warning("%s: its verdict was: %s", source, verdict)
+        yield replace(measured, at=items)
+        return
     if not is_run(source):
         stored = phases_store.load(source)
         found = point_phases(one.phase for one in stored.phases)

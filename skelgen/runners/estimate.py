@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
 from skelgen.prediction.intervals import interval, median_draws, relative_spread
 from skelgen.prediction.types import Interval
@@ -23,6 +24,10 @@ _METHOD_ERROR = 0.01
 _SIGNIFICANT = 2.0
 #: Above these, times of phases do not tell that of the application [1].
 _LARGEST_UNCOVERED, _LARGEST_LEFT_OUT, _WIDEST = 0.1, 0.1, 0.1
+
+
+#: A phase as recorded, and its time here [s].
+Known = tuple[Phase, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +66,15 @@ class Estimate:
         PAET with its 90 % interval [s].
     reasons : tuple of str
         Why it should not be trusted; empty when it can be.
+    known : tuple of (Phase, float)
+        Phases as recorded with their time here [s], those that are known by others of
+        their group among them.
     """
 
     phases: tuple[PhaseTime, ...]
     time_s: Interval
     reasons: tuple[str, ...]
+    known: tuple[Known, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -125,7 +134,7 @@ def estimate(
         for number, (stored, times) in pairs.items()
     )
     reasons = (*uncovered(signature, pairs), *_too_wide(time_s), *doubts)
-    return Estimate(phases, time_s, reasons)
+    return Estimate(phases, time_s, reasons, _known(signature, pets_s))
 
 
 #: Times of the occurrences of a phase, of each as many as it was executed [s].
@@ -188,22 +197,32 @@ def _covered_s(pairs: _Pairs, pets_s: dict[int, float]) -> float:
     )
 
 
-def _scaled(signature: PhaseSignature, pets_s: dict[int, float]) -> float:
-    """Scale what was not measured: as its group, or else as all that was [s]."""
+def _known(signature: PhaseSignature, pets_s: dict[int, float]) -> tuple[Known, ...]:
+    """Return phases with their times here: measured, or scaled as their group was."""
     here_s: dict[Hashable, float] = {}
     there_s: dict[Hashable, float] = {}
-    whole_s: dict[Hashable, float] = {}
     for one in signature.phases:
         phase, group = one.phase, one.group
-        recorded_s = phase.time_s * phase.weight
-        whole_s[group] = whole_s.get(group, 0.0) + recorded_s
         if phase.number in pets_s:
             time_s = pets_s[phase.number] * phase.weight
+            recorded_s = phase.time_s * phase.weight
             here_s[group] = here_s.get(group, 0.0) + time_s
             there_s[group] = there_s.get(group, 0.0) + recorded_s
-    scaled_s = math.fsum(here_s[one] * whole_s[one] / there_s[one] for one in here_s)
-    known_s = math.fsum(whole_s[one] for one in here_s)
-    return scaled_s * signature.application_s / known_s
+    found = []
+    for one in signature.phases:
+        phase, group = one.phase, one.group
+        if group in here_s:
+            scaled_s = phase.time_s * here_s[group] / there_s[group]
+            found.append((phase, pets_s.get(phase.number, scaled_s)))
+    return tuple(found)
+
+
+def _scaled(signature: PhaseSignature, pets_s: dict[int, float]) -> float:
+    """Scale what is not known here as all that is [s]."""
+    known = _known(signature, pets_s)
+    here_s = math.fsum(time_s * phase.weight for phase, time_s in known)
+    there_s = math.fsum(phase.time_s * phase.weight for phase, _ in known)
+    return here_s * signature.application_s / there_s
 
 
 def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str, ...]:

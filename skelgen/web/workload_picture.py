@@ -57,7 +57,7 @@ def workload_picture(found: Forecast) -> WorkloadPicture:
     for number, one in by_share[:MOST_PHASES]:
         name = f"phase {number}" if one.part.key else "the rest"
         panels = []
-        for quantity, fit in (("time", one.time_fit), ("weight", one.weight_fit)):
+        for quantity, fit in (("time", one.fits.time), ("weight", one.fits.weight)):
             panels += list(_panels(f"{quantity} of {name}", fit, found.at))
         rows.append(tuple(panels))
     return WorkloadPicture(tuple(rows), len(by_share) - len(rows))

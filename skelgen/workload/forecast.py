@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from skelgen.errors import InputError, UsageError
-from skelgen.models import bisection, disagreement, fit, predict, refit
+from skelgen.models import bisection, disagreement, fit, predict
 from skelgen.models.fitting import Method
 from skelgen.models.planning import Step
-from skelgen.models.types import Fit, Flag, FlagKind, Prediction
+from skelgen.models.types import Flag, FlagKind, Prediction
 from skelgen.workload.parts import Part, matched
+from skelgen.workload.transfer import PartFit, completed, measured, refitted
 from skelgen.workload.types import Point, Study, Workload
 
 #: Flags of a part that takes less of the predicted time than this are not told of the
 #: whole, unless they are about the workload itself.
 _MATTERS = 0.02
+#: An interval that is wider to a side tells little [1].
+_WIDEST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +29,20 @@ class PartForecast:
 
     Attributes
     ----------
-    part : Part
+    fits : PartFit
+        The part and its functions.
     time, weight : Prediction
         Of one occurrence [s], and how often it occurs.
-    time_fit, weight_fit : Fit
-        The functions.
     """
 
-    part: Part
+    fits: PartFit
     time: Prediction
     weight: Prediction
-    time_fit: Fit
-    weight_fit: Fit
+
+    @property
+    def part(self) -> Part:
+        """The phase, or the rest."""
+        return self.fits.part
 
     @property
     def total_s(self) -> float:
@@ -100,33 +106,64 @@ def forecast(
     Martinez Canillas 2011, section 5.5 and eq. 5.1.
     """
     first = (families or study).points
-    points = first if families is None else (*first, *study.points)
     if not study.points or not first:
         raise InputError("the study has no recorded workload; see skelgen workload add")
     _check(at, study.points[0], first[0])
+    points = first
+    if families is not None:
+        points = (*first, *(completed(one, first) for one in study.points))
     parts, flags = matched(points)
     at_points = [dict(point.at) for point in points]
-    there, here = at_points[: len(first)], at_points[len(first) :]
-    found = []
-    for part in parts:
-        fits = []
-        for values, whole in ((part.times_s, False), (part.weights, True)):
-            known = values[: len(first)]
-            one = fit(there, known, method=method, separately=separately, whole=whole)
-            if here:
-                one = refit(one, here, values[len(first) :])
-            fits.append(one)
-        time, weight = (predict(one, at) for one in fits)
-        found.append(PartForecast(part, time, weight, *fits))
+    options = {"method": method, "separately": separately}
+    fits = [_fitted(part, at_points[: len(first)], options) for part in parts]
+    if families is not None:
+        fits = refitted(fits, at_points, slice(len(first), None))
+    found = [
+        PartForecast(one, predict(one.time, at), predict(one.weight, at))
+        for one in fits
+    ]
     paet_s = math.fsum(one.total_s for one in found)
     low, high = (math.hypot(*(one.off_s(side) for one in found)) for side in _SIDES)
-    told = [*flags, *_flags(found, paet_s)]
+    told = [
+        *flags,
+        *_flags(found, paet_s),
+        *_not_measured(found, paet_s),
+        *_uncertain(max(low, high) / paet_s),
+    ]
     return Forecast(
         at, tuple(found), paet_s, max(0.0, paet_s - low), paet_s + high, tuple(told)
     )
 
 
 _SIDES = ("p5", "p95")
+
+
+def _fitted(
+    part: Part, workloads: Sequence[Workload], options: Mapping[str, Any]
+) -> PartFit:
+    """Fit the functions of a part to the first points, which have these workloads."""
+    times = measured(workloads, part.times_s[: len(workloads)])
+    weights = measured(workloads, part.weights[: len(workloads)])
+    return PartFit(part, fit(*times, **options), fit(*weights, **options, whole=True))
+
+
+def _not_measured(parts: Sequence[PartForecast], paet_s: float) -> list[Flag]:
+    """Tell which parts were not measured on the machine of the prediction."""
+    missing = [pair for pair in enumerate(parts, start=1) if not pair[1].fits.measured]
+    share = math.fsum(one.total_s for _, one in missing) / paet_s
+    if share < _MATTERS:
+        return []
+    text = f"{', '.join(_name(*pair) for pair in missing)} ({share:.0%} of the time) "
+    text += "not measured here: scaled as the phases that were"
+    return [Flag(FlagKind.FEW_POINTS, text)]
+
+
+def _uncertain(share: float) -> list[Flag]:
+    if share <= _WIDEST:
+        return []
+    text = f"the 90 % interval is +-{share:.0%}, at most {_WIDEST:.0%} is trusted; "
+    text += "record more workloads: skelgen workload plan"
+    return [Flag(FlagKind.UNCERTAIN, text)]
 
 
 def _check(at: Workload, here: Point, there: Point) -> None:
@@ -149,7 +186,7 @@ def _flags(parts: Sequence[PartForecast], paet_s: float) -> list[Flag]:
     """Return the flags of all parts, each once, with what they are about."""
     found: dict[Flag, None] = {}
     for number, one in enumerate(parts, start=1):
-        name = f"phase {number}" if one.part.key else "the rest"
+        name = _name(number, one)
         for quantity, flags in (("time", one.time.flags), ("weight", one.weight.flags)):
             for flag in flags:
                 if flag.kind in (FlagKind.EXTRAPOLATION, FlagKind.FEW_POINTS):
@@ -159,6 +196,10 @@ def _flags(parts: Sequence[PartForecast], paet_s: float) -> list[Flag]:
                     own = Flag(flag.kind, text, flag.dimension, flag.between)
                     found[own] = None
     return list(found)
+
+
+def _name(number: int, one: PartForecast) -> str:
+    return f"phase {number}" if one.part.key else "the rest"
 
 
 def next_workload(study: Study, *, method: str) -> Step:
@@ -179,6 +220,7 @@ def next_workload(study: Study, *, method: str) -> Step:
         return bisection(study.workloads, study.ranges)
     if not study.points:
         return disagreement([], [], study.ranges)
-    parts, _ = matched(study.points)
+    points = [one for one in study.points if not one.measured] or study.points
+    parts, _ = matched(points)
     totals = zip(*(part.totals_s for part in parts), strict=True)
-    return disagreement(study.workloads, list(totals), study.ranges)
+    return disagreement([dict(one.at) for one in points], list(totals), study.ranges)

@@ -15,7 +15,7 @@ RELEVANT = 0.01
 #: Phases of some workloads only are told from this share of the time on.
 _SWITCH = 0.05
 #: What no time is: functions of times are fitted by relative errors [s].
-_LEAST_S = 1e-9
+LEAST_S = 1e-9
 
 #: Phases of a workload by their key.
 _Column = dict[str, PointPhase]
@@ -31,15 +31,16 @@ class Part:
         Of the phase; empty for the rest: small phases, those of some workloads only,
         and the time before and after all phases.
     calls : tuple of str
-    weights : tuple of int
-        At each point of the study; 1 for the rest.
+    weights : tuple of float
+        At each point of the study; 1 for the rest, not a number where it was not
+        measured.
     times_s : tuple of float
         Of one occurrence [s].
     """
 
     key: str
     calls: tuple[str, ...]
-    weights: tuple[int, ...]
+    weights: tuple[float, ...]
     times_s: tuple[float, ...]
 
     @property
@@ -84,29 +85,42 @@ def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Flag, ...]
     Returns
     -------
     tuple of Part
-        The phases that all workloads have and that take 1 % of the time of at least
-        one, by their share of the time, the rest last.
+        The phases that all recorded workloads have and that take 1 % of the time of at
+        least one, by their share of the time, the rest last.
     tuple of Flag
         Phases that only some of the workloads have.
     """
     columns = _columns(points)
+    whole = _whole(points)
+    first = columns[whole[0]]
     parts = [
-        Part(
-            columns[0][key].key,
-            columns[0][key].calls,
-            tuple(column[key].weight for column in columns),
-            tuple(max(column[key].time_s, _LEAST_S) for column in columns),
-        )
-        for key in columns[0]
-        if _relevant(key, columns, points)
+        _part(first[key], [column.get(key) for column in columns])
+        for key in first
+        if _relevant(key, [columns[i] for i in whole], [points[i] for i in whole])
     ]
-    parts.sort(key=lambda part: -sum(part.totals_s))
-    rest = tuple(
-        max(point.application_s - sum(part.totals_s[i] for part in parts), _LEAST_S)
-        for i, point in enumerate(points)
-    )
+    parts.sort(key=lambda part: -sum(part.totals_s[i] for i in whole))
+    rest = [math.nan] * len(points)
+    for i in whole:
+        inside_s = sum(part.totals_s[i] for part in parts)
+        rest[i] = max(points[i].application_s - inside_s, LEAST_S)
     flags = tuple(_switches(columns, points))
-    return (*parts, Part("", (), (1,) * len(rest), rest)), flags
+    return (*parts, Part("", (), (1.0,) * len(rest), tuple(rest))), flags
+
+
+def _whole(points: Sequence[Point]) -> list[int]:
+    """Return the points that were recorded; all when each was only measured."""
+    recorded = [i for i, point in enumerate(points) if not point.measured]
+    return recorded or list(range(len(points)))
+
+
+def _part(known: PointPhase, phases: Sequence[PointPhase | None]) -> Part:
+    """Make the part of a phase as it is at each point."""
+    return Part(
+        known.key,
+        known.calls,
+        tuple(math.nan if one is None else one.weight for one in phases),
+        tuple(math.nan if one is None else max(one.time_s, LEAST_S) for one in phases),
+    )
 
 
 def _columns(points: Sequence[Point]) -> list[_Column]:
@@ -121,9 +135,9 @@ def _columns(points: Sequence[Point]) -> list[_Column]:
             {getattr(one, by): one for one in joined(point.phases, by=by)}
             for point in points
         ]
-        common = set(columns[0]).intersection(*columns)
+        common = set.intersection(*(set(columns[i]) for i in _whole(points)))
         covered = min(
-            math.fsum(point.share(column[key]) for key in common)
+            math.fsum(point.share(column[key]) for key in common if key in column)
             for point, column in zip(points, columns, strict=True)
         )
         found.append((covered, columns))
@@ -148,13 +162,11 @@ def _switches(columns: list[_Column], points: Sequence[Point]) -> Iterator[Flag]
     told = set()
     for column in columns:
         for key, phase in column.items():
-            have = [p for p, c in zip(points, columns, strict=True) if key in c]
-            largest = max(
-                p.share(c[key])
-                for p, c in zip(points, columns, strict=True)
-                if key in c
-            )
-            if len(have) == len(points) or largest < _SWITCH or key in told:
+            pairs = list(zip(points, columns, strict=True))
+            have = [p for p, c in pairs if key in c]
+            lack = [p for p, c in pairs if key not in c and not p.measured]
+            largest = max(p.share(c[key]) for p, c in pairs if key in c)
+            if not lack or largest < _SWITCH or key in told:
                 continue
             told.add(key)
             where = ", ".join(point.run for point in have)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -17,8 +19,10 @@ from skelgen.workload.types import Point, PointPhase, Study
 VERSION = 1
 _MOST = 1 << 60
 _HEAD = "# A workload study; docs/workload.md of skelgen describes it.\n"
-_PHASE = ("key", "site_key", "calls", "events", "weight", "time_s")
+_PHASE = ("key", "site_key", "calls", "events", "weight", "time_s", "recorded_s")
 _POINT = ("at", "run", "ranks", "application_s", "phases")
+#: What a study takes of the result of ``skelgen measure --json``.
+_MEASURED = ("paet_s", "verdict", "ranks", "structures")
 
 
 def load(path: Path) -> Study:
@@ -63,31 +67,69 @@ def save(study: Study, path: Path) -> None:
     replace_file(path, _HEAD + text)
 
 
-def _plain(point: Point) -> dict[str, object]:
-    phases = [
-        {name: getattr(phase, name) for name in _PHASE} | {"calls": list(phase.calls)}
-        for phase in point.phases
+def is_measured(path: Path) -> bool:
+    """Say whether a file is JSON, as ``skelgen measure --json`` prints it."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
+
+
+def load_measured(path: Path) -> tuple[Point, str]:
+    """Read what ``skelgen measure --json`` printed, and its verdict.
+
+    Raises
+    ------
+    InputError
+        When it is damaged or something else: one line with file and field.
+    """
+    document = Field(path, "", read_document(path))
+    try:
+        fields = document.mapping(_MEASURED, optional=None)
+    except InputError as error:
+        raise InputError(
+            f"{error}; expected what skelgen measure --json prints"
+        ) from error
+    point = Point(
+        at=(),
+        run=path.name,
+        ranks=fields["ranks"].integer(1, _MOST),
+        application_s=fields["paet_s"].amount(),
+        phases=tuple(_phase(one) for one in fields["structures"].items()),
+        measured=True,
+    )
+    return point, fields["verdict"].text()
+
+
+def plain_phases(phases: Iterable[PointPhase]) -> list[dict[str, Any]]:
+    """Return phases as lists, dicts and numbers."""
+    return [
+        {name: getattr(phase, name) for name in _PHASE[:-1]}
+        | {"calls": list(phase.calls)}
+        | ({"recorded_s": phase.recorded_s} if phase.recorded_s else {})
+        for phase in phases
     ]
-    return {name: getattr(point, name) for name in _POINT} | {
-        "at": dict(point.at),
-        "phases": phases,
-    }
+
+
+def _plain(point: Point) -> dict[str, Any]:
+    return (
+        {name: getattr(point, name) for name in _POINT}
+        | {"at": dict(point.at), "phases": plain_phases(point.phases)}
+        | ({"measured": True} if point.measured else {})
+    )
 
 
 def _range(name: str, field: Field) -> Range:
     parts = field.mapping(("low", "high", "whole"))
-    whole = parts["whole"].text()
-    if whole not in ("true", "false"):
-        raise parts["whole"].error(f"read {whole[:60]!r}, expected true or false")
     ends = parts["low"].amount(), parts["high"].amount()
     try:
-        return Range(name, *ends, whole == "true")
+        return Range(name, *ends, _truth(parts["whole"]))
     except UsageError as error:
         raise field.error(str(error)) from error
 
 
 def _point(field: Field) -> Point:
-    parts = field.mapping(_POINT)
+    parts = field.mapping(_POINT, ("measured",))
     return Point(
         at=tuple(
             (name, value.amount())
@@ -97,11 +139,19 @@ def _point(field: Field) -> Point:
         ranks=parts["ranks"].integer(1, _MOST),
         application_s=parts["application_s"].amount(),
         phases=tuple(_phase(one) for one in parts["phases"].items()),
+        measured="measured" in parts and _truth(parts["measured"]),
     )
 
 
+def _truth(field: Field) -> bool:
+    text = field.text()
+    if text not in ("true", "false"):
+        raise field.error(f"read {text[:60]!r}, expected true or false")
+    return text == "true"
+
+
 def _phase(field: Field) -> PointPhase:
-    parts = field.mapping(_PHASE)
+    parts = field.mapping(_PHASE[:-1], _PHASE[-1:])
     return PointPhase(
         key=parts["key"].text(),
         site_key=parts["site_key"].text(),
@@ -109,4 +159,5 @@ def _phase(field: Field) -> PointPhase:
         events=parts["events"].integer(0, _MOST),
         weight=parts["weight"].integer(1, _MOST),
         time_s=parts["time_s"].amount(),
+        recorded_s=parts["recorded_s"].amount() if "recorded_s" in parts else 0.0,
     )

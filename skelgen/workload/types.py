@@ -30,6 +30,8 @@ class PointPhase:
         Occurrences.
     time_s : float
         Mean time of an occurrence [s].
+    recorded_s : float
+        Where occurrences were executed alone: what they took in the recording [s].
     """
 
     key: str
@@ -38,6 +40,7 @@ class PointPhase:
     events: int
     weight: int
     time_s: float
+    recorded_s: float = 0.0
 
     @property
     def total_s(self) -> float:
@@ -60,6 +63,9 @@ class Point:
         Time from ``MPI_Init`` to ``MPI_Finalize`` (AET) [s].
     phases : tuple of PointPhase
         Each structure once, in the order of the first occurrences.
+    measured : bool
+        Phases were executed, not the whole application: some may be missing, and what
+        lies outside of them is not known.
     """
 
     at: tuple[tuple[str, float], ...]
@@ -67,6 +73,7 @@ class Point:
     ranks: int
     application_s: float
     phases: tuple[PointPhase, ...]
+    measured: bool = False
 
     def share(self, phase: PointPhase) -> float:
         """Return the part of the application's time in a phase [0 to 1]."""
@@ -98,7 +105,7 @@ class Study:
         ------
         InputError
             When it has other dimensions or ranks than those before, or no phase in
-            common with them.
+            common with them, or is one of them.
         """
         names = sorted(name for name, _ in point.at)
         known = sorted(one.name for one in self.ranges)
@@ -116,6 +123,8 @@ class Study:
                 f"{first.run} has {', '.join(sorted(dict(first.at)))}; give the same "
                 "dimensions with --at"
             )
+        if point in self.points:
+            raise InputError(f"{point.run} is in the study already, at this workload")
         if point.ranks != first.ranks:
             raise InputError(
                 f"{point.run} has {point.ranks} ranks, {first.run} has {first.ranks}: "
@@ -135,17 +144,30 @@ class Study:
         return [dict(point.at) for point in self.points]
 
 
-def point_phases(phases: Iterable[Phase]) -> tuple[PointPhase, ...]:
-    """Take what a study needs of the phases of a run."""
-    return joined(
-        (
-            PointPhase(
-                *(one.key, one.site_key, one.calls, one.events, one.weight, one.time_s)
-            )
-            for one in phases
-        ),
-        by="site_key",
-    )
+def point_phases(
+    phases: Iterable[Phase], times_s: Iterable[float] | None = None
+) -> tuple[PointPhase, ...]:
+    """Take what a study needs of the phases of a run.
+
+    Parameters
+    ----------
+    phases : iterable of Phase
+        As recorded.
+    times_s : iterable of float, optional
+        What an occurrence of each took when they were executed alone [s].
+    """
+    found = [
+        PointPhase(
+            *(one.key, one.site_key, one.calls, one.events, one.weight, one.time_s)
+        )
+        for one in phases
+    ]
+    if times_s is not None:
+        found = [
+            replace(one, time_s=time_s, recorded_s=one.time_s)
+            for one, time_s in zip(found, times_s, strict=True)
+        ]
+    return joined(found, by="site_key")
 
 
 def joined(phases: Iterable[PointPhase], *, by: str) -> tuple[PointPhase, ...]:
@@ -159,7 +181,10 @@ def joined(phases: Iterable[PointPhase], *, by: str) -> tuple[PointPhase, ...]:
     found = []
     for alike in together.values():
         weight = sum(phase.weight for phase in alike)
-        total_s = math.fsum(phase.total_s for phase in alike)
+        here_s, there_s = (
+            math.fsum(getattr(phase, name) * phase.weight for phase in alike) / weight
+            for name in ("time_s", "recorded_s")
+        )
         usual = max(alike, key=lambda phase: phase.weight)
-        found.append(replace(usual, weight=weight, time_s=total_s / weight))
+        found.append(replace(usual, weight=weight, time_s=here_s, recorded_s=there_s))
     return tuple(found)

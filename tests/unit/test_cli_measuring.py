@@ -16,7 +16,7 @@ from skelgen.runners.estimate import Estimate, PhaseTime
 def measurement(*reasons: str, aet_s: float | None = 9.0) -> Measurement:
     phases = (PhaseTime(3, 100, 0.09, 0.02, 15, 0.9), PhaseTime(1, 1, 1.0, 0.0, 1, 0.1))
     found = Estimate(phases, Interval(9.5, 10.0, 10.5), reasons)
-    return Measurement(found, 0.8, aet_s, "live")
+    return Measurement(found, 0.8, aet_s, "live", 2)
 
 
 @pytest.fixture
@@ -35,6 +35,7 @@ def test_json_has_the_keys_that_are_promised(capsys, measured):
     said = json.loads(capsys.readouterr().out)
     assert sorted(said) == sorted(
         ["phases", "paet_s", "p5_s", "p95_s", "set_s", "aet_s", "verdict"]
+        + ["ranks", "structures"]
     )
     assert said["phases"][0] == {"id": 3, "weight": 100, "pet_s": 0.09, "share": 0.9}
     assert (said["paet_s"], said["verdict"]) == (10.0, "trust")

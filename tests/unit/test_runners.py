@@ -206,6 +206,8 @@ def test_phases_that_only_differ_in_their_time_are_known_by_one_of_them():
     found = estimate(known, measured(1, [0.2, 0.2]), np.random.default_rng(1))
     assert found.verdict == "trust"
     assert found.time_s.p50 == pytest.approx(2 * known.application_s)
+    assert [phase.number for phase, _ in found.known] == [1, 2]
+    assert [time_s for _, time_s in found.known] == pytest.approx([0.2, 0.8])
     times = [*measured(1, [0.2, 0.2]), *measured(3, [0.1, 0.1])]
     assert paet_s(known, times) == pytest.approx(2 * 50 * (0.1 + 0.4) + 20 * 0.1)
 

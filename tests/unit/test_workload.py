@@ -7,10 +7,14 @@ from dataclasses import replace
 import pytest
 
 from skelgen.cli.main import run
+from skelgen.cli.measuring import facts_of
 from skelgen.errors import InputError, UsageError
 from skelgen.models import Range
 from skelgen.models.types import FlagKind
 from skelgen.phases import Phase
+from skelgen.pipeline import Measurement
+from skelgen.prediction import Interval
+from skelgen.runners.estimate import Estimate
 from skelgen.web import render_workload
 from skelgen.workload import (
     Study,
@@ -97,6 +101,70 @@ def test_another_machine_needs_few_workloads_for_the_same_functions():
     truth = 2 * (point(2500, 200).application_s - 0.01) + 0.01
     assert found.paet_s == pytest.approx(truth, rel=1e-6)
     assert FlagKind.FEW_POINTS in kinds(found)
+
+
+def measured(n, *keys, factor=2.0):
+    """A workload of which only some phases were executed, on a slower machine."""
+    whole = point(n, factor=factor)
+    phases = tuple(one for one in whole.phases if one.key in keys)
+    return replace(whole, run="measured.json", phases=phases, measured=True)
+
+
+def test_what_was_not_measured_on_another_machine_is_scaled_and_told():
+    there = study(measured(1000, "square"))
+    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    assert found.paet_s == pytest.approx(2 * point(2500, 200).application_s, rel=1e-6)
+    told = [flag.text for flag in found.flags if "not measured" in flag.text]
+    assert [text.split(" (")[0] for text in told] == ["phase 2, the rest"]
+    assert FlagKind.SWITCH not in kinds(found)
+
+
+def test_occurrences_that_were_not_executed_are_as_much_slower_as_the_others():
+    """40 of the 99 were executed, which had taken half of the mean."""
+    some = phase("square", 40, 0.3)
+    some = replace(some, recorded_s=0.15)
+    there = study(replace(measured(1000, "square"), phases=(some,)))
+    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    assert found.paet_s == pytest.approx(2 * point(2500, 200).application_s, rel=1e-6)
+    assert FlagKind.NOT_WHOLE not in kinds(found)
+
+
+def test_a_phase_that_was_measured_only_is_told():
+    strange = replace(
+        measured(1000, "square"), phases=(phase("square", 99, 0.6), phase("a", 50, 0.6))
+    )
+    found = forecast(study(strange), {"n": 2500, "steps": 200}, families=WHOLE)
+    assert FlagKind.SWITCH in kinds(found)
+
+
+def test_a_study_of_measured_workloads_predicts_by_itself():
+    whole = study(*(measured(n, "linear", "square") for n in SIZES))
+    found = forecast(whole, {"n": 2500, "steps": 100})
+    truth = point(2500, factor=2.0).application_s
+    assert found.paet_s == pytest.approx(truth, rel=1e-6)
+
+
+def test_what_was_measured_of_a_recorded_study_counts_for_its_phases():
+    most = study(*(point(n) for n in SIZES[:3]), measured(3000, "square", factor=1.0))
+    found = forecast(most, {"n": 2900, "steps": 100})
+    square, linear, rest = (one.fits.time for one in found.parts)
+    assert [len(one.points) for one in (square, linear, rest)] == [4, 3, 3]
+    plan = replace(most, ranges=(Range("n", 1000, 3000),))
+    assert next_workload(plan, method="disagreement").workload is not None
+
+
+def test_a_wide_interval_is_told():
+    rough = study(
+        *(point(n, factor=f) for n, f in zip(SIZES, (1, 2, 1, 2), strict=True))
+    )
+    assert FlagKind.UNCERTAIN in kinds(forecast(rough, {"n": 2500, "steps": 100}))
+    sure = forecast(WHOLE, {"n": 2500, "steps": 200})
+    assert FlagKind.UNCERTAIN not in kinds(sure)
+
+
+def test_a_run_counts_once_in_a_study():
+    with pytest.raises(InputError, match="run-1000-100 is in the study already"):
+        study(point(1000), point(1000))
 
 
 def test_another_machine_with_other_ranks_is_named():
@@ -186,13 +254,15 @@ def test_plan_asks_for_the_ends_and_then_where_functions_disagree():
 
 def test_a_study_on_disk_comes_back_and_says_what_is_wrong_with_it(tmp_path):
     file = tmp_path / "study.yaml"
-    whole = Study(("mpirun", "{n}"), (Range("n", 0.5, 3.0, False),), WHOLE.points)
+    points = (*WHOLE.points, measured(1000, "square"))
+    whole = Study(("mpirun", "{n}"), (Range("n", 0.5, 3.0, False),), points)
     store.save(whole, file)
     assert store.load(file) == whole
     text = file.read_text()
     for before, after, told in (
         ("weight: 99", "weight: -99", r"points\[0\].phases\[1\].weight"),
         ("high: 3.0", "high: 0.1", r"study.yaml: ranges.n: .*0.5 to 0.1"),
+        ("measured: true", "measured: 1", r"points\[6\].measured: read '1', expected"),
     ):
         file.write_text(text.replace(before, after, 1))
         with pytest.raises(InputError, match=told):
@@ -245,6 +315,49 @@ def test_commands_plan_add_and_predict_without_a_look_at_the_file(tmp_path, caps
     assert found["phases"][0]["time_s"] == pytest.approx(25.05e-6, rel=1e-3)
     assert run(["workload", "predict", file, "--at", "n=5000", "--strict"]) == 6
     assert "extrapolation" in capsys.readouterr().err
+
+
+def result_of_measuring(point, *reasons):
+    """Return what ``skelgen measure --json`` prints of these phases."""
+    known = tuple(
+        (
+            Phase(i, p.key, p.site_key, p.calls, p.events, p.weight, p.time_s, 0, 0.1),
+            2 * p.time_s,
+        )
+        for i, p in enumerate(point.phases, start=1)
+    )
+    time_s = Interval(0.9, point.application_s, 1.1)
+    found = Estimate((), time_s, reasons, known)
+    return facts_of(Measurement(found, 0.1, None, "live", point.ranks))
+
+
+def test_results_of_measuring_go_into_a_study(tmp_path, capsys):
+    there, result = tmp_path / "there.yaml", tmp_path / "measured.json"
+    store.save(WHOLE, tmp_path / "study.yaml")
+    add = ["workload", "add", str(there), str(result), "--at"]
+    for n, reasons in ((1000, ()), (2200, ("busy",))):
+        few = measured(n, "square", factor=1.0)
+        result.write_text(json.dumps(result_of_measuring(few, *reasons)))
+        assert run([*add, f"n={n},steps=100"]) == 0
+    assert "its verdict was: do not trust" in capsys.readouterr().err
+    (square,) = store.load(there).points[0].phases
+    assert (square.weight, square.time_s) == (99, pytest.approx(0.6))
+    assert square.recorded_s == pytest.approx(0.3)
+    words = ["--families", str(tmp_path / "study.yaml"), "--at", "n=2500,steps=200"]
+    assert run(["workload", "predict", str(there), *words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["paet_s"] == pytest.approx(2 * point(2500, 200).application_s, 1e-6)
+
+
+def test_other_json_than_that_of_measuring_is_named(tmp_path, capsys):
+    other = tmp_path / "other.json"
+    other.write_text('{"paet_s": 3}')
+    words = ["workload", "add", str(tmp_path / "s.yaml"), str(other), "--at", "n=1"]
+    assert run(words) == 3
+    error = capsys.readouterr().err
+    assert "the field 'verdict' is missing" in error
+    assert "skelgen measure --json" in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

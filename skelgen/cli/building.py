@@ -11,9 +11,10 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.options import Force, Json, Strict, Verbose, duration_s
+from skelgen.cli.options import Force, Json, RunFolder, Strict, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_json
 from skelgen.errors import SkelgenError, UsageError
+from skelgen.pipeline.building import Built
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -99,7 +100,11 @@ def build(
         return
     if json:
         print_json(built.facts())
-        return
+    else:
+        _print(built)
+
+
+def _print(built: Built) -> None:
     print_facts(
         [
             ("scale", f"{built.scale:.4g}"),
@@ -164,12 +169,7 @@ def _mix(text: str) -> Mix | None:
 
 
 def mix(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="Folder of a recorded run.", show_default=False
-        ),
-    ],
+    run: RunFolder,
     command: Annotated[
         list[str] | None,
         typer.Argument(

@@ -9,18 +9,13 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.options import Json, Verbose
+from skelgen.cli.options import Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_json
 from skelgen.units import format_bytes
 
 
 def export(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="Folder of a recorded run.", show_default=False
-        ),
-    ],
+    run: RunFolder,
     format_name: Annotated[
         str,
         typer.Option(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from skelgen.errors import UsageError
+from skelgen.launch import Host
+from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.through import Through, Way
 from skelgen.units import parse_seconds
 
@@ -40,14 +43,9 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Fail with exit code 6 outside the trusted range."),
 ]
-SkeletonFolder = Annotated[
+RunFolder = Annotated[
     Path,
-    typer.Argument(
-        metavar="SKEL",
-        help="Folder that skelgen build wrote; predict and select take a phase "
-        "signature as well.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="RUN", help="Folder of a recorded run.", show_default=False),
 ]
 ApplicationCommand = Annotated[
     list[str] | None,
@@ -58,6 +56,10 @@ ApplicationCommand = Annotated[
     ),
 ]
 
+NodeSetFiles = Annotated[
+    list[Path] | None,
+    typer.Option(help="A node set in a file, of Open MPI or of MPICH."),
+]
 Budget = Annotated[str, typer.Option(help="No further run begins after this time.")]
 IntervalBound = Annotated[
     str, typer.Option(help="Stop when the measured time is known to this share.")
@@ -78,6 +80,14 @@ BatchOptions = Annotated[
 QueueLimit = Annotated[
     str, typer.Option(help="A job that waits longer for its hosts is cancelled.")
 ]
+
+
+def node_sets_of(
+    hosts: Sequence[str] | None, hostfiles: Sequence[Path] | None
+) -> list[tuple[Host, ...]]:
+    """Read the options that name node sets."""
+    found = [parse_hosts(text) for text in hosts or ()]
+    return found + [read_hostfile(path) for path in hostfiles or ()]
 
 
 def through_of(way: Way, batch_options: str, queue_limit: str) -> Through:

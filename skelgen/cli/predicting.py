@@ -18,19 +18,19 @@ from skelgen.cli.options import (
     Budget,
     IntervalBound,
     Json,
+    NodeSetFiles,
     QueueLimit,
-    SkeletonFolder,
     Strict,
     ThroughWay,
     Verbose,
     duration_s,
+    node_sets_of,
     share,
     through_of,
 )
 from skelgen.cli.output import print_facts, print_json, print_table
 from skelgen.errors import ApplicationError, UntrustedError, UsageError
 from skelgen.launch import Host
-from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.through import Way
 from skelgen.prediction import Calibration, Failure, Prediction
 from skelgen.prediction.trials import name_of
@@ -38,7 +38,12 @@ from skelgen.units import format_seconds
 
 
 def calibrate(
-    skeleton: SkeletonFolder,
+    skeleton: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SKEL", help="Folder that skelgen build wrote.", show_default=False
+        ),
+    ],
     command: ApplicationCommand = None,
     runs: Annotated[int, typer.Option(help="Runs of each.", min=1)] = 3,
     application_time: Annotated[
@@ -98,7 +103,14 @@ def _calibration_facts(measured: Calibration) -> dict[str, Any]:
 
 
 def predict(
-    skeleton: SkeletonFolder,
+    skeleton: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SKEL",
+            help="Folder that skelgen build wrote, or a phase signature.",
+            show_default=False,
+        ),
+    ],
     hosts: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,10 +119,7 @@ def predict(
             show_default="this machine",
         ),
     ] = None,
-    hostfile: Annotated[
-        list[Path] | None,
-        typer.Option(help="A node set in a file, of Open MPI or of MPICH."),
-    ] = None,
+    hostfile: NodeSetFiles = None,
     budget: Budget = "60s",
     interval: IntervalBound = "5%",
     through: ThroughWay = Way.AUTO,
@@ -121,12 +130,10 @@ def predict(
     verbose: Verbose = 0,
 ) -> None:
     """Run the skeleton on node sets and predict the application's time on each."""
-    node_sets: list[Sequence[Host]] = [parse_hosts(text) for text in hosts or ()]
-    node_sets += [read_hostfile(path) for path in hostfile or ()]
     with progress_bar() as progress:
         predictions, failures = pipeline.predict(
             skeleton,
-            node_sets or [()],
+            node_sets_of(hosts, hostfile) or [()],
             budget_s=duration_s(budget, "--budget"),
             interval_bound=share(interval, "--interval"),
             through=through_of(through, batch_options, queue_limit),

@@ -9,7 +9,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.options import Force, Json, Verbose
+from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import complain, print_json
 from skelgen.errors import ExitCode
 from skelgen.units import format_bytes, format_seconds
@@ -91,12 +91,7 @@ def shim(
 
 
 def info(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="Folder of a recorded run.", show_default=False
-        ),
-    ],
+    run: RunFolder,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:

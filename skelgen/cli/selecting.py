@@ -17,11 +17,13 @@ from skelgen.cli.options import (
     Budget,
     IntervalBound,
     Json,
+    NodeSetFiles,
     QueueLimit,
     Strict,
     ThroughWay,
     Verbose,
     duration_s,
+    node_sets_of,
     share,
     through_of,
 )
@@ -29,7 +31,7 @@ from skelgen.cli.output import print_json
 from skelgen.cli.predicting import check, failed, names, predicted, show
 from skelgen.errors import UsageError
 from skelgen.launch import Host
-from skelgen.launch.hosts import parse_hosts, parse_pool, read_hostfile
+from skelgen.launch.hosts import parse_pool
 from skelgen.launch.launchers import Hydra, OpenMpi
 from skelgen.launch.through import Way
 from skelgen.prediction import Choice
@@ -56,7 +58,8 @@ def select(
         typer.Argument(
             metavar="SKEL...",
             help="Folder that skelgen build wrote; shorter versions of it are built "
-            "in its folder select/, unless you give several of one application.",
+            "in its folder select/, unless you give several of one application. Or a "
+            "phase signature.",
             show_default=False,
         ),
     ],
@@ -66,10 +69,7 @@ def select(
             help="A node set: n1,n2 or n[1-4] or n1:2 (two ranks on n1); several times."
         ),
     ] = None,
-    hostfile: Annotated[
-        list[Path] | None,
-        typer.Option(help="A node set in a file, of Open MPI or of MPICH."),
-    ] = None,
+    hostfile: NodeSetFiles = None,
     pool: Annotated[
         str,
         typer.Option(
@@ -132,10 +132,8 @@ def select(
         raise UsageError(f"--format {form}: expected {', '.join(_FORMATS)}")
     if not (hosts or hostfile or pool):
         raise UsageError("no nodes to choose from: give --from n[1-4], or --hosts")
-    given = [parse_hosts(text) for text in hosts or ()]
-    given += [read_hostfile(path) for path in hostfile or ()]
     options = pipeline.SelectOptions(
-        node_sets=tuple(given),
+        node_sets=tuple(node_sets_of(hosts, hostfile)),
         pool=parse_pool(pool) if pool else (),
         nodes=nodes,
         shape=sets,

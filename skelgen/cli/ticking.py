@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.options import Force, Json, Verbose
+from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_json, print_table
 from skelgen.pipeline.phasing import ticks as placed
 
@@ -22,12 +22,7 @@ _MOST_COLUMNS = 8
 
 
 def ticks(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="Folder of a recorded run.", show_default=False
-        ),
-    ],
+    run: RunFolder,
     first: Annotated[int, typer.Option(min=0, help="First tick.")] = 0,
     count: Annotated[int, typer.Option(min=1, help="Number of ticks.")] = 40,
     picture: Annotated[

@@ -24,7 +24,8 @@ message had, ``from=*`` one that was never resolved. Other words: ``root=``,
 ``sends=1,2`` and ``receives=3,4`` (bytes for each rank), ``comm=`` (default world;
 ``self``), ``inplace``, ``holes``. ``window w members=0,1`` defines a window, whose
 epochs have the communicators ``w:fence``, ``w:pscw``, ``w:lock``, ``w:open``;
-``partners=`` names those of Win_post, Win_start, Win_complete and Win_wait. ``repeat 3,5 {`` has 3 trips
+``partners=`` names those of Win_post, Win_start, Win_complete and Win_wait.
+``repeat 3,5 {`` has 3 trips
 at its first execution and 5 at its second, and so on in turn. A communicator with
 neighbours has, for each of its ranks, ``sources=1,2;-;0`` and ``destinations=``.
 

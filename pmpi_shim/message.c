@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages that Mprobe matched and Mrecv will receive. */
+#include "object.h"
+
+#include <stdlib.h>
+
+static struct skelgen_map messages; /* handle -> struct skelgen_message */
+
+/* Mprobe found a message: Mrecv will not say where it comes from. */
+void skelgen_message_made(MPI_Message handle, MPI_Comm comm, int source, int tag)
+{
+	struct skelgen_message *message = malloc(sizeof(*message));
+
+	if (!message)
+		return;
+	*message = (struct skelgen_message){(uint64_t)(uintptr_t)comm, skelgen_peer(source),
+					    skelgen_tag(tag)};
+	skelgen_lock();
+	skelgen_map_set(&messages, KEY(handle), (uintptr_t)message);
+	skelgen_unlock();
+}
+
+/* What the Mprobe knew. Before the call: behind it another thread's message may have the handle. */
+struct skelgen_message skelgen_message_taken(MPI_Message handle)
+{
+	struct skelgen_message message = {0, SKELGEN_NO_PEER, SKELGEN_NO_TAG};
+	uint64_t *known;
+
+	skelgen_lock();
+	known = skelgen_map_find(&messages, KEY(handle));
+	if (known) {
+		message = *(struct skelgen_message *)(uintptr_t)*known;
+		free((void *)(uintptr_t)*known);
+		skelgen_map_remove(&messages, KEY(handle));
+	}
+	skelgen_unlock();
+	return message;
+}
+
+void skelgen_messages_close(void)
+{
+	skelgen_map_close(&messages);
+}

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skelgen.errors import MachineError
@@ -198,7 +198,16 @@ class BatchRun:
         elif self._system.unknown.search(done.errors):
             self._enter(now, JobState(Phase.ENDED, "it is not in the queue any more"))
         elif (state := self._system.state(done.output)) is not None:
+            if state.phase is Phase.WAITING and self._waits_in_vain():
+                state = replace(state, phase=Phase.NEVER)
             self._enter(now, state)
+
+    def _waits_in_vain(self) -> bool:
+        """Say whether a host of the job has failed.
+
+        Hosts of which a system has just begun to hear are waited for.
+        """
+        return any(map(self._system.failed.match, self._host_states().values()))
 
     def _mark_silence(self, now: float, done: Finished) -> None:
         if self._patience.silent_since is None:
@@ -269,16 +278,20 @@ class BatchRun:
         self._end(NO_RESULT, "", reason, timed_out=late, time_s=time_s)
 
     def _troubled_hosts(self) -> list[str]:
-        """Ask which hosts of the job cannot be used, so that they can be named."""
+        """Return which hosts of the job cannot be used, so that they are named."""
+        return [
+            f"host {name} is {state}"
+            for name, state in self._host_states().items()
+            if self._system.usable.fullmatch(state) is None
+        ]
+
+    def _host_states(self) -> dict[str, str]:
+        """Ask for the states of the job's hosts, those it named."""
         if not (names := self._job.names) or self._patience.silent_since is not None:
-            return []
+            return {}
         done = run(self._system.inquiry(names), timeout_s=_COMMAND_S)
         found = self._system.host_states(done.output)
-        return [
-            f"host {name} is {found.get(name, 'unknown')}"
-            for name in names
-            if self._system.usable.fullmatch(found.get(name, "unknown")) is None
-        ]
+        return {name: found.get(name, "unknown") for name in names}
 
     def _end(
         self,

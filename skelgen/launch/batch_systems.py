@@ -95,6 +95,8 @@ class BatchSystem(Protocol):
     """Found in errors when it knows no such job any more."""
     usable: ClassVar[re.Pattern[str]]
     """What the states of hosts look like that can run something."""
+    failed: ClassVar[re.Pattern[str]]
+    """How the states of hosts begin that run nothing before someone mends them."""
 
     def submission(self, job: Job) -> list[str]:
         """Return the command that submits a job and prints its number."""
@@ -139,6 +141,7 @@ class Slurm:
     usable: ClassVar[re.Pattern[str]] = re.compile(
         "(idle|allocated|mixed|completing|planned|reserved)[+~#@^-]?"
     )
+    failed: ClassVar[re.Pattern[str]] = re.compile("down|drain|fail|inval")
     _WAITING: ClassVar = frozenset(
         "PENDING CONFIGURING REQUEUED REQUEUE_FED REQUEUE_HOLD RESV_DEL_HOLD".split()
     )
@@ -220,6 +223,7 @@ class Pbs:
     )
     unknown: ClassVar[re.Pattern[str]] = re.compile("Unknown Job", re.IGNORECASE)
     usable: ClassVar[re.Pattern[str]] = re.compile("free|busy|(job|resv)-.*")
+    failed: ClassVar[re.Pattern[str]] = re.compile("down|offline")
 
     def submission(self, job: Job) -> list[str]:
         """Return the command: one chunk for each host, all that is set here handed on.
@@ -294,6 +298,7 @@ class Flux:
     )
     unknown: ClassVar[re.Pattern[str]] = re.compile("unknown", re.IGNORECASE)
     usable: ClassVar[re.Pattern[str]] = re.compile("up")
+    failed: ClassVar[re.Pattern[str]] = re.compile("(?!)")  # such are not listed
 
     def submission(self, job: Job) -> list[str]:
         """Return the command; with hosts named, one slot for each of their ranks."""

@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ SOURCE = "skeleton.c"
 _COMPILE_LIMIT_S = 600.0
 #: A run may take this many times the expected time and as long besides [1, s].
 _PATIENCE, _PATIENCE_S = 50.0, 60.0
+#: Said by srun, which ends well when the ranks on all other nodes did.
+_NODE_LOST = re.compile(r"Node failure on \S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,8 @@ def failure_of(done: Finished) -> str | None:
         return done.errors
     if done.exit_code:
         return f"failed with exit code {done.exit_code}: {done.complaint}"
+    if lost := _NODE_LOST.search(done.errors):
+        return f"was not run whole: {lost[0]}"
     return None
 
 

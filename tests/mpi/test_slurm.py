@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -218,6 +219,55 @@ def test_what_a_partition_never_gives_is_not_waited_for(slurm: Slurm, scripted) 
     said = only_failure(slurm, words)
     assert said.startswith("skelgen: error: h1,h2: host h2: Slurm refused the job: ")
     assert said.endswith("Requested node configuration is not available")
+
+
+def test_a_host_that_is_down_is_named_and_other_sets_go_on(
+    slurm: Slurm, scripted
+) -> None:
+    slurm.said("scontrol", "update", "nodename=h3", "state=down", "reason=test")
+    words = ["--through", "slurm", "--hosts", "h1,h3", "--hosts", "h1,h2"]
+    found, said = predicted(slurm, line(scripted("true"), *words))
+    slurm.said("scontrol", "update", "nodename=h3", "state=resume")
+    assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
+    assert "host h3: Slurm job" in found["failed"][0]["reason"]
+    assert "can never run (ReqNodeNotAvail" in said and "host h3 is down" in said
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        # Slurm ends the job's script, unless srun has ended before, and well.
+        (
+            ["scontrol", "update", "nodename=h3", "state=down", "reason=test"],
+            r"\(NODE_FAIL\); host h3 is down|not run whole: Node failure on h3",
+        ),
+        (
+            ["scancel", "--name=skelgen"],
+            r"was ended from outside \(CANCELLED\)|failed with exit code",
+        ),
+    ],
+    ids=["node", "job"],
+)
+def test_a_job_that_is_ended_from_outside_leaves_the_other_sets(
+    slurm: Slurm, scripted, what: list[str], why: str, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    script = f"[ $(hostname)-$SLURM_NNODES = h3-2 ] && touch {begun} && sleep 99"
+    words = ["--through", "slurm", "--hosts", "h1,h3", "--hosts", "h1,h2"]
+    command = slurm.cluster.words("head", line(scripted(script), *words))
+    environment = {**os.environ, **slurm.environment()}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as running:
+        # A job that runs, but whose script does not yet, is queued again.
+        assert comes_true(begun.exists)
+        slurm.said(*what)
+        out, err = (text.decode() for text in running.communicate())
+    slurm.said("scontrol", "update", "nodename=h3", "state=resume")
+    found = json.loads(out)
+    assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
+    assert re.search(why, err)
+    until(slurm, "")
 
 
 def test_an_interrupt_cancels_the_job(slurm: Slurm, scripted) -> None:

@@ -108,6 +108,24 @@ def test_a_job_that_can_never_run_is_not_waited_for(tools: Path) -> None:
     assert (tools / "scancel.log").read_text() == "7\n"
 
 
+@pytest.mark.parametrize("state", ["down*", "drained"])
+def test_a_job_that_waits_for_a_failed_host_is_not_waited_for(
+    tools: Path, state: str
+) -> None:
+    slurm(tools, sinfo=f'echo "n1|idle\nn2|{state}"')
+    done = ended(started(tools, "true"))
+    assert done.errors == f"Slurm job 7 can never run (Resources); host n2 is {state}"
+    assert (tools / "scancel.log").read_text() == "7\n"
+    assert jobs_left(tools) == []
+
+
+def test_a_host_that_has_not_told_its_state_yet_is_waited_for(tools: Path) -> None:
+    slurm(tools, sinfo='echo "n1|unknown\nn2|idle*"')
+    done = ended(started(tools, "true", queue_s=8.0))
+    assert "still waited after 8 s" in done.errors
+    assert done.errors.endswith("; host n1 is unknown; host n2 is idle*")
+
+
 def test_a_job_waits_in_the_queue_only_as_long_as_allowed(tools: Path) -> None:
     done = ended(started(tools, "true", queue_s=8.0))
     assert done.errors == (

@@ -245,3 +245,9 @@ def test_a_node_set_is_written_as_the_user_could():
 def test_a_run_without_result_says_why_in_place_of_an_exit_code():
     why = "Slurm job 7 was ended from outside (NODE_FAIL)"
     assert failure_of(Finished((), NO_RESULT, 1.0, "", why)) == why
+
+
+def test_a_run_that_lost_a_node_failed_though_srun_ended_well():
+    said = "srun: error: Node failure on n3\nsrun: Job step aborted\n"
+    done = Finished(("srun",), 0, 1.0, '{"seconds": 1}', said)
+    assert failure_of(done) == "was not run whole: Node failure on n3"

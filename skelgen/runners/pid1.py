@@ -58,12 +58,20 @@ def _cover_tmp() -> None:
     _libc().umount2(str(beside).encode(), _MNT_DETACH)
 
 
+def _renew_terminals() -> None:
+    """Have own pseudoterminals: Open MPI 4 uses some, which keep their numbers."""
+    _mount("devpts", "/dev/pts", "devpts", 0, "mode=620,ptmxmode=666")
+    if not Path("/dev/ptmx").is_symlink():
+        _mount("/dev/pts/ptmx", "/dev/ptmx", "", _MS_BIND)
+
+
 def _prepare() -> None:
     """Give the namespaces files, a loopback and a name of their own."""
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
     _cover_tmp()
     _mount("proc", "/proc", "proc", 0)
     _mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777")
+    _renew_terminals()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = fcntl.ioctl(
             any_socket, _SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0)

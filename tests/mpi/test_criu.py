@@ -11,7 +11,6 @@ import pytest
 
 from skelgen import pipeline
 from skelgen.errors import ApplicationError, SkelgenError
-from skelgen.launch.mpi import MpiKind, identify_compiler
 from skelgen.phases import Parameters
 from skelgen.runners.application import application_of
 from skelgen.runners.checkpoint import ImageRun
@@ -22,18 +21,12 @@ from skelgen.runners.interface import Wanted
 from skelgen.runners.marks import timed
 from skelgen.runners.plan import Extent, by_images
 from tests.c_warnings import WARNINGS
-from tests.mpis import MPIS
+from tests.mpis import MPIS, TestMpi
 from tests.processes import comes_true, processes_of
 
 SOURCE = Path(__file__).parent / "ahead.c"
-#: The one that is known to be restored here.
-MPICH = [mpi for mpi in MPIS if identify_compiler(mpi.compiler) is MpiKind.MPICH][:1]
 
-
-pytestmark = [
-    pytest.mark.mpi,
-    pytest.mark.skipif(not MPICH, reason="no MPICH was found"),
-]
+pytestmark = pytest.mark.mpi
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +58,11 @@ def some_occurrences_after(wanted: Wanted) -> Wanted:
     )
 
 
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_three_restores_end_with_the_results_of_the_whole_run(
-    criu: Criu, tmp_path: Path
+    criu: Criu, mpi: TestMpi, tmp_path: Path
 ) -> None:
     program = tmp_path / "ahead"
-    (mpi,) = MPICH
     subprocess.run(
         [str(mpi.compiler), *WARNINGS, "-o", str(program), str(SOURCE)], check=True
     )

@@ -3,9 +3,11 @@
 A prediction is wrong by drift when application and skeleton meet different states of
 the machine in one scenario and not in the quiet one. So within a *block* (one scenario)
 every skeleton runs right before and right after the application, in mirrored order:
-whatever drifts linearly cancels in each block. Blocks of one placement begin with a
-quiet one and have a second in their middle; odd repeats take all blocks backwards. All
-applications have their first repeat before any has its second.
+whatever drifts linearly cancels in each block. All predictions share the quiet times,
+so a quiet block stands before, between and behind all others: one application run and
+one of each skeleton, in every second of these blocks in the other order. Odd repeats
+take all blocks backwards. All applications have their first repeat before any has its
+second.
 """
 
 from __future__ import annotations
@@ -62,8 +64,7 @@ class Design:
         shared = [one for one in self.scenarios if one != one.reference]
         for quiet in dict.fromkeys(one.reference for one in self.scenarios):
             group = [one for one in shared if one.reference == quiet]
-            half = (len(group) + 1) // 2
-            found += [quiet, *group[:half], quiet, *group[half:]]
+            found += [quiet, *(one for shared in group for one in (shared, quiet))]
         return found[::-1] if repeat % 2 else found
 
 
@@ -72,26 +73,26 @@ def trials(
 ) -> Iterator[tuple[Scenario, list[Key]]]:
     """Name the runs of one application in one repeat, block by block."""
     counted: Counter[tuple[str, str, float]] = Counter()
-    for before in range(repeat):
-        for scenario in design.blocks(before):
-            counted.update(_block(design, scenario, small=small))
-    for scenario in design.blocks(repeat):
-        keys = []
-        for run in _block(design, scenario, small=small):
-            keys.append(Key(name, *run, counted[run]))
-            counted[run] += 1
-        yield scenario, keys
+    for number in range(repeat + 1):
+        for place, scenario in enumerate(design.blocks(number)):
+            keys = []
+            for run in _block(design, scenario, place, small=small):
+                keys.append(Key(name, *run, counted[run]))
+                counted[run] += 1
+            if number == repeat:
+                yield scenario, keys
 
 
 def _block(
-    design: Design, scenario: Scenario, *, small: bool
+    design: Design, scenario: Scenario, place: int, *, small: bool
 ) -> list[tuple[str, str, float]]:
     """Return scenario, what and length [s] of each run of a block."""
     skeletons = [(scenario.name, *method) for method in design.methods(scenario)]
-    application = (scenario.name, APPLICATION, 0.0)
-    middle = [application]
+    middle = [(scenario.name, APPLICATION, 0.0)]
     if small and not scenario.hosts:
         middle.append((scenario.name, SMALL, 0.0))
-    if scenario == scenario.reference:  # what all predictions share
-        middle.append(application)
-    return [*skeletons, *middle, *skeletons[::-1]]
+    if scenario != scenario.reference:
+        return [*skeletons, *middle, *skeletons[::-1]]
+    forwards = [*skeletons, *middle]
+    # Quiet blocks stand at places 0, 2, 4.
+    return forwards[::-1] if place % 4 else forwards

@@ -159,10 +159,22 @@ class TestOrder:
 
     def test_skeletons_stand_around_the_application_in_mirrored_order(self) -> None:
         for repeat in range(2):
-            for _, keys in trials(self.DESIGN, "a", repeat, small=False):
+            for scenario, keys in trials(self.DESIGN, "a", repeat, small=False):
+                if scenario == scenario.reference:
+                    continue
                 runs = [(key.what, key.length_s) for key in keys]
                 assert runs == runs[::-1]
                 assert runs[len(runs) // 2] == ("application", 0.0)
+
+    def test_quiet_blocks_stand_around_all_others_in_turned_order(self) -> None:
+        design = replace(self.DESIGN, scenarios=SCENARIOS[1:6])
+        for repeat in range(2):
+            blocks = list(trials(design, "a", repeat, small=False))
+            quiet = [keys for scenario, keys in blocks if scenario == SCENARIOS[0]]
+            assert [keys for _, keys in blocks[::2]] == quiet
+            runs = [[(key.what, key.length_s) for key in keys] for keys in quiet]
+            assert runs == [runs[0], runs[0][::-1]] * 3
+            assert len(set(runs[0])) == len(runs[0])
 
     def test_the_second_repeat_goes_backwards(self) -> None:
         first, second = (
@@ -180,7 +192,7 @@ class TestOrder:
         ]
         assert len(set(keys)) == len(keys)
         shared = [k for k in keys if (k.scenario, k.what) == ("quiet", "application")]
-        assert sorted(key.repeat for key in shared) == list(range(8))
+        assert sorted(key.repeat for key in shared) == list(range(12))
 
     def test_only_the_wanted_kinds_of_skeletons_run(self) -> None:
         design = replace(self.DESIGN, kinds=("skeleton",))

@@ -37,6 +37,19 @@ def label(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64
     return labels, first[:found].copy()
 
 
+def rows_by(values: NDArray[np.integer]) -> list[NDArray[np.int64]]:
+    """Return the rows of each value, in the order of the values.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in rows_by(np.array([7, 3, 7]))]
+    [[1], [0, 2]]
+    """
+    order = np.argsort(values, kind="stable")
+    cuts = np.flatnonzero(np.diff(values[order])) + 1
+    return np.split(order, cuts) if len(order) else []
+
+
 def mixed(values: NDArray[np.integer]) -> NDArray[np.uint64]:
     """Spread numbers over 64 bits; none becomes 0 but -1."""
     with np.errstate(over="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.keys import label
+from skelgen.keys import label, rows_by
 
 #: A cluster of fewer occurrences of a structure is noise of the machine [1].
 _FEWEST = 0.02
@@ -34,12 +34,10 @@ def alike(
     """
     found = np.empty(len(structure), np.uint64)
     phases = 0
-    order = np.argsort(structure, kind="stable")
-    ends = np.flatnonzero(np.diff(structure[order])) + 1
-    for rows in np.split(order, ends):
+    for rows in rows_by(structure):
         clusters = _clusters(time_ns[rows], similarity)
         found[rows] = phases + clusters
-        phases += int(clusters.max(initial=-1)) + 1
+        phases += int(clusters.max()) + 1
     return label(found)[0]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events, Kind, function_info
 from skelgen.events.types import FAILED_POLL
+from skelgen.keys import rows_by
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.phases.alike import alike
@@ -127,9 +128,7 @@ def _phases(
 ) -> tuple[Phase, ...]:
     mean_ns = time_ns.mean(axis=0)
     found = []
-    order = np.argsort(number, kind="stable")
-    ends = np.flatnonzero(np.diff(number[order])) + 1
-    for index, rows in enumerate(np.split(order, ends) if len(order) else ()):
+    for index, rows in enumerate(rows_by(number)):
         first, times = int(rows[0]), mean_ns[rows]
         middle = float(times.mean())
         inside = np.unique(trace.string[bound[first] : bound[first + 1]])

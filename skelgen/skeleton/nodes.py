@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import FunctionInfo, Kind, function_info
 from skelgen.events.creations import Creations, rows_of
-from skelgen.keys import mixed
+from skelgen.keys import mixed, rows_by
 from skelgen.matching import Matching
 from skelgen.matching.components import components
 from skelgen.signature import RankGroup, Signature
@@ -182,9 +182,7 @@ class Nodes:
         names, edge_node = np.unique(node[whole], return_inverse=True)
         meetings, edge_unit = np.unique(unit[whole], return_inverse=True)
         least = components(edge_node, edge_unit, len(names), len(meetings))
-        order = np.argsort(least, kind="stable")
-        cuts = np.flatnonzero(np.diff(least[order])) + 1
-        return [names[part] for part in np.split(order, cuts) if len(part)]
+        return [names[part] for part in rows_by(least)]
 
     def in_step(self, members: NDArray[np.int64]) -> bool:
         """Say whether some nodes meet in all their calls."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, Kind, function_info
 from skelgen.events.functions import RECEIVING, SENDING
 from skelgen.events.types import NO_PEER, NO_TAG
+from skelgen.keys import rows_by
 from skelgen.symbols.factor import factorise_parts
 
 #: Functions whose effect is that of another one.
@@ -228,9 +229,7 @@ def _places(
     """Say for each pair what its communicator is and where its rank stands there."""
     places = np.zeros(len(rank), _PLACES)
     places["family"] = -1
-    order = np.argsort(communicator, kind="stable")
-    starts = np.flatnonzero(np.diff(communicator[order], prepend=-2))
-    for rows in np.split(order, starts)[1:]:
+    for rows in rows_by(communicator):
         number = int(communicator[rows[0]])
         if number < 0:
             continue

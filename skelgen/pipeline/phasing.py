@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.launch.folders import new_file
+from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
 from skelgen.pipeline.signatures import is_run
 from skelgen.progress import NO_PROGRESS, Progress
@@ -59,15 +59,15 @@ def phases(
     from skelgen.phases import store
 
     target = store.file_of(output) if output is not None else None
-    for file in (target, picture):
-        if file is not None and file.exists() and not force:
-            raise UsageError(f"{file} exists; name another one, or give --force")
+    _check_absent(target, picture, force=force)
     if is_run(source):
         found, signature, warnings = of_run(source, parameters, progress)
         for warning in warnings:
             logger.warning("%s", warning)
         if picture is not None:
-            _draw(found, picture)
+            from skelgen.web import render_phases
+
+            replace_file(picture, render_phases(found))
     else:
         if parameters is not None or picture is not None:
             raise UsageError(
@@ -102,11 +102,11 @@ def _stored(source: Path) -> PhaseSignature:
     return store.load(source)
 
 
-def _draw(found: Phases, picture: Path) -> None:
-    from skelgen.web import render_phases
-
-    with new_file(picture, force=True) as beside:
-        beside.write_text(render_phases(found), encoding="utf-8")
+def _check_absent(*files: Path | None, force: bool) -> None:
+    """Refuse files that exist, unless they may be replaced."""
+    for file in files:
+        if file is not None and file.exists() and not force:
+            raise UsageError(f"{file} exists; name another one, or give --force")
 
 
 def ticks(
@@ -137,15 +137,14 @@ def ticks(
     from skelgen.ticks.table import tick_table
     from skelgen.trace import open_trace
 
+    _check_absent(picture, force=force)
     calls = collect(open_trace(folder, progress), progress).calls
     matching = match(calls)
     table = tick_table(calls, matching, place(calls, matching), first, count)
     if picture is not None:
         from skelgen.web import render_ticks
 
-        with new_file(picture, force=force) as beside:
-            text = render_ticks(table, first, count)
-            beside.write_text(text, encoding="utf-8")
+        replace_file(picture, render_ticks(table, first, count))
     return table
 
 

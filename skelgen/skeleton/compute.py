@@ -25,7 +25,7 @@ import numpy as np
 
 from skelgen import _paths
 from skelgen.errors import MachineError, UsageError
-from skelgen.launch.folders import alone
+from skelgen.launch.folders import alone, replace_file
 from skelgen.launch.process import run
 from skelgen.skeleton.render_template import fill
 
@@ -317,10 +317,8 @@ def _read(path: Path) -> Calibration | None:
 
 
 def _keep(path: Path, calibration: Calibration) -> None:
-    """Write a calibration beside its place and rename it; a cache may fail."""
+    """Write a calibration; a cache may fail."""
     try:
-        beside = path.with_suffix(f".{os.getpid()}")
-        beside.write_text(json.dumps(asdict(calibration), indent=1) + "\n")
-        beside.replace(path)
-    except OSError as error:
+        replace_file(path, json.dumps(asdict(calibration), indent=1) + "\n")
+    except UsageError as error:
         logger.warning("cannot keep the calibration: %s", error)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+import sysconfig
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+import pytest
 
 from tests.c_warnings import compilers
 
@@ -66,3 +69,8 @@ MPIS = [with_launcher(compiler) for compiler in compilers() if _has_launcher(com
 
 #: One MPICH and one Open MPI, for what does not depend on the version.
 FAMILIES = list({len(mpi.launcher): mpi for mpi in reversed(MPIS)}.values())
+
+#: The MPI of the running environment: the one a new user gets.
+BIN = Path(sysconfig.get_path("scripts"))
+OWN = [mpi for mpi in MPIS if mpi.compiler.parent == BIN]
+needs_own = pytest.mark.skipif(not OWN, reason="no mpicc in the running environment")

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +20,11 @@ from skelgen.skeleton.methods import planner
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import Plan
 from skelgen.trace import open_trace
-from tests.mpis import MPIS
+from tests.mpis import BIN, OWN, needs_own
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BIN = Path(sysconfig.get_path("scripts"))
-#: The MPI of the running environment: the one a new user gets.
-OWN = [mpi for mpi in MPIS if mpi.compiler.parent == BIN]
 
-pytestmark = [
-    pytest.mark.mpi,
-    pytest.mark.skipif(not OWN, reason="no mpicc in the running environment"),
-]
+pytestmark = [pytest.mark.mpi, needs_own]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,11 @@ import pytest
 
 from benchmarks.many_ranks import write
 from tests.mpi.test_cli_record import environment, skelgen
-from tests.mpi.test_examples import OWN, ROOT
+from tests.mpi.test_examples import ROOT
+from tests.mpis import OWN, needs_own
 
 pytest.importorskip("mpi4py")
-pytestmark = [
-    pytest.mark.mpi,
-    pytest.mark.skipif(not OWN, reason="no mpicc in the running environment"),
-]
+pytestmark = [pytest.mark.mpi, needs_own]
 
 
 def together(

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
 
 from skelgen import pipeline
 from skelgen.phases import Parameters
-from tests.mpis import MPIS
+from tests.mpis import BIN, OWN, needs_own
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BIN = Path(sysconfig.get_path("scripts"))
-OWN = [mpi for mpi in MPIS if mpi.compiler.parent == BIN]
 
-pytestmark = [
-    pytest.mark.mpi,
-    pytest.mark.skipif(not OWN, reason="no mpicc in the running environment"),
-]
+pytestmark = [pytest.mark.mpi, needs_own]
 
 #: A loop is a phase however little time it takes: a busy machine changes nothing.
 WHATEVER = Parameters(relevance=1e-9, longest=1.0, time_similarity=0.0)

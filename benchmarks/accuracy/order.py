@@ -3,7 +3,8 @@
 A prediction is wrong by drift when application and skeleton meet different states of
 the machine in one scenario and not in the quiet one. So within a *block* (one scenario)
 every skeleton runs right before and right after the application, in mirrored order:
-whatever drifts linearly cancels in each block. All predictions share the quiet times,
+whatever drifts linearly cancels in each block. The application runs twice: equal runs
+of programs that live in caches differ by 10 %. All predictions share the quiet times,
 so a quiet block stands before, between and behind all others: one application run and
 one of each skeleton, in every second of these blocks in the other order. Odd repeats
 take all blocks backwards. All applications have their first repeat before any has its
@@ -88,11 +89,12 @@ def _block(
 ) -> list[tuple[str, str, float]]:
     """Return scenario, what and length [s] of each run of a block."""
     skeletons = [(scenario.name, *method) for method in design.methods(scenario)]
-    middle = [(scenario.name, APPLICATION, 0.0)]
+    application = (scenario.name, APPLICATION, 0.0)
+    middle = [application]
     if small and not scenario.hosts:
         middle.append((scenario.name, SMALL, 0.0))
     if scenario != scenario.reference:
-        return [*skeletons, *middle, *skeletons[::-1]]
+        return [*skeletons, *middle, application, *skeletons[::-1]]
     forwards = [*skeletons, *middle]
     # Quiet blocks stand at places 0, 2, 4.
     return forwards[::-1] if place % 4 else forwards

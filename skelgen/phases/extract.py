@@ -64,7 +64,6 @@ def extract(
         cut=cut,
         time_ns=time_ns,
         application_s=events.application_ns / 1e9,
-        tail_s=float(events.tail_ns.mean()) / 1e9,
         parameters=parameters,
     )
 

@@ -89,8 +89,6 @@ class Phases:
         end of its last call in it [ns].
     application_s : float
         [s]
-    tail_s : float
-        Time after the last call, mean of the ranks [s].
     parameters : Parameters
     """
 
@@ -99,7 +97,6 @@ class Phases:
     cut: NDArray[np.int64]
     time_ns: NDArray[np.int64]
     application_s: float
-    tail_s: float
     parameters: Parameters
 
     @property
@@ -108,8 +105,3 @@ class Phases:
         least = self.parameters.relevance
         found = (phase for phase in self.phases if phase.time_s > 0)
         return tuple(phase for phase in found if phase.share >= least)
-
-    @property
-    def predicted_s(self) -> float:
-        """Return the sum of time x weight of the relevant phases (PAET) [s]."""
-        return sum(phase.time_s * phase.weight for phase in self.relevant)

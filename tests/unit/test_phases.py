@@ -142,7 +142,7 @@ def test_a_run_without_repetition_is_one_phase_of_weight_one():
 def test_a_run_without_events_has_no_phases():
     found = phases("ranks 2\n rank 0-1\n tail 100")
     assert found.phases == ()
-    assert found.predicted_s == 0.0
+    assert found.relevant == ()
 
 
 @given(st.integers(0, 2**32))

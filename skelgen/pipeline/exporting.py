@@ -78,14 +78,10 @@ def export(
     MachineError
         When a library for the format is missing.
     """
-    from skelgen.export import FORMATS, Run
+    from skelgen.export import Run
     from skelgen.trace import open_trace
 
-    if name not in FORMATS:
-        raise UsageError(f"--format {name}: expected one of {', '.join(FORMATS)}")
-    one = FORMATS[name]
-    if most_events and one.most_events is None:
-        raise UsageError(f"--max-events: a part of a run cannot be replayed ({name})")
+    one = _format(name, most_events)
     writer = one.writer()
     target = output or folder.absolute().with_name(
         f"{folder.absolute().name}{one.suffix}"
@@ -94,30 +90,35 @@ def export(
         check_free(target, force=force)
     trace = open_trace(folder, progress)
     with _place(one, target, force) as beside, _told(target):
-        around = beside.parent
-        run = Run(trace, around, progress)
+        run = Run(trace, beside.parent, progress)
         most = one.most_events if most_events is None else most_events
         cut = run.limit(most) if most else 0
         kept = trace.events - cut
         progress.start(f"writing {name}", one.passes * kept)
         written = writer(run, beside)
         progress.finish()
-    left = list(written.notes)
-    if cut:
-        left.insert(
-            0,
-            f"left out: the last {cut} of {trace.events} events, from "
-            f"{run.until_ns / 1e9:.6g} s on: more than {most} (--max-events)",
-        )
-    paths = [target / path.relative_to(beside) for path in written.paths]
+    left_out = (
+        f"left out: the last {cut} of {trace.events} events, from "
+        f"{run.until_ns / 1e9:.6g} s on: more than {most} (--max-events)"
+    )
     return Exported(
         output=target,
-        opens=paths[0],
+        opens=target / written.paths[0].relative_to(beside),
         events=kept,
         records=written.records,
         size_bytes=_size(target),
-        notes=tuple(left),
+        notes=(*([left_out] if cut else []), *written.notes),
     )
+
+
+def _format(name: str, most_events: int | None) -> Format:
+    from skelgen.export import FORMATS
+
+    if name not in FORMATS:
+        raise UsageError(f"--format {name}: expected one of {', '.join(FORMATS)}")
+    if most_events and FORMATS[name].most_events is None:
+        raise UsageError(f"--max-events: a part of a run cannot be replayed ({name})")
+    return FORMATS[name]
 
 
 def _place(

@@ -21,7 +21,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import skeletons
 from benchmarks.skeletons import EXAMPLES, Trial, applications, busy_core, skelgen
 
 RUNS = 3
@@ -70,11 +69,11 @@ def main() -> None:
     parser.add_argument("--apps", default=",".join(["lammps", *EXAMPLES, *MORE]))
     parser.add_argument("--busy", action="store_true")
     options = parser.parse_args()
-    skeletons.EXAMPLES |= MORE
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         print(HEAD, flush=True)
-        for application in applications(folder, set(options.apps.split(","))):
+        wanted = set(options.apps.split(","))
+        for application in applications(folder, wanted, EXAMPLES | MORE):
             trial = PhaseTrial(application, folder, options.ranks)
             trial.build()
             for condition in ["quiet", "busy"] if options.busy else ["quiet"]:

@@ -21,7 +21,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,9 +93,13 @@ def lammps(folder: Path, steps: int) -> tuple[str, ...]:
     return ("lmp", "-in", "in.lj", "-log", "none", "-screen", "none")
 
 
-def applications(folder: Path, wanted: set[str]) -> list[Application]:
+def applications(
+    folder: Path,
+    wanted: set[str],
+    examples: Mapping[str, tuple[str, ...]] = EXAMPLES,
+) -> list[Application]:
     found = []
-    for name, arguments in EXAMPLES.items():
+    for name, arguments in examples.items():
         if name in wanted:
             source = ROOT / f"examples/{name}.c"
             run(["mpicc", "-O2", str(source), "-o", name, "-lm"], folder)

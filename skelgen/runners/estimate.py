@@ -84,7 +84,8 @@ class Estimate:
 
 def paet_s(signature: PhaseSignature, measured: Sequence[Measured]) -> float:
     """Predict the time of the application from one execution of its phases [s]."""
-    pets_s = {number: _pet_s(*pair) for number, pair in _pairs(signature, measured)}
+    pairs = _pairs(signature, measured)
+    pets_s = {number: _pet_s(*pair) for number, pair in pairs.items()}
     return _scaled(signature, pets_s)
 
 
@@ -112,14 +113,17 @@ def estimate(
     ----------
     Martinez Canillas 2011, equation 4.1: PAET is the sum of PET x weight.
     """
-    pairs = dict(_pairs(signature, measured))
+    pairs = _pairs(signature, measured)
     pets_s = {number: _pet_s(*pair) for number, pair in pairs.items()}
+    parts_s = {
+        number: pets_s[number] * stored.phase.weight
+        for number, (stored, _) in pairs.items()
+    }
     middle = _scaled(signature, pets_s)
     draws = np.zeros(1)
     for number, (stored, times) in pairs.items():
-        part = pets_s[number] * stored.phase.weight
-        draws = draws + _factors(stored, times, generator) * part
-    draws *= middle / _covered_s(pairs, pets_s)
+        draws = draws + _factors(stored, times, generator) * parts_s[number]
+    draws *= middle / math.fsum(parts_s.values())
     error = np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
     time_s = interval(draws * error, middle)
     phases = tuple(
@@ -129,7 +133,7 @@ def estimate(
             pet_s=pets_s[number],
             spread=relative_spread([*chain(*times.values())]) or 0.0,
             occurrences=len(times),
-            share=pets_s[number] * stored.phase.weight / middle,
+            share=parts_s[number] / middle,
         )
         for number, (stored, times) in pairs.items()
     )
@@ -142,20 +146,13 @@ _Times = dict[int, list[float]]
 _Pairs = dict[int, tuple[StoredPhase, _Times]]
 
 
-def _pairs(
-    signature: PhaseSignature, measured: Sequence[Measured]
-) -> list[tuple[int, tuple[StoredPhase, _Times]]]:
+def _pairs(signature: PhaseSignature, measured: Sequence[Measured]) -> _Pairs:
     """Put the times to their phases; phases without any are left out."""
-    found = []
-    for stored in signature.phases:
-        number = stored.phase.number
-        times: _Times = {}
-        for one in measured:
-            if one.phase == number:
-                times.setdefault(one.occurrence, []).append(one.time_s)
-        if times:
-            found.append((number, (stored, times)))
-    return found
+    known: _Pairs = {one.phase.number: (one, {}) for one in signature.phases}
+    for one in measured:
+        times = known[one.phase][1]
+        times.setdefault(one.occurrence, []).append(one.time_s)
+    return {number: pair for number, pair in known.items() if pair[1]}
 
 
 def _factors(
@@ -170,9 +167,9 @@ def _factors(
     known = stored.phase.spread if stored.phase.weight > 1 else None
     draws = median_draws(means_s, generator, spread=known)
     draws /= statistics.median(means_s)
-    for again_s in times.values():
-        if len(means_s) == 1 < len(again_s):
-            draws *= median_draws(again_s, generator) / statistics.median(again_s)
+    again_s, *others = times.values()
+    if not others and len(again_s) > 1:
+        draws *= median_draws(again_s, generator) / statistics.median(again_s)
     return draws
 
 
@@ -189,12 +186,6 @@ def _pet_s(stored: StoredPhase, times: _Times) -> float:
     if not there_s or abs(there_s / stored.phase.time_s - 1) <= _SIGNIFICANT * error:
         return here_s
     return here_s * stored.phase.time_s / there_s
-
-
-def _covered_s(pairs: _Pairs, pets_s: dict[int, float]) -> float:
-    return math.fsum(
-        pets_s[number] * stored.phase.weight for number, (stored, _) in pairs.items()
-    )
 
 
 def _known(signature: PhaseSignature, pets_s: dict[int, float]) -> tuple[Known, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -59,12 +60,10 @@ def workload_add(
 
     study = store.load(file) if file.exists() else Study()
     best: Point | None = None
-    known = study.points[0].phases if study.points else None
+    first = study.points[0] if study.points else None
     most = -1.0
     for point in _points(run, at, progress):
-        score = 1.0
-        if known is not None:
-            score = share_known(known, point, other_events=_OTHER_EVENTS)
+        score = 1.0 if first is None else _likeness(first, point)
         if score > most:
             best, most = point, score
         if most >= _ENOUGH:
@@ -83,7 +82,22 @@ def workload_add(
             ", ".join(again),
         )
     store.save(study, file)
-    return study, 1.0 if known is None else share_known(known, best)
+    return study, 1.0 if first is None else share_known(first.phases, best)
+
+
+def _likeness(first: Point, point: Point) -> float:
+    """Return how much of the time of two runs is in phases that both have [0 to 1].
+
+    Of both: where a loop that is one phase of this run is divided in the other, its
+    short remainder there may have the same structure.
+    """
+    from skelgen.workload import share_known
+
+    pairs = (first, point), (point, first)
+    return math.prod(
+        share_known(one.phases, other, other_events=_OTHER_EVENTS)
+        for one, other in pairs
+    )
 
 
 def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:

@@ -19,11 +19,12 @@ from skelgen.errors import ApplicationError
 from skelgen.launch.process import Interrupts
 from skelgen.runners.images import (
     Content,
+    check_content,
     check_owner,
     content_at,
     content_of,
     new_image,
-    read_manifest,
+    usable,
 )
 from skelgen.runners.interface import Application, Measured, Wanted
 from skelgen.runners.marks import (
@@ -100,13 +101,14 @@ class ImageRun:
         self._content = content_of(checkpointer.name, application)
         self._ahead = sorted(wanted, key=lambda one: int(one.warm.sum()))
         self._images: dict[tuple[int, ...], Path] = {}
-        if kept is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="skelgen-images-"))
-        else:
-            self._folder = kept.absolute()
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            check_owner(self._folder)
-            self._find()
+        with usable(kept or Path(tempfile.gettempdir())):
+            if kept is None:
+                self._folder = Path(tempfile.mkdtemp(prefix="skelgen-images-"))
+            else:
+                self._folder = kept.absolute()
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                check_owner(self._folder)
+                self._find()
 
     def request(self, wanted: Wanted) -> None:
         """Save the application before each occurrence until this one has its image."""
@@ -114,20 +116,22 @@ class ImageRun:
             one = self._ahead.pop(0)
             if _place(one) in self._images:
                 continue
-            self._run_to(one)
-            name = f"image-{one.phase}-{one.occurrence}"
-            self._keep_marks(name)
-            with new_image(self._folder / name) as image:
-                self._checkpointer.save(image, content_at(self._content, one))
+            with usable(self._folder):
+                self._run_to(one)
+                with new_image(self._image(one)) as image:
+                    self._checkpointer.save(image, content_at(self._content, one))
+                    self._keep_marks(image.name)
             self._images[_place(one)] = image
 
     def _find(self) -> None:
         """Find images that were kept for this application."""
-        wanted = {content_at(self._content, one) for one in self._ahead}
-        for image in self._folder.glob("image-*-*"):
-            content = read_manifest(image).content
-            if content in wanted:
-                self._images[content.warm] = image
+        for one in self._ahead:
+            if (image := self._image(one)).exists():
+                check_content(image, content_at(self._content, one))
+                self._images[_place(one)] = image
+
+    def _image(self, wanted: Wanted) -> Path:
+        return self._folder / f"image-{wanted.phase}-{wanted.occurrence}"
 
     def _run_to(self, wanted: Wanted) -> None:
         """Run the application until it holds, from the last image before if any."""
@@ -137,6 +141,10 @@ class ImageRun:
         if before:
             self.run_from(self._images[max(before, key=sum)], marks)
         else:
+            # What an earlier run left there would be taken for this one's.
+            shutil.rmtree(self._folder / "run", ignore_errors=True)
+            for name in ("err", "out"):
+                (self._folder / name).unlink(missing_ok=True)
             self._mark(marks)
             settings = recorder_variables(self._folder, self._application.launch)
             self._checkpointer.start(
@@ -149,10 +157,11 @@ class ImageRun:
 
     def restore(self, wanted: Wanted) -> Measured:
         """Measure an occurrence from its image."""
-        self.run_from(
-            self._images[_place(wanted)],
-            lambda rank: [*timed([wanted], rank), (int(wanted.end[rank]), STOP)],
-        )
+        with usable(self._folder):
+            self.run_from(
+                self._images[_place(wanted)],
+                lambda rank: [*timed([wanted], rank), (int(wanted.end[rank]), STOP)],
+            )
         ranks = self.wait_for_ranks("stopped", "stopping")
         self._let_end()
         time_s = mean_s(ranks, wanted)

@@ -88,6 +88,8 @@ class Manifest:
         The largest number of a process or thread.
     open_files : dict of str to int
         Files that were open for writing, and their length then [bytes].
+    files : dict of str to int
+        Its own files and their length [bytes].
     """
 
     content: Content
@@ -97,6 +99,7 @@ class Manifest:
     root: int = 0
     last_pid: int = 0
     open_files: dict[str, int] = field(default_factory=dict)
+    files: dict[str, int] = field(default_factory=dict)
 
 
 def content_of(backend: str, application: Application) -> Content:
@@ -159,7 +162,31 @@ def check_machine(manifest: Manifest, image: Path, here: Machine) -> None:
     elif there.kernel != here.kernel:
         reason = f"it was made on Linux {there.kernel}, this is {here.kernel}"
     if reason:
-        raise MachineError(f"{image} cannot be restored here: {reason}; make it again")
+        raise MachineError(
+            f"{image} cannot be restored here: {reason}; remove it and make it again"
+        )
+
+
+def check_content(image: Path, content: Content) -> None:
+    """Refuse an image that stands in the place of another one.
+
+    Raises
+    ------
+    InputError
+        With what it is of.
+    """
+    there = read_manifest(image).content
+    others = {
+        f"was made with {there.backend}": there.backend != content.backend,
+        "is of another program, input or arguments": there.program != content.program,
+        f"is of {there.mpi}, not {content.mpi}": there.mpi != content.mpi,
+        f"is of {there.ranks} ranks": there.ranks != content.ranks,
+        "is of another recording": there.warm != content.warm,
+    }
+    for what in (text for text, differs in others.items() if differs):
+        raise InputError(
+            f"{image} {what}; remove it, or name another folder with --images"
+        )
 
 
 def complete(
@@ -180,6 +207,7 @@ def complete(
         root=root,
         last_pid=last_pid,
         open_files=open_files,
+        files=_lengths(image),
     )
     write_manifest(image, manifest)
 
@@ -198,8 +226,21 @@ def ready(image: Path) -> Manifest:
     """
     manifest = read_manifest(image)
     check_machine(manifest, image, this_machine())
+    # CRIU waits for ever for what a file that was cut lacks.
+    there = _lengths(image)
+    for name, length in manifest.files.items():
+        if there.get(name) != length:
+            raise InputError(
+                f"{image} holds no whole image ({name} has {there.get(name, 0)} bytes, "
+                f"{length} were written); remove it and make it again"
+            )
     give_files_back(manifest.open_files, image)
     return manifest
+
+
+def _lengths(image: Path) -> dict[str, int]:
+    files = (one for one in image.rglob("*") if one.is_file() and not one.is_symlink())
+    return {str(one.relative_to(image)): one.stat().st_size for one in files}
 
 
 def write_manifest(image: Path, manifest: Manifest) -> None:
@@ -217,8 +258,8 @@ def read_manifest(image: Path) -> Manifest:
     MachineError
         When others can have written it.
     """
-    check_owner(image)
     try:
+        check_owner(image)
         facts: dict[str, Any] = json.loads((image / _NAME).read_text())
         content, machine = facts.pop("content"), facts.pop("machine")
         content["warm"] = tuple(content["warm"])
@@ -282,19 +323,32 @@ def check_disk(folder: Path, needed_bytes: int) -> None:
 @contextlib.contextmanager
 def new_image(image: Path) -> Iterator[Path]:
     """Give the folder of an image to fill; when that fails nothing of it remains."""
-    try:
+    with usable(image):
         image.mkdir(mode=0o700)
-    except FileExistsError as error:
-        raise InputError(
-            f"{image} is an image of another program, input or number of ranks; remove "
-            "it, or name another folder with --images"
-        ) from error
-    with contextlib.ExitStack() as undo:
-        undo.callback(shutil.rmtree, image, ignore_errors=True)
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(shutil.rmtree, image, ignore_errors=True)
             yield image
-        except OSError as error:
-            raise MachineError(
-                f"{image} cannot be filled ({error}); name another disk with --images"
-            ) from error
-        undo.pop_all()
+            undo.pop_all()
+
+
+@contextlib.contextmanager
+def usable(folder: Path) -> Iterator[None]:
+    """Tell in one line that files of images cannot be written or read meanwhile."""
+    try:
+        yield
+    except OSError as error:
+        raise MachineError(
+            f"{folder} cannot be used for images ({error}); mend that, or name another "
+            "folder with --images"
+        ) from error
+
+
+@contextlib.contextmanager
+def read_from(image: Path) -> Iterator[None]:
+    """Tell in one line that an image cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{image} cannot be read as a whole ({error}); remove it and make it again"
+        ) from error

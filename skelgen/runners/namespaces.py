@@ -27,6 +27,12 @@ FIRST_PID, _APART = 1000, 1000
 _TO_END_S, _PAUSE_S = 10.0, 0.005
 
 
+_ENDED = (
+    "the namespaces of the application were ended from outside, or for want of memory; "
+    "try again, or use --backend live"
+)
+
+
 def unshare_command() -> list[str]:
     """Return the command that makes the namespaces and runs their first process."""
     return [
@@ -117,7 +123,10 @@ class Namespaces:
     def processes(self) -> tuple[Path, ...]:
         """Return the folders in /proc, as seen from here, of all but the first one."""
         found = []
-        inside = Path(f"/proc/{self._init}/ns/pid").readlink()
+        try:
+            inside = Path(f"/proc/{self._init}/ns/pid").readlink()
+        except OSError as error:
+            raise MachineError(_ENDED) from error
         for folder in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 if folder.name.isdecimal() and (folder / "ns/pid").readlink() == inside:
@@ -147,7 +156,7 @@ class Namespaces:
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise MachineError("the namespaces of the application ended") from error
+            raise MachineError(_ENDED) from error
         return self._answer()
 
     def _answer(self) -> Any:
@@ -155,8 +164,9 @@ class Namespaces:
         assert self._process.stderr is not None
         line = self._process.stdout.readline()
         if not line:
-            told = self._process.stderr.readline().strip() or "they ended at once"
-            raise MachineError(f"no namespaces for the application: {told}")
+            told = self._process.stderr.read().strip().splitlines()
+            why = told[-1] if told else "they ended at once"
+            raise MachineError(f"no namespaces for the application: {why}")
         return json.loads(line)
 
 

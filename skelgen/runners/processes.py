@@ -137,14 +137,18 @@ def copy_own_files(source: Path, target: Path) -> None:
             or os.path.lexists(there / name)
         ]
 
-    shutil.copytree(
-        source,
-        target,
-        symlinks=True,
-        ignore=foreign,
-        copy_function=_copy_sparse,
-        dirs_exist_ok=True,
-    )
+    try:
+        shutil.copytree(
+            source,
+            target,
+            symlinks=True,
+            ignore=foreign,
+            copy_function=_copy_sparse,
+            dirs_exist_ok=True,
+        )
+    except shutil.Error as error:  # a list of all that could not be copied
+        name, _, reason = error.args[0][0]
+        raise OSError(f"{name}: {reason}") from error
 
 
 def _copy_sparse(source: str, target: str) -> None:

@@ -9,15 +9,17 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import LaunchCommand
-from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind
 from skelgen.launch.process import Started
+from skelgen.launch.runner import LocalRunner
 from skelgen.runners import (
     Application,
     Wanted,
@@ -36,9 +38,11 @@ from skelgen.runners.images import (
     Manifest,
     check_disk,
     check_machine,
+    complete,
     content_of,
     new_image,
     read_manifest,
+    ready,
     size_bytes,
     write_manifest,
 )
@@ -47,9 +51,9 @@ from skelgen.runners.marks import HOLD, STOP
 HERE = Machine("6.18.1", "EPYC", ("avx", "sse2"))
 
 
-def application(*, hosts: tuple[Host, ...] = ()) -> Application:
-    launch = LaunchCommand((), None, (), None, ("/bin/true",), None)
-    return Application(launch=launch, ranks=2, hosts=hosts)
+def application(*options: str) -> Application:
+    launch = LaunchCommand((), None, options, None, ("/bin/true",), None)
+    return Application(launch=launch, ranks=2)
 
 
 def wanted(occurrence: int, first: int) -> Wanted:
@@ -82,6 +86,25 @@ def test_half_an_image_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "image/manifest.json").write_text(text)
     with pytest.raises(InputError, match="no whole image"):
         read_manifest(tmp_path / "image")
+
+
+@pytest.mark.parametrize("missing", [1, 3])
+def test_an_image_of_which_something_is_missing_is_refused(
+    tmp_path: Path, missing: int
+) -> None:
+    with new_image(tmp_path / "image") as image:
+        (image / "shm").mkdir()
+        pages = image / "shm/pages"
+        pages.write_bytes(bytes(3))
+        complete(image, Content("criu"), {})
+    assert ready(image) == read_manifest(image)
+    if missing < 3:
+        os.truncate(pages, 3 - missing)
+    else:
+        shutil.rmtree(pages.parent)
+    told = rf"shm/pages has {3 - missing} bytes, 3 were written\); remove it and make"
+    with pytest.raises(InputError, match=told):
+        ready(image)
 
 
 def test_an_image_that_others_can_read_is_refused(tmp_path: Path) -> None:
@@ -123,11 +146,12 @@ def test_an_image_is_its_owners_only_and_goes_when_it_fails(tmp_path: Path) -> N
     with failure, new_image(tmp_path / "other") as image:
         (image / "pages.img").touch()
         raise KeyboardInterrupt
-    full = pytest.raises(MachineError, match=r"cannot be filled .*No space left")
+    full = pytest.raises(MachineError, match=r"cannot be used .*No space left")
     with full, new_image(tmp_path / "other"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert [one.name for one in tmp_path.iterdir()] == ["image"]
-    with pytest.raises(InputError, match="another program"), new_image(image.parent):
+    taken = pytest.raises(MachineError, match="File exists")
+    with taken, new_image(tmp_path / "image"):
         pass
 
 
@@ -211,11 +235,30 @@ def test_the_first_error_of_criu_is_told_but_not_that_of_containers(
 
 
 def test_backends_with_images_refuse_several_hosts() -> None:
-    two = application(hosts=(Host("n1", 1), Host("n2", 1)))
+    here, typed = application(), application("-hosts", "n1,n2")
+    named = replace(here, runner=LocalRunner(Srun(("srun",))))
+    step = replace(here, launch=replace(here.launch, launcher=Srun(("srun",))))
     for backend in (CriuBackend(), DmtcpBackend()):
-        probe = backend.probe(two)
-        assert not probe.works
-        assert "--backend live" in probe.text
+        for one in (typed, named, step):
+            assert not backend.probe(one).works
+            assert "--backend live" in backend.probe(one).text
+
+
+@pytest.mark.parametrize(
+    ("options", "elsewhere"),
+    [
+        ("-hosts n1,n2", True),
+        ("--host=n1", True),
+        ("--hostfile nodes", True),
+        ("-f nodes -ppn 2", True),
+        ("-n 2 -ppn 2 --host localhost:2", False),
+        ("-genv HOST n1", False),
+    ],
+)
+def test_a_launch_that_names_hosts_may_be_elsewhere(
+    options: str, elsewhere: bool
+) -> None:
+    assert application(*options.split()).elsewhere is elsewhere
 
 
 def test_criu_without_privilege_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,6 +406,14 @@ class Imagined:
         pass
 
 
+class FullDisk(Imagined):
+    """A checkpointer whose image does not fit."""
+
+    def save(self, image: Path, content: Content) -> None:
+        (image / "pages-1.img").touch()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 @pytest.fixture
 def image_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ImageRun]:
     monkeypatch.setattr("skelgen.runners.marks.shim", lambda _: Path("shim.so"))
@@ -395,6 +446,69 @@ def test_images_are_made_one_from_the_other_and_removed(
     run.stop()
     run.stop()
     assert not imagined.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"program": "other"}, "is of another program, input or arguments"),
+        ({"mpi": "MPICH 4.0"}, "is of MPICH 4.0, not"),
+        ({"ranks": 3}, "is of 3 ranks"),
+        ({"warm": (1, 2)}, "is of another recording"),
+    ],
+)
+def test_an_image_in_the_place_of_another_is_refused_before_anything_runs(
+    image_run: Callable[..., ImageRun],
+    tmp_path: Path,
+    change: dict[str, Any],
+    reason: str,
+) -> None:
+    kept, one = tmp_path / "kept", wanted(1, 100)
+    run = image_run(Imagined(), one, kept=kept)
+    run.request(one)
+    image = kept / "image-1-1"
+    manifest = read_manifest(image)
+    changed = replace(manifest, content=replace(manifest.content, **change))
+    write_manifest(image, changed)
+    with pytest.raises(InputError, match=f"{reason}.*; remove it, or name another"):
+        image_run(Imagined(), one, kept=kept)
+
+
+def test_what_an_earlier_run_left_beside_its_images_is_not_taken_for_this_ones(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    kept, one = tmp_path / "kept", wanted(1, 100)
+    run = image_run(Imagined(), one, kept=kept)
+    (kept / "run").mkdir()
+    for name in ("run/rank-000000.skt", "err", "out"):
+        (kept / name).write_text("of the run before\n")
+    run.request(one)
+    assert not any((kept / name).exists() for name in ("run", "err", "out"))
+
+
+def test_a_place_where_no_images_can_be_is_named(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    place, one = tmp_path / "file", wanted(1, 100)
+    place.touch()
+    with pytest.raises(MachineError, match=r"file cannot be used .*; mend that, or"):
+        image_run(Imagined(), one, kept=place)
+    kept = tmp_path / "kept"
+    run = image_run(Imagined(), one, kept=kept)
+    run.request(one)
+    shutil.rmtree(kept)
+    with pytest.raises(InputError, match=r"no whole image .*No such file"):
+        run.restore(one)
+
+
+def test_an_image_that_fails_leaves_no_files_of_marks(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    one = wanted(1, 100)
+    run = image_run(FullDisk(), one, kept=tmp_path / "kept")
+    with pytest.raises(MachineError, match=r"image-1-1 cannot be .*No space left"):
+        run.request(one)
+    assert not list((tmp_path / "kept").glob("*image-1-1*"))
 
 
 def test_images_that_are_kept_are_used_again(

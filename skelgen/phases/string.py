@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -70,15 +71,11 @@ def logical_trace(
     position[members] = place[matching.group[members]]
     for begin, end in zip(calls.first[:-1], calls.first[1:], strict=True):
         np.maximum.accumulate(position[begin:end], out=position[begin:end])
-    hashes = [
-        _hashes(calls, matching, symbols, members, names)[order]
-        for names in (
-            _names(symbols, _SIMILAR, sites),
-            _names(symbols, _SAME, sites),
-        )
-    ]
-    string, first = label(hashes[0])
-    return LogicalTrace(string, position, hashes[0][first], hashes[1][first])
+    identity, kind = (
+        found[order] for found in _hashes(calls, matching, symbols, sites)
+    )
+    string, first = label(identity)
+    return LogicalTrace(string, position, identity[first], kind[first])
 
 
 def _names(
@@ -97,17 +94,18 @@ def _names(
 
 
 def _hashes(
-    calls: Calls,
-    matching: Matching,
-    symbols: Symbols,
-    members: NDArray[np.int64],
-    names: NDArray[np.uint64],
-) -> NDArray[np.uint64]:
-    """Hash each event: the sum over its calls of what they and their ranks are."""
-    inside = members[symbols.symbol[members] >= 0]
+    calls: Calls, matching: Matching, symbols: Symbols, sites: tuple[str, ...]
+) -> Iterator[NDArray[np.uint64]]:
+    """Hash each event with call sites, and without.
+
+    It is the sum over its calls of what they and their ranks are.
+    """
+    inside = np.flatnonzero((matching.group >= 0) & (symbols.symbol >= 0))
     ranks = np.arange(calls.ranks, dtype=np.uint64)
     rank = np.repeat(ranks, np.diff(calls.first))[inside]
-    hashes = np.zeros(matching.groups, np.uint64)
-    of_call = scattered(names[symbols.symbol[inside]] + rank)
-    np.add.at(hashes, matching.group[inside], of_call)
-    return hashes
+    group, symbol = matching.group[inside], symbols.symbol[inside]
+    for columns in (_SIMILAR, _SAME):
+        hashes = np.zeros(matching.groups, np.uint64)
+        names = _names(symbols, columns, sites)
+        np.add.at(hashes, group, scattered(names[symbol] + rank))
+        yield hashes

@@ -14,7 +14,7 @@ _RUN_TIMES = {MEMORY: ("libasan.so", "libubsan.so"), THREADS: ("libtsan.so",)}
 _OPTIONS = {
     MEMORY: {
         # Only the shim is instrumented: MPI libraries keep memory at the end.
-        "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
+        "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     },
     THREADS: {
@@ -29,11 +29,12 @@ _OPTIONS = {
 @cache
 def run_times(sanitizers: str) -> tuple[Path, ...]:
     """Return the libraries of these sanitizers, none where one is missing."""
-    names = [f"-print-file-name={name}" for name in _RUN_TIMES[sanitizers]]
-    command = ["cc", *names]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = tuple(Path(line) for line in shown.split())
-    return found if all(path.is_absolute() for path in found) else ()
+    found = []
+    for name in _RUN_TIMES[sanitizers]:  # of several names cc answers the last only
+        command = ["cc", f"-print-file-name={name}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found.append(Path(done.stdout.strip()))
+    return tuple(found) if all(path.is_absolute() for path in found) else ()
 
 
 def build(compiler: Path, folder: Path, sanitizers: str = MEMORY) -> Path:

@@ -22,6 +22,7 @@ EXAMPLES = {
     "bucket_sort": ("1000", "5"),
     "wavefront": ("16", "8", "4"),
     "master_worker": ("20", "300", "10"),
+    "two_phases": ("500", "20", "3"),
 }
 THREADS, ROUNDS, STEPS = 4, 3, 50
 
@@ -38,10 +39,21 @@ def compiled(mpi: TestMpi, source: Path, target: Path, *flags: str) -> Path:
     return target
 
 
-def run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
+def loading(mpi: TestMpi, folder: Path, sanitizers: str) -> list[str]:
+    """Return the words before a program that load a shim with sanitizers into it."""
+    # Randomly placed mappings can lie where the thread sanitizer keeps its own.
+    fixed = ["setarch", "-R"] if sanitizers == sanitized.THREADS else []
+    if not sanitized.run_times(sanitizers) or (fixed and not shutil.which(fixed[0])):
+        pytest.skip(f"no libraries for {sanitizers} beside cc, or no setarch")
+    shim = sanitized.build(mpi.compiler, folder, sanitizers)
+    variables = sanitized.variables(str(shim), sanitizers)
+    return [*fixed, "env", *(f"{name}={value}" for name, value in variables.items())]
+
+
+def run(command: list[str], folder: Path) -> str:
     done = subprocess.run(
         command,
-        env={**os.environ, **variables, "SKELGEN_DIR": str(folder / "run")},
+        env={**os.environ, "SKELGEN_DIR": str(folder / "run")},
         capture_output=True,
         text=True,
         timeout=300,
@@ -54,14 +66,22 @@ def run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
     return done.stdout
 
 
+def run_example(mpi: TestMpi, name: str, parent: Path, loaded: list[str]) -> None:
+    folder = parent / name
+    folder.mkdir()
+    source = SOURCES.parent / f"examples/{name}.c"
+    program = str(compiled(mpi, source, folder / name, "-lm"))
+    run([*mpi.launcher, "-n", "3", *loaded, program, *EXAMPLES[name]], folder)
+    traces = read_run(folder / "run")
+    assert len(traces) == 3
+    assert all(t.clean and t.of("Finalize") for t in traces)
+
+
 def test_threads_do_not_race_in_the_shim(mpi: TestMpi, tmp_path: Path) -> None:
-    if not sanitized.run_times(sanitized.THREADS) or not shutil.which("setarch"):
-        pytest.skip("no libtsan beside cc, or no setarch")
-    shim = sanitized.build(mpi.compiler, tmp_path, sanitized.THREADS)
+    loaded = loading(mpi, tmp_path, sanitized.THREADS)
+    run_example(mpi, "heat2d", tmp_path, loaded)
     program = compiled(mpi, HERE / "races.c", tmp_path / "races", "-lpthread")
-    # Randomly placed mappings can lie where the sanitizer keeps its own.
-    command = ["setarch", "-R", str(program)]
-    output = run(command, tmp_path, sanitized.variables(str(shim), sanitized.THREADS))
+    output = run([*loaded, str(program)], tmp_path)
     if "no threads" in output:
         pytest.skip("this MPI does not grant MPI_THREAD_MULTIPLE")
     traces = [Trace(p) for p in sorted((tmp_path / "run").glob("*.t*.skt"))]
@@ -70,16 +90,6 @@ def test_threads_do_not_race_in_the_shim(mpi: TestMpi, tmp_path: Path) -> None:
 
 
 def test_the_examples_run_clean(mpi: TestMpi, tmp_path: Path) -> None:
-    if not sanitized.run_times(sanitized.MEMORY):
-        pytest.skip("no libasan and libubsan beside cc")
-    shim = sanitized.build(mpi.compiler, tmp_path)
-    variables = sanitized.variables(str(shim))
-    for name, arguments in EXAMPLES.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        source = SOURCES.parent / f"examples/{name}.c"
-        program = compiled(mpi, source, folder / name, "-lm")
-        run([*mpi.launcher, "-n", "3", str(program), *arguments], folder, variables)
-        traces = read_run(folder / "run")
-        assert len(traces) == 3
-        assert all(t.clean and t.of("Finalize") for t in traces)
+    loaded = loading(mpi, tmp_path, sanitized.MEMORY)
+    for name in EXAMPLES:
+        run_example(mpi, name, tmp_path, loaded)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from skelgen.models.fitting import Method
     from skelgen.models.planning import Step
     from skelgen.workload import Forecast, Study
-    from skelgen.workload.types import Point, Workload
+    from skelgen.workload.types import Point, PointPhase, Workload
 
 logger = logging.getLogger(__name__)
 
@@ -28,11 +26,6 @@ logger = logging.getLogger(__name__)
 #: iteration may take of the time, and what a loop must, depend on the workload.
 _LONGEST = (0.01, 0.001, 0.1, 1.0, 0.0)
 _RELEVANCE = (0.01, 0.05, 0.002)
-#: A run that has so much of its time in known phases is cut as the first one was [1].
-_ENOUGH = 0.98
-#: Phases of as many events count a little more when the cut is chosen: where a loop
-#: inside another runs the same calls, these tell its iterations from the other's.
-_OTHER_EVENTS = 0.9
 
 
 def workload_add(
@@ -56,52 +49,30 @@ def workload_add(
     float
         Share of the run's time in phases that the first run has too [0 to 1].
     """
-    from skelgen.workload import Study, share_known, store
+    from skelgen.workload import Study, aligned, share_known, store
 
     study = store.load(file) if file.exists() else Study()
-    best: Point | None = None
-    first = study.points[0] if study.points else None
-    most = -1.0
-    for point in _points(run, at, progress):
-        score = 1.0 if first is None else _likeness(first, point)
-        if score > most:
-            best, most = point, score
-        if most >= _ENOUGH:
-            break
-    if best is None or not best.phases:
+    point = _point(run, at, progress)
+    if not any(point.cuts):
         raise InputError(
             f"{run}: this run communicates nothing, so it has no phases; record one "
             "that does"
         )
     again = [one.run for one in study.points if dict(one.at) == at]
-    study = study.with_point(best)
+    study = study.with_point(point)
     if again:
         logger.warning(
             "%s: this workload is in the study already (%s); the mean of all counts",
-            best.run,
+            point.run,
             ", ".join(again),
         )
+    study = replace(study, points=aligned(study.points))
     store.save(study, file)
-    return study, 1.0 if first is None else share_known(first.phases, best)
+    return study, share_known(study.points[0].phases, study.points[-1])
 
 
-def _likeness(first: Point, point: Point) -> float:
-    """Return how much of the time of two runs is in phases that both have [0 to 1].
-
-    Of both: where a loop that is one phase of this run is divided in the other, its
-    short remainder there may have the same structure.
-    """
-    from skelgen.workload import share_known
-
-    pairs = (first, point), (point, first)
-    return math.prod(
-        share_known(one.phases, other, other_events=_OTHER_EVENTS)
-        for one, other in pairs
-    )
-
-
-def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:
-    """Yield the workload of a run, its phases found in one way after the other."""
+def _point(source: Path, at: Workload, progress: Progress) -> Point:
+    """Return the workload of a run, its phases found in all ways."""
     from skelgen.phases import Parameters, extract
     from skelgen.phases import store as phases_store
     from skelgen.pipeline.phasing import clocked
@@ -114,21 +85,21 @@ def _points(source: Path, at: Workload, progress: Progress) -> Iterator[Point]:
         measured, verdict = load_measured(source)
         if verdict != "trust":
             logger.warning("%s: its verdict was: %s", source, verdict)
-        yield replace(measured, at=items)
-        return
+        return replace(measured, at=items)
     if not is_run(source):
         stored = phases_store.load(source)
         found = point_phases(one.phase for one in stored.phases)
-        yield Point(items, name, stored.ranks, stored.application_s, found)
-        return
+        return Point(items, name, stored.ranks, stored.application_s, found)
     run = clocked(open_trace(source, progress), progress)
     for problem in (*run[0].warnings, *run[1].problems):
         logger.warning("%s", problem)
+    cuts: dict[tuple[PointPhase, ...], float] = {}
     for longest, relevance in itertools.product(_LONGEST, _RELEVANCE):
         cut = extract(*run, Parameters(relevance, longest, time_similarity=0.0))
-        found = point_phases(cut.phases)
-        ranks = run[0].calls.ranks
-        yield Point(items, name, ranks, cut.application_s, found)
+        cuts.setdefault(point_phases(cut.phases), cut.application_s)
+    (usual, application_s), *_ = cuts.items()
+    others = tuple(cuts)[1:]
+    return Point(items, name, run[0].calls.ranks, application_s, usual, others=others)
 
 
 def workload_plan(

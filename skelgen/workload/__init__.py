@@ -6,6 +6,7 @@ time at another one. `skelgen.models` finds the functions.
 Source: Martinez Canillas 2011, chapter 5.
 """
 
+from skelgen.workload.cuts import aligned
 from skelgen.workload.forecast import Forecast, forecast, next_workload
 from skelgen.workload.parts import matched, share_known
 from skelgen.workload.types import Study
@@ -13,6 +14,7 @@ from skelgen.workload.types import Study
 __all__ = [
     "Forecast",
     "Study",
+    "aligned",
     "forecast",
     "matched",
     "next_workload",

@@ -12,6 +12,7 @@ from skelgen.models import bisection, disagreement, fit, predict
 from skelgen.models.fitting import Method
 from skelgen.models.planning import Step
 from skelgen.models.types import Flag, FlagKind, Prediction
+from skelgen.workload.cuts import aligned
 from skelgen.workload.parts import Part, matched
 from skelgen.workload.transfer import PartFit, completed, measured, refitted
 from skelgen.workload.types import Point, Study, Workload
@@ -111,7 +112,9 @@ def forecast(
     _check(at, study.points[0], first[0])
     points = first
     if families is not None:
-        points = (*first, *(completed(one, first) for one in study.points))
+        both = aligned((*first, *study.points))
+        first, here = both[: len(first)], both[len(first) :]
+        points = (*first, *(completed(one, first) for one in here))
     parts, flags = matched(points)
     at_points = [dict(point.at) for point in points]
     options = {"method": method, "separately": separately}

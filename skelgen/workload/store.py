@@ -116,6 +116,7 @@ def _plain(point: Point) -> dict[str, Any]:
         {name: getattr(point, name) for name in _POINT}
         | {"at": dict(point.at), "phases": plain_phases(point.phases)}
         | ({"measured": True} if point.measured else {})
+        | ({"others": [*map(plain_phases, point.others)]} if point.others else {})
     )
 
 
@@ -129,7 +130,8 @@ def _range(name: str, field: Field) -> Range:
 
 
 def _point(field: Field) -> Point:
-    parts = field.mapping(_POINT, ("measured",))
+    parts = field.mapping(_POINT, ("measured", "others"))
+    others = parts["others"].items() if "others" in parts else []
     return Point(
         at=tuple(
             (name, value.amount())
@@ -140,6 +142,7 @@ def _point(field: Field) -> Point:
         application_s=parts["application_s"].amount(),
         phases=tuple(_phase(one) for one in parts["phases"].items()),
         measured="measured" in parts and _truth(parts["measured"]),
+        others=tuple(tuple(_phase(one) for one in cut.items()) for cut in others),
     )
 
 

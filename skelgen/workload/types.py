@@ -66,6 +66,8 @@ class Point:
     measured : bool
         Phases were executed, not the whole application: some may be missing, and what
         lies outside of them is not known.
+    others : tuple of tuple of PointPhase
+        The run cut into phases in other ways.
     """
 
     at: tuple[tuple[str, float], ...]
@@ -74,6 +76,17 @@ class Point:
     application_s: float
     phases: tuple[PointPhase, ...]
     measured: bool = False
+    others: tuple[tuple[PointPhase, ...], ...] = ()
+
+    @property
+    def cuts(self) -> tuple[tuple[PointPhase, ...], ...]:
+        """The phases, cut in all ways."""
+        return self.phases, *self.others
+
+    def is_run_of(self, other: Point) -> bool:
+        """Tell whether both are of one run at one workload, however it was cut."""
+        same = (self.at, self.run, self.application_s)
+        return same == (other.at, other.run, other.application_s)
 
     def share(self, phase: PointPhase) -> float:
         """Return the part of the application's time in a phase [0 to 1]."""
@@ -123,7 +136,7 @@ class Study:
                 f"{first.run} has {', '.join(sorted(dict(first.at)))}; give the same "
                 "dimensions with --at"
             )
-        if point in self.points:
+        if any(one.is_run_of(point) for one in self.points):
             raise InputError(f"{point.run} is in the study already, at this workload")
         if point.ranks != first.ranks:
             raise InputError(
@@ -131,7 +144,10 @@ class Study:
                 "functions of the workload hold for one number of ranks; record it "
                 "with as many, or begin another study"
             )
-        if not {one.key for one in first.phases} & {one.key for one in point.phases}:
+        keys = [
+            {one.key for cut in each.cuts for one in cut} for each in (first, point)
+        ]
+        if not keys[0] & keys[1]:
             raise InputError(
                 f"{point.run} and {first.run} have no phase in common: that is another "
                 "program or algorithm; begin another study for it"

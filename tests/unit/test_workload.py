@@ -18,6 +18,7 @@ from skelgen.runners.estimate import Estimate
 from skelgen.web import render_workload
 from skelgen.workload import (
     Study,
+    aligned,
     forecast,
     matched,
     next_workload,
@@ -221,6 +222,28 @@ def test_phases_of_one_structure_are_one_with_all_their_time():
     assert (joined.weight, joined.time_s) == (40, 2.0)
 
 
+def test_runs_are_cut_alike_though_a_later_one_cannot_be_cut_as_the_first():
+    """The first has its steps divided as a rule, a long one has them whole."""
+
+    def run_of(n, *cuts):
+        at = (("n", float(n)),)
+        return Point(at, f"run{n}", 2, n / 100, cuts[0], others=cuts[1:])
+
+    def steps(n):
+        return (phase("step", n, 0.01, events=6),)
+
+    def divided(n):
+        return (phase("inside", 3 * n, 0.003), phase("step", n, 0.001, events=3))
+
+    early = run_of(100, divided(100), steps(100)), run_of(200, divided(200), steps(200))
+    assert aligned(early) == early
+    found = aligned((*early, run_of(300, steps(300))))
+    assert [one.phases for one in found] == [steps(100), steps(200), steps(300)]
+    assert [one.others for one in found] == [(divided(100),), (divided(200),), ()]
+    parts, flags = matched(found)
+    assert (parts[0].weights, flags) == ((100, 200, 300), ())
+
+
 def test_the_share_of_known_time_counts_phases_of_other_events_unless_told():
     one = point(1000)
     known = [replace(phase, events=5) for phase in one.phases[:1]]
@@ -254,7 +277,8 @@ def test_plan_asks_for_the_ends_and_then_where_functions_disagree():
 
 def test_a_study_on_disk_comes_back_and_says_what_is_wrong_with_it(tmp_path):
     file = tmp_path / "study.yaml"
-    points = (*WHOLE.points, measured(1000, "square"))
+    more = replace(point(9), others=(point(9).phases[:1],))
+    points = (*WHOLE.points, measured(1000, "square"), more)
     whole = Study(("mpirun", "{n}"), (Range("n", 0.5, 3.0, False),), points)
     store.save(whole, file)
     assert store.load(file) == whole

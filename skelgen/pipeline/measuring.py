@@ -84,6 +84,7 @@ def measure(
     import numpy as np
 
     from skelgen.prediction.campaign import placed
+    from skelgen.prediction.trials import explained
     from skelgen.runners.application import application_of
     from skelgen.runners.backends import choose
     from skelgen.runners.estimate import estimate
@@ -98,7 +99,7 @@ def measure(
         command,
         hosts=placed(signature.ranks, hosts),
         runner_of=partial(through.runner, folder=folder) if hosts else None,
-        workspace=folder if hosts else None,
+        workspace=folder,
     )
     chosen, plan = choose(
         backend, signature, extent or Extent(), application, images=images
@@ -106,6 +107,9 @@ def measure(
     try:
         done = execute(chosen, application, plan, restores=restores, progress=progress)
     except (ApplicationError, MachineError) as error:
+        if application.runner is not None and isinstance(error, ApplicationError):
+            told = explained(str(error), application.runner, application.hosts)
+            raise ApplicationError(told) from error
         if backend != "auto" or chosen.name == "live":
             raise
         logger.warning("%s; running until its phases come instead", error)

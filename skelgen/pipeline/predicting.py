@@ -55,7 +55,7 @@ def predict(
     from skelgen.prediction.skeleton_runs import prepare
     from skelgen.prediction.store import load
 
-    program: Program | None = phase_program(folder, through, bool(any(node_sets)))
+    program: Program | None = phase_program(folder, through)
     if program is None:
         runner_of = partial(through.runner, folder=folder.absolute())
         program = prepare(folder, load(folder), runner_of)
@@ -69,7 +69,7 @@ def predict(
     )
 
 
-def phase_program(path: Path, through: Through, on_hosts: bool) -> PhaseProgram | None:
+def phase_program(path: Path, through: Through) -> PhaseProgram | None:
     """Return what executes a phase signature, None when a path is none.
 
     Parameters
@@ -78,8 +78,6 @@ def phase_program(path: Path, through: Through, on_hosts: bool) -> PhaseProgram 
         A file, or a folder with one and without a skeleton.
     through : Through
         How runs reach their hosts.
-    on_hosts : bool
-        Whether hosts must see the files of a run.
     """
     from skelgen.phases.store import PHASES_FILE, load
     from skelgen.prediction.store import FACTS_FILE
@@ -93,7 +91,7 @@ def phase_program(path: Path, through: Through, on_hosts: bool) -> PhaseProgram 
         file,
         load(file),
         runner_of=partial(through.runner, folder=folder),
-        workspace=folder if on_hosts else None,
+        workspace=folder,
     )
 
 

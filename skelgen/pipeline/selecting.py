@@ -95,7 +95,7 @@ def select(
     from skelgen.prediction.trials import Trials
 
     programs: tuple[Program, ...]
-    if len(folders) == 1 and (one := phase_program(folders[0], options.through, True)):
+    if len(folders) == 1 and (one := phase_program(folders[0], options.through)):
         folder, programs = one.binary.parent, (one,)
         sets = _sets(one.facts, options)
     else:

@@ -58,6 +58,12 @@ class Program(Protocol):
         """Start it on hosts; it prints its time as a skeleton does."""
 
 
+def _start_nothing(runner: Runner, host: Host, limit_s: float) -> Running:
+    """Start a program that does nothing on a host."""
+    one = [Host(host.name)]
+    return runner.start(["true"], ranks=1, hosts=one, environment={}, limit_s=limit_s)
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """One run to make: of the skeleton on a set, or of nothing on one host of it."""
@@ -75,13 +81,8 @@ class _Trial:
     def start(self, limit_s: float | None) -> Running:
         if self.probed is None:
             return self.program.start(self.hosts, limit_s=limit_s)
-        return self.program.runner.start(
-            ["true"],
-            ranks=1,
-            hosts=[Host(self.probed.name)],
-            environment={},
-            limit_s=min(limit_s or math.inf, _PROBE_LIMIT_S),
-        )
+        limit_s = min(limit_s or math.inf, _PROBE_LIMIT_S)
+        return _start_nothing(self.program.runner, self.probed, limit_s)
 
 
 @dataclass(slots=True)
@@ -215,12 +216,35 @@ class Trials:
 
 def blamed_hosts(done: Finished, hosts: Sequence[Host]) -> list[str]:
     """Return the hosts of a set that a failed launcher names in what it wrote."""
-    text = f"{done.errors}\n{done.output}"
+    return _named(f"{done.errors}\n{done.output}", hosts)
+
+
+def _named(text: str, hosts: Sequence[Host]) -> list[str]:
     return [
         host.name
         for host in hosts
         if re.search(rf"(?<![\w.-]){re.escape(host.name)}(?![\w.-])", text)
     ]
+
+
+def explained(reason: str, runner: Runner, hosts: Sequence[Host]) -> str:
+    """Say why a run on hosts failed, with those that are the cause.
+
+    When the reason names none of them: those that cannot even start a program that
+    does nothing.
+    """
+    dead: list[str] = []
+    if not _named(reason, hosts):
+        with Interrupts() as interrupts:
+            for host in hosts:
+                running = _start_nothing(runner, host, _PROBE_LIMIT_S)
+                try:
+                    while (done := running.poll()) is None:
+                        interrupts.pause(_PAUSE_S)
+                finally:
+                    running.stop()
+                dead += [host.name] if failure_of(done) is not None else []
+    return f"host {', '.join(dead)} cannot be used: {reason}" if dead else reason
 
 
 def name_of(hosts: Sequence[Host]) -> str:

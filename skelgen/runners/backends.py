@@ -68,7 +68,7 @@ def choose(
         return found[name], live
     if name == "auto":
         late = live.expected_s > _LONG * signature.application_s
-        if not late or application.hosts:
+        if not late or application.elsewhere:
             return found[Live.name], live
         if not (probe := found["criu"].probe(application)).works:
             logger.info("no checkpoints: %s", probe.text)

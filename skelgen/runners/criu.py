@@ -66,7 +66,7 @@ class CriuBackend:
 
     def probe(self, application: Application) -> Probe:
         """Save and restore a tiny process with two connected sockets."""
-        if application.runner is not None or len(application.hosts) > 1:
+        if application.elsewhere:
             return Probe(
                 False,
                 "CRIU saves the ranks of this host only; use --backend live for hosts",

@@ -56,7 +56,7 @@ class DmtcpBackend:
 
     def probe(self, application: Application) -> Probe:
         """Look for its tools."""
-        if application.runner is not None or len(application.hosts) > 1:
+        if application.elsewhere:
             return Probe(
                 False, "images are made on this host only; use --backend live for hosts"
             )

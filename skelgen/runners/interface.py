@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.launch import Host, LaunchCommand
-from skelgen.launch.launchers import for_ranks
+from skelgen.launch.launchers import FluxRun, Srun, for_ranks
 from skelgen.launch.process import Started
 from skelgen.launch.runner import Runner, Running
+
+#: How launchers are told of other hosts, in their words and in files.
+_HOSTS = re.compile(
+    r"(^| )--?((hosts?|H)[ =](?!localhost)|(f|(default-)?hostfile|machinefile)[ =])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,8 @@ class Application:
     runner : Runner or None
         Starts it on hosts; the command runs as it was typed when None.
     workspace : Path or None
-        Folder that all hosts see, for the files of the run; a temporary one when None.
+        Folder that all hosts see, for the files of the run; a temporary one when None,
+        or when it cannot be written.
     files : tuple of str
         Its program and input as recorded; unknown when empty.
     """
@@ -47,6 +54,15 @@ class Application:
     runner: Runner | None = None
     workspace: Path | None = None
     files: tuple[str, ...] = ()
+
+    @property
+    def elsewhere(self) -> bool:
+        """Return whether ranks may run on other hosts than this one."""
+        return (
+            self.runner is not None
+            or isinstance(self.launch.launcher, Srun | FluxRun)
+            or _HOSTS.search(" ".join(self.launch.options)) is not None
+        )
 
     def command(self, variables: Mapping[str, str]) -> list[str]:
         """Return the launch as it was typed, with variables that only the ranks get."""

@@ -6,6 +6,7 @@ Needs no privilege, works over any network and with any MPI.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 import time
@@ -18,7 +19,7 @@ import numpy as np
 
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished
-from skelgen.launch.process import Interrupts
+from skelgen.launch.process import NO_RESULT, Interrupts
 from skelgen.phases.counts import counts
 from skelgen.runners.interface import Application, Measured, Probe, Wanted
 from skelgen.runners.marks import (
@@ -76,9 +77,10 @@ class LiveRun:
         self, application: Application, wanted: Sequence[Wanted], limit_s: float
     ) -> None:
         self._application, self._wanted = application, tuple(wanted)
-        self._folder = Path(
-            tempfile.mkdtemp(prefix="skelgen-phases-", dir=application.workspace)
-        )
+        place = application.workspace
+        if place is not None and not os.access(place, os.W_OK):
+            place = None  # enough for ranks that are here
+        self._folder = Path(tempfile.mkdtemp(prefix="skelgen-phases-", dir=place))
         self._ranks: list[RankTimes | None] = []
         self._done: Finished | None = None
         self._times: dict[tuple[int, int], Measured] = {}
@@ -170,8 +172,11 @@ class LiveRun:
         if now_s - self._looked_s < _LOOK_S:
             return False
         self._looked_s = now_s
+        # Listed: a file system of the network may go on saying for long that a file
+        # that was asked for before does not exist.
+        found = set(self._folder.iterdir())
         ranks = range(self._application.ranks)
-        told = sum(times_file(self._folder, rank).exists() for rank in ranks)
+        told = sum(times_file(self._folder, rank) in found for rank in ranks)
         if told != self._told:
             self._told, self._changed_s = told, now_s
         if told == self._application.ranks:
@@ -200,14 +205,16 @@ class LiveRun:
                 "for the end: it does not do the same in every run (receives of any "
                 "source?); predict with a skeleton instead: skelgen build RUN --scale K"
             )
+        if done.exit_code == NO_RESULT:
+            return f"{name} did not run: {done.errors}"
         if done.exit_code:
             return (
                 f"{name} failed with exit code {done.exit_code} before its phases were "
                 f"measured ({who}): {done.complaint}"
             )
         return (
-            f"{name} ended and {who} told no times: the hosts do not share the folder "
-            "of the signature, or the program calls no MPI"
+            f"{name} ended and {who} told no times: the hosts do not share "
+            f"{self._folder.parent}, or the program calls no MPI"
         )
 
 

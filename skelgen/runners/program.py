@@ -116,7 +116,7 @@ def program_of(
     signature: PhaseSignature,
     *,
     runner_of: Callable[[Launcher], Runner],
-    workspace: Path | None,
+    workspace: Path,
 ) -> PhaseProgram:
     """Make of a phase signature what a prediction runs.
 
@@ -127,7 +127,7 @@ def program_of(
     signature : PhaseSignature
     runner_of : callable
         Makes of the application's launcher what starts it.
-    workspace : Path or None
+    workspace : Path
         Folder that all hosts see.
     """
     plan = in_one_run(signature, Extent())

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +36,21 @@ def cluster() -> Iterator[Cluster]:
     made.down()
 
 
-@pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
-def test_the_quiet_hosts_are_chosen_and_an_unknown_one_is_named(
-    cluster: Cluster, mpi: TestMpi, tmp_path: Path
-) -> None:
+@pytest.fixture(params=FAMILIES, ids=[mpi.name for mpi in FAMILIES])
+def skelgen(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path: Path
+) -> Callable[..., tuple[str, str]]:
+    """Return what runs a command at the head, where an application was recorded."""
+    mpi: TestMpi = request.param
     environment = {**os.environ, **cluster.environment()}
     folder = str(Path(mpi.launcher[0]).parent)
     environment["PATH"] = f"{folder}{os.pathsep}{environment['PATH']}"
 
-    def skelgen(*words: str, at: str = "head") -> tuple[str, str]:
+    def run(*words: str, code: int = 0) -> tuple[str, str]:
         line = [sys.executable, "-m", "skelgen", *words]
         options = {"capture_output": True, "text": True, "env": environment}
-        done = cluster.run(at, line, cwd=tmp_path, **options)
-        assert done.returncode == 0, done.stderr
+        done = cluster.run("head", line, cwd=tmp_path, **options)
+        assert done.returncode == code, done.stderr
         return str(done.stdout), str(done.stderr)
 
     source = str(ROOT / "examples/heat2d.c")
@@ -56,7 +58,13 @@ def test_the_quiet_hosts_are_chosen_and_an_unknown_one_is_named(
     subprocess.run(compile_line, check=True)
     hosts = "-hosts" if len(mpi.launcher) == 1 else "--host"
     launch = [mpi.launcher[0], hosts, "h1,h2", "-n", "2", "./app", "512", "1500"]
-    skelgen("record", "-o", "run", "--", *launch)
+    run("record", "-o", "run", "--", *launch)
+    return run
+
+
+def test_the_quiet_hosts_are_chosen_and_an_unknown_one_is_named(
+    skelgen: Callable[..., tuple[str, str]], tmp_path: Path
+) -> None:
     skelgen("build", "run", "--target-time", "0.7s", "-o", "skel")
     words = ["select", "skel", "--from", "h[1-2],h4,h9", "--limit", "60s", "--json"]
     output, errors = skelgen(*words, "--budget", "60s", "--interval", "40%")
@@ -71,3 +79,24 @@ def test_the_quiet_hosts_are_chosen_and_an_unknown_one_is_named(
     assert shorter.exists()
     for one in found["sets"]:
         assert 0 < one["p5_s"] < one["predicted_s"] < one["p95_s"]
+
+
+def test_an_application_is_stopped_behind_its_phases_on_several_hosts(
+    skelgen: Callable[..., tuple[str, str]], tmp_path: Path
+) -> None:
+    """Hosts share no memory, and none of them the head's folder of temporary files."""
+    skelgen("phases", "run", "-o", "sig")
+    # As it was recorded, on the hosts of its own launch; and on others.
+    for words in ([], ["--hosts", "h2,h1"]):
+        found = json.loads(skelgen("measure", "sig", *words, "--json")[0])
+        assert 0 < found["p5_s"] < found["paet_s"] < found["p95_s"]
+        assert max(phase["weight"] for phase in found["phases"]) > 100
+    words = ["select", "sig", "--from", "h[1-2],h9", "--nodes", "2", "--json"]
+    output, errors = skelgen(*words, "--budget", "5s")
+    assert [one["hosts"] for one in json.loads(output)["sets"]] == [["h1", "h2"]]
+    assert "host h9" in errors
+    _, errors = skelgen("measure", "sig", "--hosts", "h1,h9", code=5)
+    assert len(errors.splitlines()) == 1 and "h9" in errors
+    _, errors = skelgen("measure", "sig", "--backend", "criu", code=4)
+    assert "CRIU saves the ranks of this host only" in errors
+    assert not list(tmp_path.glob("sig/skelgen-phases-*"))

@@ -28,6 +28,7 @@ from tests.unit.test_prediction_predict import FACTS
 from tests.unit.test_prediction_store import save
 
 REASON = lacking()
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
     pytest.mark.root,
     pytest.mark.mpi,
@@ -158,6 +159,38 @@ def test_jobs_run_on_the_hosts_that_are_asked_for(slurm: Slurm, skeleton: Path) 
     assert said.count("sbatch --parsable") >= 6
     assert list(skeleton.glob("job-*")) == []
     until(slurm, "")  # a job that has told its end is still ending
+
+
+@pytest.mark.parametrize("mpi", SOUND, ids=[mpi.name for mpi in SOUND])
+def test_phases_are_measured_in_steps_and_jobs(
+    slurm: Slurm, mpi: TestMpi, tmp_path: Path
+) -> None:
+    """Recorded with srun, measured as recorded, on other nodes, and in jobs."""
+    source, program = str(ROOT / "examples/heat2d.c"), str(tmp_path / "app")
+    subprocess.run([mpi.compiler, "-O2", source, "-o", program, "-lm"], check=True)
+    skelgen, inside = [sys.executable, "-m", "skelgen"], ["salloc", "-Q", "-N3"]
+    kind = identify_compiler(mpi.compiler)
+    interface = "pmix" if kind is MpiKind.OPEN_MPI else "pmi2"
+    launch = ["srun", "--overlap", f"--mpi={interface}", "-w", "h1,h2", "-N2", "-n2"]
+    run, stored = str(tmp_path / "run"), str(tmp_path / "sig")
+    slurm.said(*inside, *skelgen, "record", "-o", run, "--", *launch, program, "256")
+    slurm.said(*skelgen, "phases", run, "-o", stored)
+    steps = [*inside, *skelgen, "measure", stored, "--json"]
+    for words in (steps, [*steps, "--hosts", "h3,h2"]):
+        found, _ = predicted(slurm, words)
+        assert 0 < found["p5_s"] < found["paet_s"] < found["p95_s"]
+    words = ["select", stored, "--from", "h[1-3]", "--nodes", "2", "--json"]
+    jobs = ["--through", "slurm", "--budget", "60s", "--interval", "90%"]
+    jobs += ["--sets", "windows", "-v"]
+    found, said = predicted(slurm, [*skelgen, *words, *jobs])
+    assert sorted(one["hosts"] for one in found["sets"]) == [["h1", "h2"], ["h2", "h3"]]
+    assert not found["failed"] and "Slurm job" in said
+    unknown = ["--through", "slurm", "--hosts", "h1,h7"]
+    said = only_failure(slurm, [*skelgen, "measure", stored, *unknown])
+    assert "app did not run: Slurm refused the job: " in said
+    assert said.endswith("host h7 is unknown")
+    assert not [*Path(stored).glob("skelgen-phases-*"), *Path(stored).glob("job-*")]
+    until(slurm, "")
 
 
 def test_ranks_are_placed_as_the_user_says(slurm: Slurm, scripted) -> None:

@@ -11,12 +11,14 @@ import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Finished, Host
+from skelgen.launch.launchers import Hydra
 from skelgen.launch.process import NO_RESULT
+from skelgen.launch.runner import LocalRunner
 from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate
 from skelgen.prediction.campaign import campaign
 from skelgen.prediction.skeleton_runs import failure_of, prepare, section_s
-from skelgen.prediction.trials import blamed_hosts, name_of
+from skelgen.prediction.trials import blamed_hosts, explained, name_of
 from tests import fake_mpi
 from tests.unit.test_prediction_predict import FACTS
 
@@ -251,3 +253,18 @@ def test_a_run_that_lost_a_node_failed_though_srun_ended_well():
     said = "srun: error: Node failure on n3\nsrun: Job step aborted\n"
     done = Finished(("srun",), 0, 1.0, '{"seconds": 1}', said)
     assert failure_of(done) == "was not run whole: Node failure on n3"
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("ssh: no host n2", "ssh: no host n2"),
+        ("Launch proxy failed.", "host n2 cannot be used: Launch proxy failed."),
+    ],
+)
+def test_hosts_that_a_launcher_does_not_name_are_found(
+    tmp_path: Path, reason: str, text: str
+) -> None:
+    refuses = 'case "$*" in *n2*) exit 255;; esac'
+    runner = LocalRunner(Hydra((str(fake_mpi.script(tmp_path / "mpirun", refuses)),)))
+    assert explained(reason, runner, [Host("n1"), Host("n2")]) == text

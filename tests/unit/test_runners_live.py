@@ -11,6 +11,7 @@ import pytest
 
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished, LaunchCommand
+from skelgen.launch.process import NO_RESULT
 from skelgen.runners import Application, Wanted, live
 from skelgen.runners.live import LiveRun
 
@@ -104,6 +105,11 @@ def test_a_rank_that_never_comes_is_named(run: Run, monkeypatch: pytest.MonkeyPa
         ((), replace(ENDED, exit_code=139, errors="boom"), "exit code 139 .*boom"),
         ((GOOD[0], ""), replace(ENDED, timed_out=True), "within 1.5 s .rank 1"),
         ((), ENDED, "2 ranks told no times"),
+        (
+            (),
+            replace(ENDED, exit_code=NO_RESULT, errors="no n7"),
+            "app did not run: no",
+        ),
         (("no-marks 3\n",) * 2, ENDED, "3 ranks were launched, .* is of 2; launch 2"),
         (("no-marks 2\n", ""), ENDED, "hosts do not share the folder"),
         ((GOOD[0], "20 1 MPI_Recv\nfinalized 33\n"), ENDED, "after 33 calls of rank 1"),

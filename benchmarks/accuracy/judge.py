@@ -18,7 +18,7 @@ from benchmarks.accuracy.results import (
     Results,
 )
 from skelgen.prediction.intervals import interval
-from skelgen.prediction.predict import MODEL_ERROR, product_draws
+from skelgen.prediction.predict import MODEL_ERROR, scale, scaled, scaled_draws
 from tests.testbed.scenarios import SCENARIOS
 
 _REFERENCES = {
@@ -104,7 +104,7 @@ def _skeleton(
     length_s: float,
     generator: np.random.Generator,
 ) -> Judgement | None:
-    """Judge time there x application time / skeleton time when quiet."""
+    """Judge what is predicted from the times there and those when quiet."""
     there = results.runs(name, scenario, method, length_s)
     here = results.runs(name, reference(scenario), method, length_s)
     truth = results.runs(name, scenario, APPLICATION, 0.0)
@@ -112,12 +112,15 @@ def _skeleton(
     if not (there and here and truth and quiet):
         return None
     measured_s = statistics.median(truth)
-    ratio = statistics.median(quiet) / statistics.median(here)
-    predicted_s = statistics.median(there) * ratio
-    draws = np.log(product_draws(there, quiet, here, generator))
+    both = statistics.median(quiet), statistics.median(here)
+    part = results.found(name, scenario, method, length_s)[0].part
+    ratio = both[0] / both[1]
+    by = scale(ratio, 1 / part if part else ratio, method)
+    predicted_s = float(scaled(statistics.median(there), *both, by))
+    draws = np.log(scaled_draws(there, quiet, here, by, generator))
     normal = generator.standard_normal(len(draws))
     needed = _needed(draws, normal, math.log(measured_s), math.log(predicted_s))
-    times = measured_s / statistics.median(quiet), predicted_s / measured_s - 1
+    times = measured_s / both[0], predicted_s / measured_s - 1
     return Judgement(name, scenario, method, length_s, *times, needed)
 
 

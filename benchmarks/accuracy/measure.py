@@ -29,6 +29,7 @@ from benchmarks.accuracy.results import (
 )
 from skelgen.launch.hosts import parse_hosts, place
 from skelgen.launch.launchers import launcher_of
+from skelgen.prediction.store import load
 from tests.testbed.cluster import Cluster
 from tests.testbed.scenarios import Scenario
 
@@ -165,12 +166,13 @@ class Bench:
         try:
             self.share(scenario)
             seconds, mpi_share = self._run(one, scenario, key)
+            part = self._part(one, key)
         except RunError as error:
             if key.what == APPLICATION:
                 raise
             self._refuse(one, key, str(error))
             return
-        run = Run(seconds, mpi_share, stolen(before))
+        run = Run(seconds, mpi_share, stolen(before), part)
         self.known[key] = run
         self.log.run(key, run)
         what = f"{key.what} {key.length_s:g} s" if key.length_s else key.what
@@ -193,6 +195,13 @@ class Bench:
         said = json.loads(self._at_head(line, one, limit_s).splitlines()[-1])
         inside, outside = sum(said["mpi_s"]), sum(said["compute_s"])
         return float(said["seconds"]), inside / (inside + outside)
+
+    def _part(self, one: Application, key: Key) -> float:
+        """Return the part of the application's time a skeleton was built for [1]."""
+        if not key.length_s:
+            return 0.0
+        facts = load(self._skeleton(one, key.what, key.length_s))
+        return facts.expected_s / facts.application_s
 
     def _recorded(
         self, one: Application, text: str, scenario: Scenario, target: Path

@@ -45,11 +45,14 @@ class Run:
         Time inside MPI of the time of all ranks [1].
     steal : float
         Part of this machine's time that went to others on its host [1].
+    part : float
+        Of the application's time that a skeleton was built to take [1]; 0 for others.
     """
 
     seconds: float
     mpi_share: float = 0.0
     steal: float = 0.0
+    part: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

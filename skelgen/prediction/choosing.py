@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skelgen.prediction.campaign import FEWEST_RUNS, narrow
 from skelgen.prediction.intervals import interval, median_draws, relative_spread
-from skelgen.prediction.predict import MODEL_ERROR, predict, ratio
+from skelgen.prediction.predict import MODEL_ERROR, application_time, predict
 from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
 from skelgen.units import format_seconds
@@ -162,7 +162,7 @@ class Contest:
         else:
             draws = median_draws(runs_s, self.generator)
         error = np.exp(MODEL_ERROR * self.generator.standard_normal(len(draws)))
-        return draws * error * ratio(self._facts(program))
+        return application_time(self._facts(program), draws) * error
 
     def _spread(self) -> float:
         """Return the spread of one run [1], from sets with several."""

@@ -14,6 +14,8 @@ from skelgen.prediction.intervals import interval, median_draws, relative_spread
 from skelgen.prediction.types import Interval, Prediction, SkeletonFacts
 from skelgen.units import format_seconds
 
+_Times = float | NDArray[np.float64]
+
 #: Error of the method itself as a share of the time [1]: with it the intervals of
 #: skeletons of 1 s and more hold the truth in 90 % of the cases, "error for 90 %" of
 #: docs/accuracy.md, which `python -m benchmarks.accuracy report` writes.
@@ -34,6 +36,13 @@ LARGEST_MIX_ERROR = 0.06
 #: Method of facts that describe the application itself, executed for its phases.
 PHASES = "phases"
 
+#: Method of skeletons by the rules of the 2005 paper, which predict by its rules, too.
+PAPER_2005 = "paper2005"
+
+#: A measured ratio is that of another run than the recorded one, with another input,
+#: where it differs more from the expected one [1].
+_SAME_RUN = 1.5
+
 #: Two estimates of one interval's width from random draws differ by less [1].
 _DRAWN_WIDTH = 1.1
 
@@ -47,6 +56,65 @@ def ratio(facts: SkeletonFacts) -> float:
         return facts.application_s / facts.expected_s
     application_s = statistics.median(known.application_runs_s)
     return application_s / statistics.median(known.skeleton_runs_s)
+
+
+def scale(measured: float, expected: float, method: str) -> float:
+    """Return how much longer the application becomes when the skeleton does [1].
+
+    Calls, their bytes and waits are kept whole, and which part of them is known. What
+    the measured ratio differs by comes from the noise of a few runs and from
+    computation, which is imitated; neither grows with what links and competitors add.
+
+    Parameters
+    ----------
+    measured, expected : float
+        Application time / skeleton time, both quiet, and as the skeleton was built [1].
+    method : str
+        How it was planned.
+    """
+    same = max(expected / measured, measured / expected) <= _SAME_RUN
+    return expected if same and method != PAPER_2005 else measured
+
+
+def _scale(facts: SkeletonFacts) -> float:
+    expected = facts.application_s / facts.expected_s
+    return scale(ratio(facts), expected, facts.method)
+
+
+def scaled(
+    there_s: _Times, application_s: _Times, skeleton_s: _Times, scale: float
+) -> NDArray[np.float64]:
+    """Turn times of the skeleton into times of the application [s].
+
+    Where the skeleton takes longer than on the reference, what is added counts
+    `scale` times; where it takes less, the application takes as much less.
+
+    Parameters
+    ----------
+    there_s : float or array
+        Times of the skeleton [s].
+    application_s, skeleton_s : float or array
+        Times of both on the reference [s].
+    scale : float
+        See :func:`scale` [1].
+
+    Examples
+    --------
+    >>> float(scaled(3.0, 20.0, 2.0, 9.0)), float(scaled(1.0, 20.0, 2.0, 9.0))
+    (29.0, 10.0)
+    """
+    added_s = np.maximum(there_s - skeleton_s, 0.0)
+    less = np.minimum(there_s / skeleton_s, 1.0)
+    return np.asarray(application_s * less + scale * added_s, np.float64)
+
+
+def application_time(facts: SkeletonFacts, there_s: _Times) -> NDArray[np.float64]:
+    """Return times of the application [s] for times of its skeleton [s]."""
+    if (known := facts.calibration) is None:
+        return np.asarray(there_s * ratio(facts), np.float64)
+    quiet_s = statistics.median(known.application_runs_s)
+    skeleton_s = statistics.median(known.skeleton_runs_s)
+    return scaled(there_s, quiet_s, skeleton_s, _scale(facts))
 
 
 def predict(
@@ -80,8 +148,7 @@ def predict(
     ----------
     Sodhi and Subhlok 2005, section IV: measured scaling ratio.
     """
-    factor = ratio(facts)
-    middle = statistics.median(runs_s) * factor
+    middle = float(application_time(facts, statistics.median(runs_s)))
     draws = _draws(facts, runs_s, generator)
     error = np.exp(MODEL_ERROR * generator.standard_normal(len(draws)))
     reasons = (*verdict(facts, hosts=hosts, mpi=mpi), *doubts)
@@ -94,7 +161,11 @@ def predict(
             f"{interval_bound:.1%} wanted; raise --budget{also}",
         )
     return Prediction(
-        tuple(hosts), tuple(runs_s), factor, interval(draws * error, middle), reasons
+        tuple(hosts),
+        tuple(runs_s),
+        ratio(facts),
+        interval(draws * error, middle),
+        reasons,
     )
 
 
@@ -102,7 +173,7 @@ def measured(
     facts: SkeletonFacts, runs_s: Sequence[float], generator: np.random.Generator
 ) -> Interval:
     """Return the predicted time [s] with the part of its interval that was measured."""
-    middle = statistics.median(runs_s) * ratio(facts)
+    middle = float(application_time(facts, statistics.median(runs_s)))
     return interval(_draws(facts, runs_s, generator), middle)
 
 
@@ -114,16 +185,17 @@ def _draws(
         spread = relative_spread(runs_s)
         return median_draws(runs_s, generator, spread=spread) * ratio(facts)
     measured = known.application_runs_s, known.skeleton_runs_s
-    return product_draws(runs_s, *measured, generator)
+    return scaled_draws(runs_s, *measured, _scale(facts), generator)
 
 
-def product_draws(
+def scaled_draws(
     runs_s: Sequence[float],
     application_runs_s: Sequence[float],
     skeleton_runs_s: Sequence[float],
+    scale: float,
     generator: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Draw the product of the three medians that were measured.
+    """Draw what the three medians that were measured predict.
 
     Parameters
     ----------
@@ -131,6 +203,8 @@ def product_draws(
         Times of the skeleton on the node set [s].
     application_runs_s, skeleton_runs_s : sequence of float
         Times of both on the reference [s].
+    scale : float
+        See :func:`scale` [1].
     generator : numpy.random.Generator
 
     Returns
@@ -144,7 +218,7 @@ def product_draws(
         median_draws(values, generator, spread=quiet, worth=_ALIKE)
         for values in (application_runs_s, skeleton_runs_s)
     )
-    return there * above / below
+    return scaled(there, above, below, scale)
 
 
 def verdict(

@@ -87,6 +87,17 @@ class TestErrors:
         assert [one.slowdown for one in found] == pytest.approx([2.0, 3.0])
         assert [one.held for one in found] == [False, True]
 
+    def test_what_a_skeleton_takes_longer_counts_by_the_part_that_it_keeps(
+        self,
+    ) -> None:
+        kept = {
+            key: replace(run, part=0.11 if key.length_s else 0.0)
+            for key, run in TWO.measured.items()
+        }
+        first = judged(replace(TWO, measured=kept), "skeleton")[0]
+        predicted_s = 20.0 + (4.4 - 2.0) / 0.11
+        assert first.error == pytest.approx(predicted_s / 40.0 - 1)
+
     def test_the_needed_model_error_just_reaches_the_truth(self) -> None:
         wrong, right = judged(TWO, "skeleton")
         assert right.needed == 0.0

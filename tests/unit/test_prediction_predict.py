@@ -11,6 +11,7 @@ from skelgen.launch import Host
 from skelgen.prediction import Calibration, SkeletonFacts
 from skelgen.prediction.predict import (
     MODEL_ERROR,
+    PAPER_2005,
     PHASES,
     predict,
     ratio,
@@ -53,13 +54,29 @@ def predicted(facts: SkeletonFacts = FACTS, runs_s=STEADY, *, bound: float = 0.0
     )
 
 
-def test_the_prediction_is_skeleton_time_times_measured_ratio():
+def test_what_the_skeleton_takes_longer_counts_by_the_part_that_was_kept():
     found = predicted()
     assert found.ratio == pytest.approx(10.0)
-    assert found.time_s.p50 == pytest.approx(30.0)
-    assert found.time_s.p5 < 30.0 < found.time_s.p95
+    expected_s = 20.0 + (3.0 - 2.0) * 20.5 / 2.1
+    assert found.time_s.p50 == pytest.approx(expected_s)
+    assert found.time_s.p5 < expected_s < found.time_s.p95
     assert found.verdict == "trust"
     assert found.reasons == ()
+
+
+def test_the_application_is_as_much_faster_as_its_skeleton():
+    assert predicted(runs_s=(1.5, 1.5, 1.5)).time_s.p50 == pytest.approx(15.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": PAPER_2005},
+        {"application_s": 2 * 20.5},  # calibrated with half of the recorded work
+    ],
+)
+def test_other_rules_and_runs_take_the_measured_ratio(change):
+    assert predicted(replace(FACTS, **change)).time_s.p50 == pytest.approx(30.0)
 
 
 def test_without_calibration_the_expected_ratio_is_used_and_doubted():
@@ -85,7 +102,7 @@ def test_runs_of_phases_are_not_to_be_calibrated():
 def test_a_noisy_calibration_widens_the_interval():
     noisy = replace(MEASURED, skeleton_runs_s=(2.0, 2.2, 1.8))
     facts = replace(FACTS, calibration=noisy)
-    assert predicted(facts).time_s.half_width > 2 * predicted().time_s.half_width
+    assert predicted(facts).time_s.half_width > 1.5 * predicted().time_s.half_width
 
 
 def test_the_error_of_the_method_is_part_of_the_interval():

@@ -229,10 +229,11 @@ def ready(image: Path) -> Manifest:
     # CRIU waits for ever for what a file that was cut lacks.
     there = _lengths(image)
     for name, length in manifest.files.items():
-        if there.get(name) != length:
+        if (left := there.get(name)) != length:
+            what = "is missing" if left is None else f"has {left} of {length} bytes"
             raise InputError(
-                f"{image} holds no whole image ({name} has {there.get(name, 0)} bytes, "
-                f"{length} were written); remove it and make it again"
+                f"{image} holds no whole image ({name} {what}); remove it and make it "
+                "again"
             )
     give_files_back(manifest.open_files, image)
     return manifest

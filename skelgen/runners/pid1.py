@@ -50,7 +50,7 @@ def _show(entry: Path, place: Path) -> None:
 def _cover_tmp() -> None:
     """Let new files of /tmp be in memory; what is there already stays in its place."""
     beside = Path("/dev/shm")  # another is mounted there afterwards
-    _mount("/tmp", str(beside), "", _MS_BIND)
+    _mount("/tmp", str(beside), "", _MS_BIND | _MS_REC)
     _mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777")
     for entry in list(beside.iterdir()):
         with contextlib.suppress(FileNotFoundError):  # removed meanwhile

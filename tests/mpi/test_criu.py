@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,3 +131,31 @@ def test_a_link_in_tmp_and_a_folder_that_is_missing_do_no_harm(
     finally:
         saver.end()
     assert "cannot run true" in (tmp_path / "err").read_text()
+
+
+#: Says by its exit code whether a file is seen in namespaces of ours.
+LOOK = """
+import sys, time
+from pathlib import Path
+from skelgen.runners.namespaces import Namespaces, Task
+file, out = Path(sys.argv[1]), Path(sys.argv[2])
+namespaces = Namespaces()
+try:
+    pid = namespaces.start(Task(("test", "-e", str(file)), {}, Path("/"), out, out))
+    while (code := namespaces.poll(pid)) is None:
+        time.sleep(0.002)
+finally:
+    namespaces.end()
+sys.exit(code)
+"""
+
+
+def test_what_is_mounted_below_tmp_is_seen(criu: Criu, tmp_path: Path) -> None:
+    mounted = tmp_path / "mounted"
+    mounted.mkdir()
+    look = 'mount -t tmpfs none "$1" && touch "$1/file" && exec "$2" -c "$3" "$1/file"'
+    command = ["unshare", "--mount", "sh", "-c", f'{look} "$4"', "sh", str(mounted)]
+    command += [sys.executable, LOOK, str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not list(mounted.iterdir())

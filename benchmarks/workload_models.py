@@ -1,17 +1,18 @@
 """Fit functions of the workload to six noisy points: the thesis' method against ours.
 
 ``python benchmarks/workload_models.py [--trials 300] [--noise 0.02]`` draws
-measurements of known functions, lets each method choose the workloads and the function,
-and prints the 90th percentile over the trials of the largest error over the whole
-range, the points and their cost (in runs of the largest workload), and at how much of
-the range the 90 % interval holds.
+measurements of known functions, of a size and of a size and steps, lets each method
+choose the workloads and the function, and prints the 90th percentile over the trials of
+the largest error over the whole range, the points and their cost (in runs of the
+largest workload), and at how much of the range the 90 % interval holds.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from skelgen.models import Range, bisection, disagreement, fit
 from skelgen.models.predicting import spread, t95
 from skelgen.models.types import FlagKind
 
-FUNCTIONS: dict[str, Callable[[float], float]] = {
+FUNCTIONS: dict[str, Callable[..., float]] = {
     "n": lambda n: n,
     "n log n": lambda n: n * math.log(n),
     "n^2": lambda n: n**2,
@@ -28,11 +29,19 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "n^3": lambda n: n**3,
     "n^2 + 2e4 n": lambda n: n**2 + 2e4 * n,
     "n + 5000": lambda n: n + 5000,
+    "n s": lambda n, s: n * s,
+    "n log n s": lambda n, s: n * math.log(n) * s,
+    "n^2 s": lambda n, s: n**2 * s,
+    "n^2.5 s": lambda n, s: n**2.5 * s,
+    "n^3 s": lambda n, s: n**3 * s,
+    "n^2 + 100 n s": lambda n, s: n**2 + 100 * n * s,
 }
 #: What the accuracy asked for is about.
 PURE = ("n", "n log n", "n^2", "n^2.5", "n^3")
+PURE_OF_TWO = tuple(f"{name} s" for name in PURE)
 RANGES = (3, 16, 100)
 LOW = 1000
+STEPS = Range("s", 10, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +55,8 @@ class Outcome:
 
 
 def trial(
-    truth: Callable[[float], float],
-    span: Range,
+    truth: Callable[..., float],
+    spans: Sequence[Range],
     method: str,
     generator: np.random.Generator,
     *,
@@ -59,26 +68,28 @@ def trial(
     times: list[float] = []
     while len(sizes) < most:
         if method == "thesis":
-            step = bisection(sizes, [span])
+            step = bisection(sizes, spans)
         else:
-            step = disagreement(sizes, [[t] for t in times], [span])
+            step = disagreement(sizes, [[t] for t in times], spans)
         assert step.workload is not None
         sizes.append(step.workload)
-        exact = truth(step.workload["n"])
+        exact = truth(**step.workload)
         times.append(exact * math.exp(noise * generator.standard_normal()))
         if method == "thesis" and len(sizes) > 2:
             done = fit(sizes, times, method="thesis")
             if all(f.kind is not FlagKind.NOT_VALIDATED for f in done.flags):
                 break
     model = fit(sizes, times, method="thesis" if method == "thesis" else "combinations")
-    at = span.values(100)
-    exact_at = np.array([truth(n) for n in at])
-    found = model.function.at({"n": at})
-    width = t95(model) * spread(model, {"n": at})
+    values = [span.values(100 if len(spans) == 1 else 12) for span in spans]
+    grid = np.array(list(itertools.product(*values)))
+    at = {span.name: grid[:, i] for i, span in enumerate(spans)}
+    exact_at = np.array([truth(*workload) for workload in grid])
+    found = model.function.at(at)
+    width = t95(model) * spread(model, at)
     return Outcome(
         float(np.abs(found / exact_at - 1.0).max()),
         len(sizes),
-        sum(truth(w["n"]) for w in sizes) / truth(span.high),
+        sum(truth(**w) for w in sizes) / truth(*(span.high for span in spans)),
         float(np.mean(np.abs(found - exact_at) <= width)),
     )
 
@@ -90,10 +101,10 @@ def main() -> None:
     asked = options.parse_args()
     head = "| function | range | method | p50 | p90 | points | cost | interval holds |"
     print(head, "|---|---|---|---|---|---|---|---|", sep="\n")
-    for name, span, method in cases():
+    for name, spans, method in cases():
         generator = np.random.default_rng(7)
         outcomes = [
-            trial(FUNCTIONS[name], span, method, generator, noise=asked.noise)
+            trial(FUNCTIONS[name], spans, method, generator, noise=asked.noise)
             for _ in range(asked.trials)
         ]
         p50, p90 = np.quantile([one.largest_error for one in outcomes], [0.5, 0.9])
@@ -102,16 +113,17 @@ def main() -> None:
             for field in ("points", "cost", "held")
         )
         print(
-            f"| {name} | {span.high / span.low:g} times | {method} | {p50:.1%} | "
+            f"| {name} | {spans[0].high / LOW:g} times | {method} | {p50:.1%} | "
             f"{p90:.1%} | {points:.1f} | {cost:.2f} | {held:.0%} |"
         )
 
 
-def cases() -> Iterator[tuple[str, Range, str]]:
+def cases() -> Iterator[tuple[str, tuple[Range, ...], str]]:
     for name in FUNCTIONS:
+        more = (STEPS,) if name.endswith(" s") else ()
         for times in RANGES:
             for method in ("thesis", "ours"):
-                yield name, Range("n", LOW, LOW * times), method
+                yield name, (Range("n", LOW, LOW * times), *more), method
 
 
 if __name__ == "__main__":

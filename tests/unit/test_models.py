@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.workload_models import FUNCTIONS, PURE, trial
+from benchmarks.workload_models import FUNCTIONS, PURE, PURE_OF_TWO, STEPS, trial
 from skelgen.errors import InputError, UsageError
 from skelgen.models import Range, bisection, disagreement, fit, predict, refit
 from skelgen.models.combinations import choose, relative_to
@@ -119,13 +119,31 @@ def test_six_noisy_points_are_enough_for_five_percent(name):
     """2 % noise: of 9 in 10 models the largest error in the range is at most 5 %."""
     generator = np.random.default_rng(11)
     outcomes = [
-        trial(FUNCTIONS[name], Range("n", 1000, 1000 * times), "ours", generator)
+        trial(FUNCTIONS[name], [Range("n", 1000, 1000 * times)], "ours", generator)
         for times in (3, 16)
         for _ in range(20)
     ]
     assert max(one.points for one in outcomes) <= 6
     assert np.quantile([one.largest_error for one in outcomes], 0.9) <= 0.05
     assert np.mean([one.held for one in outcomes]) >= 0.85
+
+
+def test_six_noisy_points_are_enough_for_five_percent_in_two_dimensions():
+    generator = np.random.default_rng(11)
+    spans = [Range("n", 1000, 16000), STEPS]
+    outcomes = [
+        trial(FUNCTIONS[name], spans, "ours", generator)
+        for name in PURE_OF_TWO
+        for _ in range(4)
+    ]
+    assert max(one.points for one in outcomes) <= 6
+    assert np.quantile([one.largest_error for one in outcomes], 0.9) <= 0.05
+    assert np.mean([one.held for one in outcomes]) >= 0.85
+
+
+def test_five_points_of_two_dimensions_are_told_to_be_too_few():
+    few = [w for w in GRID if w["n"] != 200 or w["steps"] == 20][:5]
+    assert FlagKind.FEW_POINTS in kinds(fit(few, [w["n"] for w in few]).flags)
 
 
 def test_the_interval_is_wider_where_nothing_was_recorded():

@@ -7,6 +7,7 @@ their shared memory and new files of /tmp are saved beside what CRIU writes.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from skelgen.runners.images import (
     Content,
     check_disk,
     complete,
+    read_from,
     ready,
     size_bytes,
 )
@@ -158,8 +160,9 @@ class CriuCheckpointer:
         with contextlib.ExitStack() as undo:
             undo.callback(self.end)
             self._namespaces = Namespaces(manifest.last_pid)
-            for folder in self._namespaces.memory_folders():
-                copy_own_files(image / folder.name, folder)
+            with read_from(image):
+                for folder in self._namespaces.memory_folders():
+                    copy_own_files(image / folder.name, folder)
             self._root = manifest.root
             self._run_criu(restore_arguments(image), image, "restore")
             undo.pop_all()
@@ -193,9 +196,10 @@ class CriuCheckpointer:
                     )
                 interrupts.pause(_PAUSE_S)
         if code:
+            why = complaint(image / f"{what}.log", said)
             raise ApplicationError(
-                f"{self._criu.title} cannot {what} the application: "
-                f"{complaint(image / f'{what}.log', said)}; use --backend live"
+                f"{self._criu.title} cannot {what} the application: {why}; "
+                f"{_remedy(what, why, image)}, or use --backend live"
             )
 
 
@@ -213,6 +217,14 @@ def restore_arguments(image: Path) -> list[str]:
         *("restore", "--restore-detached", "--images-dir", str(image)),
         *("--log-file", "restore.log", *_OPTIONS),
     ]
+
+
+def _remedy(what: str, why: str, image: Path) -> str:
+    if what == "restore":
+        return f"remove {image} if it was kept"
+    if os.strerror(errno.ENOSPC) in why:
+        return f"free some of the disk of {image.parent}, name another with --images"
+    return "make the image again"
 
 
 def complaint(*logs: Path) -> str:

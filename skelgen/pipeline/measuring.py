@@ -18,7 +18,10 @@ from skelgen.pipeline.predicting import SEED
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
+    from skelgen.phases.stored import PhaseSignature
+    from skelgen.runners import Application
     from skelgen.runners.estimate import Estimate
+    from skelgen.runners.execute import Execution
     from skelgen.runners.plan import Extent
 
 logger = logging.getLogger(__name__)
@@ -84,11 +87,8 @@ def measure(
     import numpy as np
 
     from skelgen.prediction.campaign import placed
-    from skelgen.prediction.trials import explained
     from skelgen.runners.application import application_of
-    from skelgen.runners.backends import choose
     from skelgen.runners.estimate import estimate
-    from skelgen.runners.execute import execute
     from skelgen.runners.plan import Extent, check_phases
 
     signature = phases(source, progress=progress)
@@ -101,9 +101,41 @@ def measure(
         runner_of=partial(through.runner, folder=folder) if hosts else None,
         workspace=folder,
     )
-    chosen, plan = choose(
-        backend, signature, extent or Extent(), application, images=images
+    name, done = _executed(
+        signature,
+        application,
+        extent or Extent(),
+        backend=backend,
+        restores=restores,
+        images=images,
+        progress=progress,
     )
+    here = not hosts and platform.node() == signature.provenance.host
+    return Measurement(
+        estimate(signature, done.measured, np.random.default_rng(SEED), doubts),
+        done.set_s,
+        signature.application_s if here else None,
+        name,
+        signature.ranks,
+    )
+
+
+def _executed(
+    signature: PhaseSignature,
+    application: Application,
+    extent: Extent,
+    *,
+    backend: str,
+    restores: int,
+    images: Path | None,
+    progress: Progress,
+) -> tuple[str, Execution]:
+    """Execute the phases; return the name of the backend that did, and its times."""
+    from skelgen.prediction.trials import explained
+    from skelgen.runners.backends import choose
+    from skelgen.runners.execute import execute
+
+    chosen, plan = choose(backend, signature, extent, application, images=images)
     try:
         done = execute(chosen, application, plan, restores=restores, progress=progress)
     except (ApplicationError, MachineError) as error:
@@ -113,13 +145,6 @@ def measure(
         if backend != "auto" or chosen.name == "live":
             raise
         logger.warning("%s; running until its phases come instead", error)
-        chosen, plan = choose("live", signature, extent or Extent(), application)
+        chosen, plan = choose("live", signature, extent, application)
         done = execute(chosen, application, plan, progress=progress)
-    here = not hosts and platform.node() == signature.provenance.host
-    return Measurement(
-        estimate(signature, done.measured, np.random.default_rng(SEED), doubts),
-        done.set_s,
-        signature.application_s if here else None,
-        chosen.name,
-        signature.ranks,
-    )
+    return chosen.name, done

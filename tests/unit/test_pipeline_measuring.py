@@ -30,7 +30,8 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(backends, "choose", choose)
     monkeypatch.setattr(execute, "execute", run)
-    monkeypatch.setattr(application, "application_of", lambda *_, **__: (None, ()))
+    here = SimpleNamespace(runner=None)
+    monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
     monkeypatch.setattr(estimate, "estimate", lambda *_: None)
     return tried
 

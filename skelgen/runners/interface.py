@@ -122,8 +122,6 @@ class Wanted:
     warm : (ranks,) int64 array
         Where a checkpoint is taken: the begin of an occurrence before it, so that
         caches are warm when it begins.
-    recorded_s : float
-        Its time in the recording, mean of the ranks [s].
     calls : tuple of str
         MPI functions of the phase on the smallest rank that takes part.
     """
@@ -133,7 +131,6 @@ class Wanted:
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
     warm: NDArray[np.int64]
-    recorded_s: float
     calls: tuple[str, ...] = ()
 
 

@@ -175,6 +175,5 @@ def _wanted(stored: StoredPhase, one: Occurrence, extent: Extent) -> Wanted:
         begin=np.array(one.begin, np.int64),
         end=np.array(one.end, np.int64),
         warm=np.array(stored.occurrences[before].begin, np.int64),
-        recorded_s=one.time_s,
         calls=stored.phase.calls,
     )

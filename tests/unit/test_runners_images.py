@@ -63,7 +63,6 @@ def wanted(occurrence: int, first: int) -> Wanted:
         begin=np.array([first + 10, first + 12]),
         end=np.array([first + 20, first + 22]),
         warm=np.array([first, first + 2]),
-        recorded_s=0.1,
     )
 
 

@@ -22,7 +22,6 @@ WANTED = Wanted(
     begin=np.array([10, 20]),
     end=np.array([30, 40]),
     warm=np.array([0, 0]),
-    recorded_s=0.1,
     calls=("MPI_Waitall", "MPI_Send", "MPI_Recv"),
 )
 GOOD = (

@@ -197,6 +197,8 @@ class CriuCheckpointer:
                 interrupts.pause(_PAUSE_S)
         if code:
             why = complaint(image / f"{what}.log", said)
+            if what == "dump" and (ended := self.poll()) is not None:
+                why = f"it ended with exit code {ended} meanwhile"
             raise ApplicationError(
                 f"{self._criu.title} cannot {what} the application: {why}; "
                 f"{_remedy(what, why, image)}, or use --backend live"

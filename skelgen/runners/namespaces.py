@@ -163,6 +163,8 @@ class Namespaces:
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         line = self._process.stdout.readline()
+        if not line and self._init:
+            raise MachineError(_ENDED)
         if not line:
             told = self._process.stderr.read().strip().splitlines()
             why = told[-1] if told else "they ended at once"

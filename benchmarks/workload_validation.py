@@ -196,11 +196,12 @@ def validate(case: Case, folder: Path, most_runs: int) -> tuple[str, list[str]]:
     real.make(most_runs)
     noise = statistics.median(one.noise for one in recorded)
     half_s = max(found.p95_s - found.paet_s, found.paet_s - found.p5_s)
+    shown = "-" if most_runs == 1 else f"{noise:.2%}, {real.noise:.2%}"
     flags = ", ".join(sorted({str(flag.kind) for flag in found.flags}))
     line = (
         f"| {case.name} | {len(recorded)} | {sum(r.time_s for r in recorded):.2f} s | "
         f"{found.paet_s:.3f} s | +-{half_s / found.paet_s:.1%} | {real.time_s:.3f} s | "
-        f"{found.paet_s / real.time_s - 1:+.2%} | {noise:.2%}, {real.noise:.2%} | "
+        f"{found.paet_s / real.time_s - 1:+.2%} | {shown} | "
         f"{case.thesis} | {flags} |"
     )
     return line, list(phase_lines(case, found, study, real))

@@ -81,13 +81,21 @@ def _point(source: Path, at: Workload, progress: Progress) -> Point:
     from skelgen.workload.types import Point, point_phases
 
     items, name = tuple(at.items()), source.absolute().name
+    if not source.exists():
+        raise InputError(f"{source} does not exist; record a run first")
     if is_measured(source):
         measured, verdict = load_measured(source)
         if verdict != "trust":
             logger.warning("%s: its verdict was: %s", source, verdict)
         return replace(measured, at=items)
     if not is_run(source):
-        stored = phases_store.load(source)
+        try:
+            stored = phases_store.load(source)
+        except InputError as error:
+            raise InputError(
+                f"{error}; expected a recorded run, a phase signature, or what skelgen "
+                "measure --json printed"
+            ) from error
         found = point_phases(one.phase for one in stored.phases)
         return Point(items, name, stored.ranks, stored.application_s, found)
     run = clocked(open_trace(source, progress), progress)

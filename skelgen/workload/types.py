@@ -83,11 +83,6 @@ class Point:
         """The phases, cut in all ways."""
         return self.phases, *self.others
 
-    def is_run_of(self, other: Point) -> bool:
-        """Tell whether both are of one run at one workload, however it was cut."""
-        same = (self.at, self.run, self.application_s)
-        return same == (other.at, other.run, other.application_s)
-
     def share(self, phase: PointPhase) -> float:
         """Return the part of the application's time in a phase [0 to 1]."""
         return phase.total_s / self.application_s if self.application_s else 0.0
@@ -136,8 +131,10 @@ class Study:
                 f"{first.run} has {', '.join(sorted(dict(first.at)))}; give the same "
                 "dimensions with --at"
             )
-        if any(one.is_run_of(point) for one in self.points):
-            raise InputError(f"{point.run} is in the study already, at this workload")
+        for one in self.points:
+            if (one.run, one.application_s) == (point.run, point.application_s):
+                at = ",".join(f"{name}={value:g}" for name, value in one.at)
+                raise InputError(f"{point.run} is in the study already, as {at}")
         if point.ranks != first.ranks:
             raise InputError(
                 f"{point.run} has {point.ranks} ranks, {first.run} has {first.ranks}: "

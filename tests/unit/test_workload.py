@@ -164,8 +164,26 @@ def test_a_wide_interval_is_told():
 
 
 def test_a_run_counts_once_in_a_study():
-    with pytest.raises(InputError, match="run-1000-100 is in the study already"):
-        study(point(1000), point(1000))
+    told = "run-1000-100 is in the study already, as n=1000,steps=100"
+    for at in (point(1000).at, point(1100).at):
+        with pytest.raises(InputError, match=told):
+            study(point(1000), replace(point(1000), at=at))
+
+
+def test_a_second_run_of_a_workload_is_told_and_a_file_of_no_kind_is_named(
+    tmp_path, capsys
+):
+    file = str(tmp_path / "study.yaml")
+    for name, told in (("one", ""), ("two", "in the study already (one); the mean")):
+        words = ["workload", "add", file, recorded(tmp_path / name, 300)]
+        assert run([*words, "--at", "n=300"]) == 0
+        assert told in capsys.readouterr().err
+    for source, told in (("none", "does not exist"), ("study.yaml", "a phase sig")):
+        words = ["workload", "add", file, str(tmp_path / source), "--at", "n=300"]
+        assert run(words) == 3
+        error = capsys.readouterr().err
+        assert told in error
+        assert error.count("\n") == 1
 
 
 def test_another_machine_with_other_ranks_is_named():

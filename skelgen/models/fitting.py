@@ -12,7 +12,7 @@ from skelgen.models import separate, thesis
 from skelgen.models.checks import few, misfits
 from skelgen.models.combinations import choose
 from skelgen.models.points import Points
-from skelgen.models.types import Candidate, Fit, Flag, FlagKind
+from skelgen.models.types import Candidate, Fit, Flag, FlagKind, written
 
 Method = Literal["combinations", "thesis"]
 
@@ -56,10 +56,10 @@ def fit(
     """
     points = Points.gather(workloads, values, whole=whole)
     if not points.varied:
-        same = ", ".join(f"{name}={value:g}" for name, value in workloads[0].items())
         raise InputError(
-            f"all workloads are {same}: a function of the workload needs at least two "
-            "different ones; record another, or take those of another machine"
+            f"all workloads are {written(workloads[0])}: a function of the workload "
+            "needs at least two different ones; record another, or take those of "
+            "another machine"
         )
 
     def of_one(line: Points) -> tuple[tuple[Candidate, ...], list[Flag]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
-from skelgen.models.types import Floats
+from skelgen.models.types import Floats, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Points:
         for workload in workloads:
             if set(workload) != set(dimensions):
                 raise InputError(
-                    f"workload {dict(workload)} does not have the dimensions "
+                    f"workload {written(workload)} does not have the dimensions "
                     f"{', '.join(dimensions)} of the first; give each all of them"
                 )
         at = np.array([[w[name] for name in dimensions] for w in workloads], float)

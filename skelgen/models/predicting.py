@@ -8,7 +8,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models.types import Fit, Flag, FlagKind, Floats, Prediction, Values
+from skelgen.models.types import (
+    Fit,
+    Flag,
+    FlagKind,
+    Floats,
+    Prediction,
+    Values,
+    written,
+)
 
 #: 95 % quantile of Student's t for 1, 2, ... degrees of freedom; 1.65 is the limit.
 _T95 = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
@@ -40,18 +48,20 @@ def predict(fit: Fit, workload: Mapping[str, float]) -> Prediction:
             )
     at = {name: float(workload[name]) for name in fit.dimensions}
     if not all(math.isfinite(value) and value >= 0.0 for value in at.values()):
-        raise InputError(f"workload {at}: each value must be a number of at least 0")
+        raise InputError(
+            f"workload {written(at)}: each value must be a number of at least 0"
+        )
     with np.errstate(over="ignore", invalid="ignore"):  # told below
         value, deviation = float(fit.function.at(at)), float(spread(fit, at))
     width = t95(fit) * deviation
     if not math.isfinite(value + width):
         raise InputError(
-            f"{fit.function.text} at {at} is not known: that is too far from the "
-            "recorded workloads; record one nearer to it"
+            f"{fit.function.text} at {written(at)} is not known: that is too far from "
+            "the recorded workloads; record one nearer to it"
         )
     flags = list(fit.flags) + _outside(fit, at)
     if value < 0.0:
-        told = f"{fit.function.text} is {value:.4g} at {at}; taken as 0"
+        told = f"{fit.function.text} is {value:.4g} at {written(at)}; taken as 0"
         flags.append(Flag(FlagKind.NEGATIVE, told))
         value = 0.0
     if fit.whole and abs(value - round(value)) > _WHOLE:
@@ -111,7 +121,7 @@ def _outside(fit: Fit, at: Mapping[str, float]) -> list[Flag]:
     above, below = (points >= wanted).all(axis=1), (points <= wanted).all(axis=1)
     if not flags and not (above.any() and below.any()):
         side = "large" if not above.any() else "small"
-        told = f"no recorded workload is as {side} as {dict(at)} in all dimensions at "
-        told += "once: what they do together is extrapolated, record one there"
+        told = f"no recorded workload is as {side} as {written(at)} in all dimensions "
+        told += "at once: what they do together is extrapolated, record one there"
         flags.append(Flag(FlagKind.EXTRAPOLATION, told))
     return flags

@@ -20,6 +20,9 @@ from skelgen.errors import InputError
 from skelgen.models.points import Points
 from skelgen.models.types import Candidate, Flag, FlagKind, Function
 
+#: Terms that are a smaller part of the product are errors of rounding [1].
+_NOTHING = 1e-12
+
 #: Fits the points of a line, where one dimension varies.
 FitLine = Callable[[Points], tuple[tuple[Candidate, ...], list[Flag]]]
 
@@ -93,4 +96,7 @@ def _product(functions: list[Function], base: dict[str, float]) -> Function:
     for chosen in itertools.product(*pairs):
         terms.append(tuple(factor for term, _ in chosen for factor in term))
         coefficients.append(scale * math.prod(c for _, c in chosen))
-    return Function(tuple(terms), tuple(coefficients))
+    function = Function(tuple(terms), tuple(coefficients))
+    parts = np.abs(function.columns(base) * coefficients)
+    kept = np.flatnonzero(parts > _NOTHING * parts.max())
+    return Function(tuple(terms[i] for i in kept), tuple(coefficients[i] for i in kept))

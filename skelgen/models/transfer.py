@@ -47,8 +47,8 @@ def refit(
     candidates = tuple(_refitted(one, points) for one in fit.candidates)
     flags = [flag for flag in fit.flags if flag.kind is not FlagKind.FEW_POINTS]
     if len(points.values) <= len(fit.function.terms):
-        told = f"workloads here: {len(points.values)}, coefficients: "
-        told += f"{len(fit.function.terms)}; all are scaled alike, record more to tell"
+        told = f"workloads of this machine: {len(points.values)}; functions of as many "
+        told += "coefficients and more are scaled as a whole, record more to tell"
         flags.append(Flag(FlagKind.FEW_POINTS, told))
     if len(points.values) > 1 and candidates[0].error > threshold:
         told = "the functions of the first machine miss points left out here by "

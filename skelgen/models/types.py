@@ -21,6 +21,11 @@ Floats = NDArray[np.float64]
 Values = Mapping[str, Any]
 
 
+def written(workload: Mapping[str, float]) -> str:
+    """Write a workload as it is given: ``n=2500, iterations=200``."""
+    return ", ".join(f"{name}={value:g}" for name, value in workload.items())
+
+
 class FlagKind(StrEnum):
     """What can be wrong with a fit or a prediction."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,7 +58,10 @@ def workload_picture(found: Forecast) -> WorkloadPicture:
         name = f"phase {number}" if one.part.key else "the rest"
         panels = []
         for quantity, fit in (("time", one.fits.time), ("weight", one.fits.weight)):
-            panels += list(_panels(f"{quantity} of {name}", fit, found.at))
+            new = list(_panels(f"{quantity} of {name}", fit, found.at))
+            if quantity == "time" and not one.fits.measured:
+                new = [replace(panel, dots=()) for panel in new]
+            panels += new
         rows.append(tuple(panels))
     return WorkloadPicture(tuple(rows), len(by_share) - len(rows))
 

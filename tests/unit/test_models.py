@@ -260,6 +260,7 @@ def test_dimensions_are_fitted_one_at_a_time(method):
     cross += [{"n": 100.0, "steps": float(s)} for s in (20, 30, 40)]
     times = [1e-6 * w["n"] ** 2 * w["steps"] for w in cross]
     model = fit(cross, times, method=method, separately=True)
+    assert len(model.function.terms) == 1
     found = predict(model, {"n": 400, "steps": 40})
     assert found.value == pytest.approx(6.4, rel=0.02)
     assert FlagKind.EXTRAPOLATION in kinds(found.flags)  # never both large at once

@@ -323,6 +323,9 @@ def test_the_picture_shows_functions_of_another_machine_with_one_workload_here()
     found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
     picture = render_workload(found)
     assert picture.count("<polyline") == picture.count("<circle") == 2 * 2 * 3
+    found = forecast(study(measured(1000, "square")), found.at, families=WHOLE)
+    weights = 2 * 2 * len(WHOLE.points)  # of the two that were recorded only
+    assert render_workload(found).count("<circle") == 2 * 2 + weights
 
 
 def recorded(folder, n, steps=50):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from skelgen.prediction.predict import scale, scaled
 from tests.mpi.test_cli_record import skelgen
 from tests.mpis import MPIS, TestMpi
 
@@ -69,7 +70,11 @@ def test_the_main_job_runs_from_recording_to_prediction(mpi: TestMpi, tmp_path: 
     ]
     assert len(only["runs_s"]) >= 3
     assert only["p5_s"] < only["predicted_s"] < only["p95_s"]
-    assert only["predicted_s"] == pytest.approx(only["skeleton_s"] * only["ratio"])
+    expected = info["application_s"] / built["expected_s"]
+    by = scale(measured["ratio"], expected, "whole-events")
+    quiet_s = measured["application_s"], measured["skeleton_s"]
+    found_s = float(scaled(only["skeleton_s"], *quiet_s, by))
+    assert only["predicted_s"] == pytest.approx(found_s)
 
 
 def test_node_sets_of_this_machine_are_compared(mpi: TestMpi, tmp_path: Path):

@@ -210,9 +210,10 @@ def validate(case: Case, folder: Path, most_runs: int) -> tuple[str, list[str]]:
 def phase_lines(case: Case, found: Forecast, study: Path, real: Runs) -> Iterator[str]:
     """Yield for each phase the predicted and the measured time, as in table 6.4."""
     both, _ = pipeline.workload_add(study, real.best, case.wanted)
-    measured = {part.key: part for part in matched(both.points)[0]}
+    parts, _ = matched(both.points)
+    measured = {(part.key, part.weights[:-1]): part for part in parts}
     for one in found.parts:
-        part = measured.get(one.part.key)
+        part = measured.get((one.part.key, one.part.weights))
         if part is None or one.total_s < SHOWN * found.paet_s:
             continue
         calls = [call.removeprefix("MPI_") for call in one.part.calls[:3]]

@@ -21,6 +21,7 @@ from skelgen.errors import ApplicationError
 from skelgen.launch import Finished
 from skelgen.launch.process import NO_RESULT, Interrupts
 from skelgen.phases.counts import counts
+from skelgen.prediction.skeleton_runs import failure_of
 from skelgen.runners.interface import Application, Measured, Probe, Wanted
 from skelgen.runners.marks import (
     STOP,
@@ -212,6 +213,8 @@ class LiveRun:
                 f"{name} failed with exit code {done.exit_code} before its phases were "
                 f"measured ({who}): {done.complaint}"
             )
+        if (reason := failure_of(done)) is not None:
+            return f"{name} {reason}"
         return (
             f"{name} ended and {who} told no times: the hosts do not share "
             f"{self._folder.parent}, or the program calls no MPI"

@@ -109,6 +109,7 @@ def test_a_rank_that_never_comes_is_named(run: Run, monkeypatch: pytest.MonkeyPa
             replace(ENDED, exit_code=NO_RESULT, errors="no n7"),
             "app did not run: no",
         ),
+        ((GOOD[0], ""), replace(ENDED, errors="Node failure on n2"), "whole: .* on n2"),
         (("no-marks 3\n",) * 2, ENDED, "3 ranks were launched, .* is of 2; launch 2"),
         (("no-marks 2\n", ""), ENDED, "hosts do not share the folder"),
         ((GOOD[0], "20 1 MPI_Recv\nfinalized 33\n"), ENDED, "after 33 calls of rank 1"),

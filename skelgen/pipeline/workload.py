@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 #: iteration may take of the time, and what a loop must, depend on the workload.
 _LONGEST = (0.01, 0.001, 0.1, 1.0, 0.0)
 _RELEVANCE = (0.01, 0.05, 0.002)
+#: Share of a run's time in known phases below which its functions say little [1].
+_FEW_KNOWN = 0.9
 
 
 def workload_add(
@@ -68,7 +70,16 @@ def workload_add(
         )
     study = replace(study, points=aligned(study.points))
     store.save(study, file)
-    return study, share_known(study.points[0].phases, study.points[-1])
+    known = share_known(study.points[0].phases, study.points[-1])
+    if known < _FEW_KNOWN:
+        logger.warning(
+            "%s: only %.0f %% of its time is in phases that %s has too; the others "
+            "have no function and are in the rest",
+            point.run,
+            100 * known,
+            study.points[0].run,
+        )
+    return study, known
 
 
 def _point(source: Path, at: Workload, progress: Progress) -> Point:

@@ -394,6 +394,16 @@ def test_results_of_measuring_go_into_a_study(tmp_path, capsys):
     assert found["paet_s"] == pytest.approx(2 * point(2500, 200).application_s, 1e-6)
 
 
+def test_a_workload_with_much_time_in_other_phases_is_told(tmp_path, capsys):
+    file, result = str(tmp_path / "study.yaml"), tmp_path / "measured.json"
+    usual = measured(1000, "square")
+    strange = replace(usual, phases=(*usual.phases, phase("other", 50, 3.0)))
+    for at, one in (("1000", usual), ("2000", replace(strange, application_s=180.0))):
+        result.write_text(json.dumps(result_of_measuring(one)))
+        assert run(["workload", "add", file, str(result), "--at", f"n={at}"]) == 0
+    assert "only 66 % of its time is in phases that" in capsys.readouterr().err
+
+
 def test_other_json_than_that_of_measuring_is_named(tmp_path, capsys):
     other = tmp_path / "other.json"
     other.write_text('{"paet_s": 3}')

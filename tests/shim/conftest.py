@@ -1,6 +1,7 @@
 """Compile the shim and tiny programs with every MPI found; run them, read traces.
 
-With ``SKELGEN_TEST_SANITIZE=1`` the shim is one with sanitizers.
+With ``SKELGEN_TEST_SANITIZE=address,undefined`` or ``thread`` the shim is one with
+these sanitizers.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from tests.shim.reader import Trace, read_run
 
 HERE = Path(__file__).parent
 SOURCES = sanitized.SOURCES
-#: Whether the shim is built with the address and undefined-behaviour sanitizers.
-SANITIZE = bool(os.environ.get("SKELGEN_TEST_SANITIZE"))
+#: The sanitizers that the shim is built with, and whether there are any.
+SANITIZERS = os.environ.get("SKELGEN_TEST_SANITIZE", "")
+SANITIZE = bool(SANITIZERS)
 #: Programs for the binary interface of MPI 5, which an MPI may offer beside its own.
 ABIS = [
     TestMpi(mpi.compiler.with_name("mpicc_abi"), mpi.launcher)
@@ -81,6 +83,8 @@ class Lab:
         environment = {k: v for k, v in os.environ.items() if "SKELGEN" not in k}
         if preload is not None:
             preloaded(environment, preload, folder / "run")
+        if preload is not None and SANITIZE:  # launchers have faults of their own
+            command = ["env", f"LD_PRELOAD={environment.pop('LD_PRELOAD')}", *command]
         environment |= settings
         done = subprocess.run(
             [*self.mpi.launcher, "-n", str(ranks), *command],
@@ -113,15 +117,16 @@ def shim_of(mpi: TestMpi) -> Path:
     """Build the shim for an MPI, unless the cache has it."""
     if SANITIZE:
         folder = Path(tempfile.mkdtemp(prefix="skelgen-sanitize-"))
-        return sanitized.build(mpi.compiler, folder)
+        return sanitized.build(mpi.compiler, folder, SANITIZERS)
     kind = identify_compiler(mpi.compiler)
     return shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
 
 
 def preloaded(environment: dict[str, str], preload: str, folder: Path) -> None:
     """Set the variables that load the shim and say where it records."""
-    loaded = sanitized.variables(preload) if SANITIZE else {"LD_PRELOAD": preload}
-    environment |= {**loaded, "SKELGEN_DIR": str(folder)}
+    environment |= {"LD_PRELOAD": preload, "SKELGEN_DIR": str(folder)}
+    if SANITIZE:
+        environment |= sanitized.variables(preload, SANITIZERS)
 
 
 def _name(mpi: TestMpi) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from skelgen.events import collect
 from skelgen.trace import open_trace
-from tests.shim.conftest import Lab, Run, preloaded
+from tests.shim.conftest import SANITIZE, Lab, Run, preloaded
 from tests.shim.reader import read_run
 
 pytestmark = pytest.mark.mpi
@@ -57,6 +57,7 @@ def test_mpi_that_is_opened_again_is_a_further_run(lab: Lab, tmp_path: Path) -> 
     assert second[0].header["run_id"] != run.traces[0].header["run_id"]
 
 
+@pytest.mark.skipif(SANITIZE, reason="launchers, whose variables these get, have none")
 def test_spawned_processes_record_into_a_world_of_their_own(
     lab: Lab, tmp_path: Path
 ) -> None:

@@ -165,7 +165,7 @@ def _uncertain(share: float) -> list[Flag]:
     if share <= _WIDEST:
         return []
     text = f"the 90 % interval is +-{share:.0%}, at most {_WIDEST:.0%} is trusted; "
-    text += "record more workloads: skelgen workload plan"
+    text += "record more workloads on a quiet machine: skelgen workload plan"
     return [Flag(FlagKind.UNCERTAIN, text)]
 
 

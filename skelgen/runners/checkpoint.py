@@ -46,7 +46,8 @@ from skelgen.units import format_seconds
 #: The marks of a rank.
 _Marks = Callable[[int], Iterable[tuple[int, str]]]
 
-_PAUSE_S = 0.005
+#: Between looks at ranks, first and at most: looking takes time from them [s].
+_PAUSE_S, _LONGEST_PAUSE_S = 0.005, 0.1
 
 
 class Checkpointer(Protocol):
@@ -118,7 +119,9 @@ class ImageRun:
                 self._run_to(one)
                 with new_image(self._image(one)) as image:
                     self._checkpointer.save(image, content_at(self._content, one))
-                    self._keep_marks(image.name)
+                    for file, kept in self._marks_of(image):
+                        kept.unlink(missing_ok=True)
+                        kept.hardlink_to(file)
             self._images[_place(one)] = image
 
     def _find(self) -> None:
@@ -180,8 +183,12 @@ class ImageRun:
     def run_from(self, image: Path, marks: _Marks) -> None:
         """Run the application from an image with other marks for its ranks."""
         self._checkpointer.end()
-        self._mark(marks)
+        # Ranks hold until what restored them is gone: it would take time from them.
+        for file, kept in self._marks_of(image):
+            file.unlink(missing_ok=True)
+            file.hardlink_to(kept)
         self._checkpointer.load(image)
+        self._mark(marks)
 
     def wait_for_ranks(self, *ends: str) -> list[RankTimes]:
         """Wait until all ranks say one of these words; return what they measured.
@@ -192,6 +199,7 @@ class ImageRun:
             When the application ends before, or the time is over.
         """
         until_s = time.monotonic() + self._limit_s
+        pause_s = _PAUSE_S
         with Interrupts() as interrupts:
             while True:
                 code = self._checkpointer.poll()  # before their words are read
@@ -202,7 +210,8 @@ class ImageRun:
                     return ranks
                 if code is not None or time.monotonic() > until_s:
                     break
-                interrupts.pause(_PAUSE_S)
+                interrupts.pause(pause_s)
+                pause_s = min(1.5 * pause_s, _LONGEST_PAUSE_S)
         missing = [
             rank for rank, one in enumerate(told) if one is None or one.end not in ends
         ]
@@ -230,17 +239,21 @@ class ImageRun:
         return "it printed nothing"
 
     def _mark(self, marks: _Marks) -> None:
-        for rank in range(self._application.ranks):
+        for rank in self._ranks:
             times_file(self._folder, rank).unlink(missing_ok=True)
             write_marks(self._folder, rank, marks(rank))
 
-    def _keep_marks(self, name: str) -> None:
-        """Keep the files of marks that ranks hold at: another is told by its inode."""
-        for rank in range(self._application.ranks):
-            file = marks_file(self._folder, rank)
-            kept = file.with_name(f"{file.name}.{name}")
-            kept.unlink(missing_ok=True)
-            kept.hardlink_to(file)
+    def _marks_of(self, image: Path) -> list[tuple[Path, Path]]:
+        """Return the files of marks, and where those are kept that an image holds at.
+
+        Ranks tell another file by its inode.
+        """
+        files = [marks_file(self._folder, rank) for rank in self._ranks]
+        return [(file, Path(f"{file}.{image.name}")) for file in files]
+
+    @property
+    def _ranks(self) -> range:
+        return range(self._application.ranks)
 
 
 def _held_at(wanted: Wanted) -> _Marks:

@@ -395,9 +395,11 @@ class Imagined:
     def load(self, image: Path) -> None:
         self.done.append(f"load {read_manifest(image).content.occurrence}")
         self.folder = image.parent
-        self.go_on()
+        for marks in self.folder.glob("rank-*.marks"):
+            assert marks.samefile(f"{marks}.{image.name}")  # ranks hold as they did
 
     def poll(self) -> int | None:
+        self.go_on()
         return 9 if self.dies else None
 
     def end(self) -> None:
@@ -494,7 +496,7 @@ def test_a_place_where_no_images_can_be_is_named(
     run = image_run(Imagined(), one, kept=kept)
     run.request(one)
     shutil.rmtree(kept)
-    with pytest.raises(InputError, match=r"no whole image .*No such file"):
+    with pytest.raises(MachineError, match=r"kept cannot be used .*No such file"):
         run.restore(one)
 
 

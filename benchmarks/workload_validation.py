@@ -258,7 +258,8 @@ def cases(names: list[str] | None, *, small: bool) -> Iterator[Case]:
         if missing:
             print(f"| {case.name} | left out: {', '.join(missing)} is missing |")
         elif small:
-            yield replace(case, command=case.command.replace(*case.small))
+            command = case.command.replace(*case.small)
+            yield replace(case, name=f"{case.name}-small", command=command)
         else:
             yield case
 

@@ -11,13 +11,18 @@ MEMORY = "address,undefined"
 THREADS = "thread"
 #: Libraries that must be loaded before a shim with these sanitizers.
 _RUN_TIMES = {MEMORY: ("libasan.so", "libubsan.so"), THREADS: ("libtsan.so",)}
+#: UCX tries whether it may read another process's memory by a call whose addresses are
+#: not set: sanitizers look them up, and now and then end the process.
+_UCX = {"UCX_TLS": "^cma"}
 _OPTIONS = {
     MEMORY: {
+        **_UCX,
         # Only the shim is instrumented: MPI libraries keep memory at the end.
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     },
     THREADS: {
+        **_UCX,
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1:exitcode=66",
         # UCX hooks madvise(), which the C library calls for a thread's stack when the
         # sanitizer has already forgotten the thread.

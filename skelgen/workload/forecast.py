@@ -177,6 +177,13 @@ def _check(at: Workload, here: Point, there: Point) -> None:
             f"the workload has {', '.join(sorted(at))}, those of the study have "
             f"{', '.join(sorted(names))}; give these with --at"
         )
+    own = {name for name, _ in here.at}
+    if own != names:
+        raise InputError(
+            f"{here.run} of the study has {', '.join(sorted(own))}, {there.run} of the "
+            f"one with the functions {', '.join(sorted(names))}: give the same "
+            "dimensions with --at when adding it"
+        )
     if here.ranks != there.ranks:
         raise InputError(
             f"{here.run} of the study has {here.ranks} ranks, {there.run} of the one "

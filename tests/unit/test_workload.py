@@ -192,6 +192,12 @@ def test_another_machine_with_other_ranks_is_named():
         forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
 
 
+def test_another_machine_with_other_dimensions_is_named():
+    there = study(replace(point(1000), at=(("n", 1000.0),)))
+    with pytest.raises(InputError, match=r"of the study has n, run-1000-100 .* n, st"):
+        forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+
+
 @pytest.mark.parametrize("at", [{"n": 2500}, {"n": 2500, "steps": 200, "typo": 1}])
 def test_a_wanted_workload_of_other_dimensions_is_named(at):
     named = rf"has {', '.join(sorted(at))}, those of the study have n, steps;"

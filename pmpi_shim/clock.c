@@ -74,7 +74,7 @@ void skelgen_clock_choose(void)
 {
 	skelgen.use_tsc = !skelgen.prefer_monotonic && tsc_is_trusted();
 	skelgen.shift = 0;
-	skelgen.long_gap = UINT64_MAX;
+	skelgen.long_gap = SKELGEN_LONGEST;
 }
 
 /* From two readings of both clocks: the frequency, and units of 4 to 8 ns. */
@@ -91,7 +91,7 @@ void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uin
 	skelgen.long_gap = (uint64_t)(LONG_GAP_NS * per_ns) >> skelgen.shift;
 	skelgen.polling_gap = skelgen.long_gap;
 	if (!skelgen.sampling)
-		skelgen.long_gap = UINT64_MAX;
+		skelgen.long_gap = SKELGEN_LONGEST;
 }
 
 /* Note what all clocks read at the same time. */

@@ -40,6 +40,10 @@ SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t be
 {
 	if (skelgen.paused)
 		return begin;
+	if (begin - s->last_end > SKELGEN_LONGEST)
+		s->special |= SKELGEN_SPECIAL_LONG;
+	if (!skelgen.sampling)
+		return begin;
 	sample(s);
 	if (s->lost_us)
 		s->special |= SKELGEN_SPECIAL_LOST;
@@ -279,7 +283,8 @@ static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t 
 	};
 
 	s->overhead = 0;
-	s->special &= ~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_LOST);
+	s->special &=
+		~(uint64_t)(SKELGEN_SPECIAL_OVERHEAD | SKELGEN_SPECIAL_LOST | SKELGEN_SPECIAL_LONG);
 	return x;
 }
 
@@ -367,7 +372,7 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 			first_poll(s, call, begin, end);
 		return;
 	}
-	if (end - begin > skelgen.long_gap) {
+	if (end - begin > skelgen.long_gap && skelgen.sampling) {
 		sample(s);
 		end = skelgen_now();
 		walk = 0; /* the call's duration has it */
@@ -385,4 +390,35 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 	clear_extras(s);
 	if (s->write > s->limit && !s->stopped)
 		skelgen_grow(s);
+}
+
+/* What was foreseen of a call was right, but it failed, took long, or something else happened. */
+SKELGEN_COLD void skelgen_event_unforeseen(struct skelgen_stream *s, int code,
+					   const int64_t counts[2], uint64_t reference,
+					   uint64_t begin, uint64_t end)
+{
+	const struct skelgen_shape *shape = s->predicted;
+	struct skelgen_call call = {
+		.site = shape->site,
+		.comm = shape->comm,
+		.type_a = shape->type_a,
+		.type_b = shape->type_b,
+		.op = shape->op,
+		.reference = reference,
+		.function = shape->function,
+		.flags = shape->flags,
+		.peer = shape->peer,
+		.tag = shape->tag,
+		.peer2 = shape->peer2,
+		.tag2 = shape->tag2,
+		.count_a = counts[0],
+		.count_b = counts[1],
+	};
+
+	if (code != MPI_SUCCESS) {
+		call.flags &= ~(uint32_t)(SKELGEN_SHAPE_CREATES | SKELGEN_SHAPE_PERSISTENT);
+		call.flags |= skelgen_failed(s, code);
+	}
+	skelgen_event_general(s, &call, begin, end);
+	skelgen_end(s);
 }

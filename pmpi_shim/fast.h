@@ -56,6 +56,25 @@ SKELGEN_INLINE uint64_t skelgen_now(void)
 	return skelgen_ticks() >> skelgen.shift;
 }
 
+/* The same where the time stamp counter is trusted (skelgen_foreseen() looks). */
+SKELGEN_INLINE uint64_t skelgen_tsc(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc() >> skelgen.shift;
+#else
+	return skelgen_now();
+#endif
+}
+
+SKELGEN_INLINE uint64_t skelgen_tsc_begin(struct skelgen_stream *s)
+{
+	uint64_t now = skelgen_tsc();
+
+	if (unlikely(now - s->last_end > skelgen.long_gap))
+		return skelgen_sample_begin(s, now);
+	return now;
+}
+
 SKELGEN_INLINE uint64_t skelgen_clock_begin(struct skelgen_stream *s)
 {
 	uint64_t now = skelgen_now();
@@ -202,49 +221,36 @@ SKELGEN_INLINE uint8_t *skelgen_put_times(uint8_t *p, uint32_t gap, uint32_t dur
 	return p;
 }
 
-/*
- * Append an event. The predicted shape without extras takes the short way; `uses` is a constant,
- * so that only the fields which the function has are compared.
- */
-SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call call, unsigned uses,
-				  uint64_t begin, uint64_t end)
+/* Write the record of the predicted shape; its counts may be others. */
+SKELGEN_INLINE void skelgen_write(struct skelgen_stream *s, int64_t count_a, int64_t count_b,
+				  unsigned uses, uint64_t begin, uint64_t end)
 {
 	struct skelgen_shape *shape = s->predicted;
-	uint64_t gap = begin - s->last_end;
-	uint64_t duration = end - begin;
-	uint64_t special = s->special | skelgen.paused;
 	unsigned tag = SKELGEN_REC_EVENT;
 	uint8_t *record = s->write;
-	uint8_t *p;
+	uint8_t *p = skelgen_put_times(record + 1, (uint32_t)(begin - s->last_end),
+				       (uint32_t)(end - begin), &tag);
+	/* The sides that a function lacks have counts of 0 in shapes and calls. */
+	int64_t delta_a = 0;
+	int64_t delta_b = 0;
 
-	if (unlikely(!skelgen_matches(shape, call, uses) || duration > skelgen.long_gap ||
-		     (gap | duration) >> 32 ||
-		     (special &&
-		      !(uses & SKELGEN_USES_REFERENCE && special == SKELGEN_SPECIAL_STATUS)))) {
-		struct skelgen_call copy = call;
-
-		skelgen_event_general(s, &copy, begin, end);
-		return;
-	}
-	p = skelgen_put_times(record + 1, (uint32_t)gap, (uint32_t)duration, &tag);
-	if (uses & (SKELGEN_USES_A | SKELGEN_USES_B | SKELGEN_USES_COUNT_A)) {
-		int64_t delta_a = call.count_a - shape->count_a;
-		int64_t delta_b = uses & SKELGEN_USES_B ? call.count_b - shape->count_b : 0;
-
-		/* The sides that a function lacks have counts of 0 in shapes and calls. */
-
+	if (uses & (SKELGEN_USES_A | SKELGEN_USES_COUNT_A))
+		delta_a = count_a - shape->count_a;
+	if (uses & SKELGEN_USES_B)
+		delta_b = count_b - shape->count_b;
+	if (uses & (SKELGEN_USES_A | SKELGEN_USES_COUNT_A | SKELGEN_USES_B)) {
 		if (unlikely(delta_a | delta_b)) {
 			tag |= SKELGEN_EVENT_COUNT;
-			if (call.flags & SKELGEN_SHAPE_HAS_A)
+			if (shape->flags & SKELGEN_SHAPE_HAS_A)
 				p = skelgen_put_zigzag(p, delta_a);
-			if (call.flags & SKELGEN_SHAPE_HAS_B)
+			if (shape->flags & SKELGEN_SHAPE_HAS_B)
 				p = skelgen_put_zigzag(p, delta_b);
-			skelgen_count_miss(shape, call.count_a, call.count_b);
+			skelgen_count_miss(shape, count_a, count_b);
 		} else if (unlikely(shape->turning)) {
-			skelgen_turn(shape, call.count_a, call.count_b);
+			skelgen_turn(shape, count_a, count_b);
 		}
 	}
-	if (uses & SKELGEN_USES_REFERENCE && unlikely(special)) {
+	if (uses & SKELGEN_USES_REFERENCE && unlikely(s->special)) {
 		tag |= SKELGEN_EVENT_EXTRAS;
 		p = skelgen_status_extras(p, s);
 	}
@@ -255,6 +261,61 @@ SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call 
 	skelgen_predict(s, shape);
 	if (unlikely(p > s->limit))
 		skelgen_grow(s);
+}
+
+/* Whether something keeps an event from being written the short way, beside its call. */
+SKELGEN_INLINE bool skelgen_is_special(const struct skelgen_stream *s, unsigned uses,
+				       uint64_t duration)
+{
+	uint64_t special = s->special | skelgen.paused;
+
+	return duration > skelgen.long_gap ||
+	       (special && !(uses & SKELGEN_USES_REFERENCE && special == SKELGEN_SPECIAL_STATUS));
+}
+
+/*
+ * Append an event. The predicted shape without extras takes the short way; `uses` is a constant,
+ * so that only the fields which the function has are compared.
+ */
+SKELGEN_INLINE void skelgen_event(struct skelgen_stream *s, struct skelgen_call call, unsigned uses,
+				  uint64_t begin, uint64_t end)
+{
+	if (unlikely(!skelgen_matches(s->predicted, call, uses) ||
+		     skelgen_is_special(s, uses, end - begin))) {
+		struct skelgen_call copy = call;
+
+		skelgen_event_general(s, &copy, begin, end);
+		return;
+	}
+	skelgen_write(s, call.count_a, call.count_b, uses, begin, end);
+}
+
+/* Whether a call will be the predicted one, should it succeed, as far as its arguments tell. */
+SKELGEN_INLINE bool skelgen_foreseen(const struct skelgen_stream *s, struct skelgen_call call,
+				     uint32_t flags, unsigned uses)
+{
+#if defined(__x86_64__)
+	if (unlikely(!skelgen.use_tsc))
+		return false;
+#endif
+	call.flags |= flags;
+	return skelgen_matches(s->predicted, call, uses & ~(unsigned)SKELGEN_USES_REFERENCE);
+}
+
+/* Append the event of a foreseen call: the wrapper's last act. */
+SKELGEN_INLINE void skelgen_event_foreseen(struct skelgen_stream *s, int code, int64_t count_a,
+					   int64_t count_b, uint64_t reference, unsigned uses,
+					   uint64_t begin, uint64_t end)
+{
+	if (unlikely(code != MPI_SUCCESS || skelgen_is_special(s, uses, end - begin) ||
+		     (uses & SKELGEN_USES_REFERENCE && reference != s->predicted->reference))) {
+		int64_t counts[2] = {count_a, count_b};
+
+		skelgen_event_unforeseen(s, code, counts, reference, begin, end);
+		return;
+	}
+	skelgen_write(s, count_a, count_b, uses, begin, end);
+	skelgen_current = s;
 }
 
 /* A poll that found nothing, as the one before it: only the count and the time grow. */
@@ -273,6 +334,87 @@ SKELGEN_INLINE bool skelgen_poll_again(struct skelgen_stream *s, const struct sk
 	poll->end = end;
 	s->last_end = end;
 	return true;
+}
+
+/* Requests (request.c) */
+
+SKELGEN_INLINE void skelgen_requests_leave(struct skelgen_requests *table)
+{
+	__atomic_store_n(&table->busy, false, __ATOMIC_RELEASE);
+}
+
+/*
+ * A thread enters its own table without an atomic operation, until another one comes to it for
+ * the first time: that sets `shared`, has all threads see it, and waits until the table's own is
+ * not busy with it. From then on both lock it.
+ */
+SKELGEN_INLINE bool skelgen_requests_enter(struct skelgen_requests *table)
+{
+	__atomic_store_n(&table->busy, true, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* membarrier() makes it one of the processor's */
+	if (likely(!__atomic_load_n(&table->shared, __ATOMIC_RELAXED)))
+		return true;
+	skelgen_requests_leave(table);
+	return false;
+}
+
+SKELGEN_INLINE void skelgen_watch(int more)
+{
+	if (unlikely(skelgen.multiple))
+		__atomic_fetch_add(&skelgen_watched, (uint64_t)more, __ATOMIC_RELAXED);
+	else
+		skelgen_watched += (uint64_t)more;
+}
+
+/* A call that ended at `end` made a request: number it. */
+SKELGEN_INLINE void skelgen_request_created(struct skelgen_stream *s, uint64_t handle,
+					    unsigned flags, uint64_t end)
+{
+	struct skelgen_requests *table = &s->made;
+	size_t place = (s->requests + 1) % SKELGEN_RECENT;
+	uint64_t bit = (uint64_t)1 << place;
+
+	if (unlikely(flags & ~(unsigned)SKELGEN_REQUEST_WATCHED || !skelgen_requests_enter(table) ||
+		     table->live & bit || skelgen.paused ||
+		     handle == (uint64_t)(uintptr_t)mpi.request_null)) {
+		skelgen_requests_leave(table);
+		skelgen_request_other(s, handle, flags, end);
+		return;
+	}
+	s->requests++;
+	table->recent[place].handle = handle;
+	table->recent[place].made = end;
+	table->live |= bit;
+	if (unlikely(flags)) {
+		table->watched |= bit;
+		skelgen_watch(1);
+	}
+	skelgen_requests_leave(table);
+}
+
+/* The reference of one request that is complete, mostly the one that the predicted event names. */
+SKELGEN_INLINE uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle,
+					      const MPI_Status *status)
+{
+	struct skelgen_requests *table = &s->made;
+	uint64_t predicted = s->predicted->reference;
+	uint64_t age = predicted >> 2;
+	size_t place = (s->requests + 1 - age) % SKELGEN_RECENT;
+	uint64_t bit = (uint64_t)1 << place;
+
+	if (unlikely((predicted & 3) != SKELGEN_REF_AGE || age > SKELGEN_RECENT || skelgen.paused ||
+		     !skelgen_requests_enter(table) || !(table->live & bit) ||
+		     table->recent[place].handle != handle)) {
+		skelgen_requests_leave(table);
+		return skelgen_completed_other(s, handle, status);
+	}
+	table->live &= ~bit;
+	if (unlikely(table->watched & bit)) {
+		s->age_count = 0;
+		skelgen_look(s, bit, status);
+	}
+	skelgen_requests_leave(table);
+	return predicted;
 }
 
 #endif

@@ -23,8 +23,10 @@ from wrapper_parts import (
     SESSIONS,
     Wrapper,
     counted_body,
-    event_body,
+    enter,
     session_body,
+    statements,
+    timed_call,
 )
 from wrapper_table import HANDLES, Argument, Function, read_table
 
@@ -156,22 +158,22 @@ def recorded(binding: Binding) -> str:
         binding.function, first_index="SKELGEN_FIRST_F08" if binding.f08 else "1"
     )
     record(w)
-    before = "\n".join(w.before)
-    after = "\n".join([*w.fields.values(), *w.after, *w.success, *w.last])
+    before = "\n".join([*w.prepare, *w.before])
+    late = (*w.inputs, *w.after, *w.completed, w.creates, *w.success, *w.last)
+    after = "\n".join([*w.fields.values(), *late])
     both = list(_translate(binding, before, after))
     statuses = [
         a
         for a in binding.arguments
         if _base(a) == "MPI_Status" and re.search(rf"\b{a.name}\b", before + after)
     ]
-    body = event_body(
-        w,
-        call=f"{binding.call(*statuses)};",
-        pass_on=f" {{\n\t\t{binding.call()};\n\t\treturn;\n\t}}",
-        prologue=[line for behind, line in both if not behind],
-        epilogue=["code = *f_error;", *(line for behind, line in both if behind)],
-    )
-    return f"{binding.head}{binding.own_error}{body}}}\n"
+    epilogue = ["code = *f_error;", *(line for behind, line in both if behind)]
+    body = [
+        *enter(w, f" {{\n\t\t{binding.call()};\n\t\treturn;\n\t}}"),
+        *(line for behind, line in both if not behind),
+        *timed_call(w, f"{binding.call(*statuses)};", epilogue),
+    ]
+    return f"{binding.head}{binding.own_error}{statements(body)}}}\n"
 
 
 def counted(binding: Binding, index: int) -> str:

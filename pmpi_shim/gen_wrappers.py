@@ -18,8 +18,24 @@ from pathlib import Path
 
 from gen_fortran import symbols
 from wrapper_calls import record
-from wrapper_parts import SESSIONS, Wrapper, counted_body, event_body, session_body
+from wrapper_parts import (
+    SESSIONS,
+    Wrapper,
+    counted_body,
+    enter,
+    foreseen_call,
+    session_body,
+    statements,
+    timed_call,
+)
 from wrapper_table import HANDLES, KINDS, Function, read_table
+
+RETURN = "return code;"
+#: What programs call so often that its wrappers have a way of their own for calls which
+#: were predicted (compilation takes twice as long for them).
+FORESEEN = (
+    "send receive sendrecv isend ireceive complete collective icollective".split()
+)
 
 
 def signature(f: Function) -> tuple[str, str, str]:
@@ -42,11 +58,25 @@ def recorded(f: Function) -> str:
     """Return the wrapper of a call that becomes an event."""
     w = Wrapper(f)
     record(w)
-    call = f"(real.{f.name})({signature(f)[2]});"
-    body = event_body(
-        w, call=f"code = {call}", pass_on=f"\n\t\treturn {call}", result="return code;"
+    _, parameters, arguments = signature(f)
+    call = f"(real.{f.name})({arguments});"
+    begin = enter(w, f"\n\t\treturn {call}")
+    call = f"code = {call}"
+    if w.general or w.polls or f.large or f.kind not in FORESEEN:
+        return f"{head(f)}{statements([*begin, *timed_call(w, call), RETURN])}}}\n"
+    other = (
+        f"static __attribute__((noinline)) int other_{f.name}"
+        f"(struct skelgen_stream *s, uint64_t site, {parameters})\n{{\n"
     )
-    return f"{head(f)}{body}}}\n"
+    own = ["uint64_t begin;\n\tuint64_t end;\n\tint code;\n"]
+    unforeseen = [*own, *timed_call(w, call, site="site"), RETURN]
+    foreseen = [
+        *begin,
+        *w.prepare,
+        *foreseen_call(w, call),
+        f"return other_{f.name}(s, SKELGEN_SITE, {arguments});",
+    ]
+    return f"{other}{statements(unforeseen)}}}\n{head(f)}{statements(foreseen)}}}\n"
 
 
 def counted(f: Function, index: int) -> str:

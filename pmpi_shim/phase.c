@@ -285,7 +285,8 @@ void skelgen_phase_begin(struct skelgen_stream *s)
 	skelgen_stream_end(s, SKELGEN_END_LIMIT, 0);
 	skelgen.recording = false;
 	skelgen.taking_part = false;
-	skelgen.long_gap = UINT64_MAX; /* no samples of CPU time */
+	skelgen.long_gap = SKELGEN_LONGEST;
+	skelgen.sampling = false; /* of CPU time */
 	s->last_end = skelgen_now();
 	place = OUTSIDE;
 	skelgen_measuring = true;

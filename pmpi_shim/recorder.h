@@ -144,6 +144,9 @@ struct skelgen_prediction {
 	struct skelgen_shape *shape;
 };
 
+/* Gaps and durations beyond it need more bytes than a record has for them [units]. */
+#define SKELGEN_LONGEST UINT32_MAX
+
 /* So many statuses fit behind any event of the fast path. */
 #define SKELGEN_FEW_STATUSES 8
 
@@ -152,6 +155,7 @@ enum skelgen_special {
 	SKELGEN_SPECIAL_OVERHEAD = 0x01,
 	SKELGEN_SPECIAL_LOST = 0x02,
 	SKELGEN_SPECIAL_POLL = 0x04,
+	SKELGEN_SPECIAL_LONG = 0x08, /* the gap before it */
 	SKELGEN_SPECIAL_STATUS = 0x10,
 	SKELGEN_SPECIAL_OBJECT = 0x20,
 	SKELGEN_SPECIAL_ERROR = 0x40,
@@ -309,7 +313,7 @@ struct skelgen_process {
 	bool over_ucx;    /* MPICH, its messages by UCX */
 	unsigned shift;
 	_Atomic uint64_t paused; /* by MPI_Pcontrol(0), of any thread */
-	uint64_t long_gap;       /* CPU time is sampled beyond this [units] */
+	uint64_t long_gap;       /* CPU time is sampled beyond this [units]; at most LONGEST */
 	uint64_t polling_gap;    /* failed polls farther apart are separate records [units] */
 	uint64_t ticks_per_s;
 	uint64_t run_id;
@@ -483,6 +487,8 @@ void skelgen_measure_cost(void);
 /* event.c */
 void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *call,
 			   uint64_t begin, uint64_t end);
+void skelgen_event_unforeseen(struct skelgen_stream *s, int code, const int64_t counts[2],
+			      uint64_t reference, uint64_t begin, uint64_t end);
 uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin);
 void skelgen_flush_poll(struct skelgen_stream *s);
 uint8_t *skelgen_status_extras(uint8_t *p, struct skelgen_stream *s);
@@ -575,15 +581,16 @@ bool skelgen_requests_open(struct skelgen_requests *table);
 bool skelgen_requests_none(struct skelgen_requests *table);
 bool skelgen_requests_active(const struct skelgen_requests *table);
 void skelgen_requests_close(struct skelgen_requests *table);
-void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags,
-			     uint64_t end);
+void skelgen_request_other(struct skelgen_stream *s, uint64_t handle, unsigned flags, uint64_t end);
 void skelgen_hold(struct skelgen_stream *s, size_t n, const MPI_Request requests[]);
 MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n);
 uint64_t skelgen_started(struct skelgen_stream *s, size_t n);
 uint64_t skelgen_completed_all(struct skelgen_stream *s, size_t n, const MPI_Status statuses[]);
 uint64_t skelgen_completed_some(struct skelgen_stream *s, size_t n, const int indices[], int first,
 				const MPI_Status statuses[]);
-uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status);
+uint64_t skelgen_completed_other(struct skelgen_stream *s, uint64_t handle,
+				 const MPI_Status *status);
+void skelgen_look(struct skelgen_stream *s, uint64_t bit, const MPI_Status *status);
 uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle);
 uint64_t skelgen_cancelled(struct skelgen_stream *s, uint64_t handle);
 

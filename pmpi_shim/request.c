@@ -47,26 +47,6 @@ struct taken {
 
 uint64_t skelgen_watched;
 
-/*
- * A thread enters its own table without an atomic operation, until another one comes to it for
- * the first time: that sets `shared`, has all threads see it, and waits until the table's own is
- * not busy with it. From then on both lock it.
- */
-static inline void leave(struct skelgen_requests *table)
-{
-	__atomic_store_n(&table->busy, false, __ATOMIC_RELEASE);
-}
-
-static inline bool enter(struct skelgen_requests *table)
-{
-	__atomic_store_n(&table->busy, true, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* membarrier() makes it one of the processor's */
-	if (likely(!__atomic_load_n(&table->shared, __ATOMIC_RELAXED)))
-		return true;
-	leave(table);
-	return false;
-}
-
 static void share(struct skelgen_requests *table)
 {
 	__atomic_store_n(&table->shared, true, __ATOMIC_RELAXED);
@@ -86,7 +66,7 @@ static bool can_share(void)
 
 static void lock(struct skelgen_requests *table, bool own)
 {
-	if (likely(!skelgen.multiple) || (own && enter(table)))
+	if (likely(!skelgen.multiple) || (own && skelgen_requests_enter(table)))
 		return;
 	while (__atomic_test_and_set(&table->locked, __ATOMIC_ACQUIRE))
 		sched_yield();
@@ -97,7 +77,7 @@ static void lock(struct skelgen_requests *table, bool own)
 static void unlock(struct skelgen_requests *table, bool own)
 {
 	if (own && table->busy)
-		leave(table);
+		skelgen_requests_leave(table);
 	else if (unlikely(skelgen.multiple))
 		__atomic_clear(&table->locked, __ATOMIC_RELEASE);
 }
@@ -107,14 +87,6 @@ static bool watched(unsigned flags)
 {
 	return flags &
 	       (SKELGEN_REQUEST_WATCHED | SKELGEN_REQUEST_PROMISE | SKELGEN_REQUEST_CANCELLED);
-}
-
-static void watch(int more)
-{
-	if (unlikely(skelgen.multiple))
-		__atomic_fetch_add(&skelgen_watched, (uint64_t)more, __ATOMIC_RELAXED);
-	else
-		skelgen_watched += (uint64_t)more;
 }
 
 /* The queue of a handle, or the free place where it would stand. */
@@ -270,7 +242,7 @@ static void enqueue(struct skelgen_requests *table, uint64_t handle, struct skel
 	if (likely(request))
 		*request = made;
 	else if (watched(made.flags))
-		watch(-1);
+		skelgen_watch(-1);
 }
 
 /* Move the recent requests to the queues. */
@@ -296,8 +268,8 @@ static SKELGEN_COLD void settle(struct skelgen_stream *s)
 }
 
 /* A request that is not an ordinary one, or has no place among the recent ones. */
-static SKELGEN_COLD void create_other(struct skelgen_stream *s, uint64_t handle, unsigned flags,
-				      uint64_t end)
+SKELGEN_COLD void skelgen_request_other(struct skelgen_stream *s, uint64_t handle, unsigned flags,
+					uint64_t end)
 {
 	struct skelgen_request made = {.made = end, .flags = flags | LIVE};
 
@@ -307,36 +279,10 @@ static SKELGEN_COLD void create_other(struct skelgen_stream *s, uint64_t handle,
 		made.number = flags & SKELGEN_REQUEST_PERSISTENT ? ++s->persistent : ++s->requests;
 	if (handle != (uint64_t)(uintptr_t)mpi.request_null) {
 		if (watched(flags))
-			watch(1);
+			skelgen_watch(1);
 		enqueue(&s->made, handle, made);
 	}
 	unlock(&s->made, true);
-}
-
-/* A call that ended at `end` made a request: number it. */
-void skelgen_request_created(struct skelgen_stream *s, uint64_t handle, unsigned flags,
-			     uint64_t end)
-{
-	struct skelgen_requests *table = &s->made;
-	size_t place = (s->requests + 1) % SKELGEN_RECENT;
-	uint64_t bit = (uint64_t)1 << place;
-
-	if (unlikely(!enter(table) || table->live & bit || skelgen.paused ||
-		     flags & ~(unsigned)SKELGEN_REQUEST_WATCHED ||
-		     handle == (uint64_t)(uintptr_t)mpi.request_null)) {
-		leave(table);
-		create_other(s, handle, flags, end);
-		return;
-	}
-	s->requests++;
-	table->recent[place].handle = handle;
-	table->recent[place].made = end;
-	table->live |= bit;
-	if (unlikely(flags)) {
-		table->watched |= bit;
-		watch(1);
-	}
-	leave(table);
 }
 
 /* Which other thread made the oldest request with this handle? The process's lock is held. */
@@ -422,12 +368,12 @@ static bool take(struct skelgen_stream *s, uint64_t handle, struct taken *taken)
 		oldest->active = 0;
 		oldest->flags &= ~(unsigned)SKELGEN_REQUEST_CANCELLED;
 		if (watched(taken->flags) && !watched(oldest->flags))
-			watch(-1);
+			skelgen_watch(-1);
 	} else {
 		taken->number = oldest->number;
 		remove_oldest(&owner->made, queue);
 		if (unlikely(watched(taken->flags)))
-			watch(-1);
+			skelgen_watch(-1);
 	}
 	unlock(&owner->made, owner == s);
 	return taken->number || !(taken->flags & SKELGEN_REQUEST_PERSISTENT);
@@ -481,25 +427,13 @@ static void look(struct skelgen_stream *s, unsigned flags, const MPI_Status *sta
 		add_status(s, status, cancelled);
 }
 
-/* The recent request of this age, as its bit, if it is incomplete and has this handle; else 0. */
-static inline uint64_t recent(const struct skelgen_requests *table, uint64_t newest, uint64_t live,
-			      uint64_t age, uint64_t handle)
-{
-	size_t place = (newest + 1 - age) % SKELGEN_RECENT;
-	uint64_t bit = (uint64_t)1 << place;
-
-	if (unlikely(age > SKELGEN_RECENT || table->recent[place].handle != handle))
-		return 0;
-	return live & bit;
-}
-
 /* Of a recent request that is complete now the status was wanted. */
-static __attribute__((noinline)) void look_recent(struct skelgen_stream *s, uint64_t bit,
-						  const MPI_Status *status)
+void skelgen_look(struct skelgen_stream *s, uint64_t bit, const MPI_Status *status)
 {
 	s->made.watched &= ~bit;
-	watch(-1);
-	look(s, SKELGEN_REQUEST_WATCHED, status);
+	skelgen_watch(-1);
+	if (status && status != MPI_STATUS_IGNORE)
+		add_status(s, status, false);
 }
 
 /* One of the requests that a call completed. There is room for its age. */
@@ -551,93 +485,72 @@ MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n)
 	return s->own_statuses;
 }
 
-/*
- * Complete the first of the n held requests, as far as the predicted event completes them; their
- * ages are `age_count` of `ages`. Return how many that were, with null requests.
- */
-static size_t complete_predicted(struct skelgen_stream *s, size_t n, const MPI_Status *statuses,
-				 const int64_t ages[], size_t count)
+/* Whether the n held requests are those recent ones that the predicted event completes: as bits. */
+static uint64_t foreseen(const struct skelgen_stream *s, size_t n, const int64_t ages[])
 {
-	const uint64_t none = (uint64_t)(uintptr_t)mpi.request_null;
-	const uint64_t *held = s->held;
-	uint64_t newest = s->requests;
-	uint64_t live = s->made.live;
-	uint64_t watched_ones = s->made.watched;
-	size_t done = 0;
-	size_t i;
+	const struct skelgen_requests *table = &s->made;
+	uint64_t bits = 0;
 
-	for (i = 0; i < n; i++) {
-		uint64_t bit;
+	for (size_t i = 0; i < n; i++) {
+		size_t place = (s->requests + 1 - (uint64_t)ages[i]) % SKELGEN_RECENT;
 
-		bit = done < count ? recent(&s->made, newest, live, (uint64_t)ages[done], held[i])
-				   : 0;
-		if (unlikely(!bit)) {
-			if (held[i] != none)
-				break;
-			continue;
-		}
-		live &= ~bit;
-		if (unlikely(watched_ones & bit)) {
-			s->age_count = done;
-			look_recent(s, bit, statuses ? statuses + i : NULL);
-		}
-		done++;
+		if (unlikely((uint64_t)ages[i] > SKELGEN_RECENT ||
+			     table->recent[place].handle != s->held[i]))
+			return 0;
+		bits |= (uint64_t)1 << place;
 	}
-	s->made.live = live;
-	s->age_count = done;
-	return i;
+	return bits;
+}
+
+/* Of recent requests of these ages, which are complete now, some statuses were wanted. */
+static __attribute__((noinline)) void look_at_all(struct skelgen_stream *s, size_t n,
+						  const int64_t ages[], const MPI_Status *statuses)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bit = (uint64_t)1
+			       << (s->requests + 1 - (uint64_t)ages[i]) % SKELGEN_RECENT;
+
+		s->age_count = i;
+		if (s->made.watched & bit)
+			skelgen_look(s, bit, statuses ? statuses + i : NULL);
+	}
 }
 
 /* The reference of the n held requests, which are complete. */
 uint64_t skelgen_completed_all(struct skelgen_stream *s, size_t n, const MPI_Status statuses[])
 {
 	const MPI_Status *known = statuses == MPI_STATUSES_IGNORE ? NULL : statuses;
+	struct skelgen_requests *table = &s->made;
 	const int64_t *ages;
 	size_t count;
-	size_t i = 0;
 
 	if (!begin_ages(s, n) || n > s->held_room)
 		return SKELGEN_REF_NONE;
 	ages = skelgen_predicted_list(s, &count);
-	if (ages && !skelgen.paused && enter(&s->made)) {
-		i = complete_predicted(s, n, known, ages, count);
-		leave(&s->made);
-		if (likely(i == n && s->age_count == count))
+	if (likely(ages && count == n && !skelgen.paused && skelgen_requests_enter(table))) {
+		uint64_t bits = foreseen(s, n, ages);
+
+		if (likely(bits && !(bits & ~table->live))) {
+			table->live &= ~bits;
+			if (unlikely(table->watched & bits))
+				look_at_all(s, n, ages, known);
+			skelgen_requests_leave(table);
 			return s->predicted->reference;
-		memcpy(s->ages, ages, s->age_count * sizeof(*ages));
+		}
 	}
-	for (; i < n; i++)
+	skelgen_requests_leave(table);
+	for (size_t i = 0; i < n; i++)
 		complete(s, s->held[i], known ? known + i : NULL);
 	return skelgen_list(s);
 }
 
-static __attribute__((noinline)) uint64_t complete_other(struct skelgen_stream *s, uint64_t handle,
-							 const MPI_Status *status)
+uint64_t skelgen_completed_other(struct skelgen_stream *s, uint64_t handle,
+				 const MPI_Status *status)
 {
 	if (!begin_ages(s, 1))
 		return SKELGEN_REF_NONE;
 	complete(s, handle, status);
 	return skelgen_list(s);
-}
-
-uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle, const MPI_Status *status)
-{
-	uint64_t predicted = s->predicted->reference;
-	uint64_t bit = 0;
-
-	if (likely((predicted & 3) == SKELGEN_REF_AGE && !skelgen.paused && enter(&s->made)))
-		bit = recent(&s->made, s->requests, s->made.live, predicted >> 2, handle);
-	if (unlikely(!bit)) {
-		leave(&s->made);
-		return complete_other(s, handle, status);
-	}
-	s->made.live &= ~bit;
-	if (unlikely(s->made.watched & bit)) {
-		s->age_count = 0;
-		look_recent(s, bit, status);
-	}
-	leave(&s->made);
-	return predicted;
 }
 
 /* The same of those of the held requests whose n indices are given, counted from `first`. */
@@ -708,7 +621,7 @@ uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle)
 						  ? -(int64_t)oldest->number
 						  : (int64_t)(s->requests - oldest->number + 1);
 	if (watched(oldest->flags))
-		watch(-1);
+		skelgen_watch(-1);
 	remove_oldest(&owner->made, queue);
 	unlock(&owner->made, owner == s);
 	return skelgen_list(s);
@@ -730,7 +643,7 @@ uint64_t skelgen_cancelled(struct skelgen_stream *s, uint64_t handle)
 	oldest = &queue->oldest;
 	number = oldest->flags & SKELGEN_REQUEST_PERSISTENT ? oldest->active : oldest->number;
 	if (!watched(oldest->flags))
-		watch(1);
+		skelgen_watch(1);
 	oldest->flags |= SKELGEN_REQUEST_CANCELLED;
 	if (number && owner == s)
 		s->ages[s->age_count++] = (int64_t)(s->requests - number + 1);

@@ -75,15 +75,14 @@ def probe(w: Wrapper) -> None:
 
 
 def completed(w: Wrapper) -> str:
-    """Return the statement that finds out what a completion completed."""
+    """Return the expression that finds out what a completion completed."""
     f = w.function
     form = f.short[4:]
     if form == "":
-        what = f"skelgen_completed_one(s, held, {f['status'].name});"
-        return f"call.reference = {what}"
+        return f"skelgen_completed_one(s, held, {f['status'].name})"
     if form == "all":
         arguments = f"(size_t){f['count_a'].name}, {f['statuses'].name}"
-        return f"call.reference = skelgen_completed_all(s, {arguments});"
+        return f"skelgen_completed_all(s, {arguments})"
     if form == "any":
         some = f["index"].name
         arguments = f"1, {some}, {w.first_index}, {f['status'].name}"
@@ -91,10 +90,8 @@ def completed(w: Wrapper) -> str:
         some = f["outcount"].name
         indices = f"{f['indices'].name}, {w.first_index}"
         arguments = f"(size_t)*{some}, {indices}, {f['statuses'].name}"
-    return (
-        f"if (*{some} != MPI_UNDEFINED)\n\t\t\t"
-        f"call.reference = skelgen_completed_some(s, {arguments});"
-    )
+    what = f"skelgen_completed_some(s, {arguments})"
+    return f"*{some} != MPI_UNDEFINED ? {what} : 0"
 
 
 def completion(w: Wrapper) -> None:
@@ -105,13 +102,13 @@ def completion(w: Wrapper) -> None:
     count = a.name if (a := f.get("count_a")) else "1"
     w.field("count_a", count, "COUNT_A")
     if a := f.get("requests"):
-        w.before.append(f"skelgen_hold(s, (size_t){count}, {a.name});")
+        w.prepare.append(f"skelgen_hold(s, (size_t){count}, {a.name});")
     else:
-        w.before.append(f"uint64_t held = skelgen_handle_at({f['request'].name});")
+        w.prepare.append(f"uint64_t held = skelgen_handle_at({f['request'].name});")
     many = f.get("statuses")
     own = many or f["status"]
     ignore = "MPI_STATUSES_IGNORE" if many else "MPI_STATUS_IGNORE"
-    w.before.append(
+    w.prepare.append(
         f"if (skelgen_watching() && {own.name} == {ignore})\n\t\t"
         f"{own.name} = skelgen_own_statuses(s, {f'(size_t){count}' if many else '1'});"
     )
@@ -126,7 +123,7 @@ def completion(w: Wrapper) -> None:
         done = f"({done}) && {ready}"
     else:
         done = f"likely({done})"
-    w.after.append(block(done, [completed(w)]))
+    w.completed = (done, completed(w))
 
 
 def is_ready(f: Function) -> str:

@@ -10,6 +10,12 @@ _IN_PLACE = "call.flags |= SKELGEN_SHAPE_IN_PLACE;"
 
 def collective(w: Wrapper) -> None:
     """Record a collective; what counts depends on the root and on MPI_IN_PLACE."""
+    _sides(w)
+    if not w.general:
+        w.inputs, w.after = w.after, []
+
+
+def _sides(w: Wrapper) -> None:
     f = w.function
     name = f.collective
     if f.get("request"):

@@ -26,13 +26,18 @@ class Wrapper:
     def __init__(self, function: Function, first_index: str = "0") -> None:
         self.function = function
         self.first_index = first_index  # of arrays, in the language of the caller
-        self.before: list[str] = []  # before the time is taken
+        self.prepare: list[str] = []  # what a completion does first of all
+        self.before: list[str] = []  # then, before the time is taken
+        self.inputs: list[str] = []  # what arguments say, in order
         self.after: list[str] = []  # after the call, in order
         self.success: list[str] = []  # only where the call returned MPI_SUCCESS
         self.last: list[str] = []  # after the event
         self.flags: list[str] = []
         self.uses: list[str] = []
         self.fields: dict[str, str] = {}
+        self.creates = ""  # statement that numbers the request which the call makes
+        self.creates_flag = ""  # and what it says of the shape
+        self.completed = ("", "")  # whether something was completed, and what
         self.general = False  # vectors and the like: not for the fast path
         self.polls = False  # may find nothing, over and over
 
@@ -40,6 +45,11 @@ class Wrapper:
         """Set a field of the call and note that this function has it."""
         self.fields[name] = value
         self.uses += [f"SKELGEN_USES_{u}" for u in uses]
+
+    @property
+    def all_uses(self) -> str:
+        """Which fields of a call the function has."""
+        return " | ".join(dict.fromkeys(self.uses)) or "0"
 
     def flag(self, *flags: str) -> None:
         """Set flags of the shape."""
@@ -89,7 +99,7 @@ def wildcards(w: Wrapper, *, returns_message: bool, condition: str = "") -> None
     peer, tag = f"call.peer{digit}", f"call.tag{digit}"
     for field, wild in ((peer, "SOURCE"), (tag, "TAG")):
         flag = f"call.flags |= SKELGEN_SHAPE_WILD_{wild};"
-        w.after.append(f"if ({field} == SKELGEN_ANY_{wild})\n\t\t{flag}")
+        w.inputs.append(f"if ({field} == SKELGEN_ANY_{wild})\n\t\t{flag}")
     if not returns_message:
         return
     status = f["status"].name
@@ -113,9 +123,8 @@ def creates(w: Wrapper, flags: str = "0") -> None:
     if persistent:
         flags = f"SKELGEN_REQUEST_PERSISTENT | ({flags})"
     number = f"(uint64_t)(uintptr_t)*{request}"
-    w.success.append(f"skelgen_request_created(s, {number}, {flags}, end);")
-    flag = "PERSISTENT" if persistent else "CREATES"
-    w.success.append(f"call.flags |= SKELGEN_SHAPE_{flag};")
+    w.creates = f"skelgen_request_created(s, {number}, {flags}, end);"
+    w.creates_flag = f"SKELGEN_SHAPE_{'PERSISTENT' if persistent else 'CREATES'}"
 
 
 def in_phases(f: Function) -> bool:
@@ -124,22 +133,10 @@ def in_phases(f: Function) -> bool:
     return not uncounted and f.name != "MPI_Win_test"
 
 
-def event_body(
-    w: Wrapper,
-    *,
-    call: str,
-    pass_on: str,
-    prologue: Sequence[str] = (),
-    epilogue: Sequence[str] = (),
-    result: str = "",
-) -> str:
-    """Return what stands in the wrapper of an event.
-
-    `call` is the call of the library's function, which sets `code` or has the epilogue
-    do so; `pass_on` what happens instead while nothing is recorded.
-    """
+def known(w: Wrapper, site: str = "SKELGEN_SITE") -> list[str]:
+    """Return the statements that state what the arguments say of a call."""
     fields = {
-        "site": "SKELGEN_SITE",
+        "site": site,
         "function": str(w.function.id),
         "flags": " | ".join(w.flags) or "0",
         "peer": "SKELGEN_NO_PEER",
@@ -148,24 +145,48 @@ def event_body(
         "tag2": "SKELGEN_NO_TAG",
         **w.fields,
     }
+    return [
+        "struct skelgen_call call = {",
+        *(f"\t.{name} = {value}," for name, value in fields.items()),
+        "};",
+        *w.inputs,
+    ]
+
+
+def enter(w: Wrapper, pass_on: str) -> list[str]:
+    """Return what a wrapper begins with; `pass_on` while nothing is recorded."""
     function = w.function.id if in_phases(w.function) else 0
-    lines = [
+    return [
         f"struct skelgen_stream *s = skelgen_begin({function});",
         "uint64_t begin;\n\tuint64_t end;\n\tint code;\n",
         f"if (unlikely(!s)){pass_on}",
-        *prologue,
+    ]
+
+
+def timed_call(
+    w: Wrapper, call: str, epilogue: Sequence[str] = (), site: str = "SKELGEN_SITE"
+) -> list[str]:
+    """Return the call of the library's function between two times, and its event.
+
+    `call` sets `code`, or has the epilogue do so.
+    """
+    success = list(w.success)
+    if w.creates:
+        success += [w.creates, f"call.flags |= {w.creates_flag};"]
+    done, completed = w.completed
+    lines = [
+        *w.prepare,
         *w.before,
         "begin = skelgen_clock_begin(s);",
         call,
         "end = skelgen_now();",
         *epilogue,
-        "struct skelgen_call call = {",
-        *(f"\t.{name} = {value}," for name, value in fields.items()),
-        "};",
+        *known(w, site),
         *w.after,
+        *([block(done, [f"call.reference = {completed};"])] if completed else []),
         "if (unlikely(code != MPI_SUCCESS)) {",
         "\tcall.flags |= skelgen_failed(s, code);",
-        *(["} else {", *(f"\t{x}" for x in w.success)] if w.success else []),
+        *(["} else {", *(f"\t{x}" for x in success)] if success else []),
         "}",
     ]
     if w.polls:
@@ -174,12 +195,37 @@ def event_body(
             "    !skelgen_poll_again(s, &call, begin, end))",
         ]
     indent = "\t" if w.polls else ""
+    event = f"(s, call, {w.all_uses}, begin, end);"
     if w.general:
-        lines.append(f"{indent}skelgen_event_general(s, &call, begin, end);")
-    else:
-        uses = " | ".join(dict.fromkeys(w.uses)) or "0"
-        lines.append(f"{indent}skelgen_event(s, call, {uses}, begin, end);")
-    lines += [*w.last, "skelgen_end(s);", *([result] if result else [])]
+        event = "_general(s, &call, begin, end);"
+    return [*lines, f"{indent}skelgen_event{event}", *w.last, "skelgen_end(s);"]
+
+
+def foreseen_call(w: Wrapper, call: str) -> list[str]:
+    """Return the same for a call whose arguments are those of the predicted event.
+
+    Little has to be kept until it returns, and nothing to be compared afterwards.
+    """
+    done, completed = w.completed
+    lines = [
+        "uint64_t reference = 0;\n",
+        "begin = skelgen_tsc_begin(s);",
+        call,
+        "end = skelgen_tsc();",
+    ]
+    if w.creates:
+        lines.append(f"if (likely(code == MPI_SUCCESS))\n\t\t\t{w.creates}")
+    if completed:
+        lines.append(f"if ({done})\n\t\t\treference = {completed};")
+    counts = "call.count_a, call.count_b"
+    event = f"s, code, {counts}, reference, {w.all_uses}, begin, end"
+    lines += [f"skelgen_event_foreseen({event});", "return code;"]
+    expected = f"s, call, {w.creates_flag or 0}, {w.all_uses}"
+    return [*known(w), block(f"likely(skelgen_foreseen({expected}))", lines)]
+
+
+def statements(lines: Sequence[str]) -> str:
+    """Return the lines as what stands in a function."""
     return "".join(f"\t{line}\n" for line in lines)
 
 
@@ -206,7 +252,7 @@ def counted_body(
     if timed:
         lines.append(f"if (s)\n\t\tskelgen_spent({index}, skelgen_now() - begin);")
     lines.append("if (s)\n\t\tskelgen_current = s;")
-    return "".join(f"\t{line}\n" for line in lines)
+    return statements(lines)
 
 
 def session_body(
@@ -237,4 +283,4 @@ def session_body(
         "skelgen_session_leave(outer);",
         "if (s)\n\t\tskelgen_current = s;",
     ]
-    return "".join(f"\t{line}\n" for line in lines)
+    return statements(lines)

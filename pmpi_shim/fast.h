@@ -303,19 +303,21 @@ SKELGEN_INLINE bool skelgen_foreseen(const struct skelgen_stream *s, struct skel
 }
 
 /* Append the event of a foreseen call: the wrapper's last act. */
-SKELGEN_INLINE void skelgen_event_foreseen(struct skelgen_stream *s, int code, int64_t count_a,
-					   int64_t count_b, uint64_t reference, unsigned uses,
-					   uint64_t begin, uint64_t end)
+SKELGEN_INLINE void skelgen_event_foreseen(struct skelgen_stream *s, int code,
+					   struct skelgen_call call, unsigned uses, uint64_t begin,
+					   uint64_t end)
 {
-	if (unlikely(code != MPI_SUCCESS || skelgen_is_special(s, uses, end - begin) ||
-		     (uses & SKELGEN_USES_REFERENCE && reference != s->predicted->reference))) {
-		int64_t counts[2] = {count_a, count_b};
+	if (unlikely(
+		    code != MPI_SUCCESS || skelgen_is_special(s, uses, end - begin) ||
+		    (uses & SKELGEN_USES_REFERENCE && call.reference != s->predicted->reference))) {
+		int64_t counts[2] = {call.count_a, call.count_b};
 
-		skelgen_event_unforeseen(s, code, counts, reference, begin, end);
+		skelgen_event_unforeseen(s, code, call.function, counts, call.reference, begin,
+					 end);
 		return;
 	}
-	skelgen_write(s, count_a, count_b, uses, begin, end);
-	skelgen_current = s;
+	skelgen_current = s; /* unless its file ends now */
+	skelgen_write(s, call.count_a, call.count_b, uses, begin, end);
 }
 
 /* A poll that found nothing, as the one before it: only the count and the time grow. */
@@ -334,87 +336,6 @@ SKELGEN_INLINE bool skelgen_poll_again(struct skelgen_stream *s, const struct sk
 	poll->end = end;
 	s->last_end = end;
 	return true;
-}
-
-/* Requests (request.c) */
-
-SKELGEN_INLINE void skelgen_requests_leave(struct skelgen_requests *table)
-{
-	__atomic_store_n(&table->busy, false, __ATOMIC_RELEASE);
-}
-
-/*
- * A thread enters its own table without an atomic operation, until another one comes to it for
- * the first time: that sets `shared`, has all threads see it, and waits until the table's own is
- * not busy with it. From then on both lock it.
- */
-SKELGEN_INLINE bool skelgen_requests_enter(struct skelgen_requests *table)
-{
-	__atomic_store_n(&table->busy, true, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* membarrier() makes it one of the processor's */
-	if (likely(!__atomic_load_n(&table->shared, __ATOMIC_RELAXED)))
-		return true;
-	skelgen_requests_leave(table);
-	return false;
-}
-
-SKELGEN_INLINE void skelgen_watch(int more)
-{
-	if (unlikely(skelgen.multiple))
-		__atomic_fetch_add(&skelgen_watched, (uint64_t)more, __ATOMIC_RELAXED);
-	else
-		skelgen_watched += (uint64_t)more;
-}
-
-/* A call that ended at `end` made a request: number it. */
-SKELGEN_INLINE void skelgen_request_created(struct skelgen_stream *s, uint64_t handle,
-					    unsigned flags, uint64_t end)
-{
-	struct skelgen_requests *table = &s->made;
-	size_t place = (s->requests + 1) % SKELGEN_RECENT;
-	uint64_t bit = (uint64_t)1 << place;
-
-	if (unlikely(flags & ~(unsigned)SKELGEN_REQUEST_WATCHED || !skelgen_requests_enter(table) ||
-		     table->live & bit || skelgen.paused ||
-		     handle == (uint64_t)(uintptr_t)mpi.request_null)) {
-		skelgen_requests_leave(table);
-		skelgen_request_other(s, handle, flags, end);
-		return;
-	}
-	s->requests++;
-	table->recent[place].handle = handle;
-	table->recent[place].made = end;
-	table->live |= bit;
-	if (unlikely(flags)) {
-		table->watched |= bit;
-		skelgen_watch(1);
-	}
-	skelgen_requests_leave(table);
-}
-
-/* The reference of one request that is complete, mostly the one that the predicted event names. */
-SKELGEN_INLINE uint64_t skelgen_completed_one(struct skelgen_stream *s, uint64_t handle,
-					      const MPI_Status *status)
-{
-	struct skelgen_requests *table = &s->made;
-	uint64_t predicted = s->predicted->reference;
-	uint64_t age = predicted >> 2;
-	size_t place = (s->requests + 1 - age) % SKELGEN_RECENT;
-	uint64_t bit = (uint64_t)1 << place;
-
-	if (unlikely((predicted & 3) != SKELGEN_REF_AGE || age > SKELGEN_RECENT || skelgen.paused ||
-		     !skelgen_requests_enter(table) || !(table->live & bit) ||
-		     table->recent[place].handle != handle)) {
-		skelgen_requests_leave(table);
-		return skelgen_completed_other(s, handle, status);
-	}
-	table->live &= ~bit;
-	if (unlikely(table->watched & bit)) {
-		s->age_count = 0;
-		skelgen_look(s, bit, status);
-	}
-	skelgen_requests_leave(table);
-	return predicted;
 }
 
 #endif

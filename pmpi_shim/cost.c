@@ -31,8 +31,7 @@ static void measure_events(struct skelgen_stream *s, struct skelgen_call call)
 
 			s->special = 0;
 			if (likely(foreseen))
-				skelgen_event_foreseen(s, MPI_SUCCESS, call.count_a, call.count_b,
-						       call.reference, uses, from, to);
+				skelgen_event_foreseen(s, MPI_SUCCESS, call, uses, from, to);
 			else
 				skelgen_event(s, call, uses, from, to);
 			inside += (to - from) << skelgen.shift;

@@ -38,11 +38,9 @@ static void sample(struct skelgen_stream *s)
 /* The gap before this call was long. What the sample costs belongs to the call's duration. */
 SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin)
 {
-	if (skelgen.paused)
-		return begin;
 	if (begin - s->last_end > SKELGEN_LONGEST)
 		s->special |= SKELGEN_SPECIAL_LONG;
-	if (!skelgen.sampling)
+	if (skelgen.paused || !skelgen.sampling)
 		return begin;
 	sample(s);
 	if (s->lost_us)
@@ -393,7 +391,7 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 }
 
 /* What was foreseen of a call was right, but it failed, took long, or something else happened. */
-SKELGEN_COLD void skelgen_event_unforeseen(struct skelgen_stream *s, int code,
+SKELGEN_COLD void skelgen_event_unforeseen(struct skelgen_stream *s, int code, uint32_t function,
 					   const int64_t counts[2], uint64_t reference,
 					   uint64_t begin, uint64_t end)
 {
@@ -405,7 +403,7 @@ SKELGEN_COLD void skelgen_event_unforeseen(struct skelgen_stream *s, int code,
 		.type_b = shape->type_b,
 		.op = shape->op,
 		.reference = reference,
-		.function = shape->function,
+		.function = function, /* a handle of the shape may have been freed meanwhile */
 		.flags = shape->flags,
 		.peer = shape->peer,
 		.tag = shape->tag,

@@ -485,32 +485,45 @@ MPI_Status *skelgen_own_statuses(struct skelgen_stream *s, size_t n)
 	return s->own_statuses;
 }
 
-/* Whether the n held requests are those recent ones that the predicted event completes: as bits. */
-static uint64_t foreseen(const struct skelgen_stream *s, size_t n, const int64_t ages[])
+/*
+ * The recent requests of these ages as bits, if they are the n held ones, null requests aside;
+ * else 0.
+ */
+static uint64_t foreseen(const struct skelgen_stream *s, size_t n, const int64_t ages[],
+			 size_t count)
 {
+	const uint64_t none = (uint64_t)(uintptr_t)mpi.request_null;
 	const struct skelgen_requests *table = &s->made;
 	uint64_t bits = 0;
+	size_t done = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t place = (s->requests + 1 - (uint64_t)ages[i]) % SKELGEN_RECENT;
+		uint64_t age = done < count ? (uint64_t)ages[done] : UINT64_MAX;
+		size_t place = (s->requests + 1 - age) % SKELGEN_RECENT;
 
-		if (unlikely((uint64_t)ages[i] > SKELGEN_RECENT ||
-			     table->recent[place].handle != s->held[i]))
+		if (likely(age <= SKELGEN_RECENT && table->recent[place].handle == s->held[i])) {
+			bits |= (uint64_t)1 << place;
+			done++;
+		} else if (s->held[i] != none) {
 			return 0;
-		bits |= (uint64_t)1 << place;
+		}
 	}
-	return bits;
+	return done == count ? bits : 0;
 }
 
-/* Of recent requests of these ages, which are complete now, some statuses were wanted. */
+/* Of the n held requests, which are recent and complete now, some statuses were wanted. */
 static __attribute__((noinline)) void look_at_all(struct skelgen_stream *s, size_t n,
 						  const int64_t ages[], const MPI_Status *statuses)
 {
-	for (size_t i = 0; i < n; i++) {
-		uint64_t bit = (uint64_t)1
-			       << (s->requests + 1 - (uint64_t)ages[i]) % SKELGEN_RECENT;
+	size_t done = 0;
 
-		s->age_count = i;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bit;
+
+		if (s->held[i] == (uint64_t)(uintptr_t)mpi.request_null)
+			continue;
+		bit = (uint64_t)1 << (s->requests + 1 - (uint64_t)ages[done]) % SKELGEN_RECENT;
+		s->age_count = done++;
 		if (s->made.watched & bit)
 			skelgen_look(s, bit, statuses ? statuses + i : NULL);
 	}
@@ -527,8 +540,8 @@ uint64_t skelgen_completed_all(struct skelgen_stream *s, size_t n, const MPI_Sta
 	if (!begin_ages(s, n) || n > s->held_room)
 		return SKELGEN_REF_NONE;
 	ages = skelgen_predicted_list(s, &count);
-	if (likely(ages && count == n && !skelgen.paused && skelgen_requests_enter(table))) {
-		uint64_t bits = foreseen(s, n, ages);
+	if (likely(ages && !skelgen.paused && skelgen_requests_enter(table))) {
+		uint64_t bits = foreseen(s, n, ages, count);
 
 		if (likely(bits && !(bits & ~table->live))) {
 			table->live &= ~bits;

@@ -208,7 +208,6 @@ def foreseen_call(w: Wrapper, call: str) -> list[str]:
     """
     done, completed = w.completed
     lines = [
-        "uint64_t reference = 0;\n",
         "begin = skelgen_tsc_begin(s);",
         call,
         "end = skelgen_tsc();",
@@ -216,9 +215,8 @@ def foreseen_call(w: Wrapper, call: str) -> list[str]:
     if w.creates:
         lines.append(f"if (likely(code == MPI_SUCCESS))\n\t\t\t{w.creates}")
     if completed:
-        lines.append(f"if ({done})\n\t\t\treference = {completed};")
-    counts = "call.count_a, call.count_b"
-    event = f"s, code, {counts}, reference, {w.all_uses}, begin, end"
+        lines.append(f"if ({done})\n\t\t\tcall.reference = {completed};")
+    event = f"s, code, call, {w.all_uses}, begin, end"
     lines += [f"skelgen_event_foreseen({event});", "return code;"]
     expected = f"s, call, {w.creates_flag or 0}, {w.all_uses}"
     return [*known(w), block(f"likely(skelgen_foreseen({expected}))", lines)]

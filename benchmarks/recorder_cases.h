@@ -47,19 +47,32 @@ static NOINLINE void CASE(iprobe)(int calls)
 }
 
 /* On a torus of ranks x 1: north and south are this rank itself. */
-static NOINLINE void CASE(halo)(int calls)
+static NOINLINE void CASE(exchange)(void)
 {
 	int peer[4] = {(rank + 1) % ranks, (rank + ranks - 1) % ranks, rank, rank};
 	MPI_Request requests[8];
 
+	for (int side = 0; side < 4; side++)
+		CALL(Irecv)(halo[side], HALO, MPI_DOUBLE, peer[side ^ 1], side, MPI_COMM_WORLD,
+			    &requests[side]);
+	for (int side = 0; side < 4; side++)
+		CALL(Isend)(halo[4 + side], HALO, MPI_DOUBLE, peer[side], side, MPI_COMM_WORLD,
+			    &requests[4 + side]);
+	CALL(Waitall)(8, requests, MPI_STATUSES_IGNORE);
+}
+
+static NOINLINE void CASE(halo)(int calls)
+{
+	for (int i = 0; i < calls; i += 9)
+		CASE(exchange)();
+}
+
+/* The same with the computation of a step between two exchanges. */
+static NOINLINE void CASE(step)(int calls)
+{
 	for (int i = 0; i < calls; i += 9) {
-		for (int side = 0; side < 4; side++)
-			CALL(Irecv)(halo[side], HALO, MPI_DOUBLE, peer[side ^ 1], side,
-				    MPI_COMM_WORLD, &requests[side]);
-		for (int side = 0; side < 4; side++)
-			CALL(Isend)(halo[4 + side], HALO, MPI_DOUBLE, peer[side], side,
-				    MPI_COMM_WORLD, &requests[4 + side]);
-		CALL(Waitall)(8, requests, MPI_STATUSES_IGNORE);
+		CASE(exchange)();
+		relax();
 	}
 }
 

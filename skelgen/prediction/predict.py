@@ -16,10 +16,10 @@ from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]
 
-#: Error of the method itself as a share of the time [1]: with it the intervals of
-#: skeletons of 1 s and more hold the truth in 90 % of the cases, "error for 90 %" of
-#: docs/accuracy.md, which `python -m benchmarks.accuracy report` writes.
-MODEL_ERROR = 0.052
+#: Error of the method itself as a share of the time [1]: what the intervals of skeletons
+#: of 1 s and more needed to hold the truth in 90 % of 23 cases that were measured before
+#: those of docs/accuracy.md ("error for 90 %" of `python -m benchmarks.accuracy report`).
+MODEL_ERROR = 0.021
 
 #: Runs on the quiet reference have one spread: that of both programs stands for so
 #: many runs of each. On the node set, which may be noisier, it stands for one.

@@ -3,7 +3,8 @@
 A job leaves its output and, last of all, its exit code as files in a folder that its
 hosts share with this machine, so its end is seen without a word from the system, and
 no accounting is needed. The system is asked at growing intervals what becomes of a
-job that has not ended.
+job that has not ended. A job is submitted again only when none of its name is there,
+and whichever of two begins first is the only one that does anything.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _LOOK_S, _FIRST_S, _MOST_S, _GROWTH = 0.1, 0.5, 15.0, 1.5
 _COMMAND_S, SILENCE_S = 30.0, 60.0
 #: Files of another machine may be seen so much later [s].
 _FILES_S = 15.0
+#: A job that was cancelled may take so long to be gone [s]: Slurm gives programs 30 s.
+_GONE_S = 60.0
 
 
 @dataclass(slots=True)
@@ -92,31 +95,40 @@ class BatchRunner:
         command = LocalRunner(self.launcher).arguments(
             program, ranks=ranks, hosts=hosts, environment=environment
         )
-        folder = self._new_folder()
-        script = folder / "job.sh"
-        script.write_text(_script(folder, command, environment))
-        script.chmod(0o755)
-        job = Job(script, folder / "log", ranks, tuple(hosts), limit_s)
+        script = self._new_script(command, environment)
+        job = Job(script, script.with_name("log"), ranks, tuple(hosts), limit_s)
         return BatchRun(self.system, job, command, self.patience, self.clock)
 
-    def _new_folder(self) -> Path:
+    def _new_script(
+        self, command: Sequence[str], environment: Mapping[str, str]
+    ) -> Path:
         try:
-            return Path(tempfile.mkdtemp(prefix="job-", dir=self.folder))
+            folder = Path(tempfile.mkdtemp(prefix="job-", dir=self.folder))
+            script = folder / "job.sh"
+            script.write_text(_script(folder, command, environment))
+            script.chmod(0o755)
         except OSError as error:
             raise MachineError(
                 f"cannot write into {self.folder}: {error.strerror}; jobs of "
                 f"{self.system.title} leave their output there"
             ) from error
+        return script
 
 
 def _script(
     folder: Path, command: Sequence[str], environment: Mapping[str, str]
 ) -> str:
-    """Return the script of a job; its last act is to tell the exit code."""
+    """Return the script of a job; its last act is to tell the exit code.
+
+    Its first is to make a folder, which only one of two can: a job that was submitted
+    twice runs once, and one whose folder is gone, because it was given up, not at all.
+    """
     part, whole = (shlex.quote(str(folder / name)) for name in ("part", "status"))
     output, errors = (shlex.quote(str(folder / name)) for name in ("out", "err"))
+    begun = shlex.quote(str(folder / "begun"))
     lines = [
         "#!/bin/sh",
+        f"mkdir {begun} || exit 1",
         f"cd {shlex.quote(str(Path.cwd()))}",
         *(f"export {name}={shlex.quote(text)}" for name, text in environment.items()),
         f"{shlex.join(command)} </dev/null >{output} 2>{errors}",
@@ -139,8 +151,12 @@ class BatchRun:
         self._system, self._job, self._command = system, job, tuple(command)
         self._patience, self._clock = patience, clock
         self._number = ""
+        self._unanswered = False  # a submission: there may be a job without a number
+        self._search = False  # ask for that next
         self._asking: Started | None = None
         self._finished: Finished | None = None
+        self._given_up: Finished | None = None  # told when the cancelled job is gone
+        self._gone_by = 0.0
         self._state = JobState(Phase.WAITING, "not yet submitted")
         self._since = self._began = clock()  # in this phase; the run itself
         self._next_look = self._next_question = 0.0
@@ -151,7 +167,7 @@ class BatchRun:
         if self._finished is not None:
             return self._finished
         now = self._clock()
-        if now >= self._next_look:
+        if self._given_up is None and now >= self._next_look:
             self._next_look = now + _LOOK_S
             self._look(now)
         if self._finished is None and self._asking is not None:
@@ -174,12 +190,16 @@ class BatchRun:
         with contextlib.suppress(OSError, ValueError):
             if folder / "status" in folder.iterdir():
                 code = int((folder / "status").read_text())
-                texts = [_text(folder / name) for name in ("out", "err")]
-                self._end(code, *texts, time_s=now - self._began)
+                out, err = (_text(folder / name) for name in ("out", "err"))
+                time_s = now - self._began
+                self._end(Finished(self._command, code, time_s, out, err))
 
     def _ask(self) -> None:
-        words = self._system.question(self._number)
-        if not self._number:
+        if self._number:
+            words = self._system.question(self._number)
+        elif self._search:
+            words = self._system.search(self._job.name)
+        else:
             words = self._system.submission(self._job)
         self._asking = Started(words, timeout_s=_COMMAND_S)
 
@@ -189,15 +209,17 @@ class BatchRun:
             return
         self._asking = None
         silent = done.timed_out or self._system.silence.search(done.errors) is not None
-        if silent:
+        if not self._number:
+            self._take_number(now, done, silent=silent)
+            return
+        state = self._system.state(done.output)
+        if self._system.unknown.search(done.errors):
+            state = JobState(Phase.ENDED, "it is not in the queue any more")
+        if state is None and (silent or done.exit_code):
             self._mark_silence(now, done)
             return
         self._patience.silent_since = None
-        if not self._number:
-            self._take_number(now, done)
-        elif self._system.unknown.search(done.errors):
-            self._enter(now, JobState(Phase.ENDED, "it is not in the queue any more"))
-        elif (state := self._system.state(done.output)) is not None:
+        if state is not None:
             if state.phase is Phase.WAITING and self._waits_in_vain():
                 state = replace(state, phase=Phase.NEVER)
             self._enter(now, state)
@@ -210,20 +232,30 @@ class BatchRun:
         return any(map(self._system.failed.match, self._host_states().values()))
 
     def _mark_silence(self, now: float, done: Finished) -> None:
+        """Take down that the system does not answer, or only complains."""
+        title, complaint = self._system.title, done.complaint
         if self._patience.silent_since is None:
             self._patience.silent_since = now
-            logger.warning("%s does not answer; asking again", self._system.title)
-        if now - self._patience.silent_since >= self._patience.silence_s:
-            self._fail(
-                f"{self._system.title} has not answered for "
-                f"{self._patience.silence_s:.0f} s: {done.complaint}"
-            )
+            logger.warning("%s does not answer, asking again: %s", title, complaint)
+        silence_s = self._patience.silence_s
+        if now - self._patience.silent_since >= silence_s and self._given_up is None:
+            reason = f"{title} has not answered for {silence_s:.0f} s: {complaint}"
+            self._fail(reason, cancel=True)
 
-    def _take_number(self, now: float, done: Finished) -> None:
-        self._number = self._system.number(done.output)
-        if done.exit_code or not self._number:
-            self._fail(f"{self._system.title} refused the job: {done.complaint}")
+    def _take_number(self, now: float, done: Finished, *, silent: bool) -> None:
+        """Take the number of the job, from its submission or the search for it."""
+        search, self._search = self._search, False
+        if not (numbers := self._system.numbers(done.output)):
+            if silent or (search and done.exit_code):
+                self._search = self._unanswered = True
+                self._mark_silence(now, done)
+            elif search:  # none is there
+                self._next_question = now
+            else:
+                self._patience.silent_since = None
+                self._fail(f"{self._system.title} refused the job: {done.complaint}")
             return
+        self._number, self._patience.silent_since = numbers[-1], None
         logger.info("%s on %s", self._title, ",".join(self._job.names) or "any host")
         self._since, self._interval = now, _FIRST_S
         self._enter(now, JobState(Phase.WAITING))
@@ -241,6 +273,13 @@ class BatchRun:
 
     def _judge(self, now: float) -> None:
         """End what has waited or run for too long, or has left no result."""
+        if self._given_up is not None:
+            gone = self._state.phase in (Phase.ENDED, Phase.BROKEN)
+            if not gone and now >= self._gone_by:
+                logger.warning("%s was cancelled and still runs", self._title)
+            if gone or now >= self._gone_by:
+                self._end(self._given_up)
+            return
         state, passed_s = self._state, now - self._since
         reason = f" ({state.reason})" if state.reason else ""
         limit_s = self._job.limit_s
@@ -260,6 +299,10 @@ class BatchRun:
                 if self._finished is None:
                     why = f"{self._title} was ended from outside{reason}"
                     self._fail(why, late=state.timed_out)
+            case Phase.ENDED if self._unanswered:
+                # Perhaps it ended at once because the other one had begun.
+                self._number, self._search, self._unanswered = "", True, False
+                self._enter(now, JobState(Phase.WAITING))
             case Phase.ENDED if passed_s > self._patience.files_s:
                 folder = self._job.script.parent
                 self._fail(
@@ -270,12 +313,21 @@ class BatchRun:
                 )
 
     def _fail(self, reason: str, *, cancel: bool = False, late: bool = False) -> None:
-        if cancel:
-            self._cancel()
+        """Give up the job: at once, or when it is gone from its hosts."""
+        now = self._clock()
+        parts = [reason, *(self._cancel() if cancel else ())]
+        left = len(parts) > 1
         if not late:
-            reason = "; ".join([reason, *self._troubled_hosts()])
-        time_s = self._clock() - self._began
-        self._end(NO_RESULT, "", reason, timed_out=late, time_s=time_s)
+            parts += self._troubled_hosts()
+        failed = Finished(
+            self._command, NO_RESULT, now - self._began, "", "; ".join(parts), late
+        )
+        if left or not (cancel and self._number):
+            self._end(failed)
+            return
+        self._given_up, self._gone_by = failed, now + _GONE_S
+        self._state = JobState(Phase.RUNNING, "cancelled")
+        self._next_question, self._interval = now, _FIRST_S
 
     def _troubled_hosts(self) -> list[str]:
         """Return which hosts of the job cannot be used, so that they are named."""
@@ -293,20 +345,10 @@ class BatchRun:
         found = self._system.host_states(done.output)
         return {name: found.get(name, "unknown") for name in names}
 
-    def _end(
-        self,
-        code: int,
-        output: str,
-        errors: str,
-        *,
-        time_s: float,
-        timed_out: bool = False,
-    ) -> None:
+    def _end(self, finished: Finished) -> None:
         if self._asking is not None:
             self._asking.stop()
-        self._finished = Finished(
-            self._command, code, time_s, output, errors, timed_out
-        )
+        self._finished = finished
         shutil.rmtree(self._job.script.parent, ignore_errors=True)
 
     def stop(self) -> None:
@@ -321,16 +363,28 @@ class BatchRun:
                 time.sleep(_LOOK_S / 10)
         if self._finished is None:
             self._cancel()
-            self._end(NO_RESULT, "", "it was stopped", time_s=0.0)
+            self._end(Finished(self._command, NO_RESULT, 0.0, "", "it was stopped"))
 
-    def _cancel(self) -> None:
-        if self._number:
-            words = self._system.cancellation(self._number)
+    def _cancel(self) -> list[str]:
+        """Cancel what was submitted; return what may run nevertheless."""
+        numbers, left = [self._number] if self._number else [], list[str]()
+        if self._unanswered:  # there may be a job, or another one
+            words = self._system.search(name := self._job.name)
             done = run(words, timeout_s=_COMMAND_S)
+            found = self._system.numbers(done.output)
+            numbers += [number for number in found if number not in numbers]
             if done.exit_code:
-                logger.warning(
-                    "%s may go on: %s: %s", self._title, shlex.join(words), done.errors
-                )
+                left.append(f"a job {name} may have been submitted: {done.complaint}")
+        self._number = numbers[0] if numbers else ""
+        for number in numbers:
+            words = self._system.cancellation(number)
+            done = run(words, timeout_s=_COMMAND_S)
+            if done.exit_code and not self._system.unknown.search(done.errors):
+                line = shlex.join(words)
+                left.append(f"job {number} may still run: {line}: {done.complaint}")
+        for text in left:
+            logger.warning("%s: %s", self._system.title, text)
+        return left
 
 
 def _text(path: Path) -> str:

@@ -16,8 +16,6 @@ from typing import ClassVar, Protocol
 
 from skelgen.launch.hosts import Host, parse_hosts
 
-_NAME = "skelgen"
-
 
 class Phase(Enum):
     """How far a job has come."""
@@ -70,6 +68,11 @@ class Job:
     limit_s: float | None = None
 
     @property
+    def name(self) -> str:
+        """Return what no other job is called; PBS takes 15 letters."""
+        return f"skel-{self.script.parent.name.removeprefix('job-')}"
+
+    @property
     def names(self) -> list[str]:
         """Return the names of its hosts."""
         return [host.name for host in self.hosts]
@@ -101,8 +104,11 @@ class BatchSystem(Protocol):
     def submission(self, job: Job) -> list[str]:
         """Return the command that submits a job and prints its number."""
 
-    def number(self, output: str) -> str:
-        """Find the job's number in what the submission printed; empty without one."""
+    def search(self, name: str) -> list[str]:
+        """Return the command that prints numbers of jobs that have not ended."""
+
+    def numbers(self, output: str) -> list[str]:
+        """Find numbers of jobs in what the submission, or the search, printed."""
 
     def question(self, number: str) -> list[str]:
         """Return the command that asks for a job's state."""
@@ -165,14 +171,17 @@ class Slurm:
                 f"--ntasks-per-node={job.most}",
             ]
         limit = [f"--time={job.limit_min}"] if job.limit_s is not None else []
-        fixed = [f"--job-name={_NAME}", "--no-requeue", f"--output={job.log}"]
+        fixed = [f"--job-name={job.name}", "--no-requeue", f"--output={job.log}"]
         line = ["sbatch", "--parsable", *fixed, *where, *limit, *self.words]
         return [*line, str(job.script)]
 
-    def number(self, output: str) -> str:
+    def search(self, name: str) -> list[str]:
+        """Return the command."""
+        return ["squeue", "-h", "--name", name, "-o", "%A"]
+
+    def numbers(self, output: str) -> list[str]:
         """Find ``12``, also in ``12;cluster``."""
-        found = re.findall(r"^(\d+)(?:;.*)?$", output, re.M)
-        return found[-1] if found else ""
+        return re.findall(r"^(\d+)(?:;.*)?$", output, re.M)
 
     def question(self, number: str) -> list[str]:
         """Return the command; jobs that ended are known for a while (MinJobAge)."""
@@ -239,15 +248,18 @@ class Pbs:
         if job.limit_s is not None:
             hours, minutes = divmod(job.limit_min, 60)
             limit = ["-l", f"walltime={hours:02}:{minutes:02}:00"]
-        fixed = ["-N", _NAME, "-V", "-S", "/bin/sh", "-r", "n", "-j", "oe"]
+        fixed = ["-N", job.name, "-V", "-S", "/bin/sh", "-r", "n", "-j", "oe"]
         fixed += ["-o", str(job.log)]
         where = ["-l", f"select={'+'.join(chunks)}"]
         return ["qsub", *fixed, *where, *limit, *self.words, str(job.script)]
 
-    def number(self, output: str) -> str:
+    def search(self, name: str) -> list[str]:
+        """Return the command."""
+        return ["qselect", "-N", name]
+
+    def numbers(self, output: str) -> list[str]:
         """Find ``12.server``."""
-        found = re.findall(r"^(\d+\.\S+|\d+)$", output, re.M)
-        return found[-1] if found else ""
+        return re.findall(r"^(\d+\.\S+|\d+)$", output, re.M)
 
     def question(self, number: str) -> list[str]:
         """Return the command; ``-x`` shows jobs that have finished as well."""
@@ -307,13 +319,16 @@ class Flux:
             where = ["-N", str(len(job.hosts)), *where]
             where += [f"--requires=host:{','.join(job.names)}"]
         limit = ["-t", f"{job.limit_min}m"] if job.limit_s is not None else []
-        fixed = [f"--job-name={_NAME}", f"--output={job.log}", f"--error={job.log}"]
+        fixed = [f"--job-name={job.name}", f"--output={job.log}", f"--error={job.log}"]
         return ["flux", "batch", *fixed, *where, *limit, *self.words, str(job.script)]
 
-    def number(self, output: str) -> str:
+    def search(self, name: str) -> list[str]:
+        """Return the command."""
+        return ["flux", "jobs", "-n", "--name", name, "-o", "{id.f58}"]
+
+    def numbers(self, output: str) -> list[str]:
         """Find ``ƒ3ETxsR9H``, written with an f where ƒ cannot be."""
-        found = re.findall(r"^([ƒf][1-9A-HJ-NP-Za-km-z]+|\d+)$", output, re.M)
-        return found[-1] if found else ""
+        return re.findall(r"^([ƒf][1-9A-HJ-NP-Za-km-z]+|\d+)$", output, re.M)
 
     def question(self, number: str) -> list[str]:
         """Return the command."""

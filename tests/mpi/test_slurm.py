@@ -275,7 +275,7 @@ def test_a_host_that_is_down_is_named_and_other_sets_go_on(
             r"\(NODE_FAIL\); host h3 is down|not run whole: Node failure on h3",
         ),
         (
-            ["scancel", "--name=skelgen"],
+            ["scancel", "--state=RUNNING", "--user=root"],
             r"was ended from outside \(CANCELLED\)|failed with exit code",
         ),
     ],

@@ -33,8 +33,11 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def slurm(folder: Path, **bodies: str) -> None:
+    """Write commands; whatever squeue would say, a cancelled job is gone."""
+    gone = '[ -s "$(dirname "$0")/scancel.log" ] && { echo "CANCELLED|"; exit; }'
     for name, body in bodies.items():
-        fake_mpi.script(folder / name, body)
+        lines = [gone, body] if name == "squeue" else [body]
+        fake_mpi.script(folder / name, "\n".join(lines))
 
 
 class Clock:
@@ -196,6 +199,110 @@ def test_a_system_that_stays_silent_is_given_up_after_a_stated_time(
         "controller (connect failure)"
     )
     assert len((tools / f"{silent}.log").read_text().splitlines()) > 2
+
+
+def test_a_question_that_fails_gives_the_complaint(tools: Path) -> None:
+    slurm(tools, squeue='echo "squeue: error: Munge encode failed" >&2; exit 1')
+    done = ended(started(tools, "true", silence_s=6.0))
+    why = "Slurm has not answered for 6 s: squeue: error: Munge encode failed"
+    assert done.errors == why
+    assert (tools / "scancel.log").read_text() == "7\n"
+
+
+def test_what_could_not_be_cancelled_is_named(tools: Path) -> None:
+    says = "echo 'down' >&2; exit 1"
+    slurm(tools, squeue=SILENT.format("squeue"), scancel=says)
+    done = ended(started(tools, "true", silence_s=6.0))
+    assert done.errors.endswith("; job 7 may still run: scancel 7: down")
+
+
+@pytest.mark.parametrize("answers", [3, 999])
+def test_a_cancelled_job_is_waited_for_until_it_is_gone(
+    tools: Path, answers: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    fake_mpi.script(
+        tools / "squeue",
+        f"""cd "${{0%/*}}"
+        [ -e scancel.log ] || {{ echo "PENDING|PartitionNodeLimit"; exit; }}
+        echo >> asked
+        [ $(wc -l < asked) -gt {answers} ] && echo "CANCELLED|" || echo "COMPLETING|"
+        """,
+    )
+    run = started(tools, "true")
+    assert ended(run).errors == "Slurm job 7 can never run (PartitionNodeLimit)"
+    assert len((tools / "asked").read_text()) == 4 or answers > 4
+    assert ("was cancelled and still runs" in caplog.text) == (answers > 4)
+
+
+TIMED_OUT = (
+    'echo "sbatch: error: Batch job submission failed: Socket timed out on send/recv '
+    'operation" >&2; exit 1'
+)
+#: Keeps the script of each submission; `RUN` runs the first of them.
+KEEP = 'for word; do script=$word; done; echo "$script" >> "$0.log"'
+RUN = 'sh "$(head -n 1 "${0%/*}/sbatch.log")" >/dev/null 2>&1; echo "RUNNING|"'
+
+
+def test_a_job_whose_number_was_lost_is_looked_for_not_submitted_again(
+    tools: Path,
+) -> None:
+    slurm(
+        tools,
+        sbatch=f"{KEEP}; {TIMED_OUT}",
+        squeue=f'case "$*" in *--name*) echo "$*" > "$0.log"; echo 9;; '
+        f'*" 9 "*) {RUN};; esac',
+    )
+    run = started(tools, "echo 5")
+    assert ended(run).output == "5\n"
+    assert len((tools / "sbatch.log").read_text().splitlines()) == 1
+    assert f"--name {run._job.name} " in (tools / "squeue.log").read_text()
+    assert run._job.name != started(tools, "true")._job.name
+
+
+def test_a_number_counts_whatever_else_the_submission_says(tools: Path) -> None:
+    slurm(tools, sbatch=f"{KEEP}; echo 7; {TIMED_OUT}")
+    done = ended(started(tools, "true", queue_s=2.0))
+    assert done.errors.startswith("Slurm job 7 still waited after 2 s (Resources)")
+    assert len((tools / "sbatch.log").read_text().splitlines()) == 1
+
+
+def test_a_run_that_is_stopped_before_its_number_is_known_is_looked_for(
+    tools: Path,
+) -> None:
+    slurm(tools, sbatch=TIMED_OUT, squeue='case "$*" in *--name*) echo 9;; esac')
+    run = started(tools, "true")
+    run.poll()
+    run.stop()
+    assert (tools / "scancel.log").read_text() == "9\n"
+
+
+def test_a_job_that_was_submitted_twice_runs_once(tools: Path) -> None:
+    twice = '"$script" >/dev/null 2>&1 & "$script" >/dev/null 2>&1; wait; echo 7'
+    slurm(tools, sbatch=f"{KEEP}; {twice}")
+    assert ended(started(tools, f"echo >> {tools}/runs")).exit_code == 0
+    assert (tools / "runs").read_text() == "\n"
+
+
+def test_of_two_jobs_of_a_run_the_one_that_began_is_followed(tools: Path) -> None:
+    """The first is not found at once; the second, number 9, ends as it begins."""
+    slurm(
+        tools,
+        sbatch=f'{KEEP}; [ $(wc -l < "$0.log") -gt 1 ] && {{ echo 9; exit; }}; '
+        f"{TIMED_OUT}",
+        squeue=f'case "$*" in *" 9 "*) : > "$0.9"; echo "FAILED|NonZeroExitCode";; '
+        f'*" 8 "*) {RUN};; *--name*) [ -e "$0.9" ] && echo 8; exit 0;; esac',
+    )
+    assert ended(started(tools, "echo 5")).output == "5\n"
+    assert len((tools / "sbatch.log").read_text().splitlines()) == 2
+
+
+def test_a_full_disk_is_named(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(MachineError, match=r"cannot write into .*: No space left"):
+        started(tools, "true")
 
 
 def test_runs_after_a_long_silence_do_not_wait_as_long_again(tools: Path) -> None:

@@ -20,7 +20,7 @@ def job(hosts: tuple[Host, ...], limit_s: float | None = 100.0) -> Job:
 
 def test_slurm_asks_for_the_hosts_by_name_and_room_for_the_fullest() -> None:
     assert Slurm(("-p", "short", "-A", "acct")).submission(job(UNEVEN)) == [
-        *["sbatch", "--parsable", "--job-name=skelgen", "--no-requeue"],
+        *["sbatch", "--parsable", "--job-name=skel-s", "--no-requeue"],
         *["--output=/s/log", "--nodelist=n1,n2", "--nodes=2", "--ntasks-per-node=2"],
         *["--time=3", "-p", "short", "-A", "acct", "/s/job.sh"],
     ]
@@ -33,7 +33,7 @@ def test_slurm_chooses_hosts_when_none_are_named() -> None:
 
 @pytest.mark.parametrize("output", ["12\n", "12;cluster\n", "sbatch: lua: hello\n12\n"])
 def test_slurm_prints_the_number_of_a_job(output: str) -> None:
-    assert Slurm().number(output) == "12"
+    assert Slurm().numbers(output) == ["12"]
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_hosts_of_slurm_are_listed_once_for_each_partition() -> None:
 
 def test_pbs_asks_for_a_chunk_on_each_host() -> None:
     assert Pbs(("-q", "short")).submission(job(UNEVEN, 3600.0)) == [
-        *["qsub", "-N", "skelgen", "-V", "-S", "/bin/sh", "-r", "n", "-j", "oe"],
+        *["qsub", "-N", "skel-s", "-V", "-S", "/bin/sh", "-r", "n", "-j", "oe"],
         *["-o", "/s/log", "-l"],
         "select=1:host=n1:ncpus=2:mpiprocs=2+1:host=n2:ncpus=1:mpiprocs=1",
         *["-l", "walltime=01:01:00", "-q", "short", "/s/job.sh"],
     ]
     assert "select=3:ncpus=1:mpiprocs=1" in Pbs().submission(job(()))
-    assert Pbs().number("1234.pbs01\n") == "1234.pbs01"
+    assert Pbs().numbers("1234.pbs01\n") == ["1234.pbs01"]
     assert Pbs().question("1234.pbs01") == ["qstat", "-x", "-f", "1234.pbs01"]
 
 
@@ -128,7 +128,7 @@ n2
 
 def test_flux_asks_for_the_hosts_by_name() -> None:
     assert Flux(("-q", "debug")).submission(job(EVEN)) == [
-        *["flux", "batch", "--job-name=skelgen", "--output=/s/log", "--error=/s/log"],
+        *["flux", "batch", "--job-name=skel-s", "--output=/s/log", "--error=/s/log"],
         *["-N", "2", "-n", "4", "--requires=host:n1,n2", "-t", "3m", "-q", "debug"],
         "/s/job.sh",
     ]
@@ -137,7 +137,7 @@ def test_flux_asks_for_the_hosts_by_name() -> None:
 
 @pytest.mark.parametrize("number", ["ƒ3ETxsR9H", "f3ETxsR9H", "1521171"])
 def test_flux_prints_the_number_of_a_job(number: str) -> None:
-    assert Flux().number(f"{number}\n") == number
+    assert Flux().numbers(f"{number}\n") == [number]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,15 @@ def test_an_answer_that_says_nothing_of_a_job_is_told_apart(
     system: BatchSystem,
 ) -> None:
     assert system.state("\n") is None
-    assert system.number("no job today\n") == ""
+    assert system.numbers("no job today\n") == []
+
+
+def test_jobs_are_found_by_a_name_that_is_short_enough() -> None:
+    one = Job(Path("/s/job-abcd_123/job.sh"), Path("/s/log"), 1)
+    assert one.name == "skel-abcd_123" and len(one.name) <= 15
+    assert Slurm().search("x") == ["squeue", "-h", "--name", "x", "-o", "%A"]
+    assert Pbs().search("x") == ["qselect", "-N", "x"]
+    assert Flux().search("x")[:4] == ["flux", "jobs", "-n", "--name"]
 
 
 @pytest.mark.parametrize(

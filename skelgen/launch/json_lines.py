@@ -67,11 +67,21 @@ class JsonLines:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.write_bytes(whole)
         except OSError as error:
-            raise UsageError(
-                f"{self.path} cannot be written: {error.strerror}"
-            ) from error
+            raise self._unwritable(error) from error
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one line, at once."""
-        with self.path.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        """Write one line, at once.
+
+        Raises
+        ------
+        UsageError
+            When it cannot be written.
+        """
+        try:
+            with self.path.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> UsageError:
+        return UsageError(f"{self.path} cannot be written: {error.strerror}")

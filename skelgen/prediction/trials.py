@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from skelgen.errors import ApplicationError
+from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch import Finished, Host
-from skelgen.launch.process import Interrupts
+from skelgen.launch.process import NO_RESULT, Interrupts
 from skelgen.launch.runner import Runner, Running
 from skelgen.prediction.skeleton_runs import failure_of, section_s
 from skelgen.prediction.types import Failure, SkeletonFacts
@@ -90,8 +90,8 @@ class Trials:
     """Runs of skeletons on node sets, and what came of them.
 
     A set that fails is left out and named. Is a host the cause, all sets with it are
-    left out: the host that the launcher names in its complaint, else each host of
-    the set that cannot even start a program that does nothing.
+    left out: each host that cannot even start a program that does nothing, of those
+    that the launcher names in its complaint, or of all when it names none.
 
     Attributes
     ----------
@@ -173,7 +173,10 @@ class Trials:
                 trial.names & other.names for other, _ in active
             ):
                 queue.remove(trial)
-                active.append((trial, trial.start(self.limit_s)))
+                try:
+                    active.append((trial, trial.start(self.limit_s)))
+                except UsageError as error:  # not on these hosts
+                    self._leave_out(trial.hosts, str(error))
         return bool(active)
 
     def _ended(self, trial: _Trial, done: Finished) -> list[_Trial]:
@@ -197,14 +200,27 @@ class Trials:
         return []
 
     def _failed(self, trial: _Trial, done: Finished, reason: str) -> list[_Trial]:
-        """Leave a set out; return runs that tell which of its hosts are the cause."""
-        blamed = [] if done.timed_out else blamed_hosts(done, trial.hosts)
-        if 0 < len(blamed) < len(trial.hosts):
-            self._blame(blamed, reason, trial.hosts)
-            return []
-        self.failures[trial.hosts] = Failure(trial.hosts, reason)
-        logger.warning("node set %s is left out: %s", name_of(trial.hosts), reason)
-        return [_Trial(trial.program, trial.hosts, host) for host in trial.hosts]
+        """Leave a set out; return runs that tell which of its hosts are the cause.
+
+        A launcher names a host for every crash, so those that it names are tried as
+        well. What a batch system says of its hosts is believed.
+        """
+        named = [] if done.timed_out else blamed_hosts(done, trial.hosts)
+        if done.exit_code == NO_RESULT:
+            bad = [name for name in named if f"host {name} is " in done.errors]
+            if 0 < len(bad) < len(trial.hosts):
+                self._blame(bad, reason, trial.hosts)
+                return []
+        self._leave_out(trial.hosts, reason)
+        return [
+            _Trial(trial.program, trial.hosts, host)
+            for host in trial.hosts
+            if host.name in named or not named
+        ]
+
+    def _leave_out(self, hosts: NodeSet, reason: str) -> None:
+        self.failures[hosts] = Failure(hosts, reason)
+        logger.warning("node set %s is left out: %s", name_of(hosts), reason)
 
     def _blame(self, names: Sequence[str], reason: str, hosts: NodeSet) -> None:
         """Leave hosts out, and with them every set that has one of them."""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from skelgen.errors import NodesError, UsageError
 from skelgen.launch import Finished, Host
+from skelgen.launch.process import NO_RESULT
 from skelgen.prediction.choosing import Contest, halvings
 from skelgen.prediction.node_sets import node_sets
 from skelgen.prediction.skeleton_runs import SkeletonProgram
@@ -275,6 +276,69 @@ def test_a_crash_of_the_program_itself_leaves_its_nodes_in() -> None:
     assert hosts_of(choice) == ["n1,n3", "n2,n3"]
     assert [one.reason for one in choice.failures] == [
         "failed with exit code 11: segfault"
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+        "=   PID 71 RUNNING AT n2\n=   EXIT CODE: 11",
+        "mpirun noticed that process rank 1 with PID 71 on node n2 exited on signal 11",
+    ],
+)
+def test_a_host_that_a_launcher_names_for_a_crash_is_tried_before_it_is_left_out(
+    said: str,
+) -> None:
+    slow, hosts = pool(1.0, 2.0, 3.0)
+    cluster = MadeUp(slow)
+    fate = cluster._fate
+
+    def crashing(program, names, limit_s):
+        if names == {"n1", "n2"}:
+            return cluster.now_s + 0.1, Finished((), 11, 0.1, said, "")
+        return fate(program, names, limit_s)
+
+    cluster._fate = crashing  # type: ignore[method-assign]
+    choice = choose(cluster, node_sets(hosts, 2))
+    assert hosts_of(choice) == ["n1,n3", "n2,n3"]
+    probed = [names for program, names, _ in cluster.begun if program == "true"]
+    assert probed == [{"n2"}]
+    assert choice.failures[0].reason.startswith("failed with exit code 11")
+
+
+def test_what_a_batch_system_says_of_a_host_is_believed() -> None:
+    slow, hosts = pool(1.0, 2.0, 3.0)
+    cluster = MadeUp(slow)
+    fate = cluster._fate
+
+    def refused(program, names, limit_s):
+        if "n2" in names:
+            said = "Slurm job 7 can never run (Resources); host n2 is down*"
+            return cluster.now_s + 0.1, Finished((), NO_RESULT, 0.1, "", said)
+        return fate(program, names, limit_s)
+
+    cluster._fate = refused  # type: ignore[method-assign]
+    choice = choose(cluster, node_sets(hosts, 2))
+    assert hosts_of(choice) == ["n1,n3"]
+    assert not [names for program, names, _ in cluster.begun if program == "true"]
+
+
+def test_a_set_that_the_launcher_cannot_place_is_left_out_alone() -> None:
+    slow, hosts = pool(1.0, 2.0, 3.0)
+    cluster = MadeUp(slow)
+    fate = cluster._fate
+
+    def uneven(program, names, limit_s):
+        if names == {"n1", "n2"}:
+            raise UsageError("flux run puts the same number on each")
+        return fate(program, names, limit_s)
+
+    cluster._fate = uneven  # type: ignore[method-assign]
+    choice = choose(cluster, node_sets(hosts, 2))
+    assert hosts_of(choice) == ["n1,n3", "n2,n3"]
+    assert [one.reason for one in choice.failures] == [
+        "flux run puts the same number on each"
     ]
 
 

@@ -56,7 +56,7 @@ class TestHosts:
             assert f"inet 10.77.0.{number}/24" in said(cluster, host, "ip addr")
             allowed = said(cluster, host, "taskset -pc $$").rpartition(": ")[2]
             assert allowed == str(cores[(number - 1) % len(cores)])
-            assert said(cluster, host, "ls /proc | grep -c '^[0-9]'") < "9"
+            assert int(said(cluster, host, "ls /proc | grep -c '^[0-9]'")) < 9
             assert said(cluster, host, "ls /dev/shm") == ""
 
     def test_down_takes_every_process_with_it(self, cluster: Cluster) -> None:
@@ -66,6 +66,23 @@ class TestHosts:
         cluster.down()
         assert comes_true(lambda: not any(alive(pid) for pid in busy))
         cluster.down()
+
+    def test_a_start_that_fails_leaves_nothing(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        started: list[int] = []
+
+        def unwired(_: object, __: object, pid: int, ___: str) -> None:
+            started.append(pid)
+            raise TestbedError("no bridge")
+
+        monkeypatch.setattr("tests.testbed.cluster.connect", unwired)
+        made = Cluster(f"fails-{os.getpid()}")
+        with pytest.raises(TestbedError, match="no bridge"):
+            made.up(1)
+        assert len(started) == 1
+        assert comes_true(lambda: not alive(started[0]))
+        assert not made.state.exists()
 
     def test_a_scenario_replaces_the_one_before(self, cluster: Cluster) -> None:
         both = next(s for s in SCENARIOS if s.busy == "h1" and s.slow == "h1")
@@ -150,6 +167,18 @@ class TestControlGroups:
         assert (tmp_path / "x/cpu.weight").read_text() == "10000"
         assert (tmp_path / "x/h1/cpuset.cpus").read_text() == "2"
         assert (tmp_path / "x/h1/cpu.max").read_text() == "5000 10000"
+
+    def test_a_tree_that_hands_nothing_on_is_lacking_with_the_reason(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "cgroup.procs").touch()
+        (tmp_path / "cgroup.controllers").write_text("cpuset cpu")
+        (tmp_path / "cgroup.subtree_control").mkdir()  # writing fails, as if busy
+        found = find_groups("x", mounted=tmp_path)
+        monkeypatch.setattr("tests.testbed.cluster.find_groups", lambda _: found)
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        monkeypatch.setattr("shutil.which", lambda name: name)
+        assert "cannot hand on cpu and cpuset" in lacking()
 
     def test_a_machine_without_them_is_told_what_to_do(self, tmp_path: Path) -> None:
         with pytest.raises(TestbedError, match="no control groups with cpu and cpuset"):

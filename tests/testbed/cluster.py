@@ -73,7 +73,7 @@ def lacking() -> str:
         if not shutil.which(program):
             return f"the test cluster needs {program} (Debian's {package})"
     try:
-        find_groups("skelgen")
+        find_groups("skelgen").hand_on()
     except TestbedError as error:
         return str(error)
     probe = ["unshare", "--net", "--uts", "--ipc", "--mount", "--pid", "--fork", "true"]
@@ -167,8 +167,9 @@ class Cluster:
         script = _HOST.format(host=host, state=state, hosts=self.state / "hosts")
         spaces = "--net --uts --ipc --mount --pid --fork --kill-child".split()
         words = ["unshare", *spaces, "--propagation", "private", "sh", "-c", script]
-        holder = _spawn(words)
-        (state / "holder").write_text(str(holder))
+        # It says its number itself: nothing can come between its start and that.
+        told = ["sh", "-c", 'echo $$ >"$0" && exec "$@"', str(state / "holder")]
+        holder = _spawn([*told, *words])
         end = time.monotonic() + 60
         while not (state / "ready").exists():
             if not Path(f"/proc/{holder}").exists() or time.monotonic() > end:
@@ -272,10 +273,9 @@ class Cluster:
 
     def down(self) -> None:
         """Remove everything; does no harm when there is nothing."""
-        for host in self.hosts:
-            holder = self.state / host / "holder"
-            if holder.exists():
-                _kill_group(int(holder.read_text()))
+        for holder in self.state.glob("h*/holder"):
+            if number := holder.read_text().strip():
+                _kill_group(int(number))
         self.groups.remove()
         for kind in ("net", "uts"):
             mounted = self.state / HEAD / kind

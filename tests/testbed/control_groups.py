@@ -86,20 +86,24 @@ class Groups:
         (root,) = self.roots
         group = root / self.name
         (group / host).mkdir(parents=True, exist_ok=True)
-        for folder in (root, group):
-            try:
-                (folder / "cgroup.subtree_control").write_text("+cpu +cpuset")
-            except OSError as error:
-                raise TestbedError(
-                    f"{folder}/cgroup.subtree_control: cannot hand on cpu and cpuset "
-                    f"({error.strerror}); in a container move its processes into a "
-                    "group below it first, or run where the tree may be written"
-                ) from error
+        self.hand_on()
+        _hand_on(group)
         (group / "cpu.weight").write_text(_weight(2))
         (group / host / "cpuset.cpus").write_text(cpus)
         if share < 1:
             limit = f"{int(share * period_us)} {period_us}"
             (group / host / "cpu.max").write_text(limit)
+
+    def hand_on(self) -> None:
+        """Have groups in the roots divide cores and time; version 2 must be told.
+
+        Raises
+        ------
+        TestbedError
+            When it refuses: a container's root may hold processes.
+        """
+        for root in self.roots if self.version == 2 else ():
+            _hand_on(root)
 
     def enter(self, host: str) -> None:
         """Move this process, and what it starts from now on, into a host's group."""
@@ -135,6 +139,17 @@ class Groups:
                 return
         names = ", ".join(str(f) for f in self.folders() if f.exists())
         raise TestbedError(f"{names} cannot be removed; see which processes it holds")
+
+
+def _hand_on(folder: Path) -> None:
+    try:
+        (folder / "cgroup.subtree_control").write_text("+cpu +cpuset")
+    except OSError as error:
+        raise TestbedError(
+            f"{folder}/cgroup.subtree_control: cannot hand on cpu and cpuset "
+            f"({error.strerror}); in a container move its processes into a group below "
+            "it first, or run where the tree may be written"
+        ) from error
 
 
 def _removed(folder: Path) -> bool:

@@ -77,6 +77,7 @@ class _Collector:
         self.vector_calls: list[NDArray[np.int64]] = []
         self.vectors: list[NDArray[np.object_]] = []
         self.wrong_peers = self.lost_requests = self.implausible = 0
+        self.paused_ns = 0
 
     def part(self) -> Part:
         """Read everything."""
@@ -95,7 +96,7 @@ class _Collector:
         self.progress.finish()
         np.cumsum(self.first, out=self.first)
         damaged = (self.wrong_peers, self.lost_requests, self.implausible)
-        return Part(self._result(at), damaged)
+        return Part(self._result(at), damaged, self.paused_ns)
 
     def _rank(
         self, rank: int, files: list[RankFile], numbers: list[int], at: int, end: int
@@ -110,6 +111,7 @@ class _Collector:
         part = self.columns.part(at, end)
         found = decode_rank(files, shapes, scales, part, self.table)
         found, count = self._take_bounds(rank, found, files[0], scales[0])
+        self.paused_ns += _paused_ns(found, count, int(self.end_ns[rank]))
         requests = requests_of(found, files, count)
         self.lost_requests += self.ages.follow(requests)
         shape = found.columns.variant[:count]
@@ -237,3 +239,13 @@ class _Collector:
             tail_ns=self.tail_ns,
             sites=tuple(self.names.sites),
         )
+
+
+def _paused_ns(found: RankEvents, count: int, end_ns: int) -> int:
+    """Return how long a rank was not recorded because the program said so [ns]."""
+    columns = found.columns
+    if not found.pauses.any():
+        return 0
+    at = np.flatnonzero(found.pauses[columns.variant[:count]])
+    resumed_ns = np.append(columns.enter_ns[:count], end_ns)[at + 1]
+    return int(np.maximum(resumed_ns - columns.leave_ns[at], 0).sum())

@@ -20,6 +20,7 @@ from skelgen.events.rows import RowTable
 from skelgen.events.shapes import Names
 from skelgen.events.types import SHAPE_DTYPE, Events
 from skelgen.trace import RankFile, TimeScale
+from skelgen.units import format_seconds, seconds
 
 #: What `Part.damaged` counts.
 _DAMAGE = (
@@ -67,10 +68,13 @@ class Part:
         Other ranks have no calls; begin and end of ranks that were not read are -1.
     damaged : tuple of int
         Calls, completions and calls that do not make sense.
+    paused_ns : int
+        Time in which MPI_Pcontrol(0) kept calls from being recorded, all ranks [ns].
     """
 
     events: Events
     damaged: tuple[int, ...]
+    paused_ns: int = 0
 
     def outline(self) -> Part:
         """Return the part without its calls."""
@@ -135,12 +139,7 @@ def join(
     )
     missing = begin_ns < 0  # ranks without a file begin and end with the first
     begin_ns[missing] = end_ns[missing] = begin_ns[~missing].min()
-    damaged = np.sum([part.damaged for part in parts], axis=0).tolist()
-    trouble = [
-        f"the trace is damaged: {number} {what}"
-        for number, what in zip(damaged, _DAMAGE, strict=True)
-        if number
-    ]
+    elapsed_ns = int((end_ns - begin_ns).sum())
     joint = replace(
         first,
         calls=tables,
@@ -148,9 +147,28 @@ def join(
         end_ns=end_ns,
         tail_ns=tail_ns,
         sites=sites,
-        warnings=(*warnings, *trouble),
+        warnings=(*warnings, *_trouble(parts, elapsed_ns)),
     )
     return joint, numbers
+
+
+def _trouble(parts: Sequence[Part], elapsed_ns: int) -> list[str]:
+    """Say what the calls of the parts lack; `elapsed_ns` is the time of all ranks."""
+    damaged = np.sum([part.damaged for part in parts], axis=0).tolist()
+    trouble = [
+        f"the trace is damaged: {number} {what}"
+        for number, what in zip(damaged, _DAMAGE, strict=True)
+        if number
+    ]
+    paused_ns = float(sum(part.paused_ns for part in parts))
+    paused = format_seconds(seconds(paused_ns))
+    if paused_ns:
+        trouble.append(
+            f"MPI_Pcontrol(0) paused recording for {paused} "
+            f"({paused_ns / max(elapsed_ns, 1):.0%} of the time of all ranks); what "
+            "MPI did meanwhile counts as computation"
+        )
+    return trouble
 
 
 def _numbered(events: Events, names: Names, rows: RowTable, ages: AgeRows) -> Numbers:

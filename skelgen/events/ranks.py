@@ -38,8 +38,8 @@ class RankEvents:
     numbers : (variants,) uint32 array
         Rows in the table of shapes.
     action : (variants,) uint8 array
-    begins, ends : (variants,) bool arrays
-        MPI_Init and MPI_Finalize.
+    begins, ends, pauses : (variants,) bool arrays
+        MPI_Init, MPI_Finalize and MPI_Pcontrol(0).
     stream : (n,) uint16 array or None
         Thread of each event, as an index of the rank's files; None when there is one.
     statuses : structured array
@@ -57,6 +57,7 @@ class RankEvents:
     action: NDArray[np.uint8]
     begins: NDArray[np.bool_]
     ends: NDArray[np.bool_]
+    pauses: NDArray[np.bool_]
     stream: NDArray[np.uint16] | None
     statuses: NDArray[np.void]
     foreign: NDArray[np.void]
@@ -102,12 +103,14 @@ def decode_rank(
         for shape, one in zip(shapes, decoded, strict=True)
     ]
     wrong = np.concatenate([outside for _, outside in described])
+    levels = np.concatenate([one.variants["peer"] for one in decoded])
     return RankEvents(
         columns=columns,
         numbers=np.concatenate([numbers for numbers, _ in described]),
         action=_of_variants("action", shapes, decoded),
         begins=_of_variants("begins", shapes, decoded),
         ends=_of_variants("ends", shapes, decoded),
+        pauses=_of_variants("controls", shapes, decoded) & (levels == 0),
         stream=_streams(parts, order),
         statuses=_in_order([one.statuses for one in decoded], parts, order),
         foreign=_foreign(files, decoded, parts, order),

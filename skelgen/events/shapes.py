@@ -91,8 +91,8 @@ class FileShapes:
         Function of each shape, see `plain_name`.
     peers : (shapes,) int32 array
         How many ranks a peer can be; 0: the call has none.
-    begins, ends : (shapes,) bool arrays
-        MPI_Init and MPI_Finalize.
+    begins, ends, controls : (shapes,) bool arrays
+        MPI_Init, MPI_Finalize and MPI_Pcontrol.
     """
 
     raw: NDArray[np.void]
@@ -102,6 +102,7 @@ class FileShapes:
     peers: NDArray[np.int32]
     begins: NDArray[np.bool_]
     ends: NDArray[np.bool_]
+    controls: NDArray[np.bool_]
 
 
 def plain_name(function: str) -> str:
@@ -154,6 +155,7 @@ def interpret(
         peers=_peer_counts(rows["communicator"], communicators, infos),
         begins=np.array([name in _BEGINS for name in plain], bool),
         ends=np.array([name in _ENDS for name in plain], bool),
+        controls=np.array([name == "pcontrol" for name in plain], bool),
     )
 
 

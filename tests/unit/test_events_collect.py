@@ -413,6 +413,26 @@ def test_paused_calls_leave_a_local_call(tmp_path):
     assert [named(calls, i)["peer"] for i in (0, 1)] == [NO_PEER, NO_PEER]
 
 
+def test_the_time_without_recording_is_told(tmp_path):
+    writer = begun()
+    writer.event("MPI_Barrier", 1, 1)
+    writer.event("MPI_Pcontrol", 1, 1, peer=0)
+    writer.event("MPI_Pcontrol", 30_000_000, 1, peer=1)
+    writer.event("MPI_Pcontrol", 70_000_000, 1, peer=2)
+    (warning,) = collected(tmp_path, writer).warnings
+    assert "MPI_Pcontrol(0) paused recording for 15 ms (30% of the time" in warning
+
+
+def test_a_pause_lasts_to_the_end_where_nothing_ends_it(tmp_path):
+    writer = begun()
+    writer.event("MPI_Pcontrol", 1, 1, peer=0)
+    writer.event("MPI_Finalize", 5_000_000, 1)
+    writer.finish(finalize=False)
+    writer.save(tmp_path)
+    (warning,) = collect(open_trace(tmp_path)).warnings
+    assert "paused recording for 2.5 ms (100% of the time" in warning
+
+
 def test_a_call_site_with_its_callers_is_told_apart_from_others(tmp_path):
     writer = RankWriter(0, 1)
     writer.event("MPI_Init", 0, 10)

@@ -8,7 +8,8 @@ static bool finalizing; /* inside MPI_Finalize; in Fortran it may call that of C
 
 /*
  * End all streams. Where other threads may be recording at this moment theirs are left as they
- * are, as if the process had been killed: their windows must stay mapped.
+ * are, as if the process had been killed: their windows must stay mapped. What is in them by now is
+ * brought to its place.
  */
 static void end_streams(const struct skelgen_stream *own, enum skelgen_end reason, int code)
 {
@@ -16,6 +17,8 @@ static void end_streams(const struct skelgen_stream *own, enum skelgen_end reaso
 	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next)
 		if (s == own || !skelgen.multiple || s->stopped)
 			skelgen_stream_end(s, reason, code);
+		else
+			skelgen_folder_deliver(s);
 }
 
 /* The program ended without MPI_Finalize, or was never recorded. */
@@ -49,6 +52,8 @@ struct skelgen_finalize skelgen_ending(void)
 	if (state.stream)
 		state.begin = skelgen_clock_begin(state.stream);
 	skelgen_current = NULL;
+	if (state.stream)
+		state.stream->frame = UINTPTR_MAX; /* what MPI calls now is all inside */
 	if (skelgen.world_model) {
 		report_stopped(skelgen.streams);
 		skelgen_clock_offsets(state.stream, SKELGEN_AT_FINALIZE);
@@ -88,6 +93,8 @@ void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t func
 		struct skelgen_stream *s = skelgen.streams;
 
 		skelgen.streams = s->next;
+		if (!s->over) /* its thread may call MPI in a further run */
+			__atomic_store_n(s->current, NULL, __ATOMIC_RELAXED);
 		skelgen_stream_end(s, SKELGEN_END_FINALIZE, 0);
 		skelgen_stream_free(s);
 	}

@@ -286,11 +286,10 @@ static struct extras collect(struct skelgen_stream *s, uint64_t begin, uint64_t 
 	return x;
 }
 
-/* Write the run of failed polls that was held back. */
+/* Write the run of failed polls that was held back, without a look at what it names. */
 void skelgen_flush_poll(struct skelgen_stream *s)
 {
 	struct skelgen_poll *poll = &s->poll;
-	struct skelgen_shape *shape;
 	struct extras x = {
 		.gap = poll->begin - poll->previous_end,
 		.duration = poll->end - poll->begin,
@@ -305,20 +304,25 @@ void skelgen_flush_poll(struct skelgen_stream *s)
 		return;
 	poll->count = 0;
 	s->special &= ~(uint64_t)SKELGEN_SPECIAL_POLL;
-	shape = shape_of(s, &poll->call);
-	if (shape)
-		emit(s, shape, &poll->call, &x);
+	if (poll->shape)
+		emit(s, poll->shape, &poll->call, &x);
 }
 
-/* Hold back a failed poll: as long as it repeats, it stays one record. */
+/*
+ * Hold back a failed poll: as long as it repeats, it stays one record. Its shape is defined now:
+ * when the record is written its communicator may be freed, or MPI closed.
+ */
 static void first_poll(struct skelgen_stream *s, const struct skelgen_call *call, uint64_t begin,
 		       uint64_t end)
 {
 	struct extras x = collect(s, begin, end);
+	struct skelgen_shape *shape;
 
 	skelgen_flush_poll(s);
+	shape = shape_of(s, call);
 	s->poll = (struct skelgen_poll){
 		.call = *call,
+		.shape = shape,
 		.previous_end = s->last_end,
 		.begin = begin,
 		.end = end,

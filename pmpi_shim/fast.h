@@ -84,6 +84,9 @@ SKELGEN_INLINE uint64_t skelgen_clock_begin(struct skelgen_stream *s)
 	return now;
 }
 
+/* Where the frame of the function ends that this stands in, towards its caller. */
+#define SKELGEN_FRAME ((uintptr_t)__builtin_dwarf_cfa())
+
 /*
  * While a wrapper runs there is no current stream, so the MPI calls that the library makes
  * itself (Fortran over C, I/O over messages) are passed on unseen. `function` is 0 for those
@@ -94,8 +97,9 @@ SKELGEN_INLINE struct skelgen_stream *skelgen_begin(uint32_t function)
 	struct skelgen_stream *s = skelgen_current;
 
 	if (unlikely(!s))
-		return skelgen_begin_slow(function);
+		return skelgen_begin_slow(function, SKELGEN_FRAME);
 	skelgen_current = NULL;
+	s->frame = SKELGEN_FRAME;
 	return s;
 }
 

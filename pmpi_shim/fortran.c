@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 
 struct skelgen_sentinels skelgen_sentinels;
 
@@ -107,6 +108,19 @@ void skelgen_hold_fortran(struct skelgen_stream *s, size_t n, const MPI_Fint req
 		return;
 	for (size_t i = 0; i < n; i++)
 		s->held[i] = (uint64_t)(uintptr_t)skelgen_f2c(Request, &requests[i]);
+}
+
+void skelgen_gone_fortran(struct skelgen_stream *s, size_t n, const MPI_Fint requests[],
+			  const MPI_Status statuses[], int code)
+{
+	MPI_Request *translated = malloc((n + 1) * sizeof(*translated));
+
+	if (!translated)
+		return;
+	for (size_t i = 0; requests && i < n; i++)
+		translated[i] = skelgen_f2c(Request, &requests[i]);
+	(skelgen_gone)(s, requests ? n : 0, translated, statuses, code);
+	free(translated);
 }
 
 /* Datatypes as C has them; NULL when memory is short. */

@@ -20,6 +20,8 @@ extern struct skelgen_sentinels {
 
 void *skelgen_fortran_look_up(void **address, const char *name);
 void skelgen_hold_fortran(struct skelgen_stream *s, size_t n, const MPI_Fint requests[]);
+void skelgen_gone_fortran(struct skelgen_stream *s, size_t n, const MPI_Fint requests[],
+			  const MPI_Status statuses[], int code);
 void skelgen_trimmed(char *text, size_t room, const char *padded, size_t length);
 const MPI_Datatype *skelgen_types_f2c(struct skelgen_stream *s, const MPI_Fint types[], size_t n);
 
@@ -69,6 +71,8 @@ SKELGEN_INLINE MPI_Status *skelgen_statuses(void *statuses, MPI_Status *none)
 
 /* What the texts of the C wrappers call, for arguments as Fortran has them. */
 #define skelgen_hold(s, n, requests) skelgen_hold_fortran(s, n, requests)
+#define skelgen_gone(s, n, requests, statuses, code) \
+	skelgen_gone_fortran(s, n, requests, statuses, code)
 #define skelgen_comm_promise(s, parent, where) skelgen_comm_promise_fortran(s, parent, where)
 #undef skelgen_counted_bytes
 #define skelgen_counted_bytes(s, counts, types, n, ranks)                                 \

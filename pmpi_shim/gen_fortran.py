@@ -168,8 +168,9 @@ def recorded(binding: Binding) -> str:
         if _base(a) == "MPI_Status" and re.search(rf"\b{a.name}\b", before + after)
     ]
     epilogue = ["code = *f_error;", *(line for behind, line in both if behind)]
+    freed = f"(uint64_t)(uintptr_t){_converted(w.frees)}" if w.frees else ""
     body = [
-        *enter(w, f" {{\n\t\t{binding.call()};\n\t\treturn;\n\t}}"),
+        *enter(w, f" {{\n\t\t{binding.call()};\n\t\treturn;\n\t}}", freed),
         *(line for behind, line in both if not behind),
         *timed_call(w, f"{binding.call(*statuses)};", epilogue),
     ]

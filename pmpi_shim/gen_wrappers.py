@@ -38,8 +38,19 @@ FORESEEN = (
 )
 
 
+#: What may follow the level of MPI_Pcontrol, for a tool behind us: all registers that
+#: arguments come in and eight words on the stack. Calling conventions of x86-64 and Arm
+#: place them the same for a function that declares them and for one that takes `...`.
+WORDS = [f"long word{i}" for i in range(1, 6)]
+WORDS += [f"double real{i}" for i in range(8)]
+WORDS += [f"long word{i}" for i in range(6, 14)]
+
+
 def signature(f: Function) -> tuple[str, str, str]:
     """Return result type, parameter list and argument list."""
+    if f.name == "MPI_Pcontrol":
+        names = ", ".join(["level", *(word.split()[1] for word in WORDS)])
+        return "int", ", ".join(["int level", *WORDS]), names
     result = "skelgen_word" if f.returns in HANDLES else f.returns
     parameters = ", ".join(a.declaration for a in f.arguments) or "void"
     return result, parameters, ", ".join(a.name for a in f.arguments)
@@ -60,7 +71,8 @@ def recorded(f: Function) -> str:
     record(w)
     _, parameters, arguments = signature(f)
     call = f"(real.{f.name})({arguments});"
-    begin = enter(w, f"\n\t\treturn {call}")
+    freed = f"skelgen_handle_at({w.frees.name})" if w.frees else ""
+    begin = enter(w, f"\n\t\treturn {call}", freed)
     call = f"code = {call}"
     if w.general or w.polls or f.large or f.kind not in FORESEEN:
         return f"{head(f)}{statements([*begin, *timed_call(w, call), RETURN])}}}\n"
@@ -149,6 +161,8 @@ def wrappers(functions: list[Function], library: str) -> str:
     fields, names, rows = [], [], []
     for f in functions:
         result, parameters, _ = signature(f)
+        if f.name == "MPI_Pcontrol":
+            parameters = "int level, ..."
         fields.append(f"\t{result} (*{f.name})({parameters});")
         names.append(f'\t"{f.name}",')
         rows.append(f'\t{{{f.id}, SKELGEN_FN_{KINDS[f.kind]}, "{f.name}"}},')

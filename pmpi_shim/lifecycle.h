@@ -16,6 +16,6 @@
 
 void skelgen_tell_unseen(void);
 bool skelgen_threads_prepare(void);
-void skelgen_run_begins(void);
+void skelgen_run_begins(struct skelgen_stream *s);
 
 #endif

@@ -84,14 +84,17 @@ bool skelgen_comm_describe(struct skelgen_comm *comm, enum skelgen_comm_kind kin
 			   int parent, uint32_t sequence)
 {
 	MPI_Group group;
-	int inter = 0;
+	int inter = -1;
 	int remote_size = 0;
 	int *own;
 	int *remote = NULL;
 	uint8_t *p;
 
-	/* A call with a wrong handle has failed: whatever is asked about it fails too. */
-	if (pmpi.Comm_test_inter(like, &inter) != MPI_SUCCESS ||
+	/*
+	 * A call with a wrong handle has failed: whatever is asked about it fails too. In MPICH it
+	 * returns MPI_SUCCESS nevertheless once an error handler of the program has returned.
+	 */
+	if (pmpi.Comm_test_inter(like, &inter) != MPI_SUCCESS || inter < 0 ||
 	    pmpi.Comm_group(like, &group) != MPI_SUCCESS)
 		return false;
 	pmpi.Group_rank(group, &comm->rank);

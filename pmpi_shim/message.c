@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that Mprobe matched and Mrecv will receive. */
+/*
+ * Messages that Mprobe matched and Mrecv will receive. The program may free their communicator
+ * before, so its description is kept, and known by its own address from here on: no handle.
+ */
 #include "object.h"
 
 #include <stdlib.h>
@@ -13,9 +16,9 @@ void skelgen_message_made(MPI_Message handle, MPI_Comm comm, int source, int tag
 
 	if (!message)
 		return;
-	*message = (struct skelgen_message){(uint64_t)(uintptr_t)comm, skelgen_peer(source),
-					    skelgen_tag(tag)};
 	skelgen_lock();
+	*message = (struct skelgen_message){skelgen_comm_keep(comm), skelgen_peer(source),
+					    skelgen_tag(tag)};
 	skelgen_map_set(&messages, KEY(handle), (uintptr_t)message);
 	skelgen_unlock();
 }

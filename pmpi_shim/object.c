@@ -85,6 +85,50 @@ struct skelgen_comm *skelgen_comm_find(MPI_Comm handle)
 	return comm;
 }
 
+/* Keep what is known about a communicator to the end; what leads to it beside its handle. */
+uint64_t skelgen_comm_keep(MPI_Comm handle)
+{
+	struct skelgen_comm *comm = skelgen_comm_find(handle);
+
+	if (!comm)
+		return 0;
+	if (!comm->kept)
+		skelgen_map_set(&comm_of_handle, KEY(comm), (uintptr_t)comm);
+	comm->kept = true;
+	return (uintptr_t)comm;
+}
+
+/* The lock is held. */
+static void drop(struct skelgen_comm *comm)
+{
+	if (comm->kept)
+		return;
+	comms[comm->id] = NULL;
+	free_comm(comm);
+}
+
+/*
+ * A communicator, window or file is being freed while no event is recorded, such as by a callback
+ * that MPI calls.
+ */
+void skelgen_dropped(uint64_t handle)
+{
+	uint64_t *known;
+
+	if (!skelgen.recording)
+		return;
+	skelgen_lock();
+	known = skelgen_map_find(&comm_of_handle, handle + 1);
+	if (known) {
+		struct skelgen_comm *comm = (struct skelgen_comm *)(uintptr_t)*known;
+
+		skelgen_map_remove(&comm_of_handle, handle + 1);
+		skelgen_handle_freed(handle);
+		drop(comm);
+	}
+	skelgen_unlock();
+}
+
 /*
  * A communicator, window or file is about to be freed. Once it is, another thread may be given
  * its handle, so nothing is found by it from here on but by this thread, whose event is to come.
@@ -110,12 +154,10 @@ void skelgen_retired(struct skelgen_stream *s, bool freed)
 		return;
 	skelgen_lock();
 	skelgen_forget(s, comm->handle);
-	if (freed) {
-		comms[comm->id] = NULL;
-		free_comm(comm);
-	} else {
+	if (freed)
+		drop(comm);
+	else
 		skelgen_map_set(&comm_of_handle, comm->handle + 1, (uintptr_t)comm);
-	}
 	skelgen_unlock();
 }
 

@@ -11,6 +11,7 @@
 struct skelgen_comm *skelgen_comm_add(enum skelgen_comm_kind kind, MPI_Comm like, int parent,
 				      uint32_t sequence);
 void skelgen_comm_name(struct skelgen_comm *comm, MPI_Comm handle);
+uint64_t skelgen_comm_keep(MPI_Comm handle);
 
 bool skelgen_comm_describe(struct skelgen_comm *comm, enum skelgen_comm_kind kind, MPI_Comm like,
 			   int parent, uint32_t sequence);

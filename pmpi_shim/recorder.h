@@ -59,7 +59,7 @@ void skelgen_folder_deliver(struct skelgen_stream *s);
 void skelgen_folder_remark(struct skelgen_stream *s);
 
 /* thread.c */
-struct skelgen_stream *skelgen_begin_slow(uint32_t function);
+struct skelgen_stream *skelgen_begin_slow(uint32_t function, uintptr_t frame);
 SKELGEN_INLINE void skelgen_lock(void)
 {
 	if (unlikely(skelgen.multiple))
@@ -161,6 +161,7 @@ struct skelgen_comm {
 	bool inter;
 	struct skelgen_neighbours around;
 	uint32_t sequence; /* collective creating calls so far */
+	bool kept;         /* to the end, for messages: known by its address as well */
 	uint8_t *payload;  /* its definition */
 	uint8_t *detail;   /* of a window or file: a further one */
 	size_t detail_bytes;
@@ -175,6 +176,7 @@ struct skelgen_message {
 	int32_t source;
 	int32_t tag;
 };
+void skelgen_dropped(uint64_t handle);
 void skelgen_retire(uint64_t handle);
 void skelgen_retired(struct skelgen_stream *s, bool freed);
 struct skelgen_comm *skelgen_comm_find(MPI_Comm comm);
@@ -191,7 +193,7 @@ void skelgen_object_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, 
 void skelgen_handle_freed(uint64_t handle);
 void skelgen_type_freed(MPI_Datatype type);
 uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask);
-uint32_t skelgen_op_code(uint64_t handle);
+uint32_t skelgen_op_code(uint64_t handle, bool ask);
 void skelgen_message_made(MPI_Message message, MPI_Comm comm, int source, int tag);
 struct skelgen_message skelgen_message_taken(MPI_Message message);
 

@@ -566,6 +566,33 @@ uint64_t skelgen_completed_other(struct skelgen_stream *s, uint64_t handle,
 	return skelgen_list(s);
 }
 
+/* The same where the call failed, whose request's handle is `now` another, if it is complete. */
+uint64_t skelgen_completed_failing(struct skelgen_stream *s, uint64_t held, uint64_t now)
+{
+	if (now != (uint64_t)(uintptr_t)mpi.request_null)
+		return SKELGEN_REF_NONE;
+	return skelgen_completed_other(s, held, NULL);
+}
+
+/*
+ * A completion of the n held requests failed: hold only those that are complete, in whatever way.
+ * Of persistent ones only statuses tell, where the error's class says that they do.
+ */
+void skelgen_gone(struct skelgen_stream *s, size_t n, const MPI_Request requests[],
+		  const MPI_Status statuses[], int code)
+{
+	bool told = false;
+	int class = 0;
+
+	pmpi.Error_class(code, &class);
+	if (class == MPI_ERR_IN_STATUS)
+		told = statuses && statuses != MPI_STATUSES_IGNORE;
+	for (size_t i = 0; requests && i < n && i < s->held_room; i++)
+		if (requests[i] != mpi.request_null &&
+		    !(told && statuses[i].MPI_ERROR != MPI_ERR_PENDING))
+			s->held[i] = (uint64_t)(uintptr_t)mpi.request_null;
+}
+
 /* The same of those of the held requests whose n indices are given, counted from `first`. */
 uint64_t skelgen_completed_some(struct skelgen_stream *s, size_t n, const int indices[], int first,
 				const MPI_Status statuses[])

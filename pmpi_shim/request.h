@@ -28,6 +28,9 @@ uint64_t skelgen_completed_some(struct skelgen_stream *s, size_t n, const int in
 				const MPI_Status statuses[]);
 uint64_t skelgen_completed_other(struct skelgen_stream *s, uint64_t handle,
 				 const MPI_Status *status);
+uint64_t skelgen_completed_failing(struct skelgen_stream *s, uint64_t held, uint64_t now);
+void skelgen_gone(struct skelgen_stream *s, size_t n, const MPI_Request requests[],
+		  const MPI_Status statuses[], int code);
 void skelgen_look(struct skelgen_stream *s, uint64_t bit, const MPI_Status *status);
 uint64_t skelgen_released(struct skelgen_stream *s, uint64_t handle);
 uint64_t skelgen_cancelled(struct skelgen_stream *s, uint64_t handle);

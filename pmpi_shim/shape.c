@@ -147,6 +147,7 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 		.comm_id = -1,
 		.lag = 1,
 	};
+	/* What failed may have had handles that MPI would call the user's error handler for. */
 	bool ask = !(call->flags & SKELGEN_SHAPE_FAILED);
 	struct skelgen_comm *comm;
 
@@ -156,9 +157,9 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 	skelgen_define_function(s, call->function);
 	*site = skelgen_site_id(s, call->site);
 	if (call->comm) {
-		comm = call->flags & SKELGEN_SHAPE_OBJECT
-			       ? skelgen_object_find(call->comm)
-			       : skelgen_comm_find((MPI_Comm)(uintptr_t)call->comm);
+		comm = skelgen_object_find(call->comm);
+		if (!comm && ask && !(call->flags & SKELGEN_SHAPE_OBJECT))
+			comm = skelgen_comm_find((MPI_Comm)(uintptr_t)call->comm);
 		if (comm) {
 			shape.comm_id = comm->id;
 			skelgen_comm_define(s, comm->id);
@@ -166,7 +167,7 @@ static struct skelgen_shape resolve(struct skelgen_stream *s, const struct skelg
 	}
 	shape.type_a_id = skelgen_type_id(s, call->type_a, ask);
 	shape.type_b_id = skelgen_type_id(s, call->type_b, ask);
-	shape.op_code = skelgen_op_code(call->op);
+	shape.op_code = skelgen_op_code(call->op, ask);
 	return shape;
 }
 

@@ -166,9 +166,9 @@ void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t sinc
 		return;
 	skelgen.run_id = all.run_id;
 	skelgen.taking_part = true;
-	skelgen_run_begins();
 	skelgen_header_fill(init.ticks, init.wall_ns);
 	s = open_in_folder(all.world);
+	skelgen_run_begins(s);
 	skelgen_measure_cost();
 	if (s)
 		write_init(s, function, site, end);

@@ -179,6 +179,7 @@ struct skelgen_requests {
 /* A run of failed polls that is not written yet. */
 struct skelgen_poll {
 	struct skelgen_call call;
+	struct skelgen_shape *shape;
 	uint64_t previous_end;
 	uint64_t begin;
 	uint64_t end;
@@ -231,6 +232,7 @@ struct skelgen_stream {
 	uint8_t *limit;
 	uint64_t last_end; /* end of the previous event [units] */
 	uint64_t special;  /* enum skelgen_special */
+	uintptr_t frame;   /* of the wrapper that its thread is in */
 	uint64_t events;
 	uint64_t requests;
 	uint32_t context;
@@ -274,7 +276,8 @@ struct skelgen_stream {
 	uint64_t persistent;
 	uint64_t unrecorded;
 	struct skelgen_interned interned;
-	bool over; /* its thread has ended */
+	bool over;                       /* its thread has ended */
+	struct skelgen_stream **current; /* skelgen_current of its thread */
 	struct skelgen_stream *next;
 	uint64_t file_bytes; /* length of the file */
 	char name[SKELGEN_NAME_BYTES];

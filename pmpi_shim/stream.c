@@ -194,6 +194,7 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	mine.thread = s->thread;
 	mine.start_ticks = ticks;
 	skelgen_file_begin(s, &mine);
+	s->current = &skelgen_current;
 	s->last_end = ticks >> skelgen.shift;
 	s->sample_cpu_ns = cpu_ns;
 	s->sample_ticks = ticks;

@@ -5,6 +5,7 @@
 __thread struct skelgen_stream *skelgen_current __attribute__((tls_model("initial-exec")));
 /* The run for which a thread has or had a stream, or shall have none. */
 static __thread unsigned seen __attribute__((tls_model("initial-exec")));
+static __thread struct skelgen_stream *own __attribute__((tls_model("initial-exec")));
 static unsigned runs; /* a program without MPI_Init may start MPI again and again */
 
 static pthread_key_t thread_key;
@@ -20,13 +21,13 @@ static void after_fork(void)
 
 static void thread_ends(void *stream)
 {
-	if (!skelgen.recording)
-		return;
+	skelgen_current = own = NULL;
 	pthread_mutex_lock(&skelgen.lock);
 	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next) {
 		if (s != stream) /* it may be one of an earlier run */
 			continue;
-		skelgen_stream_end(s, SKELGEN_END_THREAD, 0);
+		if (skelgen.recording)
+			skelgen_stream_end(s, SKELGEN_END_THREAD, 0);
 		s->over = true;
 	}
 	pthread_mutex_unlock(&skelgen.lock);
@@ -52,13 +53,27 @@ bool skelgen_threads_prepare(void)
 }
 
 /* This thread has a stream of the run that begins; others get theirs at their first call. */
-void skelgen_run_begins(void)
+void skelgen_run_begins(struct skelgen_stream *s)
 {
 	seen = ++runs;
+	own = s;
+}
+
+/*
+ * The thread's stream where the wrapper in which it was has been left by a jump or an exception
+ * (of an error handler): its frame was below or in the place of that of the wrapper which begins
+ * now. The frames of calls that MPI makes inside a wrapper are all beyond its own.
+ */
+static struct skelgen_stream *left_by_jump(uintptr_t frame)
+{
+	if (!own || own->stopped || frame < own->frame)
+		return NULL;
+	skelgen_retired(own, false);
+	return own;
 }
 
 /* A wrapper without a current stream: nested in another, not recording, or a new thread. */
-SKELGEN_COLD struct skelgen_stream *skelgen_begin_slow(uint32_t function)
+SKELGEN_COLD struct skelgen_stream *skelgen_begin_slow(uint32_t function, uintptr_t frame)
 {
 	struct skelgen_stream *s;
 
@@ -66,11 +81,17 @@ SKELGEN_COLD struct skelgen_stream *skelgen_begin_slow(uint32_t function)
 		skelgen_resolve();
 	if (skelgen_measuring)
 		return skelgen_phase_enter(function);
-	if (!skelgen.recording || seen == runs)
+	if (!skelgen.recording)
 		return NULL;
-	seen = runs;
-	s = skelgen_stream_of_thread();
+	if (seen == runs) {
+		s = left_by_jump(frame);
+	} else {
+		seen = runs;
+		own = s = skelgen_stream_of_thread();
+		if (s)
+			pthread_setspecific(thread_key, s);
+	}
 	if (s)
-		pthread_setspecific(thread_key, s);
+		s->frame = frame;
 	return s;
 }

@@ -40,12 +40,28 @@ void skelgen_ops_open(void)
 	note_op(MPI_NO_OP, SKELGEN_OP_NO_OP);
 }
 
+/*
+ * The library's combiner. MPI_Type_get_envelope() is an error for types that were made with large
+ * counts; libraries older than MPI 4 have neither such types nor the other function.
+ */
+static int envelope(MPI_Datatype type)
+{
+	int (*large)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
+	MPI_Count counts[4];
+	int numbers[3];
+	int combiner = MPI_COMBINER_NAMED;
+
+	*(void **)&large = skelgen_symbol("PMPI_Type_get_envelope_c");
+	if (large)
+		large(type, &counts[0], &counts[1], &counts[2], &counts[3], &combiner);
+	else
+		pmpi.Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner);
+	return combiner;
+}
+
 static enum skelgen_combiner combiner_of(MPI_Datatype type)
 {
-	int integers;
-	int addresses;
-	int datatypes;
-	int combiner;
+	int combiner = envelope(type);
 	static const struct {
 		int theirs;
 		enum skelgen_combiner ours;
@@ -65,7 +81,6 @@ static enum skelgen_combiner combiner_of(MPI_Datatype type)
 		{MPI_COMBINER_RESIZED, SKELGEN_TYPE_RESIZED},
 	};
 
-	pmpi.Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (table[i].theirs == combiner)
 			return table[i].ours;
@@ -136,13 +151,16 @@ uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask)
 	return id;
 }
 
-uint32_t skelgen_op_code(uint64_t handle)
+/* The same of an operation: what is known of it without asking is that it is the user's. */
+uint32_t skelgen_op_code(uint64_t handle, bool ask)
 {
 	uint64_t *known = handle ? skelgen_map_find(&op_of_handle, handle + 1) : NULL;
 	int commutes = 1;
 
 	if (known || !handle)
 		return known ? (uint32_t)*known : SKELGEN_OP_NONE;
+	if (!ask)
+		return SKELGEN_OP_USER;
 	pmpi.Op_commutative((MPI_Op)(uintptr_t)handle, &commutes);
 	return commutes ? SKELGEN_OP_USER : SKELGEN_OP_USER_NONCOMMUTATIVE;
 }

@@ -20,7 +20,7 @@ struct skelgen_finalize {
 	bool ends; /* whether the recording ends here */
 };
 
-struct skelgen_view skelgen_view(MPI_Comm comm);
+struct skelgen_view skelgen_view(MPI_Comm comm, bool ask);
 /*
  * Vectors of n counts, or of bytes. With `ranks` those of MPI_PROC_NULL are left out: nothing is
  * sent there.
@@ -99,6 +99,7 @@ SKELGEN_INLINE struct skelgen_stream *skelgen_count(size_t index)
 	else
 		skelgen_passed[index]++;
 	skelgen_current = NULL;
+	s->frame = SKELGEN_FRAME;
 	return s;
 }
 

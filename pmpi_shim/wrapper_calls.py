@@ -94,6 +94,17 @@ def completed(w: Wrapper) -> str:
     return f"*{some} != MPI_UNDEFINED ? {what} : 0"
 
 
+def failed(w: Wrapper) -> str:
+    """Return the expression that finds out what a completion that failed completed."""
+    f = w.function
+    if a := f.get("request"):
+        return f"skelgen_completed_failing(s, held, skelgen_handle_at({a.name}))"
+    count = f"(size_t){f['count_a'].name}"
+    told = f["statuses"].name if f.short.endswith("all") else "NULL"
+    gone = f"skelgen_gone(s, {count}, {f['requests'].name}, {told}, code)"
+    return f"({gone}, skelgen_completed_all(s, {count}, {told}))"
+
+
 def completion(w: Wrapper) -> None:
     """Record Wait, Test or one of their forms for several requests."""
     f = w.function
@@ -112,7 +123,7 @@ def completion(w: Wrapper) -> None:
         f"if (skelgen_watching() && {own.name} == {ignore})\n\t\t"
         f"{own.name} = skelgen_own_statuses(s, {f'(size_t){count}' if many else '1'});"
     )
-    done = "code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS"
+    done = "code == MPI_SUCCESS"
     if ready := is_ready(f):
         w.polls = True
         not_ready = [
@@ -120,10 +131,10 @@ def completion(w: Wrapper) -> None:
             "call.flags |= SKELGEN_SHAPE_NOT_READY;",
         ]
         w.after.append(block(f"!({ready}) && code == MPI_SUCCESS", not_ready))
-        done = f"({done}) && {ready}"
+        done = f"{done} && {ready}"
     else:
         done = f"likely({done})"
-    w.completed = (done, completed(w))
+    w.completed = (done, completed(w), failed(w))
 
 
 def is_ready(f: Function) -> str:
@@ -164,8 +175,9 @@ def communicator(w: Wrapper) -> None:
     comm, new = f["comm"], f.get("newcomm")
     w.general = True
     if not new:
+        w.frees = comm
         w.before.append(f"MPI_Comm freed = {comm.name} ? *{comm.name} : mpi.comm_null;")
-        w.before.append("skelgen_view(freed);")
+        w.before.append("skelgen_view(freed, true);")
         w.before.append("skelgen_retire((uint64_t)(uintptr_t)freed);")
         w.field("comm", "(uint64_t)(uintptr_t)freed", "COMM")
         w.last.append("skelgen_retired(s, code == MPI_SUCCESS);")

@@ -48,7 +48,7 @@ def _sides(w: Wrapper) -> None:
 
 
 def _view(w: Wrapper) -> str:
-    view = f"skelgen_view((MPI_Comm){w.function['comm'].name})"
+    view = f"skelgen_view((MPI_Comm){w.function['comm'].name}, code == MPI_SUCCESS)"
     return f"struct skelgen_view view = {view};"
 
 

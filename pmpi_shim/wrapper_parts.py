@@ -37,7 +37,9 @@ class Wrapper:
         self.fields: dict[str, str] = {}
         self.creates = ""  # statement that numbers the request which the call makes
         self.creates_flag = ""  # and what it says of the shape
-        self.completed = ("", "")  # whether something was completed, and what
+        # Whether something was completed, what, and what where the call failed.
+        self.completed = ("", "", "")
+        self.frees: Argument | None = None  # the handle that the call frees
         self.general = False  # vectors and the like: not for the fast path
         self.polls = False  # may find nothing, over and over
 
@@ -153,13 +155,28 @@ def known(w: Wrapper, site: str = "SKELGEN_SITE") -> list[str]:
     ]
 
 
-def enter(w: Wrapper, pass_on: str) -> list[str]:
-    """Return what a wrapper begins with; `pass_on` while nothing is recorded."""
+def enter(w: Wrapper, pass_on: str, freed: str = "") -> list[str]:
+    """Return what a wrapper begins with; `pass_on` while nothing is recorded.
+
+    `freed` is the handle that the call frees, if it does.
+    """
     function = w.function.id if in_phases(w.function) else 0
     return [
         f"struct skelgen_stream *s = skelgen_begin({function});",
         "uint64_t begin;\n\tuint64_t end;\n\tint code;\n",
+        *([f"if (unlikely(!s))\n\t\tskelgen_dropped({freed});"] if freed else []),
         f"if (unlikely(!s)){pass_on}",
+    ]
+
+
+def found_complete(w: Wrapper, indent: str = "\t\t") -> list[str]:
+    """Return the statements that find out which requests a call completed."""
+    done, completed, failing = w.completed
+    if not done:
+        return []
+    return [
+        f"if ({done})\n{indent}call.reference = {completed};",
+        f"if (unlikely(code != MPI_SUCCESS))\n{indent}call.reference = {failing};",
     ]
 
 
@@ -173,7 +190,6 @@ def timed_call(
     success = list(w.success)
     if w.creates:
         success += [w.creates, f"call.flags |= {w.creates_flag};"]
-    done, completed = w.completed
     lines = [
         *w.prepare,
         *w.before,
@@ -183,7 +199,7 @@ def timed_call(
         *epilogue,
         *known(w, site),
         *w.after,
-        *([block(done, [f"call.reference = {completed};"])] if completed else []),
+        *found_complete(w),
         "if (unlikely(code != MPI_SUCCESS)) {",
         "\tcall.flags |= skelgen_failed(s, code);",
         *(["} else {", *(f"\t{x}" for x in success)] if success else []),
@@ -206,7 +222,6 @@ def foreseen_call(w: Wrapper, call: str) -> list[str]:
 
     Little has to be kept until it returns, and nothing to be compared afterwards.
     """
-    done, completed = w.completed
     lines = [
         "begin = skelgen_tsc_begin(s);",
         call,
@@ -214,8 +229,7 @@ def foreseen_call(w: Wrapper, call: str) -> list[str]:
     ]
     if w.creates:
         lines.append(f"if (likely(code == MPI_SUCCESS))\n\t\t\t{w.creates}")
-    if completed:
-        lines.append(f"if ({done})\n\t\t\tcall.reference = {completed};")
+    lines += found_complete(w, "\t\t\t")
     event = f"s, code, call, {w.all_uses}, begin, end"
     lines += [f"skelgen_event_foreseen({event});", "return code;"]
     expected = f"s, call, {w.creates_flag or 0}, {w.all_uses}"
@@ -243,7 +257,8 @@ def counted_body(
     timed = f.kind == "passed"
     if kind:
         taken = f"{kind} freed = {freed};"
-        lines.append(f"if (s) {{\n\t\t{taken}\n\n\t\t{forget};\n\t}}")
+        # Also in callbacks and first of all in a thread.
+        lines.append(f"if (skelgen.recording) {{\n\t\t{taken}\n\n\t\t{forget};\n\t}}")
     if timed:
         lines.append("uint64_t begin = s ? skelgen_now() : 0;")
     lines.append(call)

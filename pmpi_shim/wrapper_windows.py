@@ -18,6 +18,7 @@ def made(w: Wrapper) -> None:
     w.general = True
     target = f["object"].name
     if not f.get("comm"):
+        w.frees = f["object"]
         w.before.append(f"uint64_t freed = skelgen_handle_at({target});")
         w.field("comm", "freed", "COMM")
         w.flag("OBJECT")

@@ -23,9 +23,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from skelgen.prediction import Calibration
+from skelgen.prediction.predict import application_time
+from skelgen.prediction.store import load
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sysconfig.get_path("scripts"))
@@ -156,6 +160,14 @@ class Trial:
             skelgen(self.folder, *words, "--compute-mix", self.application.mix)
             run(["make", "-s", "-C", target], self.folder)
 
+    def predicted_s(
+        self, scale: int, there_s: float, quiet_s: float, skeleton_s: float
+    ) -> float:
+        """Return what `skelgen predict` makes of these times [s]."""
+        facts = load(self.folder / f"{self.application.name}-{scale}.skel")
+        known = Calibration((quiet_s,), (skeleton_s,), "", "", (), recorded=False)
+        return float(application_time(replace(facts, calibration=known), there_s))
+
     def alternate(self) -> tuple[float, dict[int, float]]:
         """Run application and skeletons in turn; return medians [s]."""
         application: list[float] = []
@@ -181,7 +193,7 @@ def show(trial: Trial) -> None:
     with busy_core():
         busy, slowed = trial.alternate()
     for scale in SCALES:
-        predicted = slowed[scale] * quiet / skeletons[scale]
+        predicted = trial.predicted_s(scale, slowed[scale], quiet, skeletons[scale])
         print(
             f"{trial.application.name:<20}{scale:>5}{quiet:>8.2f}s"
             f"{skeletons[scale]:>9.3f}s{100 * skeletons[scale] * scale / quiet:>7.1f}%"

@@ -19,8 +19,15 @@ from benchmarks.accuracy.machine import provenance
 from benchmarks.accuracy.measure import Bench, BudgetSpentError, RunError, tell
 from benchmarks.accuracy.order import Design
 from benchmarks.accuracy.report import write
-from benchmarks.accuracy.results import METHODS, Log, Results, read
-from skelgen.errors import SkelgenError
+from benchmarks.accuracy.results import (
+    METHODS,
+    SETTINGS,
+    Log,
+    Results,
+    options_of,
+    read,
+)
+from skelgen.errors import SkelgenError, UsageError
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import TestbedError
 from tests.testbed.scenarios import SCENARIOS
@@ -113,8 +120,31 @@ def _methods(text: str) -> tuple[str, ...]:
     return names
 
 
-def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(float(word) for word in text.split(",") if word)
+def _times_s(option: str, text: str) -> tuple[float, ...]:
+    """Read ``2,1,0.5`` [s]."""
+    try:
+        times_s = tuple(float(word) for word in text.split(",") if word)
+        if all(0 < time_s < math.inf for time_s in times_s):
+            return times_s
+    except ValueError:
+        pass
+    raise UsageError(f"{option} {text}: expected times in seconds such as 2,1,0.5")
+
+
+def _design(options: argparse.Namespace) -> Design:
+    known = {str(number): one for number, one in enumerate(SCENARIOS)}
+    words = options.scenarios.split(",")
+    if not set(words) <= set(known):
+        raise UsageError(
+            f"--scenarios {options.scenarios}: expected some of {','.join(known)}"
+        )
+    return Design(
+        lengths_s=_times_s("--lengths", options.lengths),
+        other_lengths_s=_times_s("--other-lengths", options.other_lengths),
+        scenarios=tuple(known[word] for word in words),
+        repeats=options.repeats,
+        kinds=options.methods,
+    )
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -123,14 +153,15 @@ def _run(options: argparse.Namespace) -> int:
         return 4
     names = [name for name in options.apps.split(",") if name]
     applications = read_applications(options.applications, names, options.stretch)
+    design = _design(options)
     results = read(options.results)
-    settings = {
-        name: getattr(options, name) for name in ("hosts", "quiet", "slow", "stretch")
-    }
-    if any(facts["settings"] != settings for facts in results.provenance):
-        other = results.provenance[0]["settings"]
-        tell(f"accuracy: {options.results} was measured with {other}; give --results")
-        return 2
+    settings = {name: getattr(options, name) for name in SETTINGS}
+    others = [facts.get("settings") for facts in results.provenance]
+    if different := [other for other in others if other != settings]:
+        raise UsageError(
+            f"{options.results} was measured with {options_of(different[0])}: give "
+            "these as well, or another file with --results"
+        )
     cluster = Cluster(os.environ.get("TESTBED_NAME", "accuracy"))
     for number in (signal.SIGINT, signal.SIGTERM):  # in the background as well
         signal.signal(number, signal.default_int_handler)
@@ -141,7 +172,7 @@ def _run(options: argparse.Namespace) -> int:
             there = [one for one in applications if _is_there(one)]
             mpis = {one.mpi: one.installed_mpi().title for one in there}
             log.provenance(provenance(cluster, settings, mpis))
-            return _measure(_bench(options, cluster, results, log), there)
+            return _measure(_bench(options, cluster, design, results, log), there)
         except KeyboardInterrupt:
             tell("accuracy: stopped; the same command goes on from here")
             return 130
@@ -170,16 +201,12 @@ def _is_there(one: Application) -> bool:
 
 
 def _bench(
-    options: argparse.Namespace, cluster: Cluster, results: Results, log: Log
+    options: argparse.Namespace,
+    cluster: Cluster,
+    design: Design,
+    results: Results,
+    log: Log,
 ) -> Bench:
-    chosen = [SCENARIOS[int(number)] for number in options.scenarios.split(",")]
-    design = Design(
-        lengths_s=_numbers(options.lengths),
-        other_lengths_s=_numbers(options.other_lengths),
-        scenarios=tuple(chosen),
-        repeats=options.repeats,
-        kinds=options.methods,
-    )
     return Bench(
         cluster=cluster,
         hosts=tuple(cluster.hosts),
@@ -218,10 +245,13 @@ def main() -> int:
     try:
         if options.what == "run":
             return _run(options)
-    except (TestbedError, SkelgenError) as error:
+        results = read(options.results)
+    except TestbedError as error:
         tell(f"accuracy: {error}")
         return 4
-    results = read(options.results)
+    except SkelgenError as error:
+        tell(f"accuracy: {error}")
+        return error.exit_code
     if not results.measured:
         tell(f"accuracy: {options.results} holds no runs yet")
         return 3

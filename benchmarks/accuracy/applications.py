@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
@@ -15,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from skelgen.errors import InputError, UsageError
 from skelgen.launch.mpi import Mpi, identify_launcher, program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,7 +106,7 @@ def _package(name: str) -> str:
 def read_applications(
     path: Path, wanted: list[str], stretch: float = 1.0
 ) -> list[Application]:
-    """Read the file; end with one line when a name or an entry is wrong.
+    """Read the file.
 
     Parameters
     ----------
@@ -115,24 +115,37 @@ def read_applications(
         Names in the order to measure them; all when empty.
     stretch : float
         Multiplies the steps of every application [1].
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, or an entry is wrong.
+    UsageError
+        When it lacks a name.
     """
-    table: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text())
+    try:
+        table = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        said = " ".join(str(error).split())
+        raise InputError(f"{path} is no YAML: {said}") from error
+    if not isinstance(table, dict):
+        raise InputError(f"{path} has no entries; expected a name and facts for each")
     if unknown := set(wanted) - set(table):
-        known = ", ".join(table)
-        sys.exit(
-            f"accuracy: {path} has no {', '.join(sorted(unknown))}; it has {known}"
-        )
+        known = ", ".join(map(str, table))
+        raise UsageError(f"{path} has no {', '.join(sorted(unknown))}; it has {known}")
     return [_application(n, table[n], path, stretch) for n in wanted or table]
 
 
 def _application(
     name: str, entry: dict[str, Any], path: Path, stretch: float
 ) -> Application:
-    fields = {**entry, "needs": tuple(entry.get("needs", ()))}
-    fields["environment"] = tuple(fields.get("environment", {}).items())
-    fields["steps"] = max(1, round(fields.get("steps", 1) * stretch))
     try:
+        fields = {**entry, "needs": tuple(entry.get("needs", ()))}
+        fields["environment"] = tuple(fields.get("environment", {}).items())
+        fields["steps"] = max(1, round(fields.get("steps", 1) * stretch))
         return Application(name, **fields)
-    except TypeError as error:
-        said = str(error).replace("Application.__init__()", "")
-        sys.exit(f"accuracy: {path}: {name}: {said}")
+    except (AttributeError, TypeError) as error:
+        said = str(error).replace("Application.__init__() ", "")
+        raise InputError(f"{path}: entry {name}: {said}") from error

@@ -29,6 +29,7 @@ from benchmarks.accuracy.results import (
 )
 from skelgen.launch.hosts import parse_hosts, place
 from skelgen.launch.launchers import launcher_of
+from skelgen.launch.process import run as run_command
 from skelgen.prediction.store import load
 from tests.testbed.cluster import Cluster
 from tests.testbed.scenarios import Scenario
@@ -38,6 +39,8 @@ BIN = Path(sysconfig.get_path("scripts"))
 #: A skeleton may take this many times its quiet time and as long besides [1, s].
 _PATIENCE, _PATIENCE_S = 40.0, 30.0
 _ARITHMETIC = "100,0,0"
+#: `skelgen mix` makes so many runs, and measures for some minutes besides [1, s].
+_RUNS_OF_MIX, _MIX_S = 3, 600.0
 
 #: Asked for its CPU time, Linux gives a rank's core to a competitor earlier.
 _UNDISTURBED = {"SKELGEN_CPU_TIME": "0"}
@@ -156,7 +159,8 @@ class Bench:
         if not (self._folder(one) / "run/mix.json").exists():
             launcher = launcher_of(one.installed_mpi())
             line = launcher.arguments(one.words(one.command), ranks=one.ranks)
-            self._command(["skelgen", "mix", "run", "--", *line], one)
+            limit_s = _RUNS_OF_MIX * self.limit_s + _MIX_S
+            self._command(["skelgen", "mix", "run", "--", *line], one, limit_s)
 
     def _trial(self, one: Application, scenario: Scenario, key: Key) -> None:
         """Make one run; a skeleton that fails is left out from then on."""
@@ -263,20 +267,19 @@ class Bench:
             tell(f"{one.name}: {', '.join(stopped)} stopped; all hosts start again")
             again = True
 
-    def _command(self, words: Sequence[str], one: Application) -> str:
-        """Run a command beside the cluster; return what it printed."""
-        done = subprocess.run(
+    def _command(self, words: Sequence[str], one: Application, limit_s: float) -> None:
+        """Run a command beside the cluster; all that it started ends with it."""
+        done = run_command(
             words,
-            cwd=self._folder(one),
-            env=self._environment(one, {}),
-            capture_output=True,
-            text=True,
-            check=False,
+            timeout_s=limit_s,
+            environment=self._environment(one, {}),
+            folder=self._folder(one),
         )
-        if done.returncode:
-            said = done.returncode, done.stdout, done.stderr
+        if done.timed_out:
+            raise RunError(f"did not end within {limit_s:g} s and was ended")
+        if done.exit_code:
+            said = done.exit_code, done.output, done.errors
             raise RunError(_complaint(words, *said))
-        return done.stdout
 
     def _environment(
         self, one: Application, cluster: Mapping[str, str]

@@ -13,7 +13,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.judge import Judgement, judge, reference
-from benchmarks.accuracy.results import APPLICATION, SKELETON, SMALL, Results
+from benchmarks.accuracy.results import (
+    APPLICATION,
+    SKELETON,
+    SMALL,
+    Results,
+    options_of,
+)
 from skelgen.prediction.predict import MODEL_ERROR
 
 #: Errors beyond this are listed one by one, with their cause [1].
@@ -197,6 +203,7 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
     sixth = [one for one in everything if one.alone and one.method != "average"]
     skeletons = [one for one in found if one.method == SKELETON]
     activity, shares = _activity(results)
+    last = results.provenance[-1] if results.provenance else {}
     refused = [
         [one.application, one.scenario, one.what, f"{one.length_s:g} s", one.why]
         for one in results.refused
@@ -215,6 +222,7 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
         "activity": activity,
         "noise": _noise(results),
         "model_error": f"{MODEL_ERROR:g}",
+        "options": options_of(last.get("settings", {})),
         "measured_on": json.dumps(results.provenance[-1:], indent=1),
     }
     figures = {"activity": shares}

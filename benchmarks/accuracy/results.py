@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from skelgen.errors import InputError
 from skelgen.launch.json_lines import JsonLines
 
 #: What was run: the application, its small input, skeletons by how they are built.
 APPLICATION, SMALL = "application", "small"
 SKELETON, FITTED, PAPER = "skeleton", "fitted", "paper2005"
 METHODS = (SKELETON, FITTED, PAPER)
+
+#: Options that must not change within one file.
+SETTINGS = ("hosts", "quiet", "slow", "stretch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +106,35 @@ class Results:
 
 
 def read(path: Path) -> Results:
-    """Read a file of results; a missing one is empty."""
+    """Read a file of results; a missing one is empty.
+
+    Raises
+    ------
+    InputError
+        When a line is something else.
+    """
     measured, provenance, refused = {}, [], []
-    for line in JsonLines(path).read():
-        if "provenance" in line:
-            provenance.append(line["provenance"])
-        elif "refused" in line:
-            refused.append(Refusal(**line["refused"]))
-        else:
-            run = Run(**line.pop("run"))
-            measured[Key(**line)] = run
+    for number, line in enumerate(JsonLines(path).read(), 1):
+        try:
+            if "provenance" in line:
+                provenance.append(dict(line["provenance"]))
+            elif "refused" in line:
+                refused.append(Refusal(**line["refused"]))
+            else:
+                run = Run(**line.pop("run"))
+                measured[Key(**line)] = run
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{path} line {number} is no run of this benchmark ({error}); name "
+                "another file with --results"
+            ) from error
     return Results(measured, tuple(provenance), tuple(dict.fromkeys(refused)))
+
+
+def options_of(settings: Mapping[str, Any] | None) -> str:
+    """Write settings as the options that a run needs to go on with a file."""
+    known = settings or {}
+    return " ".join(f"--{name} {known[name]}" for name in SETTINGS if name in known)
 
 
 class Log:

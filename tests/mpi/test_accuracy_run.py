@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,7 @@ def test_a_tiny_run_is_measured_resumed_and_reported(tmp_path: Path) -> None:
     scenarios = {"quiet", "one node busy, one link slow"}
     assert {key.scenario for key in results.measured} == scenarios
     whats = {key.what for key in results.measured}
-    assert whats >= {"application", "small", "skeleton"}
+    assert whats >= {"application", "small", "skeleton"}, done.stderr
     assert all(run.seconds > 0 for run in results.measured.values())
     assert len(results.provenance) == 2
 
@@ -71,7 +72,8 @@ def test_a_tiny_run_is_measured_resumed_and_reported(tmp_path: Path) -> None:
     )
     assert said.returncode == 0, said.stderr
     page = (tmp_path / "docs/accuracy.md").read_text()
-    assert "| heat2d | " in page
+    assert re.search(r"\| skeleton 0\.5 s \| 1 \| \d+\.\d % \|", page)
+    assert "--quiet 1gbit --slow 100mbit --stretch 0.2\n" in page
 
 
 @pytest.mark.mpi

@@ -11,19 +11,26 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from benchmarks.accuracy.__main__ import _design, _options
 from benchmarks.accuracy.applications import Application, read_applications
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.judge import Judgement, judge
+from benchmarks.accuracy.measure import Bench, RunError
 from benchmarks.accuracy.order import Design, trials
 from benchmarks.accuracy.report import write
 from benchmarks.accuracy.results import (
+    SETTINGS,
     Key,
     Log,
     Refusal,
     Results,
     Run,
+    options_of,
     read,
 )
+from skelgen.errors import InputError, UsageError
+from skelgen.launch.json_lines import JsonLines
+from tests.testbed.cluster import Cluster
 from tests.testbed.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +67,12 @@ TWO = results(
         "quiet": {"application": 10.0, "2": 2.5},
         "busy": {"application": 30.0, "2": 7.5},
     },
+)
+
+
+LINE = (
+    '{"application": "a", "scenario": "quiet", "what": "application", "length_s": 0.0, '
+    '"repeat": 0, "run": {"seconds": 1.0}}\n'
 )
 
 
@@ -247,17 +260,78 @@ class TestResultsFile:
         assert read(path).provenance == ({"mpi": "some"},)
         assert read(path).refused == (Refusal("a", "quiet", "paper2005", 1.0, "why"),)
 
-    def test_a_report_of_nothing_is_one_line(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("", "holds no runs yet"),
+            (LINE.replace('"what"', '"when"'), "line 1 is no run of this benchmark ("),
+            (LINE.replace('"seconds"', '"s"'), "unexpected keyword argument 's'"),
+            ('{"provenance": 3}\n', "line 1 is no run of this benchmark ("),
+        ],
+    )
+    def test_a_report_of_nothing_or_of_other_lines_is_one_line(
+        self, text: str, said: str, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "results.jsonl"
+        path.write_text(text)
         line = [sys.executable, "-m", "benchmarks.accuracy", "report"]
         done = subprocess.run(
-            [*line, "--results", str(tmp_path / "none")],
+            [*line, "--results", str(path)],
             cwd=ROOT,
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 3
-        assert done.stderr == f"accuracy: {tmp_path / 'none'} holds no runs yet\n"
+        assert done.stderr.startswith(f"accuracy: {path} ") and said in done.stderr
+        assert done.stderr.count("\n") == 1
+
+    def test_a_full_disk_is_one_line(self) -> None:
+        with pytest.raises(UsageError, match="/dev/full cannot be written: No space"):
+            JsonLines(Path("/dev/full")).append({})
+
+
+def test_a_command_beside_the_cluster_that_hangs_is_ended(tmp_path: Path) -> None:
+    one = Application("a", 2, "./a", "", "", "", "")
+    (tmp_path / "a/2-ranks").mkdir(parents=True)
+    bench = Bench(
+        cluster=Cluster("none"),
+        hosts=(),
+        folder=tmp_path,
+        design=TestOrder.DESIGN,
+        quiet="",
+        slow="",
+        limit_s=1.0,
+        end_s=0.0,
+        known={},
+        log=Log(tmp_path / "results.jsonl"),
+    )
+    with pytest.raises(RunError, match=r"did not end within 0\.1 s and was ended"):
+        bench._command(["sleep", "99"], one, 0.1)
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["--scenarios", "9"],
+            ["--scenarios", "-1"],
+            ["--scenarios", ""],
+            ["--lengths", "x"],
+            ["--lengths", "inf"],
+            ["--other-lengths", "1,-2"],
+        ],
+    )
+    def test_a_wish_that_cannot_be_met_is_named(self, words: list[str]) -> None:
+        options = _options(["run", "--preset", "tiny", "=".join(words)])
+        with pytest.raises(UsageError, match=f"^{words[0]} {words[1]}: expected "):
+            _design(options)
+
+    def test_results_of_other_settings_name_the_options_that_go_on(self) -> None:
+        settings = {name: getattr(_options(["run"]), name) for name in SETTINGS}
+        text = "--hosts 2 --quiet 1gbit --slow 100mbit --stretch 1.0"
+        assert options_of(settings) == text
+        assert vars(_options(["run", *text.split()])) == vars(_options(["run"]))
 
 
 class TestApplications:
@@ -268,8 +342,29 @@ class TestApplications:
         assert {2, 4} <= {one.ranks for one in every}
 
     def test_an_unknown_application_is_named_with_those_there_are(self) -> None:
-        with pytest.raises(SystemExit, match=r"has no fluent; it has lammps-lj, "):
+        with pytest.raises(UsageError, match=r"has no fluent; it has lammps-lj, "):
             read_applications(APPLICATIONS, ["fluent"])
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            (None, "cannot be read: No such file"),
+            ("a: [", "is no YAML: while parsing"),
+            ("- a", "has no entries"),
+            ("a: 3", "entry a: "),
+            ("a: {ranks: 2, colour: blue}", "entry a: .*unexpected keyword"),
+            ("a: {ranks: 2, steps: many}", "entry a: "),
+        ],
+    )
+    def test_a_list_that_is_none_is_named_with_the_reason(
+        self, text: str | None, said: str, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "mine.yaml"
+        if text is not None:
+            path.write_text(text)
+        with pytest.raises(InputError, match=f"^{path}:? {said}") as caught:
+            read_applications(path, [])
+        assert "\n" not in str(caught.value)
 
     def test_stretching_multiplies_steps_and_one_rank_does_its_part(self) -> None:
         (one,) = read_applications(APPLICATIONS, ["heat2d"], 2.0)

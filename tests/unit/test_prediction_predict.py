@@ -79,6 +79,18 @@ def test_other_rules_and_runs_take_the_measured_ratio(change):
     assert predicted(replace(FACTS, **change)).time_s.p50 == pytest.approx(30.0)
 
 
+@pytest.mark.parametrize(("off", "doubted"), [(1.05, False), (1.4, True), (2.0, True)])
+def test_a_calibration_of_another_run_than_the_recorded_one_is_doubted(off, doubted):
+    application_s = 2.0 * 20.5 / 2.1 * off
+    known = replace(MEASURED, application_runs_s=(application_s,) * 3)
+    found = predicted(replace(FACTS, calibration=known))
+    scale = 20.5 / 2.1 * (off if off > 1.5 else 1.0)
+    assert found.time_s.p50 == pytest.approx(application_s + scale * (3.0 - 2.0))
+    told = [reason for reason in found.reasons if "another run or input" in reason]
+    assert bool(told) == doubted
+    assert found.verdict == ("do not trust" if doubted else "trust")
+
+
 def test_without_calibration_the_expected_ratio_is_used_and_doubted():
     facts = replace(FACTS, calibration=None)
     assert ratio(facts) == pytest.approx(20.5 / 2.1)
@@ -123,7 +135,10 @@ def test_the_error_of_the_method_is_part_of_the_interval():
         ({"mpi": "Open MPI v5.0.11"}, "recorded with Open MPI"),
         ({"ranks_per_host": (1, 1)}, "recorded on 2 hosts"),
         (
-            {"calibration": replace(MEASURED, skeleton_runs_s=(0.1, 0.1, 0.1))},
+            {
+                "calibration": replace(MEASURED, skeleton_runs_s=(0.1, 0.1, 0.1)),
+                "expected_s": 0.1,
+            },
             "too short",
         ),
         (

@@ -8,13 +8,13 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Events, Kind, function_info
-from skelgen.events.types import FAILED_POLL
+from skelgen.events import Calls, Events
 from skelgen.keys import rows_by
 from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.phases.alike import alike
-from skelgen.phases.segments import divide
+from skelgen.phases.cuts import cuts
+from skelgen.phases.segments import Segments, divide
 from skelgen.phases.string import LogicalTrace, logical_trace
 from skelgen.phases.types import Parameters, Phase, Phases
 from skelgen.symbols import Symbols
@@ -54,7 +54,9 @@ def extract(
     whole_ns = max(events.application_ns, 1)
     share = _position_ns(events, trace) / (calls.ranks * whole_ns)
     segments = divide(fold(trace.string), share, parameters)
-    cut = _cuts(calls, matching, trace, segments.bound)
+    segments, cut = _occupied(
+        segments, cuts(calls, matching, trace.position, segments.bound)
+    )
     time_ns = _times(events, cut)
     number = alike(segments.structure, time_ns.mean(axis=0), parameters.time_similarity)
     phases = _phases(number, segments.bound, trace, cut, time_ns, calls, whole_ns)
@@ -80,31 +82,13 @@ def _position_ns(events: Events, trace: LogicalTrace) -> NDArray[np.float64]:
     return np.bincount(where, spent, len(trace.string)).astype(np.float64)
 
 
-def _cuts(
-    calls: Calls,
-    matching: Matching,
-    trace: LogicalTrace,
-    bound: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return the calls of each rank before each bound.
-
-    What a rank calls on its own between two events, such as a receive from nobody,
-    belongs to the later one, but for what a completion follows: at a cut all requests
-    are complete if they ever are between the two.
-    """
-    complete = np.array(
-        [function_info(name).kind is Kind.COMPLETE for name in calls.functions], bool
-    )
-    complete = complete[calls.shapes["function"]]
-    complete &= calls.shapes["flags"] & FAILED_POLL == 0
-    anchor = complete[calls.shape] | (matching.group >= 0)
-    cut = np.empty((calls.ranks, len(bound)), np.int64)
-    for rank, (begin, end) in enumerate(pairwise(calls.first)):
-        before = np.where(anchor[begin:end], np.arange(1, end - begin + 1), 0)
-        before = np.concatenate([[0], np.maximum.accumulate(before)])
-        cut[rank] = before[np.searchsorted(trace.position[begin:end], bound)]
-        cut[rank, 0], cut[rank, -1] = 0, end - begin
-    return cut
+def _occupied(
+    segments: Segments, cut: NDArray[np.int64]
+) -> tuple[Segments, NDArray[np.int64]]:
+    """Join occurrences of which all calls moved behind their end with the next."""
+    occupied = np.diff(cut, axis=1).any(axis=0)
+    kept = np.insert(occupied, 0, True)
+    return Segments(segments.bound[kept], segments.structure[occupied]), cut[:, kept]
 
 
 def _times(events: Events, cut: NDArray[np.int64]) -> NDArray[np.int64]:

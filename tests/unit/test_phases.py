@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen import ticks
+from skelgen.events import Kind, function_info
 from skelgen.phases import Parameters, extract
 from tests import builders, summaries
 from tests.random_programs import random_program
@@ -164,19 +165,143 @@ def test_occurrences_are_the_whole_run_of_every_rank(seed):
     assert weights.tolist() == [phase.weight for phase in found.phases]
 
 
-@given(st.integers(0, 2**32), st.integers(2, 5))
-@settings(max_examples=50, deadline=None)
-def test_the_order_of_occurrences_does_not_depend_on_the_speed_of_the_machine(
-    seed, factor
-):
-    events = random_program(random.Random(seed))
-    slower = dataclasses.replace(
-        events,
-        **{
-            name: getattr(events, name) * factor
-            for name in ("enter_ns", "leave_ns", "compute_ns", "begin_ns", "end_ns")
-        },
+STAR = """
+    rank 0
+      repeat 30 {
+        1000 Send to=1 tag=1
+        1000 Send to=2 tag=2
+      }
+    rank 1
+      repeat 30 {
+        repeat 10 {
+          100 Barrier comm=self
+        }
+        100 Recv from=0 tag=1
+      }
+    rank 2
+      repeat 30 {
+        2000 Recv from=0 tag=2
+      }
+"""
+
+
+def assert_all_ranks_come_to_each_cut(events, found):
+    """No call before a cut waits for one behind it, even where sends are synchronous.
+
+    The calls of a collective are on one side: ranks that wait at a cut meet there.
+    """
+    calls, matching = events.calls, summaries.build(events).matching
+    # The first cut that each call is before.
+    side = np.concatenate(
+        [
+            np.searchsorted(found.cut[rank], np.arange(count), "right")
+            for rank, count in enumerate(np.diff(calls.first))
+        ]
     )
-    one, other = of_events(events), of_events(slower)
-    assert np.array_equal(one.cut, other.cut)
-    assert np.array_equal(one.phase, other.phase)
+    for done, needed in (
+        (matching.receive_done, matching.send_call),
+        (matching.send_done, matching.receive_call),
+    ):
+        known = done >= 0
+        assert (side[needed[known]] <= side[done[known]]).all()
+    kinds = [function_info(name).kind for name in calls.functions]
+    collective = np.isin(kinds, [Kind.COLLECTIVE, Kind.ICOLLECTIVE])
+    members = collective[calls.shapes["function"][calls.shape]] & (matching.group >= 0)
+    group = matching.group[members]
+    latest = np.zeros(matching.groups, np.int64)
+    np.maximum.at(latest, group, side[members])
+    assert (side[members] == latest[group]).all()
+
+
+def test_a_rank_is_cut_where_a_slower_partner_of_its_partner_is():
+    """By ticks alone rank 2 receives five messages before rank 0 sends the second."""
+    events = builders.events(STAR)
+    found = of_events(events)
+    assert_all_ranks_come_to_each_cut(events, found)
+    assert sum(phase.weight for phase in found.phases) >= 30
+    assert np.array_equal(found.cut[0], 2 * found.cut[2])
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_all_ranks_of_a_random_program_come_to_each_cut(seed):
+    events = random_program(random.Random(seed))
+    found = of_events(events, longest=0.1)
+    if found.phases:
+        assert_all_ranks_come_to_each_cut(events, found)
+        assert np.diff(found.cut, axis=1).any(axis=0).all()
+
+
+RANKS = st.integers(0, 3)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(RANKS, RANKS).filter(lambda pair: pair[0] != pair[1]),
+            st.tuples(RANKS, st.integers(5, 20)),
+            st.just("meet"),
+        ),
+        min_size=2,
+        max_size=8,
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_all_ranks_of_unlike_speed_in_ticks_come_to_each_cut(steps):
+    """Messages, a collective, and events of single ranks that let their ticks pass."""
+    bodies = [["500 Comm_rank"] for _ in range(4)]
+    for step in steps:
+        if step == "meet":
+            for body in bodies:
+                body.append("100 Allreduce bytes=8 op=1")
+        elif step[1] < 4:
+            source, target = step
+            bodies[source].append(f"100 Send to={target} tag=1")
+            bodies[target].append(f"100 Recv from={source} tag=1")
+        else:
+            bodies[step[0]] += ["100 Barrier comm=self"] * step[1]
+    text = "\n".join(
+        f"rank {rank}\n repeat 12 {{\n" + "\n".join(body) + "\n}"
+        for rank, body in enumerate(bodies)
+    )
+    events = builders.events(text)
+    found = of_events(events, longest=0.1)
+    if found.phases:
+        assert_all_ranks_come_to_each_cut(events, found)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=50, deadline=None)
+def test_the_order_of_occurrences_does_not_depend_on_the_speed_of_the_machine(seed):
+    """Loops may be divided otherwise where time is elsewhere, but no cuts cross."""
+    events = random_program(random.Random(seed))
+    found = (of_events(events), of_events(at_other_speeds(events, seed)))
+    cut = np.hstack([one.cut for one in found])
+    cut = cut[:, np.argsort(cut.sum(axis=0), kind="stable")]
+    assert (np.diff(cut, axis=1) >= 0).all()
+
+
+def at_other_speeds(events, seed):
+    """Return the same calls: each of each rank takes a time in no proportion to it."""
+    draws = np.random.default_rng(seed)
+    speed = np.repeat(
+        draws.uniform(1, 50, events.calls.ranks), np.diff(events.calls.first)
+    )
+    gap_ns, inside_ns = (
+        (draws.exponential(1000, len(events.calls)) * speed).astype(np.int64)
+        for _ in range(2)
+    )
+    enter_ns, leave_ns = np.empty_like(gap_ns), np.empty_like(gap_ns)
+    end_ns = np.array(events.begin_ns)
+    for rank, (begin, end) in enumerate(pairwise(events.calls.first)):
+        passed = np.cumsum(gap_ns[begin:end] + inside_ns[begin:end])
+        leave_ns[begin:end] = events.begin_ns[rank] + passed
+        enter_ns[begin:end] = leave_ns[begin:end] - inside_ns[begin:end]
+        end_ns[rank] += (passed[-1] if end > begin else 0) + events.tail_ns[rank]
+    return dataclasses.replace(
+        events,
+        enter_ns=enter_ns,
+        leave_ns=leave_ns,
+        compute_ns=gap_ns,
+        end_ns=end_ns,
+    )

@@ -1,0 +1,99 @@
+"""Where the run of each rank is cut so that all ranks can stop there together."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, Kind, function_info
+from skelgen.events.types import FAILED_POLL
+from skelgen.matching import Matching
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
+    """Return the calls of each rank before each bound.
+
+    No rank waits before a cut for what another does behind it: no message is received
+    before a cut and sent behind it, none is sent there that is not asked for (its
+    sender may wait for that), and the calls of a collective are on one side, for the
+    recorder lets all ranks meet at a cut. Positions alone do not see to that: a call
+    may stand late because of the call before it, and its partners do not. They move
+    behind the cut with it, and what needs them as well.
+
+    What a rank calls on its own between two events, such as a receive from nobody,
+    belongs to the later one, but for what a completion follows: at a cut all requests
+    are complete if they ever are between the two.
+
+    Parameters
+    ----------
+    calls : Calls
+    matching : Matching
+    position : (n,) int64 array
+        Of each call in the string; -1 before a rank's first event.
+    bound : (o + 1,) int64 array
+        Where occurrences begin in the string, and its end.
+
+    Returns
+    -------
+    (ranks, o + 1) int64 array
+    """
+    event = matching.group >= 0
+    complete = _complete(calls)
+    # The first bound that each call is before; it only ever rises.
+    side = np.searchsorted(bound, np.maximum(position, 0), "right")
+    _close(side, calls, matching, *_needs(matching, event, complete, calls.first))
+    side[~(event | complete)] = len(bound) - 1
+    found = np.empty((calls.ranks, len(bound)), np.int64)
+    for rank, (begin, end) in enumerate(pairwise(calls.first)):
+        backwards = side[begin:end][::-1]
+        np.minimum.accumulate(backwards, out=backwards)
+        found[rank] = np.searchsorted(side[begin:end], np.arange(len(bound)), "right")
+    return found
+
+
+def _complete(calls: Calls) -> Mask:
+    """Say which calls complete requests."""
+    complete = np.array(
+        [function_info(name).kind is Kind.COMPLETE for name in calls.functions], bool
+    )[calls.shapes["function"]]
+    complete &= calls.shapes["flags"] & FAILED_POLL == 0
+    return np.asarray(complete[calls.shape])
+
+
+def _needs(
+    matching: Matching, event: Mask, complete: Mask, first: Ints
+) -> tuple[Ints, Ints]:
+    """Return calls that are before a cut only if others are, and those others."""
+    received, sent = matching.receive_done >= 0, matching.send_done >= 0
+    # The completions that follow an event directly are on its side.
+    latest = np.maximum.accumulate(np.where(event, np.arange(len(event)), -1))
+    begin = np.repeat(first[:-1], np.diff(first))
+    follows = np.flatnonzero(complete & ~event & (latest >= begin))
+    needing = matching.receive_done[received], matching.send_done[sent], latest[follows]
+    needed = matching.send_call[received], matching.receive_call[sent], follows
+    return np.concatenate(needing), np.concatenate(needed)
+
+
+def _close(
+    side: Ints, calls: Calls, matching: Matching, needing: Ints, needed: Ints
+) -> None:
+    """Raise sides until each call is behind the cuts that what it needs is behind."""
+    alone = matching.group < 0  # not called by several ranks together
+    alone[matching.send_call] = alone[matching.receive_call] = True
+    together = np.flatnonzero(~alone | (matching.collective_done >= 0))
+    group = matching.group[together]
+    before = np.zeros_like(side)
+    while not np.array_equal(side, before):
+        before[:] = side
+        np.maximum.at(side, needing, side[needed])
+        latest = np.zeros(matching.groups, np.int64)
+        np.maximum.at(latest, group, side[together])
+        side[together] = latest[group]
+        for begin, end in pairwise(calls.first):
+            np.maximum.accumulate(side[begin:end], out=side[begin:end])

@@ -16,7 +16,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.models import Range, bisection, disagreement, fit, predict, refit
 from skelgen.models.combinations import choose, relative_to
 from skelgen.models.points import Points
-from skelgen.models.types import Fit, FlagKind, column
+from skelgen.models.types import Factor, Fit, FlagKind, column
 
 SIZES = (100, 200, 400, 800, 1600, 3200)
 
@@ -200,27 +200,40 @@ def test_weights_of_the_synthetic_application_are_exact():
         assert found.p5 == found.value == found.p95 == at_250
 
 
+def power(order, logs=0):
+    return Factor("n", power=float(order), logs=logs)
+
+
 @pytest.mark.parametrize(
-    ("truth", "largest"),
+    ("truth", "largest", "family"),
     [
-        (lambda n: 7.0, 20),
-        (math.log, 1e5),
-        (lambda n: n * math.log(n), 1e5),
-        (lambda n: n**3 + 4, 100),
-        (lambda n: n**2 + 50 * n, 100),
-        (lambda n: 1.2**n, 40),
-        (lambda n: math.factorial(int(n)), 12),
+        (lambda n: 7.0, 20, ()),
+        (lambda n: 3 * math.log(n) + 2, 1e5, (power(0, logs=1),)),
+        (lambda n: 3 * n + 2, 1e5, (power(1),)),
+        (lambda n: n * math.log(n), 1000, (power(1, logs=1),)),
+        (lambda n: n**2 + 4, 100, (power(2),)),
+        (lambda n: n**3 + 4, 100, (power(3),)),
+        (lambda n: n**2 + 50 * n, 100, (power(2), power(1))),
+        (lambda n: 5 * 1.2**n, 40, (Factor("n", base=1.2),)),
+        (lambda n: 5 * math.factorial(int(n)), 12, (Factor("n", factorial=True),)),
     ],
 )
-def test_the_thesis_procedure_finds_each_family(truth, largest):
+def test_the_thesis_procedure_finds_each_family(truth, largest, family):
+    """Each of table 2.1 from three points and one to validate it.
+
+    The polynomial through all points needs one more for a cube, and misses others.
+    """
     span = Range("n", 2, largest)
     points: list[dict[str, float]] = []
-    while len(points) < 6:
+    while len(points) < 5:
         points.append(bisection(points, [span]).workload)
-    values = [truth(w["n"]) for w in points]
-    model = fit(points, values, method="thesis")
-    assert kinds(model.flags) <= {FlagKind.NOT_VALIDATED}
-    assert np.allclose(model.function.at({"n": [w["n"] for w in points]}), values, 0.05)
+    *measured, between = points
+    model = fit(measured, [truth(w["n"]) for w in measured], method="thesis")
+    assert predict(model, between).value == pytest.approx(truth(between["n"]), rel=1e-6)
+    assert not model.flags
+    terms = zip(model.function.terms, model.function.coefficients, strict=True)
+    found = [term[0] for term, coefficient in terms if term and coefficient > 1e-9]
+    assert found == list(family)
 
 
 def test_a_narrow_range_far_from_zero_overflows_nowhere():

@@ -44,7 +44,8 @@ def measure(
         str,
         typer.Option(
             help="How phases are executed: live (from the start, then stopped), criu "
-            "or dmtcp (from images), or auto: live unless they come late."
+            "or dmtcp (from images), or auto: live unless they come late and images "
+            "are kept (--images)."
         ),
     ] = "auto",
     hosts: Annotated[

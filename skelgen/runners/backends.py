@@ -49,7 +49,7 @@ def choose(
     ----------
     name : str
         ``auto``: `live`, unless the trace tells that the phases come late and images
-        can be made here.
+        can be made here and are kept: making them takes a run as long as `live`.
     signature : PhaseSignature
     extent : Extent
     application : Application
@@ -68,7 +68,7 @@ def choose(
         return found[name], live
     if name == "auto":
         late = live.expected_s > _LONG * signature.application_s
-        if not late or application.elsewhere:
+        if images is None or not late or application.elsewhere:
             return found[Live.name], live
         if not (probe := found["criu"].probe(application)).works:
             logger.info("no checkpoints: %s", probe.text)

@@ -223,7 +223,12 @@ class LiveRun:
 
 def _too_short(ranks: Sequence[RankTimes], wanted: Sequence[Wanted]) -> str:
     last = wanted[-1]
-    short = next(rank for rank, one in enumerate(ranks) if one.end not in STOPPED)
+    ended = (rank for rank, one in enumerate(ranks) if one.end not in STOPPED)
+    if (short := next(ended, None)) is None:
+        return (
+            f"ranks came to the end of phase {last.phase} but told fewer times than "
+            "they were asked for: is there memory left on their hosts?"
+        )
     return (
         f"the application ended after {ranks[short].count} calls of rank {short}; in "
         f"the recording phase {last.phase} was over after {int(last.end[short])}: it "

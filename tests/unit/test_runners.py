@@ -9,12 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skelgen.errors import InputError
+from skelgen.errors import InputError, MachineError
 from skelgen.launch import LaunchCommand
 from skelgen.phases import Parameters, Phase
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.runners import Application, Measured, Wanted, execute
+from skelgen.runners.backends import choose
+from skelgen.runners.criu import CriuBackend
 from skelgen.runners.estimate import Estimate, estimate, paet_s
+from skelgen.runners.interface import Probe
 from skelgen.runners.marks import (
     HOLD,
     STOP,
@@ -87,6 +90,7 @@ def signature(*phases: StoredPhase, outside_s: float = 0.0) -> PhaseSignature:
 
 MAIN = phase(1, first=0, weight=50, time_s=0.1)
 LATE = phase(2, first=500, weight=1, time_s=0.1)
+LARGE_LATE = phase(2, first=500, weight=1, time_s=5.0)
 
 
 def test_a_run_is_stopped_within_its_share_and_the_first_occurrence_warms_up():
@@ -110,8 +114,7 @@ def test_what_comes_once_is_measured_without_warm_up():
 def test_a_small_phase_at_the_end_is_left_out_and_a_large_one_is_not():
     plan = in_one_run(signature(MAIN, LATE), Extent())
     assert {one.phase for one in plan.wanted} == {1}
-    large = replace(LATE, phase=replace(LATE.phase, time_s=5.0))
-    plan = in_one_run(signature(MAIN, large), Extent())
+    plan = in_one_run(signature(MAIN, LARGE_LATE), Extent())
     assert {one.phase for one in plan.wanted} == {1, 2}
     assert plan.wanted[-1].phase == 2
     assert plan.expected_s == pytest.approx(10.0)
@@ -122,6 +125,40 @@ def test_images_reach_every_phase_from_the_occurrence_before():
     assert [(one.phase, one.occurrence) for one in plan.wanted] == [(1, 1), (2, 0)]
     assert plan.wanted[0].warm.tolist() == [0, 0]
     assert plan.expected_s == pytest.approx(5.1)
+
+
+HOSTS = LaunchCommand((), None, ("-hosts", "n1,n2"), 2, ("/bin/true",), None)
+HERE = replace(HOSTS, options=())
+
+
+@pytest.mark.parametrize(
+    ("name", "phases", "launch", "kept", "works", "chosen"),
+    [
+        ("auto", (MAIN, LARGE_LATE), HERE, True, True, "criu"),
+        ("auto", (MAIN, LARGE_LATE), HERE, False, True, "live"),  # as long, and more
+        ("auto", (MAIN, LATE), HERE, True, True, "live"),
+        ("auto", (MAIN, LARGE_LATE), HOSTS, True, True, "live"),
+        ("auto", (MAIN, LARGE_LATE), HERE, True, False, "live"),
+        ("live", (MAIN, LARGE_LATE), HERE, True, True, "live"),
+        ("criu", (MAIN, LATE), HERE, False, True, "criu"),
+    ],
+)
+def test_images_are_chosen_for_late_phases_where_they_are_kept(
+    name, phases, launch, kept, works, chosen, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(CriuBackend, "probe", lambda *_: Probe(works, "no privilege"))
+    known, application = signature(*phases), Application(launch, 2)
+    images = tmp_path if kept else None
+    backend, plan = choose(name, known, Extent(), application, images=images)
+    planned = by_images if chosen == "criu" else in_one_run
+    assert backend.name == chosen
+    assert plan.expected_s == planned(known, Extent()).expected_s
+
+
+def test_a_backend_that_was_named_and_does_not_work_is_refused(monkeypatch):
+    monkeypatch.setattr(CriuBackend, "probe", lambda *_: Probe(False, "no privilege"))
+    with pytest.raises(MachineError, match="--backend criu: no privilege"):
+        choose("criu", signature(MAIN), Extent(), Application(HERE, 2))
 
 
 def test_time_until_an_occurrence_counts_what_is_stored_of_all_phases():

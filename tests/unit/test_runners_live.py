@@ -113,6 +113,11 @@ def test_a_rank_that_never_comes_is_named(run: Run, monkeypatch: pytest.MonkeyPa
         (("no-marks 3\n",) * 2, ENDED, "3 ranks were launched, .* is of 2; launch 2"),
         (("no-marks 2\n", ""), ENDED, "hosts do not share the folder"),
         ((GOOD[0], "20 1 MPI_Recv\nfinalized 33\n"), ENDED, "after 33 calls of rank 1"),
+        (
+            (GOOD[0], "40 5000000 MPI_Recv\nstopped 40\n"),
+            ENDED,
+            "fewer times than they",
+        ),
         ((GOOD[0].replace("Send", "Bcast"), GOOD[1]), ENDED, "called MPI_Bcast where"),
     ],
 )

@@ -149,6 +149,7 @@ static void write_times(const char *word)
 	char name[LONGEST_NAME];
 	char place_of[LONGEST_NAME];
 	FILE *file;
+	bool failed;
 
 	name_file(place_of, "times");
 	name_file(name, "times.part");
@@ -166,8 +167,9 @@ static void write_times(const char *word)
 			function_name(one->function));
 	}
 	fprintf(file, "%s %" PRIu64 "\n", word, phase.count);
-	if (fclose(file) == 0)
-		rename(name, place_of);
+	failed = ferror(file);
+	if (fclose(file) != 0 || failed || rename(name, place_of) != 0)
+		skelgen_say("cannot write %s: %s", name, strerror(errno));
 }
 
 static void take(uint32_t function)

@@ -85,7 +85,7 @@ class LiveRun:
         self._ranks: list[RankTimes | None] = []
         self._done: Finished | None = None
         self._times: dict[tuple[int, int], Measured] = {}
-        self._hung = False
+        self._hung, self._partly = False, False
         self._begin_s = time.monotonic()
         self._told, self._changed_s, self._looked_s = 0, 0.0, 0.0
         with contextlib.ExitStack() as undo:
@@ -188,6 +188,7 @@ class LiveRun:
     def _finish(self, done: Finished) -> None:
         self._done = done
         self._ranks = read_ranks(self._folder, self._application.ranks)
+        self._partly = any(self._folder.glob("*.times.part"))
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _failure(self, done: Finished) -> str:
@@ -215,10 +216,12 @@ class LiveRun:
             )
         if (reason := failure_of(done)) is not None:
             return f"{name} {reason}"
-        return (
-            f"{name} ended and {who} told no times: the hosts do not share "
-            f"{self._folder.parent}, or the program calls no MPI"
+        why = (
+            f"the hosts do not share {self._folder.parent}, or the program calls no MPI"
         )
+        if self._partly:
+            why = f"they are not whole in {self._folder.parent}; is its disk full?"
+        return f"{name} ended and {who} told no times: {why}"
 
 
 def _too_short(ranks: Sequence[RankTimes], wanted: Sequence[Wanted]) -> str:

@@ -131,6 +131,14 @@ def test_what_went_wrong_is_said_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+def test_times_that_were_not_written_whole_are_told_of_a_full_disk(run: Run):
+    execution, made = run(GOOD[0], "")
+    (made.folder / "rank-000001.times.part").touch()
+    execution.wait()
+    with pytest.raises(ApplicationError, match=r"rank 1 told no times: .* disk full"):
+        execution.measured()
+
+
 def test_an_execution_that_is_given_up_leaves_nothing(run: Run):
     execution, made = run(ends=None)
     execution.stop()

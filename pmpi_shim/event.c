@@ -320,6 +320,8 @@ static void first_poll(struct skelgen_stream *s, const struct skelgen_call *call
 
 	skelgen_flush_poll(s);
 	shape = shape_of(s, call);
+	s->overhead = 0; /* what its definition took counts as polling */
+	s->special &= ~(uint64_t)SKELGEN_SPECIAL_OVERHEAD;
 	s->poll = (struct skelgen_poll){
 		.call = *call,
 		.shape = shape,

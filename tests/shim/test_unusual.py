@@ -54,8 +54,8 @@ def test_requests_whose_completion_failed_are_not_taken_for_later_ones(
     assert [e.requests for e in single] == [[number] for number in made[:4]]
     pairs = [made[i : i + 2] for i in range(4, 12, 2)]
     assert [e.requests for e in all_of_two[1:]] == pairs[1:]
-    # Open MPI keeps a request that Waitall found to have failed.
-    assert all_of_two[0].requests in (pairs[0], pairs[0][1:])
+    # Open MPI keeps a request that Waitall found to have failed, MPICH 4.0 the others.
+    assert all_of_two[0].requests in (pairs[0], pairs[0][1:], pairs[0][:1])
 
 
 def test_calls_after_one_that_an_error_handler_left_by_a_jump_are_recorded(
@@ -136,7 +136,12 @@ def test_a_thread_that_the_end_finds_alive_has_its_file_copied(
     assert list(node.glob("*.skt")) == []
 
 
-def test_a_thread_lives_through_two_worlds_of_sessions(lab: Lab) -> None:
+def test_a_thread_lives_through_two_worlds_of_sessions(
+    lab: Lab, tmp_path: Path
+) -> None:
+    command = [str(lab.compile("unusual", "-lpthread")), "sessions"]
+    if lab.launch(1, command, tmp_path).exit_code:
+        pytest.skip("this MPI cannot open sessions twice without the shim")
     run = run_part(lab, "sessions")
     for folder in (run.folder, run.folder / "world-2"):
         main, thread = streams(folder)

@@ -44,10 +44,10 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     (ranks, o + 1) int64 array
     """
     event = matching.group >= 0
-    complete = _complete(calls)
+    complete = _of_kind(calls, Kind.COMPLETE)
     # The first bound that each call is before; it only ever rises.
     side = np.searchsorted(bound, np.maximum(position, 0), "right")
-    _close(side, calls, matching, *_needs(matching, event, complete, calls.first))
+    _close(side, calls, matching, *_needs(calls, matching, event, complete))
     side[~(event | complete)] = len(bound) - 1
     found = np.empty((calls.ranks, len(bound)), np.int64)
     for rank, (begin, end) in enumerate(pairwise(calls.first)):
@@ -57,26 +57,42 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     return found
 
 
-def _complete(calls: Calls) -> Mask:
-    """Say which calls complete requests."""
-    complete = np.array(
-        [function_info(name).kind is Kind.COMPLETE for name in calls.functions], bool
+def _of_kind(calls: Calls, kind: Kind) -> Mask:
+    """Say which calls are of a kind and found something."""
+    found = np.array(
+        [function_info(name).kind is kind for name in calls.functions], bool
     )[calls.shapes["function"]]
-    complete &= calls.shapes["flags"] & FAILED_POLL == 0
-    return np.asarray(complete[calls.shape])
+    found &= calls.shapes["flags"] & FAILED_POLL == 0
+    return np.asarray(found[calls.shape])
 
 
 def _needs(
-    matching: Matching, event: Mask, complete: Mask, first: Ints
+    calls: Calls, matching: Matching, event: Mask, complete: Mask
 ) -> tuple[Ints, Ints]:
     """Return calls that are before a cut only if others are, and those others."""
     received, sent = matching.receive_done >= 0, matching.send_done >= 0
-    # The completions that follow an event directly are on its side.
+    # Behind an event ranks go on through completions and probes before they stop.
     latest = np.maximum.accumulate(np.where(event, np.arange(len(event)), -1))
-    begin = np.repeat(first[:-1], np.diff(first))
+    begin, end = (
+        np.repeat(first, np.diff(calls.first))
+        for first in (calls.first[:-1], calls.first[1:])
+    )
     follows = np.flatnonzero(complete & ~event & (latest >= begin))
-    needing = matching.receive_done[received], matching.send_done[sent], latest[follows]
-    needed = matching.send_call[received], matching.receive_call[sent], follows
+    probe = np.flatnonzero(_of_kind(calls, Kind.PROBE) & (latest >= begin))
+    # What is probed for is taken to be what is received next.
+    order = np.append(np.argsort(matching.receive_call), 0)
+    receive = np.append(np.sort(matching.receive_call), len(event))
+    following = np.searchsorted(receive, probe)
+    known = receive[following] < end[probe]
+    probe, probed = probe[known], order[following[known]]
+    needing = (
+        *(matching.receive_done[received], matching.send_done[sent]),
+        *(latest[follows], latest[probe]),
+    )
+    needed = (
+        *(matching.send_call[received], matching.receive_call[sent]),
+        *(follows, matching.send_call[probed]),
+    )
     return np.concatenate(needing), np.concatenate(needed)
 
 

@@ -115,12 +115,14 @@ def _phases(
         first, times = int(rows[0]), mean_ns[rows]
         middle = float(times.mean())
         inside = np.unique(trace.string[bound[first] : bound[first + 1]])
+        # The run begins where it does: later occurrences may begin at another call.
+        typical = int(rows[1]) if first == 0 and len(rows) > 1 else first
         found.append(
             Phase(
                 number=index + 1,
                 key=_key(trace.kind[inside]),
                 site_key=_key(trace.identity[inside]),
-                calls=_calls(calls, cut[:, first], cut[:, first + 1]),
+                calls=_calls(calls, cut[:, typical], cut[:, typical + 1]),
                 events=int(bound[first + 1] - bound[first]),
                 weight=len(rows),
                 time_s=middle / 1e9,

@@ -222,6 +222,30 @@ def test_a_rank_is_cut_where_a_slower_partner_of_its_partner_is():
     assert np.array_equal(found.cut[0], 2 * found.cut[2])
 
 
+def test_a_rank_that_probes_before_it_is_stopped_finds_the_message():
+    """It stops when it enters a call that counts, and a probe does not."""
+    text = """
+    rank 0
+      repeat 30 {
+        100 Probe from=1 tag=1
+          0 Recv from=1 tag=1
+          0 Send to=1 tag=2
+      }
+    rank 1
+      repeat 30 {
+        100 Send to=0 tag=1
+          0 Recv from=0 tag=2
+      }
+    """
+    events = builders.events(text)
+    found = of_events(events)
+    assert_all_ranks_come_to_each_cut(events, found)
+    assert len(found.phase) >= 30
+    answers, sends = found.cut[:, 1:-1] - [[2], [1]]  # up to the receive, and the send
+    assert (answers % 3 == 0).all()
+    assert np.array_equal(answers // 3, sends // 2)
+
+
 @given(st.integers(0, 2**32))
 @settings(max_examples=100, deadline=None)
 def test_all_ranks_of_a_random_program_come_to_each_cut(seed):

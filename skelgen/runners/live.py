@@ -247,7 +247,7 @@ def _check_functions(ranks: Sequence[RankTimes], wanted: Wanted) -> None:
     # Not all occurrences of a phase begin at the same of its calls.
     if names and called not in names:
         raise ApplicationError(
-            f"rank {rank} called {called} where phase {wanted.phase} began, which called "
-            f"only {', '.join(dict.fromkeys(names))} in the recording: the application "
+            f"rank {rank} called {called} where phase {wanted.phase} began, which in "
+            f"the recording called {', '.join(dict.fromkeys(names))}: the application "
             "does not do the same again; record it again, or predict with a skeleton"
         )

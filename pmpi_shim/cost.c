@@ -26,7 +26,7 @@ static void measure_events(struct skelgen_stream *s, struct skelgen_call call)
 		s->last_end = begin >> skelgen.shift;
 		for (int i = 0; i < EVENTS; i++) {
 			bool foreseen = skelgen_foreseen(s, call, 0, uses);
-			uint64_t from = skelgen_clock_begin(s);
+			uint64_t from = skelgen_clock_begin(s, skelgen_now());
 			uint64_t to = skelgen_now();
 
 			s->special = 0;

@@ -50,7 +50,7 @@ struct skelgen_finalize skelgen_ending(void)
 	struct skelgen_finalize state = {skelgen_current, 0, true};
 
 	if (state.stream)
-		state.begin = skelgen_clock_begin(state.stream);
+		state.begin = skelgen_clock_begin(state.stream, skelgen_now());
 	skelgen_current = NULL;
 	if (state.stream)
 		state.stream->frame = UINTPTR_MAX; /* what MPI calls now is all inside */
@@ -106,7 +106,7 @@ void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t func
 static void write_control(struct skelgen_stream *s, uint32_t function, uint64_t site, int number)
 {
 	struct skelgen_call call = SKELGEN_CALL_ONLY(function, site, number);
-	uint64_t now = skelgen_clock_begin(s);
+	uint64_t now = skelgen_clock_begin(s, skelgen_now());
 
 	skelgen_event_general(s, &call, now, now);
 }

@@ -66,19 +66,9 @@ SKELGEN_INLINE uint64_t skelgen_tsc(void)
 #endif
 }
 
-SKELGEN_INLINE uint64_t skelgen_tsc_begin(struct skelgen_stream *s)
+/* A call begins now: look what the thread did when the gap before it was long. */
+SKELGEN_INLINE uint64_t skelgen_clock_begin(struct skelgen_stream *s, uint64_t now)
 {
-	uint64_t now = skelgen_tsc();
-
-	if (unlikely(now - s->last_end > skelgen.long_gap))
-		return skelgen_sample_begin(s, now);
-	return now;
-}
-
-SKELGEN_INLINE uint64_t skelgen_clock_begin(struct skelgen_stream *s)
-{
-	uint64_t now = skelgen_now();
-
 	if (unlikely(now - s->last_end > skelgen.long_gap))
 		return skelgen_sample_begin(s, now);
 	return now;

@@ -432,8 +432,7 @@ void skelgen_look(struct skelgen_stream *s, uint64_t bit, const MPI_Status *stat
 {
 	s->made.watched &= ~bit;
 	skelgen_watch(-1);
-	if (status && status != MPI_STATUS_IGNORE)
-		add_status(s, status, false);
+	look(s, SKELGEN_REQUEST_WATCHED, status);
 }
 
 /* One of the requests that a call completed. There is room for its age. */

@@ -193,7 +193,7 @@ def timed_call(
     lines = [
         *w.prepare,
         *w.before,
-        "begin = skelgen_clock_begin(s);",
+        "begin = skelgen_clock_begin(s, skelgen_now());",
         call,
         "end = skelgen_now();",
         *epilogue,
@@ -223,7 +223,7 @@ def foreseen_call(w: Wrapper, call: str) -> list[str]:
     Little has to be kept until it returns, and nothing to be compared afterwards.
     """
     lines = [
-        "begin = skelgen_tsc_begin(s);",
+        "begin = skelgen_clock_begin(s, skelgen_tsc());",
         call,
         "end = skelgen_tsc();",
     ]

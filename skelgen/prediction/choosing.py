@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skelgen.prediction.campaign import FEWEST_RUNS, narrow
 from skelgen.prediction.intervals import interval, median_draws, relative_spread
-from skelgen.prediction.predict import MODEL_ERROR, application_time, predict
+from skelgen.prediction.predict import application_time, error_draws, predict
 from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
 from skelgen.units import format_seconds
@@ -161,8 +161,9 @@ class Contest:
             draws = median_draws(runs_s, self.generator, spread=spread)
         else:
             draws = median_draws(runs_s, self.generator)
-        error = np.exp(MODEL_ERROR * self.generator.standard_normal(len(draws)))
-        return application_time(self._facts(program), draws) * error
+        facts = self._facts(program)
+        error = error_draws(facts, len(draws), self.generator)
+        return application_time(facts, draws) * error
 
     def _spread(self) -> float:
         """Return the spread of one run [1], from sets with several."""

@@ -21,6 +21,10 @@ _MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 #: Spread assumed for a single run [1], where nothing tells it.
 _SINGLE_RUN = 0.02
 
+#: Of the logarithm of a time that is only known from other parts of the program: half
+#: or twice as much in 90 % of all cases.
+_UNKNOWN = math.log(2) / 1.645
+
 
 def median_draws(
     values: Sequence[float],
@@ -64,6 +68,26 @@ def median_draws(
     # The tails of t reach any number; the quantiles do not see where they are cut.
     shift = np.clip(error * generator.standard_t(freedom, _DRAWS), -30.0, 30.0)
     return np.exp(middle + shift)
+
+
+def whole_draws(
+    unmeasured: float, generator: np.random.Generator, *, spread: float = 0.0
+) -> NDArray[np.float64]:
+    """Draw a whole of which a part was not measured, as a share of its estimate [1].
+
+    The part is taken to be slower by as much as the rest; it may be half or twice that.
+
+    Parameters
+    ----------
+    unmeasured : float
+        Share of the part [0 to 1].
+    generator : numpy.random.Generator
+    spread : float
+        By how much measured parts differ from each other, where that is more [1].
+    """
+    deviation = max(_UNKNOWN, spread)
+    part = np.exp(deviation * generator.standard_normal(_DRAWS))
+    return np.asarray(1.0 - unmeasured + unmeasured * part, np.float64)
 
 
 def relative_spread(*measured: Sequence[float]) -> float | None:

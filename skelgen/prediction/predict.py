@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.prediction.intervals import interval, median_draws, relative_spread
+from skelgen.prediction.intervals import (
+    interval,
+    median_draws,
+    relative_spread,
+    whole_draws,
+)
 from skelgen.prediction.types import Interval, Prediction, SkeletonFacts
 from skelgen.units import format_seconds
 
@@ -157,7 +162,7 @@ def predict(
     """
     middle = float(application_time(facts, statistics.median(runs_s)))
     draws = _draws(facts, runs_s, generator)
-    error = np.exp(MODEL_ERROR * generator.standard_normal(len(draws)))
+    error = error_draws(facts, len(draws), generator)
     reasons = (*verdict(facts, hosts=hosts, mpi=mpi), *doubts)
     half_width = interval(draws, middle).half_width
     if half_width > _DRAWN_WIDTH * interval_bound:
@@ -182,6 +187,16 @@ def measured(
     """Return the predicted time [s] with the part of its interval that was measured."""
     middle = float(application_time(facts, statistics.median(runs_s)))
     return interval(_draws(facts, runs_s, generator), middle)
+
+
+def error_draws(
+    facts: SkeletonFacts, count: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw the error of the method: the true time over the predicted one [1]."""
+    error = np.exp(MODEL_ERROR * generator.standard_normal(count))
+    if facts.unmeasured_share:
+        error *= whole_draws(facts.unmeasured_share, generator)
+    return np.asarray(error, np.float64)
 
 
 def _draws(

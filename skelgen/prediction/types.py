@@ -67,6 +67,8 @@ class SkeletonFacts:
     method : str
         Rules that the skeleton was planned by; ``phases`` when it is no skeleton but
         the application, executed for its phases.
+    unmeasured_share : float
+        Share of the application's time that these phases do not tell [0 to 1].
     """
 
     ranks: int
@@ -83,6 +85,7 @@ class SkeletonFacts:
     calibration: Calibration | None
     mix_error: float | None = None
     method: str = "whole-events"
+    unmeasured_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

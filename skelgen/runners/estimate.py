@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
-from skelgen.prediction.intervals import interval, median_draws, relative_spread
+from skelgen.prediction.intervals import (
+    interval,
+    median_draws,
+    relative_spread,
+    whole_draws,
+)
 from skelgen.prediction.types import Interval
 from skelgen.runners.interface import Measured
 
@@ -99,6 +104,7 @@ def estimate(
 
     The sum of PET x weight, and the time of the recording that no measured phase
     covers, scaled as the phases are: by what they take here over what they took there.
+    It may be half or twice that, or more where the phases differ by more.
 
     Parameters
     ----------
@@ -124,8 +130,12 @@ def estimate(
     for number, (stored, times) in pairs.items():
         draws = draws + _factors(stored, times, generator) * parts_s[number]
     draws *= middle / math.fsum(parts_s.values())
-    error = np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
-    time_s = interval(draws * error, middle)
+    draws *= np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
+    known = _known(signature, pets_s)
+    slower = relative_spread([time_s / phase.time_s for phase, time_s in known])
+    rest = unmeasured_share(signature, pairs)
+    draws *= whole_draws(rest, generator, spread=slower or 0.0)
+    time_s = interval(draws, middle)
     phases = tuple(
         PhaseTime(
             number=number,
@@ -138,7 +148,7 @@ def estimate(
         for number, (stored, times) in pairs.items()
     )
     reasons = (*uncovered(signature, pairs), *_too_wide(time_s), *doubts)
-    return Estimate(phases, time_s, reasons, _known(signature, pets_s))
+    return Estimate(phases, time_s, reasons, known)
 
 
 #: Times of the occurrences of a phase, of each as many as it was executed [s].
@@ -225,10 +235,7 @@ def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str
             f"{outside:.0%} of the application's time is in no relevant phase "
             f"(at most {_LARGEST_UNCOVERED:.0%} is trusted); lower --relevance"
         )
-    groups = {one.group for one in signature.phases if one.phase.number in measured}
-    left_out = math.fsum(
-        one.phase.share for one in signature.phases if one.group not in groups
-    )
+    left_out = unmeasured_share(signature, measured) - outside
     if left_out > _LARGEST_LEFT_OUT:
         reasons.append(
             f"phases with {left_out:.0%} of the application's time come too late to be "
@@ -237,10 +244,21 @@ def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str
     return tuple(reasons)
 
 
+def unmeasured_share(signature: PhaseSignature, measured: Collection[int]) -> float:
+    """Return the share of the time that phases with these numbers do not tell [1].
+
+    They tell that of all phases that only differ from one of them in their time.
+    """
+    groups = {one.group for one in signature.phases if one.phase.number in measured}
+    told = (one.phase.share for one in signature.phases if one.group in groups)
+    return max(0.0, 1.0 - math.fsum(told))
+
+
 def _too_wide(time_s: Interval) -> tuple[str, ...]:
     if time_s.half_width <= _WIDEST:
         return ()
     return (
         f"the interval is too wide: {time_s.half_width:.0%} to both sides, at most "
-        f"{_WIDEST:.0%} is trusted; measure more occurrences: --share, --backend live",
+        f"{_WIDEST:.0%} is trusted; measure more occurrences (--share, --backend live) "
+        "or phases (skelgen phases --relevance)",
     )

@@ -16,7 +16,7 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.predict import PHASES
 from skelgen.prediction.types import SkeletonFacts
 from skelgen.runners.application import application_of
-from skelgen.runners.estimate import paet_s, uncovered
+from skelgen.runners.estimate import paet_s, uncovered, unmeasured_share
 from skelgen.runners.execute import limit_s
 from skelgen.runners.interface import Application
 from skelgen.runners.live import LiveRun
@@ -65,6 +65,9 @@ class PhaseProgram:
             environment=known.environment,
             calibration=None,
             method=PHASES,
+            unmeasured_share=unmeasured_share(
+                known, {one.phase for one in self.plan.wanted}
+            ),
         )
 
     @property

@@ -126,6 +126,16 @@ def test_the_error_of_the_method_is_part_of_the_interval():
     assert found.time_s.half_width == pytest.approx(1.64 * MODEL_ERROR, rel=0.15)
 
 
+def test_time_that_was_not_measured_widens_the_interval():
+    whole, part = (
+        predicted(replace(FACTS, unmeasured_share=share), runs_s=(3.0,) * 3).time_s
+        for share in (0.0, 0.1)
+    )
+    assert part.p95 > 1.03 * whole.p95
+    assert part.p5 < 0.98 * whole.p5
+    assert part.p50 == whole.p50
+
+
 @pytest.mark.parametrize(
     ("change", "telling"),
     [

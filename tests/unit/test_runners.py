@@ -228,6 +228,21 @@ def test_what_no_phase_covers_is_scaled_as_the_phases_are():
     assert paet_s(known, measured(1, [0.2, 0.2])) == pytest.approx(2 * 5.4)
 
 
+def test_the_interval_holds_half_and_twice_of_what_was_not_measured():
+    never = phase(2, first=500, weight=1, time_s=0.4)
+    for known in (signature(MAIN, outside_s=0.4), signature(MAIN, never)):
+        found = estimate(known, measured(1, [0.1] * 9), np.random.default_rng(1))
+        assert found.time_s.p50 == pytest.approx(5.4)
+        assert found.time_s.p5 == pytest.approx(5.2, abs=0.07)
+        assert found.time_s.p95 == pytest.approx(5.8, abs=0.07)
+        assert found.verdict == "trust"
+    # Phases of which one takes as long as there and the other four times as long.
+    known = signature(MAIN, phase(2, 500, 50, 0.1), outside_s=0.4)
+    times = [*measured(1, [0.1] * 9), *measured(2, [0.4] * 9)]
+    wide = estimate(known, times, np.random.default_rng(1)).time_s
+    assert wide.p95 / wide.p50 - 1 > 2 * 0.4 / known.application_s
+
+
 def test_a_large_part_that_was_not_measured_is_not_trusted():
     known = signature(MAIN, replace(LATE, phase=replace(LATE.phase, time_s=5.0)))
     found = estimate(known, measured(1, [0.1]), np.random.default_rng(1))

@@ -12,6 +12,7 @@ from skelgen.errors import UsageError
 from skelgen.launch import Host, parse_command
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.page import write_page
+from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.signatures import SIGNATURE_FILE
 from skelgen.prediction import Calibration, Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
@@ -79,7 +80,7 @@ def phase_program(path: Path, through: Through) -> PhaseProgram | None:
     through : Through
         How runs reach their hosts.
     """
-    from skelgen.phases.store import PHASES_FILE, load
+    from skelgen.phases.store import PHASES_FILE
     from skelgen.prediction.store import FACTS_FILE
     from skelgen.runners.program import program_of
 
@@ -89,7 +90,7 @@ def phase_program(path: Path, through: Through) -> PhaseProgram | None:
     folder = file.parent.absolute()
     return program_of(
         file,
-        load(file),
+        phases(file),
         runner_of=partial(through.runner, folder=folder),
         workspace=folder,
     )

@@ -119,9 +119,18 @@ def test_a_run_that_repeats_nothing_is_told_to_take_a_skeleton(capsys, tmp_path)
         writer.event("MPI_Barrier", 90000, 9)
         writer.event("MPI_Bcast", 90000, 9, peer=0, count_a=1, type_a=8)
         writer.finish()
-        writer.save(tmp_path)
-    assert run(["phases", str(tmp_path)]) == 0
-    assert "build a skeleton" in capsys.readouterr().err
+        writer.save(tmp_path / "run")
+    stored = str(tmp_path / "signature")
+    for words in (
+        ["phases", str(tmp_path / "run"), "-o", stored],
+        ["phases", stored],
+        ["measure", stored],
+        ["predict", stored],
+        ["select", stored, "--from", "n[1-4]"],
+    ):
+        # Of a run that was recorded by hand there is nothing to launch.
+        assert run(words) == (0 if words[0] == "phases" else 2)
+        assert capsys.readouterr().err.count("build a skeleton") == 1
 
 
 def test_the_logical_trace_shows_messages_from_earlier_to_later_ticks(capsys, recorded):

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.phases import agree, found, known
 from skelgen.events import Kind, collect, function_info
+from skelgen.pipeline.phasing import of_run
 from skelgen.signature.store import load
 from skelgen.skeleton.methods import planner
 from skelgen.skeleton.plan import plan
@@ -112,6 +114,34 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
     assert measured["ratio"] > 0  # no more is certain of short runs on a busy machine
     only = skelgen(tmp_path, "predict", "skel", "--budget", "1s")["sets"][0]
     assert only["p5_s"] <= only["predicted_s"] <= only["p95_s"]
+
+
+#: Iterations of loops are clearly more or clearly less than 1 % of any share of the
+#: time, however long the program waits for its start and end.
+PHASES = [
+    Example("heat2d", 2, ("64", "2000")),
+    Example("conjugate_gradient", 2, ("10000", "4", "50")),
+    Example("bucket_sort", 2, ("10000", "200")),
+    Example("wavefront", 2, ("16", "800", "4")),
+    Example("two_phases", 2, ("500", "200", "200")),
+    Example("master_worker", 2, ("200", "200", "1000")),
+    Example("jacobi", 2, ("50000", "100")),
+]
+
+
+@pytest.mark.parametrize("example", PHASES, ids=lambda example: example.name)
+def test_phases_are_what_an_example_does_again_and_again(
+    example: Example, tmp_path: Path
+) -> None:
+    command = [*program(example, tmp_path), *example.arguments]
+    launch = ["mpirun", "-n", str(example.ranks)]
+    skelgen(tmp_path, "record", "-o", "run", "--", *launch, *command)
+    phases, signature, _ = of_run(tmp_path / "run")
+    expected = known(example.name, *example.arguments)
+    assert agree(found(phases), expected), found(phases)
+    assert signature.predicted_s == pytest.approx(
+        signature.application_s * signature.covered_share
+    )
 
 
 def test_a_second_recording_has_the_same_ticks(tmp_path: Path) -> None:

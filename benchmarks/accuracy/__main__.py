@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import fcntl
 import math
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +162,7 @@ def _run(options: argparse.Namespace) -> int:
     cluster = Cluster(os.environ.get("TESTBED_NAME", "accuracy"))
     for number in (signal.SIGINT, signal.SIGTERM):  # in the background as well
         signal.signal(number, signal.default_int_handler)
-    with _alone(cluster):
+    with cluster.alone():
         log = Log(options.results)
         try:
             cluster.up(options.hosts)
@@ -178,20 +175,6 @@ def _run(options: argparse.Namespace) -> int:
             return 130
         finally:
             cluster.down()
-
-
-@contextlib.contextmanager
-def _alone(cluster: Cluster) -> Iterator[None]:
-    """Keep other processes off the cluster."""
-    with Path(f"{cluster.state}.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise TestbedError(
-                f"another run uses the cluster {cluster.name}; wait for its end, or "
-                "name another cluster: TESTBED_NAME=..."
-            ) from error
-        yield
 
 
 def _is_there(one: Application) -> bool:

@@ -43,6 +43,18 @@ def said(cluster: Cluster, host: str, script: str) -> str:
     return str(done.stdout).strip()
 
 
+def test_one_run_has_a_cluster_for_itself_and_leaves_no_file() -> None:
+    cluster = Cluster(f"test-{os.getpid()}")
+    for _ in range(2):
+        with (
+            cluster.alone(),
+            pytest.raises(TestbedError, match="another run uses"),
+            cluster.alone(),
+        ):
+            pass
+    assert not list(cluster.state.parent.glob(f"{cluster.state.name}*"))
+
+
 class TestHosts:
     pytestmark = needs_cluster
 

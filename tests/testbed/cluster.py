@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,6 +115,28 @@ class Cluster:
     def shell(self) -> Path:
         """Return the program that runs a command in a host, as ssh would."""
         return self.state / "rsh"
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes that ask for this off the cluster.
+
+        By a name that goes with the process, whatever ends it: a file would have to be
+        removed, and one may be locking it right then.
+
+        Raises
+        ------
+        TestbedError
+            When another process has it.
+        """
+        with socket.socket(socket.AF_UNIX) as taken:
+            try:
+                taken.bind(f"\0{self.state}")
+            except OSError as error:
+                raise TestbedError(
+                    f"another run uses the cluster {self.name}; wait for its end, or "
+                    "name another cluster: TESTBED_NAME=..."
+                ) from error
+            yield
 
     def up(self, hosts: int = 2, *, share: float = 1.0) -> None:
         """Make hosts h1, h2, ... with one core each; an older cluster goes first.

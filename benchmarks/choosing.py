@@ -1,18 +1,16 @@
 """Does ``skelgen select`` choose the best pair of hosts, and what does it cost?
 
-``python benchmarks/choosing.py [--patterns 10] [--steps 2400] [--results FILE]``
+``python benchmarks/choosing.py [--patterns 10] [--steps 1500] [--results FILE]``
 
 A pool of four hosts of half a core on the test cluster (tests/testbed: root, control
 groups, tc). Each pattern puts 0 to 2 busy processes on each host and gives each link a
 rate, at random, but no two hosts the same of both. Then ``select`` orders all six
-pairs, one run at a time, and the truth is the application itself, recorded once on each
-of them. Two pairs without a common host have it at the same time: no host gets more
-than half a core, so four of them just fill two cores, and each has a link of its own
-(measured: such pairs took 1 to 5 % longer than alone, all alike). With fewer cores they
-take turns. A row of the table is a pattern; pairs whose times differ by less than 5 %
-cannot be ordered by one run and do not count in the second figure of Kendall's rank
+pairs, and the truth is the application itself, recorded once on each of them in turn:
+hosts that share a core disturb each other by up to 5 %, so nothing runs at the same
+time. A row of the table is a pattern; pairs whose times differ by less than 5 % cannot
+be ordered by one run and do not count in the second figure of Kendall's rank
 correlation. Every result is written down as it comes, so a run that was stopped goes on
-where it was.
+where it was. It takes 25 minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ import sys
 import sysconfig
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -191,29 +188,10 @@ def measure(bench: Bench, pattern: Pattern, log: JsonLines, budget: str) -> None
         found = bench.select(budget)
         log.append({"pattern": pattern.number, "select": found})
         tell(f"{pattern}: select chose {found['order'][0]['pair']}")
-
-    def record(pair: str) -> None:
-        seconds = bench.record(pair, f"truth-{pair}")
+    for pair in missing:
+        seconds = bench.record(pair, "truth")
         log.append({"pattern": pattern.number, "pair": pair, "seconds": seconds})
         tell(f"{pattern}: {pair} takes {seconds:.1f} s")
-
-    with ThreadPoolExecutor() as pool:
-        for group in turns(missing, int(len(os.sched_getaffinity(0)) // (2 * SHARE))):
-            list(pool.map(record, group))
-
-
-def turns(pairs: Sequence[str], together: int) -> list[list[str]]:
-    """Group pairs: at most so many at the same time, and none with a common host."""
-    groups: list[list[str]] = []
-    for pair in pairs:
-        for group in groups:
-            taken = {host for other in group for host in other.split(",")}
-            if len(group) < together and taken.isdisjoint(pair.split(",")):
-                group.append(pair)
-                break
-        else:
-            groups.append([pair])
-    return groups
 
 
 def tell(line: str) -> None:
@@ -265,9 +243,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     work = ROOT / "build/choosing"
     parser.add_argument("--patterns", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=2400, help="of heat2d")
-    parser.add_argument("--length", type=float, default=0.4, help="of skeletons [s]")
-    parser.add_argument("--budget", default="14s", help="of each selection")
+    parser.add_argument("--steps", type=int, default=1500, help="of heat2d")
+    parser.add_argument("--length", type=float, default=0.32, help="of skeletons [s]")
+    parser.add_argument("--budget", default="8s", help="of each selection")
     parser.add_argument("--results", type=Path, default=work / "results.jsonl")
     parser.add_argument("--report", action="store_true", help="only print the table")
     options = parser.parse_args()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 #: Logging level of what users should know while they wait.
 NOTE = 25
+
+#: What programs say of a file that they miss.
+_NO_FILE = re.compile(r"no such file|(cannot|can't|could not|unable to) open", re.I)
 
 #: How long ranks may take to end after they were asked to [s].
 GRACE_S = 3.0
@@ -69,13 +73,22 @@ class Finished:
     @property
     def complaint(self) -> str:
         """Return the line of its output that says best what went wrong."""
-        lines = [line.strip() for line in f"{self.errors}\n{self.output}".splitlines()]
-        telling = [
-            line
-            for line in lines
-            if any(char.isalpha() for char in line) and not line.startswith("=")
-        ]
-        return telling[0][:200] if telling else "it printed nothing"
+        return telling_line(f"{self.errors}\n{self.output}")
+
+
+def telling_line(text: str) -> str:
+    """Return the line that says best what went wrong.
+
+    It tells of a file that is not there, or is the first one: what launchers say of the
+    end may stand before what the program said.
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    telling = [
+        line
+        for line in lines
+        if any(char.isalpha() for char in line) and not line.startswith("=")
+    ] or ["it printed nothing"]
+    return next(filter(_NO_FILE.search, telling), telling[0])[:200]
 
 
 class Started:

@@ -60,7 +60,7 @@ def application_of(
         )
     if not command and (changes := changed_files(signature.files)):
         raise InputError(
-            f"{changes[0]}: its phases may be others now; record it again, or name the "
+            f"{changes[0]}; put back what was recorded, record it again, or name the "
             "program to measure after --"
         )
     with contextlib.chdir(folder if folder.is_dir() else Path.cwd()):
@@ -73,7 +73,7 @@ def application_of(
             f"the command starts {launch.ranks} ranks, the phase signature is of "
             f"{signature.ranks}; record the application with {launch.ranks}"
         )
-    return Application(
+    application = Application(
         launch=launch,
         ranks=signature.ranks,
         folder=folder if folder.is_dir() else None,
@@ -82,7 +82,22 @@ def application_of(
         runner=runner_of(launcher) if runner_of is not None else None,
         workspace=workspace,
         files=tuple(name for name, _ in signature.files),
-    ), doubts
+    )
+    if not application.elsewhere:
+        _check_input(application)
+    return application, doubts
+
+
+def _check_input(application: Application) -> None:
+    """Refuse a launch that names a file as the recording did, which is not here."""
+    recorded = {Path(name).name for name in application.files[1:]}
+    for word in application.launch.program[1:]:
+        file = application.place / word
+        if file.name in recorded and not file.exists():
+            raise InputError(
+                f"{file} is missing, which the application read in the recording; copy "
+                "it there, or name it after -- as it is called here"
+            )
 
 
 def _absolute(launch: LaunchCommand) -> LaunchCommand:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from skelgen.errors import ApplicationError
-from skelgen.launch.process import Interrupts
+from skelgen.launch.process import Interrupts, telling_line
 from skelgen.runners.images import (
     Content,
     check_content,
@@ -150,7 +150,7 @@ class ImageRun:
             settings = recorder_variables(self._folder, self._application.launch)
             self._checkpointer.start(
                 self._application.command(settings),
-                (self._application.folder or Path.cwd()).absolute(),
+                self._application.place,
                 dict(self._application.environment),
                 self._folder,
             )
@@ -229,14 +229,12 @@ class ImageRun:
         return f"{name} ended with exit code {code} {where} ({who}): {self._said()}"
 
     def _said(self) -> str:
-        """Return the first line that the application wrote."""
+        """Return the line that the application wrote that says best what went wrong."""
+        texts = []
         for file in (self._folder / "err", self._folder / "out"):
             with contextlib.suppress(OSError):
-                lines = file.read_text(errors="replace").split("\n")
-                telling = [line.strip() for line in lines if line.strip(" =")]
-                if telling:
-                    return telling[0][:200]
-        return "it printed nothing"
+                texts.append(file.read_text(errors="replace"))
+        return telling_line("\n".join(texts))
 
     def _mark(self, marks: _Marks) -> None:
         for rank in self._ranks:

@@ -104,7 +104,7 @@ class Manifest:
 
 def content_of(backend: str, application: Application) -> Content:
     """Return what images of an application hold, without the place."""
-    folder, known = application.folder or Path.cwd(), application.files
+    folder, known = application.place, application.files
     # What else the arguments name is written by the application: it is never the same.
     named = [
         word

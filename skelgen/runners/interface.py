@@ -56,6 +56,11 @@ class Application:
     files: tuple[str, ...] = ()
 
     @property
+    def place(self) -> Path:
+        """Return the working directory."""
+        return (self.folder or Path.cwd()).absolute()
+
+    @property
     def elsewhere(self) -> bool:
         """Return whether ranks may run on other hosts than this one."""
         return (

@@ -162,7 +162,8 @@ class LiveRun:
             if (time_s := mean_s(ranks, one)) is not None
         ]
         if len(found) < len(self._wanted):
-            raise ApplicationError(_too_short(ranks, self._wanted))
+            place = self._application.place
+            raise ApplicationError(_too_short(ranks, self._wanted, place))
         for one in self._wanted:
             _check_functions(ranks, one)
         return tuple(found)
@@ -212,7 +213,8 @@ class LiveRun:
         if done.exit_code:
             return (
                 f"{name} failed with exit code {done.exit_code} before its phases were "
-                f"measured ({who}): {done.complaint}"
+                f"measured ({who}): {done.complaint}; is its "
+                f"input in {self._application.place}?"
             )
         if (reason := failure_of(done)) is not None:
             return f"{name} {reason}"
@@ -224,7 +226,9 @@ class LiveRun:
         return f"{name} ended and {who} told no times: {why}"
 
 
-def _too_short(ranks: Sequence[RankTimes], wanted: Sequence[Wanted]) -> str:
+def _too_short(
+    ranks: Sequence[RankTimes], wanted: Sequence[Wanted], place: Path
+) -> str:
     last = wanted[-1]
     ended = (rank for rank, one in enumerate(ranks) if one.end not in STOPPED)
     if (short := next(ended, None)) is None:
@@ -235,7 +239,7 @@ def _too_short(ranks: Sequence[RankTimes], wanted: Sequence[Wanted]) -> str:
     return (
         f"the application ended after {ranks[short].count} calls of rank {short}; in "
         f"the recording phase {last.phase} was over after {int(last.end[short])}: it "
-        "does less work than then; record it again"
+        f"does less work than then; is its input in {place}? Or record it again"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from skelgen import pipeline
 from skelgen.errors import ApplicationError, InputError, UsageError
 from skelgen.launch.through import NEAREST
 from skelgen.phases import Parameters
-from skelgen.phases.store import load
+from skelgen.phases.store import load, save
 from skelgen.runners.plan import Extent, in_one_run
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
@@ -114,8 +115,21 @@ def test_less_work_than_was_recorded_is_named(
 def test_a_program_that_fails_is_named_with_its_exit_code(
     launch: Callable[..., list[str]], stored: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ApplicationError, match="failed with exit code"):
+    with pytest.raises(ApplicationError, match=r"failed with exit code .* input in /"):
         pipeline.measure(stored, launch("10", str(tmp_path / "missing")))
+
+
+def test_input_that_is_not_there_is_named_before_anything_runs(
+    launch: Callable[..., list[str]], stored: Path, tmp_path: Path
+) -> None:
+    known = load(stored)
+    files = (*known.files, ("/recorded/in.lj", 64 * "0"))
+    save(replace(known, files=files), tmp_path / "phases.yaml")
+    with pytest.raises(InputError, match=r"in.lj is missing, .* copy it there"):
+        pipeline.measure(tmp_path, launch("10", str(tmp_path), "here/in.lj"))
+    with pytest.raises(InputError, match=r"in.lj is missing; put back"):
+        pipeline.measure(tmp_path)
+    assert not list(tmp_path.glob("rank-*"))
 
 
 def test_another_number_of_ranks_is_refused(

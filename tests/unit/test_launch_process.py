@@ -107,3 +107,7 @@ def test_the_first_telling_line_is_the_complaint():
     done = Finished(("mpirun",), 255, 0.1, "", errors)
     assert done.complaint == "ssh: Could not resolve hostname n9"
     assert Finished(("a",), 1, 0.1, "", "").complaint == "it printed nothing"
+    # The launcher's stderr comes first, and says less of what happened.
+    said = "ERROR on proc 0: Cannot open input script in.lj: No such file or directory"
+    done = Finished(("mpirun",), 1, 0.1, f"LAMMPS\n{said}\n", "Abort(1) on node 0\n")
+    assert done.complaint == said

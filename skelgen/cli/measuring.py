@@ -75,8 +75,11 @@ def measure(
         ),
     ] = "6%",
     restores: Annotated[
-        int, typer.Option(help="Executions of each image (criu, dmtcp).", min=1)
-    ] = 3,
+        int | None,
+        typer.Option(
+            help="Executions of each image (criu, dmtcp).", min=1, show_default="3"
+        ),
+    ] = None,
     images: Annotated[
         Path | None,
         typer.Option(
@@ -100,6 +103,11 @@ def measure(
         raise UsageError(f"--backend {backend}: expected {', '.join(known)}")
     if hosts and hostfile is not None:
         raise UsageError("give --hosts or --hostfile, not both")
+    if backend == "live" and (restores, images) != (None, None):
+        raise UsageError(
+            "--backend live makes no images: leave --restores and --images out, or "
+            "give --backend criu"
+        )
     found = parse_hosts(hosts) if hosts else ()
     with progress_bar() as progress:
         done = pipeline.measure(

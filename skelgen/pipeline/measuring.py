@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: Executions of each image unless told.
+_RESTORES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -57,7 +60,7 @@ def measure(
     backend: str = "auto",
     hosts: Sequence[Host] = (),
     extent: Extent | None = None,
-    restores: int = 3,
+    restores: int | None = None,
     images: Path | None = None,
     through: Through = NEAREST,
     progress: Progress = NO_PROGRESS,
@@ -76,8 +79,8 @@ def measure(
         Where it runs; where the command says when empty.
     extent : Extent, optional
         How much is executed.
-    restores : int
-        Executions of each image, where there are images.
+    restores : int, optional
+        Executions of each image, where there are images; 3 when None.
     images : Path, optional
         Folder where images are kept; they are removed when None.
     through : Through
@@ -126,7 +129,7 @@ def _executed(
     extent: Extent,
     *,
     backend: str,
-    restores: int,
+    restores: int | None,
     images: Path | None,
     progress: Progress,
 ) -> tuple[str, Execution]:
@@ -136,8 +139,19 @@ def _executed(
     from skelgen.runners.execute import execute
 
     chosen, plan = choose(backend, signature, extent, application, images=images)
+    if chosen.name == "live" and (restores, images) != (None, None):
+        logger.warning(
+            "it runs until its phases come and makes no images: --restores and "
+            "--images have no effect; give --backend criu to have some"
+        )
     try:
-        done = execute(chosen, application, plan, restores=restores, progress=progress)
+        done = execute(
+            chosen,
+            application,
+            plan,
+            restores=restores or _RESTORES,
+            progress=progress,
+        )
     except (ApplicationError, MachineError) as error:
         if application.runner is not None and isinstance(error, ApplicationError):
             told = explained(str(error), application.runner, application.hosts)

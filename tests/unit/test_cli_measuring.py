@@ -71,6 +71,8 @@ def test_reasons_not_to_trust_are_said_and_strict_fails(capsys, measured):
         (["--backend", "magic"], "--backend magic: expected auto, live"),
         (["--share", "200%"], "--share"),
         (["--hosts", "a", "--hostfile", "b"], "not both"),
+        (["--backend", "live", "--restores", "2"], "live makes no images"),
+        (["--backend", "live", "--images", "d"], "live makes no images"),
     ],
 )
 def test_words_that_make_no_sense_are_refused(capsys, words, text):

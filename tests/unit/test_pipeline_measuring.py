@@ -42,6 +42,15 @@ def test_without_a_checkpoint_the_application_runs_until_its_phases(executed, ca
     assert "a graphics card is open; running until" in caplog.text
 
 
+def test_images_that_are_not_made_are_told(executed, caplog, tmp_path):
+    pipeline.measure(STORED, backend="live")
+    assert "no effect" not in caplog.text
+    for given in ({"restores": 2}, {"images": tmp_path}):
+        caplog.clear()
+        pipeline.measure(STORED, backend="live", **given)
+        assert "--restores and --images have no effect" in caplog.text
+
+
 def test_a_way_that_was_named_is_the_only_one(executed):
     with pytest.raises(ApplicationError, match="graphics"):
         pipeline.measure(STORED, backend="criu")

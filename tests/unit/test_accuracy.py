@@ -108,7 +108,7 @@ class TestErrors:
             for key, run in TWO.measured.items()
         }
         first = judged(replace(TWO, measured=kept), "skeleton")[0]
-        predicted_s = 20.0 + (4.4 - 2.0) / 0.11
+        predicted_s = 4.4 / 0.11 + (20.0 - 2.0 / 0.11) * 2.0 / 4.4
         assert first.error == pytest.approx(predicted_s / 40.0 - 1)
 
     def test_the_needed_model_error_just_reaches_the_truth(self) -> None:
@@ -291,21 +291,44 @@ class TestResultsFile:
             JsonLines(Path("/dev/full")).append({})
 
 
-def test_a_command_beside_the_cluster_that_hangs_is_ended(tmp_path: Path) -> None:
-    one = Application("a", 2, "./a", "", "", "", "")
-    (tmp_path / "a/2-ranks").mkdir(parents=True)
-    bench = Bench(
+def bench_in(folder: Path) -> Bench:
+    return Bench(
         cluster=Cluster("none"),
         hosts=(),
-        folder=tmp_path,
+        folder=folder,
         design=TestOrder.DESIGN,
         quiet="",
         slow="",
         limit_s=1.0,
         end_s=0.0,
         known={},
-        log=Log(tmp_path / "results.jsonl"),
+        log=Log(folder / "results.jsonl"),
     )
+
+
+@pytest.mark.parametrize(
+    ("steal", "made"), [([0.02], 1), ([0.4, 0.1, 0.03], 3), ([0.4, 0.3, 0.2, 0.1], 3)]
+)
+def test_a_run_that_other_guests_disturbed_is_made_again(
+    steal: list[float], made: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(float(number) for number in range(1, 9))
+    shares = iter(steal)
+    monkeypatch.setattr(Bench, "share", lambda *_: None)
+    monkeypatch.setattr(Bench, "_run", lambda *_: (next(times), 0.5))
+    monkeypatch.setattr("benchmarks.accuracy.measure.stolen", lambda _: next(shares))
+    bench, key = bench_in(tmp_path), Key("a", "quiet", "application", 0.0, 0)
+    one = Application("a", 2, "./a", "", "", "", "")
+    bench._trial(one, SCENARIOS[0], key)
+    assert bench.known == {key: Run(float(made), 0.5, steal[made - 1])}
+    assert read(tmp_path / "results.jsonl").measured == bench.known
+    assert (tmp_path / "results.jsonl").read_text().count("\n") == made
+
+
+def test_a_command_beside_the_cluster_that_hangs_is_ended(tmp_path: Path) -> None:
+    one = Application("a", 2, "./a", "", "", "", "")
+    (tmp_path / "a/2-ranks").mkdir(parents=True)
+    bench = bench_in(tmp_path)
     with pytest.raises(RunError, match=r"did not end within 0\.1 s and was ended"):
         bench._command(["sleep", "99"], one, 0.1)
 

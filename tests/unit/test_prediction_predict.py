@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skelgen.launch import Host
 from skelgen.prediction import Calibration, SkeletonFacts
@@ -15,6 +17,7 @@ from skelgen.prediction.predict import (
     PHASES,
     predict,
     ratio,
+    scaled,
     verdict,
 )
 
@@ -54,10 +57,32 @@ def predicted(facts: SkeletonFacts = FACTS, runs_s=STEADY, *, bound: float = 0.0
     )
 
 
+@given(
+    quiet_s=st.floats(0.1, 10.0),
+    scale=st.floats(1.0, 1000.0),
+    off=st.floats(1 / 1.5, 1.5),
+    longer=st.floats(1.0, 50.0),
+)
+def test_a_prediction_begins_at_the_quiet_time_and_nears_the_scaled_one(
+    quiet_s, scale, off, longer
+):
+    application_s = scale * quiet_s * off
+
+    def after(times: float) -> float:
+        return float(scaled(quiet_s * times, application_s, quiet_s, scale))
+
+    assert after(1.0) == pytest.approx(application_s)
+    assert after(0.5) == pytest.approx(0.5 * application_s)
+    assert after(1.1 * longer) > after(longer)
+    differ = after(longer) / (scale * quiet_s * longer) - 1
+    assert abs(differ) <= abs(off - 1) / longer**2 + 1e-9
+
+
 def test_what_the_skeleton_takes_longer_counts_by_the_part_that_was_kept():
     found = predicted()
     assert found.ratio == pytest.approx(10.0)
-    expected_s = 20.0 + (3.0 - 2.0) * 20.5 / 2.1
+    scale = 20.5 / 2.1
+    expected_s = scale * 3.0 + (20.0 - scale * 2.0) * 2.0 / 3.0
     assert found.time_s.p50 == pytest.approx(expected_s)
     assert found.time_s.p5 < expected_s < found.time_s.p95
     assert found.verdict == "trust"
@@ -85,7 +110,8 @@ def test_a_calibration_of_another_run_than_the_recorded_one_is_doubted(off, doub
     known = replace(MEASURED, application_runs_s=(application_s,) * 3)
     found = predicted(replace(FACTS, calibration=known))
     scale = 20.5 / 2.1 * (off if off > 1.5 else 1.0)
-    assert found.time_s.p50 == pytest.approx(application_s + scale * (3.0 - 2.0))
+    differ_s = application_s - scale * 2.0
+    assert found.time_s.p50 == pytest.approx(scale * 3.0 + differ_s * 2.0 / 3.0)
     told = [reason for reason in found.reasons if "another run or input" in reason]
     assert bool(told) == doubted
     assert found.verdict == ("do not trust" if doubted else "trust")
@@ -109,6 +135,15 @@ def test_runs_of_phases_are_not_to_be_calibrated():
     noisy = predicted(phases, runs_s=(3.0, 3.6, 2.5))
     assert any("interval is too wide" in reason for reason in noisy.reasons)
     assert not any("calibrat" in reason for reason in noisy.reasons)
+
+
+def test_an_application_that_varies_says_nothing_about_runs_of_its_skeleton():
+    varying = replace(MEASURED, application_runs_s=(20.0, 22.0, 18.0))
+    facts = replace(FACTS, calibration=varying)
+    near = predicted(facts, runs_s=(2.0, 2.0)).time_s.half_width
+    assert near > 2 * predicted(runs_s=(2.0, 2.0)).time_s.half_width
+    far = predicted(facts, runs_s=(20.0, 20.0)).time_s.half_width
+    assert far < 1.2 * predicted(runs_s=(20.0, 20.0)).time_s.half_width
 
 
 def test_a_noisy_calibration_widens_the_interval():

@@ -46,6 +46,7 @@ from skelgen.events.functions import TWO_SIDED
 from skelgen.events.types import (
     COMPLETED,
     EXPOSED,
+    FAILED_POLL,
     HOLES,
     IN_PLACE,
     NO_COMMUNICATOR,
@@ -58,7 +59,7 @@ from skelgen.events.types import (
 )
 
 WORLD = 0
-_FLAGS = {"inplace": IN_PLACE, "holes": HOLES}
+_FLAGS = {"inplace": IN_PLACE, "holes": HOLES, "failed": FAILED_POLL}
 _WITHOUT_COMMUNICATOR = {Kind.START, Kind.COMPLETE, Kind.RELEASE, Kind.LOCAL}
 
 

@@ -17,7 +17,8 @@ where the recording does, behind the creation of its first communicator.
 A **boundary** c of a rank is reached when its count is c and it enters its next call
 that counts, the one with index c from 0, or ``MPI_Finalize``. The boundary's time is
 the end of the last recorded call before that one, whether that counts or not (a
-completion, say); that of boundary 0 the return from ``MPI_Init``. So an occurrence of
+completion, say); that of boundary 0 the return from ``MPI_Init``, or when measured the
+end of a completion or poll before the first call that counts. So an occurrence of
 a phase with ``begin`` b and ``end`` e is the calls with index b to e - 1, and its time
 on the rank is the time of boundary e less that of boundary b. A rank with b = e takes
 no part.
@@ -45,6 +46,13 @@ def counts(function: str) -> bool:
     return function_info(name).begins and name != "MPI_Win_test"
 
 
+def counted(calls: Calls) -> NDArray[np.bool_]:
+    """Say which calls count."""
+    of_function = np.array([counts(name) for name in calls.functions], np.bool_)
+    found: NDArray[np.bool_] = of_function[calls.shapes["function"]][calls.shape]
+    return found
+
+
 def event_counts(calls: Calls, cut: NDArray[np.int64]) -> NDArray[np.int64]:
     """Turn numbers of calls of each rank into event counts.
 
@@ -58,10 +66,9 @@ def event_counts(calls: Calls, cut: NDArray[np.int64]) -> NDArray[np.int64]:
     -------
     (ranks, m) int64 array
     """
-    of_function = np.array([counts(name) for name in calls.functions], np.bool_)
-    of_shape = of_function[calls.shapes["function"]]
+    counting = counted(calls)
     found = np.empty_like(cut)
     for rank, (begin, end) in enumerate(pairwise(calls.first)):
-        before = np.concatenate([[0], np.cumsum(of_shape[calls.shape[begin:end]])])
+        before = np.concatenate([[0], np.cumsum(counting[begin:end])])
         found[rank] = before[cut[rank]]
     return found

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, Kind, function_info
 from skelgen.events.types import FAILED_POLL
 from skelgen.matching import Matching
+from skelgen.phases.counts import counted
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -28,7 +29,8 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
 
     What a rank calls on its own between two events, such as a receive from nobody,
     belongs to the later one, but for what a completion follows: at a cut all requests
-    are complete if they ever are between the two.
+    are complete if they ever are between the two. Polls before the first call that
+    counts belong to the earlier one: at that call ranks stop, and take the time.
 
     Parameters
     ----------
@@ -49,11 +51,15 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     side = np.searchsorted(bound, np.maximum(position, 0), "right")
     _close(side, calls, matching, *_needs(calls, matching, event, complete))
     side[~(event | complete)] = len(bound) - 1
+    counting = counted(calls)
     found = np.empty((calls.ranks, len(bound)), np.int64)
     for rank, (begin, end) in enumerate(pairwise(calls.first)):
         backwards = side[begin:end][::-1]
         np.minimum.accumulate(backwards, out=backwards)
-        found[rank] = np.searchsorted(side[begin:end], np.arange(len(bound)), "right")
+        cut = np.searchsorted(side[begin:end], np.arange(len(bound)), "right")
+        places = np.append(np.flatnonzero(counting[begin:end]), end - begin)
+        found[rank] = places[np.searchsorted(places, cut)]
+    found[:, :1] = 0  # the run begins where it does
     return found
 
 

@@ -246,6 +246,25 @@ def test_a_rank_that_probes_before_it_is_stopped_finds_the_message():
     assert np.array_equal(answers // 3, sends // 2)
 
 
+def test_a_boundary_has_its_time_behind_the_polls_before_its_call():
+    """There a rank that is measured takes it: it cannot know what a poll precedes."""
+    events = builders.events("""
+    rank 0-1
+      repeat 30 {
+        100 Iprobe from=1 tag=1 failed
+        100 Barrier
+      }
+    """)
+    found = of_events(events)
+    assert len(found.phase) >= 30
+    for rank, first in enumerate(events.calls.first[:-1]):
+        begins = found.cut[rank, 1:-1]
+        assert (begins % 2 == 1).all()
+        polled_ns = events.leave_ns[first + begins - 1]
+        assert found.time_ns[rank, 0] == polled_ns[0] - events.begin_ns[rank]
+        assert np.array_equal(found.time_ns[rank, 1:-1], np.diff(polled_ns))
+
+
 @given(st.integers(0, 2**32))
 @settings(max_examples=100, deadline=None)
 def test_all_ranks_of_a_random_program_come_to_each_cut(seed):

@@ -4,11 +4,12 @@ A prediction is wrong by drift when application and skeleton meet different stat
 the machine in one scenario and not in the quiet one. So within a *block* (one scenario)
 every skeleton runs right before and right after the application, in mirrored order:
 whatever drifts linearly cancels in each block. The application runs twice: equal runs
-of programs that live in caches differ by 10 %. All predictions share the quiet times,
-so a quiet block stands before, between and behind all others: one application run and
-one of each skeleton, in every second of these blocks in the other order. Odd repeats
-take all blocks backwards. All applications have their first repeat before any has its
-second.
+of programs that live in caches differ by 10 %. Skeletons run four times: short runs
+differ more, and `skelgen predict` makes three at least. All predictions share the quiet
+times, so a quiet block stands before, between and behind all others: one application
+run and one of each skeleton, in every second of these blocks in the other order. Odd
+repeats take all blocks backwards. All applications have their first repeat before any
+has its second.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def _block(
     if small and not scenario.hosts:
         middle.append((scenario.name, SMALL, 0.0))
     if scenario != scenario.reference:
-        return [*skeletons, *middle, application, *skeletons[::-1]]
+        twice = [*skeletons, *skeletons[::-1]]
+        return [*twice, *middle, application, *twice]
     forwards = [*skeletons, *middle]
     # Quiet blocks stand at places 0, 2, 4.
     return forwards[::-1] if place % 4 else forwards

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -189,6 +190,9 @@ class TestOrder:
                 runs = [(key.what, key.length_s) for key in keys]
                 assert runs == runs[::-1]
                 assert runs[len(runs) // 2] == ("application", 0.0)
+                counted = Counter(runs)
+                assert counted.pop(("application", 0.0)) == 2
+                assert set(counted.values()) == {4}
 
     def test_quiet_blocks_stand_around_all_others_in_turned_order(self) -> None:
         design = replace(self.DESIGN, scenarios=SCENARIOS[1:6])

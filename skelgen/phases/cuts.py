@@ -45,11 +45,13 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     -------
     (ranks, o + 1) int64 array
     """
-    event = matching.group >= 0
+    group = _groups(calls, matching)
+    event = group >= 0
     complete = _of_kind(calls, Kind.COMPLETE)
     # The first bound that each call is before; it only ever rises.
     side = np.searchsorted(bound, np.maximum(position, 0), "right")
-    _close(side, calls, matching, *_needs(calls, matching, event, complete))
+    needs = _needs(calls, matching, event, complete)
+    _close(side, calls, matching, group, *needs)
     side[~(event | complete)] = len(bound) - 1
     counting = counted(calls)
     found = np.empty((calls.ranks, len(bound)), np.int64)
@@ -61,6 +63,24 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
         found[rank] = places[np.searchsorted(places, cut)]
     found[:, :1] = 0  # the run begins where it does
     return found
+
+
+def _groups(calls: Calls, matching: Matching) -> Ints:
+    """Return the event of each call, with those that make communicators of other ranks.
+
+    Whom MPI_Comm_create_group and MPI_Intercomm_create wait for is not known: the k-th
+    such call of each rank is taken to be one with the k-th of all others.
+    """
+    group, groups = matching.group.copy(), matching.groups
+    of_shape = calls.shapes["function"]
+    for number, name in enumerate(calls.functions):
+        if function_info(name).kind is Kind.COMMUNICATOR:
+            for begin, end in pairwise(calls.first):
+                own = of_shape[calls.shape[begin:end]] == number
+                rows = begin + np.flatnonzero(own & (group[begin:end] < 0))
+                group[rows] = groups + np.arange(len(rows))
+            groups = max(groups, int(group.max(initial=-1)) + 1)
+    return group
 
 
 def _of_kind(calls: Calls, kind: Kind) -> Mask:
@@ -103,18 +123,23 @@ def _needs(
 
 
 def _close(
-    side: Ints, calls: Calls, matching: Matching, needing: Ints, needed: Ints
+    side: Ints,
+    calls: Calls,
+    matching: Matching,
+    group: Ints,
+    needing: Ints,
+    needed: Ints,
 ) -> None:
     """Raise sides until each call is behind the cuts that what it needs is behind."""
-    alone = matching.group < 0  # not called by several ranks together
+    alone = group < 0  # not called by several ranks together
     alone[matching.send_call] = alone[matching.receive_call] = True
     together = np.flatnonzero(~alone | (matching.collective_done >= 0))
-    group = matching.group[together]
+    group = group[together]
     before = np.zeros_like(side)
     while not np.array_equal(side, before):
         before[:] = side
         np.maximum.at(side, needing, side[needed])
-        latest = np.zeros(matching.groups, np.int64)
+        latest = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
         np.maximum.at(latest, group, side[together])
         side[together] = latest[group]
         for begin, end in pairwise(calls.first):

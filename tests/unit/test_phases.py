@@ -246,6 +246,33 @@ def test_a_rank_that_probes_before_it_is_stopped_finds_the_message():
     assert np.array_equal(answers // 3, sends // 2)
 
 
+def test_ranks_that_make_a_communicator_of_their_own_do_so_on_one_side_of_a_cut():
+    events = builders.events("""
+    rank 0
+      repeat 30 {
+        100 Send to=2 tag=1
+        100 Comm_create_group
+      }
+    rank 1
+      repeat 30 {
+        100 Comm_create_group
+        100 Send to=2 tag=1
+      }
+    rank 2
+      repeat 30 {
+        100 Recv from=0 tag=1
+        100 Recv from=1 tag=1
+      }
+    """)
+    found = of_events(events)
+    assert len(found.phase) >= 30
+    first, second = (
+        np.searchsorted(found.cut[rank], np.arange(1 - rank, 60, 2), "right")
+        for rank in (0, 1)
+    )
+    assert np.array_equal(first, second)
+
+
 def test_a_boundary_has_its_time_behind_the_polls_before_its_call():
     """There a rank that is measured takes it: it cannot know what a poll precedes."""
     events = builders.events("""

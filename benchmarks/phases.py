@@ -145,7 +145,7 @@ def rates(events: int, folder: Path) -> str:
 
 
 def chosen(folder: Path, wanted: set[str]) -> list[Application]:
-    programs = applications(folder, wanted, EXAMPLES)
+    programs = applications(folder, wanted - {"lammps"}, EXAMPLES)
     if "jacobi" in wanted and find_spec("mpi4py"):
         jacobi = (sys.executable, str(ROOT / "examples/jacobi.py"), *JACOBI)
         programs.append(Application("jacobi", jacobi))

@@ -172,19 +172,13 @@ SKELGEN_INLINE bool skelgen_matches(const struct skelgen_shape *shape, struct sk
 /* Remember the shape of the event just written and look up what should follow. */
 SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_shape *shape)
 {
-	struct skelgen_prediction *next;
-	uint32_t index = (31 * s->last + shape->id) % SKELGEN_PREDICTIONS;
+	const struct skelgen_link *link = &shape->link;
 
-	*s->slot = shape;
-	s->long_slot->context = s->context;
-	s->long_slot->shape = shape;
-	s->context =
-		s->context << SKELGEN_CONTEXT_SHIFT ^ shape->id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
+	if (unlikely(link->where != s->where || link->version != s->version))
+		skelgen_learn(s, shape);
 	s->last = shape->id;
-	s->slot = &s->predictions[index];
-	next = &s->long_predictions[s->context >> 20];
-	s->long_slot = next;
-	s->predicted = likely(next->context == s->context) ? next->shape : *s->slot;
+	s->where = link->then;
+	s->predicted = link->next;
 }
 
 /* Take an event's counts into the shape's history and predict the next ones. */

@@ -75,6 +75,7 @@ SKELGEN_INLINE void skelgen_unlock(void)
 uint64_t skelgen_host(void);
 bool skelgen_right_library(void);
 void skelgen_header_fill(uint64_t start_ticks, int64_t start_realtime_ns);
+const char *skelgen_program(void);
 struct skelgen_stream *skelgen_stream_new(int thread);
 void skelgen_stream_free(struct skelgen_stream *s);
 void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu_ns);
@@ -131,6 +132,12 @@ uint64_t skelgen_site_deepen(struct skelgen_stream *s, uint64_t site);
 struct skelgen_shape *skelgen_shape_of(struct skelgen_stream *s, const struct skelgen_call *call);
 void skelgen_count_miss(struct skelgen_shape *shape, int64_t a, int64_t b);
 void skelgen_forget(struct skelgen_stream *s, uint64_t handle);
+
+/* predict.c */
+bool skelgen_predictions_open(struct skelgen_stream *s);
+void skelgen_predictions_close(struct skelgen_stream *s);
+void skelgen_predictions_forget(struct skelgen_stream *s);
+void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape);
 
 /* intern.c */
 bool skelgen_interned_open(struct skelgen_interned *interned);

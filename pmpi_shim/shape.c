@@ -73,12 +73,7 @@ static void forget_all(struct skelgen_stream *s)
 	skelgen_map_clear(&s->interned.contents);
 	skelgen_map_clear(&s->interned.bases);
 	s->interned.shape_count = 0;
-	/* The contexts stay, as they do in the reader; their shapes match nothing any more. */
-	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++) {
-		s->predictions[i] = (struct skelgen_shape *)&skelgen_no_shape;
-		s->long_predictions[i].shape = (struct skelgen_shape *)&skelgen_no_shape;
-	}
-	s->predicted = (struct skelgen_shape *)&skelgen_no_shape;
+	skelgen_predictions_forget(s);
 }
 
 static struct skelgen_shape *new_shape(struct skelgen_stream *s)

@@ -64,7 +64,18 @@ struct skelgen_call {
 	uint32_t vector_b;
 };
 
-/* The first 64 bytes are all that most events look at. */
+/*
+ * What happens to the predictions when the event that this belongs to comes where it came
+ * the last time: nothing, they are those already, and then `next` is predicted (predict.c).
+ */
+struct skelgen_link {
+	uint64_t where;   /* `where` of the stream before the event */
+	uint64_t version; /* and its `version`, which is never 0 */
+	uint64_t then;    /* `where` after it */
+	struct skelgen_shape *next;
+};
+
+/* The first 64 bytes and the link are all that most events look at. */
 struct skelgen_shape {
 	uint64_t site;
 	uint64_t comm;
@@ -84,6 +95,7 @@ struct skelgen_shape {
 	uint8_t lag;
 	uint8_t turning; /* 0: the eight last pairs of counts are equal */
 
+	struct skelgen_link link;
 	uint64_t type_b;
 	uint64_t op;
 	int32_t peer2;
@@ -226,8 +238,8 @@ struct skelgen_interned {
 struct skelgen_stream {
 	/* fast path */
 	struct skelgen_shape *predicted;
-	struct skelgen_shape **slot;
-	struct skelgen_prediction *long_slot;
+	uint64_t where;   /* what came before: a place in `predictions`, and a context */
+	uint64_t version; /* of the predictions: how often one changed */
 	uint8_t *write;
 	uint8_t *limit;
 	uint64_t last_end; /* end of the previous event [units] */
@@ -235,11 +247,10 @@ struct skelgen_stream {
 	uintptr_t frame;   /* of the wrapper that its thread is in */
 	uint64_t events;
 	uint64_t requests;
-	uint32_t context;
-	uint32_t last;
-	struct skelgen_shape **predictions;
-	struct skelgen_prediction *long_predictions;
+	uint32_t last; /* shape */
 	bool stopped;
+	struct skelgen_shape **predictions;          /* by the last two shapes */
+	struct skelgen_prediction *long_predictions; /* by the last eight */
 	struct skelgen_requests made;
 
 	/* one event's extras */

@@ -101,29 +101,28 @@ void skelgen_header_fill(uint64_t start_ticks, int64_t start_realtime_ns)
 		header.program[0] = 0;
 }
 
+/* Path of the executable. */
+const char *skelgen_program(void)
+{
+	bool whole = !header.program[sizeof(header.program) - 2];
+
+	return header.program[0] && whole ? (const char *)header.program : "/proc/self/exe";
+}
+
 /* A stream without its file; NULL when memory is short. */
 struct skelgen_stream *skelgen_stream_new(int thread)
 {
 	struct skelgen_stream *s = aligned_alloc(64, (sizeof(*s) + 63) / 64 * 64);
-	struct skelgen_shape *none = (struct skelgen_shape *)&skelgen_no_shape;
 
 	if (!s)
 		return NULL;
 	memset(s, 0, sizeof(*s));
 	s->thread = thread;
-	s->predictions = malloc(SKELGEN_PREDICTIONS * sizeof(*s->predictions));
-	s->long_predictions = calloc(SKELGEN_PREDICTIONS, sizeof(*s->long_predictions));
-	if (!s->predictions || !s->long_predictions || !skelgen_interned_open(&s->interned) ||
+	if (!skelgen_predictions_open(s) || !skelgen_interned_open(&s->interned) ||
 	    !skelgen_requests_open(&s->made)) {
 		skelgen_stream_free(s);
 		return NULL;
 	}
-	for (size_t i = 0; i < SKELGEN_PREDICTIONS; i++)
-		s->predictions[i] = none;
-	s->long_predictions[0].context = UINT32_MAX; /* no entry holds for its own index */
-	s->slot = s->predictions;
-	s->long_slot = s->long_predictions;
-	s->predicted = none;
 	skelgen_folder_name(s);
 	s->special = skelgen.callstack > 1 ? SKELGEN_SPECIAL_STACK : 0;
 	return s;
@@ -134,8 +133,7 @@ void skelgen_stream_free(struct skelgen_stream *s)
 {
 	skelgen_interned_close(&s->interned);
 	skelgen_requests_close(&s->made);
-	free(s->predictions);
-	free(s->long_predictions);
+	skelgen_predictions_close(s);
 	free(s->statuses);
 	free(s->foreign);
 	free(s->held);
@@ -222,10 +220,11 @@ static void free_ended(void)
 	}
 }
 
-/* The stream of a thread that makes its first call. */
+/* The stream of a thread that makes its first call; the gap before that is what making it took. */
 struct skelgen_stream *skelgen_stream_of_thread(void)
 {
 	struct skelgen_stream *s;
+	uint64_t begin = skelgen_ticks();
 
 	pthread_mutex_lock(&skelgen.lock);
 	free_ended();
@@ -235,9 +234,12 @@ struct skelgen_stream *skelgen_stream_of_thread(void)
 		s = NULL;
 	}
 	if (s) {
-		skelgen_stream_begin(s, skelgen_ticks(), skelgen_thread_cpu_ns());
+		skelgen_stream_begin(s, begin, skelgen_thread_cpu_ns());
 		s->next = skelgen.streams;
 		skelgen.streams = s;
+		s->sample_ticks = skelgen_ticks(); /* waiting for the disk is not lost to others */
+		s->overhead = skelgen_now() - s->last_end;
+		s->special |= SKELGEN_SPECIAL_OVERHEAD;
 	}
 	pthread_mutex_unlock(&skelgen.lock);
 	if (!s)

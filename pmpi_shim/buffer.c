@@ -12,8 +12,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/*
+ * Windows grow: a thread that makes a few calls and ends must not pay for room that it never needs.
+ * Cutting a file is dear where that frees blocks.
+ */
 #define FIRST_WINDOW ((size_t)1 << 18)
 #define WINDOW_BYTES ((size_t)1 << 20)
+#define WINDOW_GROWTH 4
 #define SMALLEST_WINDOW ((size_t)1 << 16)
 #define BLOCK ((uint64_t)4096)
 /* Behind `limit` there is room for the longest ordinary event, or for the END record. */
@@ -70,6 +75,15 @@ static uint64_t longest(const struct skelgen_stream *s)
 	return skelgen.max_bytes > others ? skelgen.max_bytes - others : 0;
 }
 
+/* Size of the next window, unless it needs more: a page for a further thread's first one. */
+static size_t usual_window(const struct skelgen_stream *s, size_t page)
+{
+	if (!s->window)
+		return s->thread ? page : FIRST_WINDOW;
+	return s->window_bytes < WINDOW_BYTES / WINDOW_GROWTH ? WINDOW_GROWTH * s->window_bytes
+							      : WINDOW_BYTES;
+}
+
 /* Map the file from the current position on, with room for `bytes` and the margin. */
 static int move_window(struct skelgen_stream *s, size_t bytes)
 {
@@ -77,8 +91,8 @@ static int move_window(struct skelgen_stream *s, size_t bytes)
 	uint64_t at = s->window ? position(s) : 0;
 	uint64_t offset = at & ~(page - 1);
 	uint64_t most = longest(s);
-	size_t least = (bytes + MARGIN + 2 * page) & ~(page - 1);
-	size_t usual = s->window ? WINDOW_BYTES : FIRST_WINDOW;
+	size_t least = (size_t)(at - offset + bytes + MARGIN + page - 1) & ~(page - 1);
+	size_t usual = usual_window(s, page);
 	size_t size = least > usual ? least : usual;
 	uint8_t *window;
 	int error;

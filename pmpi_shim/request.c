@@ -56,20 +56,27 @@ static void share(struct skelgen_requests *table)
 		sched_yield();
 }
 
-/* Whether share() can be relied on. */
+/* Whether share() can be relied on. Asked under the lock of the process, as tables are made. */
 static bool can_share(void)
 {
-	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+	static long commands;
 
+	if (!commands)
+		commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 	return commands > 0 && commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+}
+
+static void wait_for(struct skelgen_requests *table)
+{
+	while (__atomic_test_and_set(&table->locked, __ATOMIC_ACQUIRE))
+		sched_yield();
 }
 
 static void lock(struct skelgen_requests *table, bool own)
 {
 	if (likely(!skelgen.multiple) || (own && skelgen_requests_enter(table)))
 		return;
-	while (__atomic_test_and_set(&table->locked, __ATOMIC_ACQUIRE))
-		sched_yield();
+	wait_for(table);
 	if (!own && !table->shared)
 		share(table);
 }
@@ -151,16 +158,19 @@ bool skelgen_requests_open(struct skelgen_requests *table)
 	return more_queues(table) && more_room(table);
 }
 
-/* Whether all requests are complete; then no other thread has the table locked or will have. */
+/*
+ * Whether all requests of a thread that has ended are complete; then no other thread has the table
+ * locked or will have.
+ */
 bool skelgen_requests_none(struct skelgen_requests *table)
 {
 	bool none;
 
-	lock(table, false);
+	wait_for(table);
 	none = !table->live;
 	for (size_t i = 0; none && i < table->queue_room; i++)
 		none = !table->queues[i].oldest.flags;
-	unlock(table, false);
+	__atomic_clear(&table->locked, __ATOMIC_RELEASE);
 	return none;
 }
 

@@ -45,14 +45,14 @@ static uint32_t module_id(struct skelgen_stream *s, const struct module *module)
 {
 	uint64_t *known = skelgen_map_find(&s->interned.modules, module->base + 1);
 	char resolved[PATH_MAX];
-	const char *path = module->path;
+	const char *path = module->path[0] ? module->path : skelgen_program();
 	uint8_t payload[PATH_MAX + 32];
 	uint8_t *p = payload;
 	uint32_t id = s->interned.next_module;
 
 	if (known)
 		return (uint32_t)*known;
-	if (path[0] != '/' && realpath(path[0] ? path : "/proc/self/exe", resolved))
+	if (path[0] != '/' && realpath(path, resolved))
 		path = resolved;
 	p = skelgen_put_varint(p, id);
 	p = skelgen_put_string(p, path, strnlen(path, PATH_MAX));

@@ -90,10 +90,7 @@ bool skelgen_comm_describe(struct skelgen_comm *comm, enum skelgen_comm_kind kin
 	int *remote = NULL;
 	uint8_t *p;
 
-	/*
-	 * A call with a wrong handle has failed: whatever is asked about it fails too. In MPICH it
-	 * returns MPI_SUCCESS nevertheless once an error handler of the program has returned.
-	 */
+	/* A call with a wrong handle has failed: what is asked about it fails too (unheard.c). */
 	if (pmpi.Comm_test_inter(like, &inter) != MPI_SUCCESS || inter < 0 ||
 	    pmpi.Comm_group(like, &group) != MPI_SUCCESS)
 		return false;

@@ -76,10 +76,13 @@ struct skelgen_comm *skelgen_object_find(uint64_t handle)
 struct skelgen_comm *skelgen_comm_find(MPI_Comm handle)
 {
 	struct skelgen_comm *comm = skelgen_object_find((uint64_t)(uintptr_t)handle);
+	struct skelgen_unheard own;
 
 	if (comm || handle == mpi.comm_null)
 		return comm;
+	own = skelgen_ask();
 	comm = skelgen_comm_add(SKELGEN_COMM_UNKNOWN, handle, -1, 0);
+	skelgen_asked(own);
 	if (comm)
 		skelgen_comm_name(comm, handle);
 	return comm;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts that know MPI's objects share: object.c, members.c, promise.c, type.c, message.c.
+/* What the parts that know MPI's objects share: object.c, members.c, promise.c, type.c, message.c,
+ * unheard.c.
  */
 #ifndef SKELGEN_OBJECT_H
 #define SKELGEN_OBJECT_H
@@ -24,5 +25,13 @@ void skelgen_ops_open(void);
 void skelgen_types_close(void);
 
 void skelgen_messages_close(void);
+
+/* Between these two MPI may be asked about a handle that may be wrong. */
+struct skelgen_unheard {
+	MPI_Errhandler world;
+	MPI_Errhandler self;
+};
+struct skelgen_unheard skelgen_ask(void);
+void skelgen_asked(struct skelgen_unheard own);
 
 #endif

@@ -8,9 +8,9 @@
 /* clang-format off */
 #define SKELGEN_PMPI(X) \
 	X(Abort) X(Allgather) X(Allreduce) X(Barrier) X(Bcast) X(Cart_get) X(Cart_shift) X(Cartdim_get) X(Comm_dup) \
-	X(Comm_free) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
-	X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
-	X(Dist_graph_neighbors_count) X(Error_class) X(Finalize) X(Get_library_version) X(Get_version) \
+	X(Comm_free) X(Comm_get_errhandler) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) \
+	X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
+	X(Dist_graph_neighbors_count) X(Errhandler_free) X(Error_class) X(Finalize) X(Get_library_version) X(Get_version) \
 	X(Graph_neighbors) X(Graph_neighbors_count) X(Group_free) X(Group_rank) \
 	X(Group_size) X(Group_translate_ranks) X(Op_commutative) X(Query_thread) X(Recv) X(Reduce) X(Send) X(Test_cancelled) \
 	X(Topo_test) X(Type_get_envelope) X(Type_get_extent) X(Type_get_name) \

@@ -12,6 +12,7 @@
  *   members.c   who belongs to a communicator: its definition
  *   promise.c   communicators whose handle is known when a request completes
  *   type.c      datatypes and operations
+ *   unheard.c   questions that the program's error handlers do not hear
  *   message.c   matched messages
  *   topology.c  grids and neighbours of communicators
  *   request.c   from request handles to request numbers

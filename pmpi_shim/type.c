@@ -139,11 +139,14 @@ uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask)
 	uint64_t *known = skelgen_map_find(&type_of_handle, handle + 1);
 	MPI_Datatype type = (MPI_Datatype)(uintptr_t)handle;
 	uint32_t id = known ? (uint32_t)*known : 0;
+	struct skelgen_unheard own;
 
 	if (!handle || type == mpi.datatype_null || (!known && !ask))
 		return 0;
 	if (!known) {
+		own = skelgen_ask();
 		id = add_type(type);
+		skelgen_asked(own);
 		skelgen_map_set(&type_of_handle, handle + 1, id);
 	}
 	if (id && !skelgen_defined(s, SKELGEN_REC_TYPE, id))
@@ -156,12 +159,15 @@ uint32_t skelgen_op_code(uint64_t handle, bool ask)
 {
 	uint64_t *known = handle ? skelgen_map_find(&op_of_handle, handle + 1) : NULL;
 	int commutes = 1;
+	struct skelgen_unheard own;
 
 	if (known || !handle)
 		return known ? (uint32_t)*known : SKELGEN_OP_NONE;
 	if (!ask)
 		return SKELGEN_OP_USER;
+	own = skelgen_ask();
 	pmpi.Op_commutative((MPI_Op)(uintptr_t)handle, &commutes);
+	skelgen_asked(own);
 	return commutes ? SKELGEN_OP_USER : SKELGEN_OP_USER_NONCOMMUTATIVE;
 }
 

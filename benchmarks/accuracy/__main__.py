@@ -35,8 +35,8 @@ _EXAMPLE = """examples:
   python -m benchmarks.accuracy report
 
 presets (each option given beside one wins):
-  full     all applications, lengths and scenarios, 3 repeats: about 12 hours
-  reduced  3 applications, 3 scenarios, skeletons of 2, 1 and 0.5 s: 12 minutes
+  full     all applications, lengths and scenarios, 3 repeats: about 20 hours
+  reduced  3 applications, 3 scenarios, skeletons of 1 and 0.5 s: 13 minutes
   tiny     1 short application, 1 scenario, 1 repeat: does it work here? A minute
 """
 
@@ -50,14 +50,16 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "reduced": {
         "apps": "lammps-lj,heat2d,conjugate-gradient",
-        "lengths": "2,1,0.5",
-        "other_lengths": "1",
+        "lengths": "1,0.5",
+        "methods": "skeleton",
         "scenarios": "1,3,5",
         "repeats": 1,
+        "stretch": 0.3,
     },
     "tiny": {
         "apps": "heat2d",
         "lengths": "0.5",
+        "methods": "skeleton,paper2005",
         "scenarios": "5",
         "repeats": 1,
         "stretch": 0.2,

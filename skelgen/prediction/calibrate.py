@@ -48,10 +48,14 @@ def calibrate(
     progress.start("running application and skeleton", runs)
     application: list[float] = []
     skeleton: list[float] = []
-    for _ in range(runs):
-        if application_s is not None:
-            application.append(application_s())
-        skeleton.append(program.reference_s())
+    for done in range(runs):
+        try:
+            if application_s is not None:
+                application.append(application_s())
+            skeleton.append(program.reference_s())
+        except KeyboardInterrupt:
+            logger.warning("nothing is stored: %d of %d runs were made", done, runs)
+            raise
         progress.advance(1)
     progress.finish()
     for name, runs_s in (("application", application), ("skeleton", skeleton)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import statistics
 import time
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.trials import Program, Trials
 from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
+
+logger = logging.getLogger(__name__)
 
 FEWEST_RUNS = 3
 
@@ -71,7 +74,16 @@ def campaign(
     waiting, count = sets, 0
     while waiting:
         count += 1
-        trials.make(program, waiting, count)
+        try:
+            trials.make(program, waiting, count)
+        except KeyboardInterrupt:
+            made = sum(map(len, trials.runs_s.values()))
+            logger.warning(
+                "the %d runs so far are not kept; skelgen select keeps its own for "
+                "--resume",
+                made,
+            )
+            raise
         waiting = [
             hosts
             for hosts in waiting

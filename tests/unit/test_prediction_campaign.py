@@ -18,7 +18,7 @@ from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate
 from skelgen.prediction.campaign import campaign
 from skelgen.prediction.skeleton_runs import failure_of, prepare, section_s
-from skelgen.prediction.trials import blamed_hosts, explained, name_of
+from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from tests import fake_mpi
 from tests.unit.test_prediction_predict import FACTS
 
@@ -167,6 +167,30 @@ def test_calibration_can_use_the_recorded_time(folder: Path):
     measured = calibrate(prepare(folder, FACTS), None, runs=2)
     assert measured.application_runs_s == (FACTS.application_s,)
     assert measured.recorded
+
+
+def test_an_interrupt_tells_that_runs_are_not_kept(folder: Path, monkeypatch, caplog):
+    def interrupt() -> float:
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        asked.append(1)
+        return 20.0
+
+    asked: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(prepare(folder, FACTS), interrupt, runs=3)
+    assert "nothing is stored: 1 of 3 runs were made" in caplog.text
+    before = Trials.make
+
+    def make(trials: Trials, program, sets, count: int) -> None:
+        if count == 3:
+            raise KeyboardInterrupt
+        before(trials, program, sets, count)
+
+    monkeypatch.setattr(Trials, "make", make)
+    with pytest.raises(KeyboardInterrupt):
+        measure(folder)
+    assert "the 2 runs so far are not kept; skelgen select keeps" in caplog.text
 
 
 def test_a_failing_skeleton_ends_the_calibration(folder: Path):

@@ -76,6 +76,44 @@ def test_a_tiny_run_is_measured_resumed_and_reported(tmp_path: Path) -> None:
     assert "--quiet 1gbit --slow 100mbit --stretch 0.2\n" in page
 
 
+#: The second time, rank 0 stops its host.
+STOPS = """
+set -e
+if [ "$PMI_RANK" = 0 ] && [ -e recorded ] && [ ! -e stopped ]; then
+	touch stopped
+	kill 1
+	sleep 99
+fi
+[ "$PMI_RANK" != 0 ] || touch recorded
+exec ./heat2d 1024 400
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.root
+@pytest.mark.skipif(bool(REASON), reason=REASON)
+def test_a_host_that_stops_is_started_again_and_what_was_measured_stays(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "stops.sh").write_text(STOPS)
+    listed = tmp_path / "applications.yaml"
+    listed.write_text(
+        "stops: {ranks: 2, command: sh ../../stops.sh, small: '', bound: '',\n"
+        "  install: '',\n"
+        "  prepare: '$MPICC -O2 \"$ROOT/examples/heat2d.c\" -o heat2d -lm'}\n"
+    )
+    words = "--applications", listed, "--folder", tmp_path, "--limit", "120"
+    short = "--apps", "", "--scenarios", "0", "--methods", "skeleton"
+    short += "--lengths", "0.2"
+    done = accuracy("run", "--preset", "tiny", *words, *short)
+    assert done.returncode == 0, done.stderr
+    said = [line.partition(": ")[2] for line in done.stderr.splitlines()]
+    stopped = said.index("h1 stopped; all hosts start again")
+    whats = [key.what for key in read(tmp_path / "results.jsonl").measured]
+    assert whats == ["skeleton", "application"]
+    assert len(said[:stopped]) == 2 and len(said[stopped:]) == 2
+
+
 @pytest.mark.mpi
 @pytest.mark.root
 @pytest.mark.skipif(bool(REASON), reason=REASON)

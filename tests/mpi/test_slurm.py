@@ -132,6 +132,14 @@ def until(slurm: Slurm, wanted: str) -> None:
         time.sleep(0.05)
 
 
+def line_of(pid: int) -> bytes:
+    """Return the command of a process; nothing when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 PAIRS = ("--hosts", "h1,h2", "--hosts", "h3,h2")
 
 
@@ -213,6 +221,29 @@ def test_words_of_the_best_set_put_a_job_there(slurm: Slurm, scripted) -> None:
     job = fake_mpi.script(folder / "job.sh", "srun hostname")
     slurm.said("sh", "-c", f"sbatch --wait -o {folder}/where {best} {job}")
     assert sorted((folder / "where").read_text().split()) == ["h2", "h3"]
+
+
+def test_a_step_that_hangs_is_ended_with_its_ranks_and_what_was_measured_stays(
+    slurm: Slurm, scripted
+) -> None:
+    hangs = '[ $(hostname) != h3 ] || [ -e "$0.mended" ] || exec sleep 98765'
+    folder = scripted(f'hostname >> "$0.ran"\n{hangs}')
+    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "3s"]
+    line = [sys.executable, "-m", "skelgen", "select", str(folder), "--json", *sets]
+    found, said = predicted(slurm, ["salloc", "-Q", "-N3", *line])
+    assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
+    assert found["failed"][0]["hosts"] == ["h1", "h3"]
+    assert "did not end within 3" in said
+
+    pids = slurm.cluster.groups.processes
+    assert comes_true(lambda: not any(b"98765" in line_of(pid) for pid in pids()))
+    ran = (folder / "skeleton.ran").read_text().split()
+    (folder / "skeleton.mended").touch()
+    found, said = predicted(slurm, ["salloc", "-Q", "-N3", *line, "--resume"])
+    assert len(found["sets"]) == 2 and not found["failed"]
+    assert "going on after 3 runs of the call before" in said
+    again = (folder / "skeleton.ran").read_text().split()
+    assert ran.count("h2") == again.count("h2") == 3
 
 
 def test_an_unknown_node_is_named_and_other_sets_go_on(slurm: Slurm, scripted) -> None:

@@ -16,7 +16,7 @@ SKELETON, FITTED, PAPER = "skeleton", "fitted", "paper2005"
 METHODS = (SKELETON, FITTED, PAPER)
 
 #: A run is disturbed when others on its host took more of this machine's time [1]: one
-#: that lost 37 % took 5.6 s, its equals 2.3 s. The largest share of others was 3 %.
+#: that lost 37 % took 5.6 s, its equals 2.3 s. Beside that hour it was at most 3.7 %.
 DISTURBED = 0.05
 
 #: Options that must not change within one file.

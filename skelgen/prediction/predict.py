@@ -100,7 +100,7 @@ def scaled(
     Where the skeleton takes longer than on the reference, its time counts `scale`
     times. By what application and scaled skeleton differed on the reference this is
     corrected, less the longer it takes: computation that competitors and links
-    disturb loses its caches, and the arithmetic that stands for it does not. Where
+    disturb may lose its caches, the arithmetic that stands for it does not. Where
     the skeleton takes less, the application takes as much less.
 
     Parameters

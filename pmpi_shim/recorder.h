@@ -16,6 +16,7 @@
  *   message.c   matched messages
  *   topology.c  grids and neighbours of communicators
  *   request.c   from request handles to request numbers
+ *   table.c     the requests that are not complete, by handle
  *   buffer.c    the file and its mapped window
  *   folder.c    where files stand, and how they get there
  *   cost.c      what recording costs

@@ -49,6 +49,15 @@ def launch(
     return command
 
 
+@pytest.fixture(scope="module")
+def unusual(mpi: TestMpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("unusual") / "measured"
+    source = SOURCE.with_name("measured.c")
+    line = [str(mpi.compiler), *WARNINGS, "-o", str(program), str(source)]
+    subprocess.run(line, check=True)
+    return program
+
+
 def signature(command: Sequence[str], folder: Path) -> Path:
     pipeline.record(command, folder / "run", quiet_output=True)
     # Phases by structure alone: times are those of a machine that does other things.
@@ -103,6 +112,23 @@ def test_a_phase_signature_predicts_as_a_skeleton_does(stored: Path) -> None:
     assert one.ratio == 1.0
     assert len(one.runs_s) == 3
     assert not any(reason.startswith("no calibration") for reason in one.reasons)
+
+
+@pytest.mark.parametrize(
+    "way", ["persistent", "window", "pcontrol", "group", "session"]
+)
+def test_phases_of_unusual_programs_are_measured_where_they_were_recorded(
+    mpi: TestMpi, unusual: Path, tmp_path: Path, way: str
+) -> None:
+    """The program checks what it receives, and fails where that is wrong."""
+    if way == "session" and mpi.standard < 4:
+        pytest.skip("sessions came with MPI 4")
+    if way == "window" and mpi.compiler.name == "mpicc.mpich":
+        pytest.skip("the program fails with Debian's MPICH 4.0, also unrecorded")
+    command = [*mpi.launcher, "-n", "2", str(unusual), str(STEPS), way]
+    done = pipeline.measure(signature(command, tmp_path), extent=Extent(share=0.0))
+    assert max(phase.weight for phase in done.estimate.phases) > STEPS // 2
+    assert comes_true(lambda: not processes_of(str(unusual)))
 
 
 def test_less_work_than_was_recorded_is_named(

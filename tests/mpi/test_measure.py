@@ -121,8 +121,8 @@ def test_phases_of_unusual_programs_are_measured_where_they_were_recorded(
     mpi: TestMpi, unusual: Path, tmp_path: Path, way: str
 ) -> None:
     """The program checks what it receives, and fails where that is wrong."""
-    if way == "session" and mpi.standard < 4:
-        pytest.skip("sessions came with MPI 4")
+    if way == "session" and (mpi.standard < 4 or len(mpi.launcher) > 1):
+        pytest.skip("sessions came with MPI 4; of Open MPI 5 they were not tried")
     if way == "window" and mpi.compiler.name == "mpicc.mpich":
         pytest.skip("the program fails with Debian's MPICH 4.0, also unrecorded")
     command = [*mpi.launcher, "-n", "2", str(unusual), str(STEPS), way]

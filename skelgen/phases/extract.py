@@ -19,6 +19,9 @@ from skelgen.phases.string import LogicalTrace, logical_trace
 from skelgen.phases.types import Parameters, Phase, Phases
 from skelgen.symbols import Symbols
 
+#: Into so many parts a run is divided to see how its times drift.
+_PARTS = 10
+
 
 def extract(
     events: Events,
@@ -127,10 +130,25 @@ def _phases(
                 weight=len(rows),
                 time_s=middle / 1e9,
                 spread=float(times.std()) / middle if middle else 0.0,
+                drift=_drift(times) / middle if middle else 0.0,
                 share=float(times.sum()) / whole_ns,
             )
         )
     return tuple(found)
+
+
+def _drift(times: NDArray[np.float64]) -> float:
+    """Return how much tenths of the occurrences differ, in the unit of the times.
+
+    A machine that is slow for a second slows many occurrences in a row, whose mean is
+    no better known than one of them. What changes steadily is the program's.
+    """
+    if len(times) < 2 * _PARTS:
+        return 0.0
+    means = np.array([part.mean() for part in np.array_split(times, _PARTS)])
+    at = np.arange(_PARTS)
+    left = means - np.polyval(np.polyfit(at, means, 1), at)
+    return float(np.sqrt(left @ left / (_PARTS - 2)))
 
 
 def _key(kinds: NDArray[np.uint64]) -> str:

@@ -29,6 +29,9 @@ _PHASE = (
     "share", "occurrences",
 )  # fmt: skip
 
+#: What files of earlier versions of skelgen lack.
+_SINCE = ("drift",)
+
 
 def load(path: Path) -> PhaseSignature:
     """Read a phase signature.
@@ -126,6 +129,7 @@ def _phase_lines(stored: StoredPhase) -> list[str]:
         f"  weight: {phase.weight}",
         f"  time_s: {format_real(phase.time_s)}",
         f"  spread: {format_real(phase.spread)}",
+        f"  drift: {format_real(phase.drift)}",
         f"  share: {format_real(phase.share)}",
         "  occurrences:",
         *(
@@ -173,7 +177,7 @@ def _phases(field: Field, ranks: int, most: tuple[int, ...]) -> tuple[StoredPhas
 
 
 def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
-    fields = field.mapping(_PHASE)
+    fields = field.mapping(_PHASE, _SINCE)
     weight = fields["weight"].integer(1, _MOST)
     phase = Phase(
         number=fields["id"].integer(1, _MOST),
@@ -184,6 +188,7 @@ def _phase(field: Field, ranks: int, most: tuple[int, ...]) -> StoredPhase:
         weight=weight,
         time_s=_time_s(fields["time_s"]),
         spread=fields["spread"].amount(),
+        drift=fields["drift"].amount() if "drift" in fields else 0.0,
         share=fields["share"].amount(),
     )
     found: list[Occurrence] = []

@@ -59,6 +59,10 @@ class Phase:
         Mean time of an occurrence, mean of the ranks [s].
     spread : float
         Standard deviation of the occurrences' times over their mean [1].
+    drift : float
+        Standard deviation of the means of tenths of the run over the mean, beside a
+        steady change [1]: what the times of neighbours have in common. 0 where there
+        are too few occurrences to tell.
     share : float
         Part of the application's time [0 to 1].
     """
@@ -71,6 +75,7 @@ class Phase:
     weight: int
     time_s: float
     spread: float
+    drift: float
     share: float
 
 

@@ -171,7 +171,8 @@ def _factors(
     """Draw the time of an occurrence as a share of what was measured [1].
 
     Restoring one occurrence again tells nothing of the others: what is known of these
-    is their spread in the recording, and nothing where there are none.
+    is their spread in the recording, and nothing where there are none. What neighbours
+    have in common they do not tell either: how much it drifts the recording knows.
     """
     means_s = [statistics.fmean(one) for one in times.values()]
     known = stored.phase.spread if stored.phase.weight > 1 else None
@@ -180,7 +181,18 @@ def _factors(
     again_s, *others = times.values()
     if not others and len(again_s) > 1:
         draws *= median_draws(again_s, generator) / statistics.median(again_s)
-    return draws
+    drift = math.sqrt(max(0.0, _error(stored, times) ** 2 - _sampled(stored, times)))
+    return np.asarray(draws * np.exp(drift * generator.standard_normal(len(draws))))
+
+
+def _sampled(stored: StoredPhase, times: _Times) -> float:
+    """Return the variance of a mean of so many occurrences, each for itself [1]."""
+    return stored.phase.spread**2 / len(times)
+
+
+def _error(stored: StoredPhase, times: _Times) -> float:
+    """Return the standard error of a mean of so many neighbours over the mean [1]."""
+    return max(math.sqrt(_sampled(stored, times)), stored.phase.drift)
 
 
 def _pet_s(stored: StoredPhase, times: _Times) -> float:
@@ -192,8 +204,8 @@ def _pet_s(stored: StoredPhase, times: _Times) -> float:
     known = {one.number: one.time_s for one in stored.occurrences}
     here_s = statistics.fmean(statistics.fmean(one) for one in times.values())
     there_s = statistics.fmean(known[number] for number in times)
-    error = stored.phase.spread / math.sqrt(len(times))
-    if not there_s or abs(there_s / stored.phase.time_s - 1) <= _SIGNIFICANT * error:
+    unusual = _SIGNIFICANT * _error(stored, times)
+    if not there_s or abs(there_s / stored.phase.time_s - 1) <= unusual:
         return here_s
     return here_s * stored.phase.time_s / there_s
 

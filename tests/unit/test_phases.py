@@ -119,6 +119,17 @@ def test_one_slow_iteration_is_noise_of_the_machine():
     assert [phase.weight for phase in phases(text).relevant] == [121]
 
 
+def test_a_slow_stretch_is_drift_and_a_steady_change_is_none():
+    slow = [1400 if 40 <= at < 60 else 1000 for at in range(100)]
+    steady = [1000 + 4 * at for at in range(100)]
+    few = slow[38:50]
+    for gaps, low, high in ((slow, 0.1, 0.2), (steady, 0.0, 0.001), (few, 0.0, 0.0)):
+        text = "rank 0-1\n" + "\n".join(f"{gap} Barrier" for gap in gaps)
+        (phase,) = phases(text).relevant
+        assert phase.weight == len(gaps)
+        assert low <= phase.drift <= high
+
+
 def test_polls_and_local_calls_do_not_disturb_a_phase():
     text = """
     rank 0

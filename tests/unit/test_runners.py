@@ -61,6 +61,7 @@ def phase(
         weight=weight,
         time_s=time_s,
         spread=0.01,
+        drift=0.0,
         share=0.0,
     )
     return StoredPhase(found, occurrences)
@@ -215,6 +216,17 @@ def test_restoring_one_occurrence_tells_nothing_of_the_others():
     assert "interval is too wide" in found.reasons[0]
     assert restored(MAIN, [0.1] * 3).verdict == "trust"
     assert restored(MAIN, [0.1, 0.15, 0.07]).verdict == "do not trust"
+
+
+def test_a_slow_second_of_the_recording_does_not_shift_predictions():
+    slow = [replace(one, time_s=0.12) for one in MAIN.occurrences[:10]]
+    begin = replace(MAIN, occurrences=(*slow, *MAIN.occurrences[10:]))
+    here = measured(1, [0.1] * 5)
+    assert paet_s(signature(begin), here) == pytest.approx(5 / 1.2)
+    drifts = replace(begin, phase=replace(begin.phase, drift=0.15))
+    assert paet_s(signature(drifts), here) == pytest.approx(5)
+    found = estimate(signature(drifts), here, np.random.default_rng(1))
+    assert found.time_s.half_width == pytest.approx(1.645 * 0.15, rel=0.1)
 
 
 def test_a_phase_that_comes_once_has_no_spread_that_is_known():

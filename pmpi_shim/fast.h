@@ -176,7 +176,6 @@ SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_sha
 
 	if (unlikely(link->where != s->where || link->version != s->version))
 		skelgen_learn(s, shape);
-	s->last = shape->id;
 	s->where = link->then;
 	s->predicted = link->next;
 }

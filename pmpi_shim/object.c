@@ -23,13 +23,18 @@ struct skelgen_comm *skelgen_comm_add(enum skelgen_comm_kind kind, MPI_Comm like
 				      uint32_t sequence)
 {
 	struct skelgen_comm *comm = calloc(1, sizeof(*comm));
+	struct skelgen_unheard own;
+	bool described;
 
 	if (!comm || !skelgen_room((void **)&comms, &comm_room, comm_count + 1, sizeof(*comms))) {
 		free(comm);
 		return NULL;
 	}
 	comm->id = (int32_t)comm_count;
-	if (!skelgen_comm_describe(comm, kind, like, parent, sequence)) {
+	own = skelgen_ask();
+	described = skelgen_comm_describe(comm, kind, like, parent, sequence);
+	skelgen_asked(own);
+	if (!described) {
 		free_comm(comm);
 		return NULL;
 	}
@@ -76,13 +81,10 @@ struct skelgen_comm *skelgen_object_find(uint64_t handle)
 struct skelgen_comm *skelgen_comm_find(MPI_Comm handle)
 {
 	struct skelgen_comm *comm = skelgen_object_find((uint64_t)(uintptr_t)handle);
-	struct skelgen_unheard own;
 
 	if (comm || handle == mpi.comm_null)
 		return comm;
-	own = skelgen_ask();
 	comm = skelgen_comm_add(SKELGEN_COMM_UNKNOWN, handle, -1, 0);
-	skelgen_asked(own);
 	if (comm)
 		skelgen_comm_name(comm, handle);
 	return comm;

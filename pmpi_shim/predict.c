@@ -7,10 +7,12 @@
 
 #include <stdlib.h>
 
-/* `where` of a stream: the place in `predictions` and the context in one number. */
-static uint64_t place(uint32_t index, uint32_t context)
+_Static_assert(SKELGEN_PREDICTIONS <= 1 << 12, "an index takes twelve bits");
+
+/* `where` of a stream: all that the tables are asked with, in one number. */
+static uint64_t place(uint32_t last, uint32_t index, uint32_t context)
 {
-	return (uint64_t)index << 32 | context;
+	return (uint64_t)(last % SKELGEN_PREDICTIONS) << 44 | (uint64_t)index << 32 | context;
 }
 
 bool skelgen_predictions_open(struct skelgen_stream *s)
@@ -51,8 +53,9 @@ void skelgen_predictions_forget(struct skelgen_stream *s)
 void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape)
 {
 	uint32_t context = (uint32_t)s->where;
-	uint32_t index = (31 * s->last + shape->id) % SKELGEN_PREDICTIONS;
-	struct skelgen_shape **slot = &s->predictions[s->where >> 32];
+	uint32_t last = (uint32_t)(s->where >> 44);
+	uint32_t index = (31 * last + shape->id) % SKELGEN_PREDICTIONS;
+	struct skelgen_shape **slot = &s->predictions[(s->where >> 32) % SKELGEN_PREDICTIONS];
 	struct skelgen_prediction *entry = &s->long_predictions[context >> 20];
 
 	if (*slot != shape || entry->shape != shape || entry->context != context)
@@ -63,6 +66,6 @@ void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape)
 	shape->link.version = s->version;
 	context = context << SKELGEN_CONTEXT_SHIFT ^ shape->id * (uint32_t)SKELGEN_CONTEXT_FACTOR;
 	entry = &s->long_predictions[context >> 20];
-	shape->link.then = place(index, context);
+	shape->link.then = place(shape->id, index, context);
 	shape->link.next = entry->context == context ? entry->shape : s->predictions[index];
 }

@@ -52,7 +52,8 @@ static uint32_t module_id(struct skelgen_stream *s, const struct module *module)
 
 	if (known)
 		return (uint32_t)*known;
-	if (path[0] != '/' && realpath(path, resolved))
+	/* What /proc/self/exe is only this process knows. */
+	if ((path[0] != '/' || strcmp(path, "/proc/self/exe") == 0) && realpath(path, resolved))
 		path = resolved;
 	p = skelgen_put_varint(p, id);
 	p = skelgen_put_string(p, path, strnlen(path, PATH_MAX));

@@ -77,7 +77,7 @@ struct skelgen_link {
 
 /* The first 64 bytes and the link are all that most events look at. */
 struct skelgen_shape {
-	uint64_t site;
+	_Alignas(64) uint64_t site;
 	uint64_t comm;
 	uint64_t type_a;
 	uint64_t reference;
@@ -169,7 +169,7 @@ struct skelgen_foreign {
 /* So many of the latest requests stand where their numbers say. */
 #define SKELGEN_RECENT 64
 
-/* The requests that one thread made and that are not complete (request.c). */
+/* The requests that one thread made and that are not complete (table.c). */
 struct skelgen_requests {
 	struct {
 		uint64_t handle;
@@ -238,7 +238,7 @@ struct skelgen_interned {
 struct skelgen_stream {
 	/* fast path */
 	struct skelgen_shape *predicted;
-	uint64_t where;   /* what came before: a place in `predictions`, and a context */
+	uint64_t where;   /* what came before: last shape, place in `predictions`, context */
 	uint64_t version; /* of the predictions: how often one changed */
 	uint8_t *write;
 	uint8_t *limit;
@@ -247,7 +247,6 @@ struct skelgen_stream {
 	uintptr_t frame;   /* of the wrapper that its thread is in */
 	uint64_t events;
 	uint64_t requests;
-	uint32_t last; /* shape */
 	bool stopped;
 	struct skelgen_shape **predictions;          /* by the last two shapes */
 	struct skelgen_prediction *long_predictions; /* by the last eight */

@@ -29,7 +29,7 @@ static void share(struct skelgen_requests *table)
 		sched_yield();
 }
 
-/* Whether share() can be relied on. Asked under the lock of the process, as tables are made. */
+/* Whether share() can be relied on. Asked as tables are made, by one thread at a time. */
 static bool can_share(void)
 {
 	static long commands;

@@ -2,14 +2,16 @@
 /* The count vectors of collectives such as Alltoallv and of neighbourhoods. */
 #include "wrap.h"
 
-/* Without `ask` MPI is not asked about an unknown communicator. */
-struct skelgen_view skelgen_view(MPI_Comm handle, bool ask)
+/* Of a call that failed nothing is viewed: its arrays may be wrong as well. */
+struct skelgen_view skelgen_view(MPI_Comm handle, bool succeeded)
 {
 	struct skelgen_comm *comm;
 	struct skelgen_view view = {0};
 
+	if (!succeeded)
+		return view;
 	skelgen_lock();
-	comm = ask ? skelgen_comm_find(handle) : skelgen_object_find((uint64_t)(uintptr_t)handle);
+	comm = skelgen_comm_find(handle);
 	if (comm)
 		view = (struct skelgen_view){comm->rank, comm->size, comm->peers, comm->inter,
 					     comm->around};

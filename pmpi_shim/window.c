@@ -65,15 +65,17 @@ void skelgen_file_made(struct skelgen_stream *s, MPI_Comm parent, uint64_t file,
 uint32_t skelgen_group_members(struct skelgen_stream *s, MPI_Win window, MPI_Group group)
 {
 	MPI_Group all;
-	int size;
-	int members;
+	int size = 0;
+	int members = 0;
 	int *ranks;
 	int64_t *flags;
 	uint32_t found = 0;
 
-	pmpi.Win_get_group(window, &all);
+	if (pmpi.Win_get_group(window, &all) != MPI_SUCCESS)
+		return 0;
 	pmpi.Group_size(all, &size);
-	pmpi.Group_size(group, &members);
+	if (pmpi.Group_size(group, &members) != MPI_SUCCESS)
+		members = 0;
 	ranks = malloc((2 * (size_t)members + 1) * sizeof(*ranks));
 	flags = calloc((size_t)size + 1, sizeof(*flags));
 	if (ranks && flags) {

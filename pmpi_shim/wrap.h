@@ -20,7 +20,7 @@ struct skelgen_finalize {
 	bool ends; /* whether the recording ends here */
 };
 
-struct skelgen_view skelgen_view(MPI_Comm comm, bool ask);
+struct skelgen_view skelgen_view(MPI_Comm comm, bool succeeded);
 /*
  * Vectors of n counts, or of bytes. With `ranks` those of MPI_PROC_NULL are left out: nothing is
  * sent there.

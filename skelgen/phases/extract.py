@@ -138,17 +138,21 @@ def _phases(
 
 
 def _drift(times: NDArray[np.float64]) -> float:
-    """Return how much tenths of the occurrences differ, in the unit of the times.
+    """Return how much parts of a run differ, in the unit of the times.
 
     A machine that is slow for a second slows many occurrences in a row, whose mean is
-    no better known than one of them. What changes steadily is the program's.
+    no better known than one of them. The first part is left out, for it is compared
+    with the others; what changes steadily is the program's; and by what its occurrences
+    differ among themselves a part's mean varies anyway.
     """
     if len(times) < 2 * _PARTS:
         return 0.0
-    means = np.array([part.mean() for part in np.array_split(times, _PARTS)])
-    at = np.arange(_PARTS)
+    parts = np.array_split(times, _PARTS)[1:]
+    means = np.array([part.mean() for part in parts])
+    at = np.arange(len(parts))
     left = means - np.polyval(np.polyfit(at, means, 1), at)
-    return float(np.sqrt(left @ left / (_PARTS - 2)))
+    noise = np.mean([part.var(ddof=1) / len(part) for part in parts])
+    return float(np.sqrt(max(0.0, left @ left / (len(parts) - 2) - noise)))
 
 
 def _key(kinds: NDArray[np.uint64]) -> str:

@@ -60,9 +60,9 @@ class Phase:
     spread : float
         Standard deviation of the occurrences' times over their mean [1].
     drift : float
-        Standard deviation of the means of tenths of the run over the mean, beside a
-        steady change [1]: what the times of neighbours have in common. 0 where there
-        are too few occurrences to tell.
+        Standard deviation of the means of tenths of the run behind the first over the
+        mean, beside a steady change and what single times explain [1]: what neighbours
+        have in common. 0 where there are too few occurrences to tell.
     share : float
         Part of the application's time [0 to 1].
     """

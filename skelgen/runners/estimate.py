@@ -27,6 +27,8 @@ _METHOD_ERROR = 0.01
 #: Occurrences that differ from the phase's mean in the recording by more standard
 #: errors are no fair sample of it [1].
 _SIGNIFICANT = 2.0
+#: For so many measured times the spread in the recording counts beside their own.
+_RECORDED = 1
 #: Above these, times of phases do not tell that of the application [1].
 _LARGEST_UNCOVERED, _LARGEST_LEFT_OUT, _WIDEST = 0.1, 0.1, 0.1
 
@@ -126,13 +128,19 @@ def estimate(
         for number, (stored, _) in pairs.items()
     }
     middle = _scaled(signature, pets_s)
-    draws = np.zeros(1)
+    draws, drift_s = np.zeros(1), 0.0
     for number, (stored, times) in pairs.items():
         draws = draws + _factors(stored, times, generator) * parts_s[number]
+        drift_s += stored.phase.drift * parts_s[number]
+    # A slow second slows all phases.
+    drift = drift_s / math.fsum(parts_s.values())
+    draws *= np.exp(drift * generator.standard_normal(len(draws)))
     draws *= middle / math.fsum(parts_s.values())
     draws *= np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
     known = _known(signature, pets_s)
-    slower = relative_spread([time_s / phase.time_s for phase, time_s in known])
+    slower = relative_spread(
+        [pets_s[number] / one.phase.time_s for number, (one, _) in pairs.items()]
+    )
     rest = unmeasured_share(signature, pairs)
     draws *= whole_draws(rest, generator, spread=slower or 0.0)
     time_s = interval(draws, middle)
@@ -171,28 +179,17 @@ def _factors(
     """Draw the time of an occurrence as a share of what was measured [1].
 
     Restoring one occurrence again tells nothing of the others: what is known of these
-    is their spread in the recording, and nothing where there are none. What neighbours
-    have in common they do not tell either: how much it drifts the recording knows.
+    is their spread in the recording, and nothing where there are none. Nor do two that
+    agree tell that all do.
     """
     means_s = [statistics.fmean(one) for one in times.values()]
     known = stored.phase.spread if stored.phase.weight > 1 else None
-    draws = median_draws(means_s, generator, spread=known)
+    draws = median_draws(means_s, generator, spread=known, worth=_RECORDED)
     draws /= statistics.median(means_s)
     again_s, *others = times.values()
     if not others and len(again_s) > 1:
         draws *= median_draws(again_s, generator) / statistics.median(again_s)
-    drift = math.sqrt(max(0.0, _error(stored, times) ** 2 - _sampled(stored, times)))
-    return np.asarray(draws * np.exp(drift * generator.standard_normal(len(draws))))
-
-
-def _sampled(stored: StoredPhase, times: _Times) -> float:
-    """Return the variance of a mean of so many occurrences, each for itself [1]."""
-    return stored.phase.spread**2 / len(times)
-
-
-def _error(stored: StoredPhase, times: _Times) -> float:
-    """Return the standard error of a mean of so many neighbours over the mean [1]."""
-    return max(math.sqrt(_sampled(stored, times)), stored.phase.drift)
+    return draws
 
 
 def _pet_s(stored: StoredPhase, times: _Times) -> float:
@@ -204,8 +201,8 @@ def _pet_s(stored: StoredPhase, times: _Times) -> float:
     known = {one.number: one.time_s for one in stored.occurrences}
     here_s = statistics.fmean(statistics.fmean(one) for one in times.values())
     there_s = statistics.fmean(known[number] for number in times)
-    unusual = _SIGNIFICANT * _error(stored, times)
-    if not there_s or abs(there_s / stored.phase.time_s - 1) <= unusual:
+    error = math.hypot(stored.phase.spread / math.sqrt(len(times)), stored.phase.drift)
+    if not there_s or abs(there_s / stored.phase.time_s - 1) <= _SIGNIFICANT * error:
         return here_s
     return here_s * stored.phase.time_s / there_s
 

@@ -215,6 +215,8 @@ def test_restoring_one_occurrence_tells_nothing_of_the_others():
     assert found.verdict == "do not trust"
     assert "interval is too wide" in found.reasons[0]
     assert restored(MAIN, [0.1] * 3).verdict == "trust"
+    two = estimate(signature(uneven), measured(1, [0.1] * 2), np.random.default_rng(1))
+    assert two.verdict == "do not trust"
     assert restored(MAIN, [0.1, 0.15, 0.07]).verdict == "do not trust"
 
 

@@ -239,7 +239,7 @@ def test_other_ranks_dimensions_and_programs_are_named():
 
 def test_phases_of_one_structure_are_one_with_all_their_time():
     alike = [
-        Phase(i, "key", "place", ("MPI_Barrier",), 1, weight, time_s, 0.0, 0.1)
+        Phase(i, "key", "place", ("MPI_Barrier",), 1, weight, time_s, 0.0, 0.0, 0.1)
         for i, weight, time_s in ((1, 30, 1.0), (2, 10, 5.0))
     ]
     (joined,) = point_phases(alike)
@@ -372,7 +372,9 @@ def result_of_measuring(point, *reasons):
     """Return what ``skelgen measure --json`` prints of these phases."""
     known = tuple(
         (
-            Phase(i, p.key, p.site_key, p.calls, p.events, p.weight, p.time_s, 0, 0.1),
+            Phase(
+                i, p.key, p.site_key, p.calls, p.events, p.weight, p.time_s, 0, 0, 0.1
+            ),
             2 * p.time_s,
         )
         for i, p in enumerate(point.phases, start=1)

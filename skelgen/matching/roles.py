@@ -50,7 +50,7 @@ _ROLES = {
     Kind.COMMUNICATOR: Role.COLLECTIVE,
 }
 # Their participants are not the members of one communicator.
-_PART_OF_MEMBERS = {"Comm_create_group", "Intercomm_create"}
+PART_OF_MEMBERS = {"Comm_create_group", "Intercomm_create"}
 
 
 def short_name(function: str) -> str:
@@ -77,7 +77,7 @@ def role(function: str) -> Role:
     result = _ROLES.get(info.kind, Role(0))
     if name == "Cancel":
         result = Role.CANCELS
-    elif name in _PART_OF_MEMBERS:
+    elif name in PART_OF_MEMBERS:
         result = Role(0)
     return result | (Role.CREATES if info.creates else Role(0))
 

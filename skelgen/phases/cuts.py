@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, Kind, function_info
 from skelgen.events.types import FAILED_POLL
 from skelgen.matching import Matching
+from skelgen.matching.roles import PART_OF_MEMBERS, short_name
 from skelgen.phases.counts import counted
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -74,7 +75,7 @@ def _groups(calls: Calls, matching: Matching) -> Ints:
     group, groups = matching.group.copy(), matching.groups
     of_shape = calls.shapes["function"]
     for number, name in enumerate(calls.functions):
-        if function_info(name).kind is Kind.COMMUNICATOR:
+        if short_name(name) in PART_OF_MEMBERS:
             for begin, end in pairwise(calls.first):
                 own = of_shape[calls.shape[begin:end]] == number
                 rows = begin + np.flatnonzero(own & (group[begin:end] < 0))

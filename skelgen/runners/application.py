@@ -84,16 +84,18 @@ def application_of(
         files=tuple(name for name, _ in signature.files),
     )
     if not application.elsewhere:
-        _check_input(application)
+        _check_input(signature, application)
     return application, doubts
 
 
-def _check_input(application: Application) -> None:
+def _check_input(signature: PhaseSignature, application: Application) -> None:
     """Refuse a launch that names a file as the recording did, which is not here."""
     recorded = {Path(name).name for name in application.files[1:]}
+    written = {Path(name) for name in _written(signature)}
     for word in application.launch.program[1:]:
         file = application.place / word
-        if file.name in recorded and not file.exists():
+        its_own = Path(signature.folder) / word in written
+        if file.name in recorded and not its_own and not file.exists():
             raise InputError(
                 f"{file} is missing, which the application read in the recording; copy "
                 "it there, or name it after -- as it is called here"
@@ -108,16 +110,21 @@ def _absolute(launch: LaunchCommand) -> LaunchCommand:
     return replace(launch, program=(str(Path(name).absolute()), *arguments))
 
 
+def _written(signature: PhaseSignature) -> set[str]:
+    """Return what was named in the recording without a hash: the program wrote it."""
+    words = signature.provenance.command
+    at = Path(signature.folder)
+    return {str(at / word) for word in words} - set(dict(signature.files))
+
+
 def _doubts(
     signature: PhaseSignature, launch: LaunchCommand, *, given: bool
 ) -> tuple[str, ...]:
     doubts = []
     if given and signature.files:
-        files, at = dict(signature.files), Path(signature.folder)
-        # Named in the recording and without a hash: the program wrote it.
-        written = {str(at / word) for word in signature.provenance.command} - set(files)
+        digests, written = dict(signature.files).values(), _written(signature)
         for name, digest in file_hashes(launch.program):
-            if digest not in files.values() and name not in written:
+            if digest not in digests and name not in written:
                 doubts.append(
                     f"{name} is not what was recorded: its phases may be others"
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -93,7 +94,7 @@ def _scale(facts: SkeletonFacts) -> float:
 
 
 def scaled(
-    there_s: _Times, application_s: _Times, skeleton_s: _Times, scale: float
+    there_s: _Times, application_s: _Times, skeleton_s: _Times, scale: _Times
 ) -> NDArray[np.float64]:
     """Turn times of the skeleton into times of the application [s].
 
@@ -244,7 +245,10 @@ def scaled_draws(
     own = quiet if steady is None else steady
     there = median_draws(runs_s, generator, spread=own, worth=1)
     above = median_draws(application_runs_s, generator, spread=quiet, worth=_ALIKE)
-    below = median_draws(skeleton_runs_s, generator, spread=own, worth=_ALIKE)
+    below = median_draws(skeleton_runs_s, generator, spread=own)
+    ratio = statistics.median(application_runs_s) / statistics.median(skeleton_runs_s)
+    if math.isclose(scale, ratio):  # measured, and so no better known than these
+        return scaled(there, above, below, above / below)
     return scaled(there, above, below, scale)
 
 

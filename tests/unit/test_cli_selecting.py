@@ -60,8 +60,8 @@ def test_sets_are_ordered_with_the_keys_of_predict(capsys, folders):
     assert (best["verdict"], best["reasons"]) == ("trust", [])
     assert best["best_probability"] > 0.99
     assert len(others) == 5
-    longer_s = 4.0 * FACTS.application_s / 2.0
-    assert others[-1]["predicted_s"] == pytest.approx(20.0 + longer_s)
+    whole_s = 3 * FACTS.application_s + (20.0 - FACTS.application_s) / 3
+    assert others[-1]["predicted_s"] == pytest.approx(whole_s)
     assert found["failed"] == []
 
 

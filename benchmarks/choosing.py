@@ -284,7 +284,7 @@ def _run(options: argparse.Namespace, log: JsonLines) -> None:
     with cluster.alone():
         try:
             cluster.up(HOSTS, share=SHARE)
-            bench = Bench(cluster, log.path.parent, program)
+            bench = Bench(cluster, log.path.with_suffix(""), program)
             bench.prepare(options.length)
             log.begin(keep=True)
             mpis = {"mpirun": find_mpi().title}

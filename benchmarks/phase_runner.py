@@ -21,6 +21,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -166,6 +167,7 @@ def shared(busy: bool) -> Iterator[Cluster | None]:
     if reason := lacking():
         sys.exit(f"phase_runner: {reason}")
     cluster = Cluster(os.environ.get("TESTBED_NAME", "phases"))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # take it down then, too
     with cluster.alone():
         try:
             cluster.up(RANKS)

@@ -117,14 +117,23 @@ def measure(folder: Path, megabytes: int, restores: int) -> None:
         session.stop()
     shutil.rmtree(images)
     gone = comes_true(lambda: not processes_of(folder / "heat2d"))
-    there_s, here_s = statistics.median(known_s), statistics.median(times_s)
     print(f"image               {size / 1e6:.0f} MB, made in {request_s:.2f} s")
     print(f"restored in         {shown(loads_s)} s")
-    print(f"phase, recorded     {shown(known_s)} s")
-    print(f"phase, restored     {shown(times_s)} s: {here_s / there_s - 1:+.1%}")
+    print(compared(known_s, times_s))
     same = sum(end == whole for end in ends)
     print(f"same results        {same} of {TO_THE_END} restores")
     print(f"processes left      {'none' if gone else 'some'}")
+
+
+def compared(known_s: list[float], times_s: list[float]) -> str:
+    """Say what the phase took in recordings, and restored."""
+    if not known_s:
+        sys.exit("restoring: no other recording has that occurrence; try it again")
+    longer = statistics.median(times_s) / statistics.median(known_s) - 1
+    return (
+        f"phase, recorded     {shown(known_s)} s\n"
+        f"phase, restored     {shown(times_s)} s: {longer:+.1%}"
+    )
 
 
 def shown(values_s: list[float]) -> str:

@@ -228,12 +228,12 @@ def test_a_step_that_hangs_is_ended_with_its_ranks_and_what_was_measured_stays(
 ) -> None:
     hangs = '[ $(hostname) != h3 ] || [ -e "$0.mended" ] || exec sleep 98765'
     folder = scripted(f'hostname >> "$0.ran"\n{hangs}')
-    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "3s"]
+    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "10s"]
     line = [sys.executable, "-m", "skelgen", "select", str(folder), "--json", *sets]
     found, said = predicted(slurm, ["salloc", "-Q", "-N3", *line])
     assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
     assert found["failed"][0]["hosts"] == ["h1", "h3"]
-    assert "did not end within 3" in said
+    assert "did not end within 10" in said
 
     pids = slurm.cluster.groups.processes
     assert comes_true(lambda: not any(b"98765" in line_of(pid) for pid in pids()))

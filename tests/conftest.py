@@ -13,3 +13,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("ours")
+
+# A test cluster outweighs all else on its machine, but not here: the tests beside it
+# would wait until their limits.
+os.environ.setdefault("TESTBED_MODEST", "1")

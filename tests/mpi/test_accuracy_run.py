@@ -21,11 +21,7 @@ def accuracy(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "benchmarks.accuracy", *map(str, words)],
         cwd=ROOT,
-        env={
-            **os.environ,
-            "TESTBED_NAME": f"accuracy-{os.getpid()}",
-            "TESTBED_MODEST": "1",  # its loads run for long, beside other tests
-        },
+        env={**os.environ, "TESTBED_NAME": f"accuracy-{os.getpid()}"},
         capture_output=True,
         text=True,
         check=False,

@@ -167,8 +167,9 @@ class TestControlGroups:
         assert (tmp_path / "cpu/x/h1/cpu.cfs_quota_us").read_text() == "10000"
 
     def test_version_2_has_one_tree_that_hands_on_controllers(
-        self, tmp_path: Path
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.delenv("TESTBED_MODEST")
         (tmp_path / "cgroup.procs").touch()
         (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory")
         groups = find_groups("x", mounted=tmp_path)

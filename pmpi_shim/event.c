@@ -35,14 +35,24 @@ static void sample(struct skelgen_stream *s)
 	s->sample_ticks = ticks;
 }
 
-/* The gap before this call was long. What the sample costs belongs to the call's duration. */
+/*
+ * The gap before this call was long. What the sample costs belongs to the call's duration. Some of
+ * what was lost may have been lost in short calls since the sample before, never more than the
+ * gap's length in it.
+ */
 SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin)
 {
-	if (begin - s->last_end > SKELGEN_LONGEST)
+	uint64_t gap = begin - s->last_end;
+	uint64_t gap_us;
+
+	if (gap > SKELGEN_LONGEST)
 		s->special |= SKELGEN_SPECIAL_LONG;
 	if (skelgen.paused || !skelgen.sampling)
 		return begin;
 	sample(s);
+	gap_us = (uint64_t)((double)(gap << skelgen.shift) * 1e6 / (double)skelgen.ticks_per_s);
+	if (s->lost_us > gap_us)
+		s->lost_us = gap_us;
 	if (s->lost_us)
 		s->special |= SKELGEN_SPECIAL_LOST;
 	return begin;
@@ -376,12 +386,13 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 			first_poll(s, call, begin, end);
 		return;
 	}
-	if (end - begin > skelgen.long_gap && skelgen.sampling) {
-		sample(s);
+	x = collect(s, begin, end);
+	if (x.duration > skelgen.long_gap && skelgen.sampling) {
+		sample(s); /* what the thread waited in the call is no loss of the next gap */
 		end = skelgen_now();
+		x.duration = end - begin;
 		walk = 0; /* the call's duration has it */
 	}
-	x = collect(s, begin, end);
 	skelgen_flush_poll(s);
 	if (walk) {
 		s->overhead += walk;

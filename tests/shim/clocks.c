@@ -1,4 +1,4 @@
-/* Messages there and back, and computation; the first argument says for how long [ms]. */
+/* Messages there and back, computation and sleep; the second argument says how long [ms]. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +36,41 @@ static void compute(long ms)
 		;
 }
 
+static void sleep_ms(long ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* What MPI_Comm_dup() calls to copy an attribute. */
+static int copy_slowly(MPI_Comm comm, int keyval, void *ms, void *in, void *out, int *copied)
+{
+	(void)comm, (void)keyval, (void)in, (void)out;
+	sleep_ms(*(long *)ms);
+	*copied = 0;
+	return MPI_SUCCESS;
+}
+
+/* Be without a core, for a while between calls and for ten times as long in them. */
+static void sleep_in_calls(long ms)
+{
+	long inside_ms = 10 * ms;
+	MPI_Comm comm, copy;
+	int keyval;
+
+	MPI_Comm_create_keyval(copy_slowly, MPI_COMM_NULL_DELETE_FN, &keyval, &inside_ms);
+	MPI_Comm_dup(MPI_COMM_SELF, &comm);
+	MPI_Comm_set_attr(comm, keyval, &inside_ms);
+	for (int i = 0; i < 20; i++) {
+		sleep_ms(ms);
+		MPI_Comm_dup(comm, &copy);
+		MPI_Comm_free(&copy);
+	}
+	MPI_Comm_free(&comm);
+	MPI_Comm_free_keyval(&keyval);
+}
+
 int main(int argc, char **argv)
 {
 	long ms = argc > 2 ? atol(argv[2]) : 0;
@@ -55,6 +90,8 @@ int main(int argc, char **argv)
 		compute(ms);
 		MPI_Barrier(MPI_COMM_SELF);
 	}
+	if (!strcmp(argv[1], "sleep"))
+		sleep_in_calls(ms);
 	MPI_Finalize();
 	return 0;
 }

@@ -107,6 +107,12 @@ def test_a_clock_that_does_not_exist_is_told(record: Record) -> None:
     assert "SKELGEN_CLOCK=sundial is neither tsc nor monotonic" in run.errors
 
 
+def test_what_a_call_waits_is_not_lost_between_calls(record: Record) -> None:
+    taken = conditions(open_trace(record("clocks", 1, "sleep", "2").folder).files)
+    assert 0.04 < taken.computed_s
+    assert taken.computed_s / 2 < taken.lost_s <= taken.computed_s
+
+
 def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
     """A rank and a busy process on one core have half of it each."""
     # Without a launcher, which would wait for the core as well.

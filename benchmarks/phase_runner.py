@@ -21,7 +21,6 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -167,13 +166,8 @@ def shared(busy: bool) -> Iterator[Cluster | None]:
     if reason := lacking():
         sys.exit(f"phase_runner: {reason}")
     cluster = Cluster(os.environ.get("TESTBED_NAME", "phases"))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # take it down then, too
-    with cluster.alone():
-        try:
-            cluster.up(RANKS)
-            yield cluster
-        finally:
-            cluster.down()
+    with cluster.used(RANKS):
+        yield cluster
 
 
 def main() -> None:

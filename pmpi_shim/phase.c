@@ -67,6 +67,8 @@ static struct {
 	size_t next;
 	uint64_t next_count; /* of marks[next]; UINT64_MAX: none is left */
 	uint64_t count;      /* calls so far */
+	uint64_t counted;    /* 1 where the call that runs is one of them */
+	uintptr_t frame;     /* of its wrapper */
 	ino_t inode;         /* of the file of marks */
 	struct taken *taken;
 	size_t taken_count;
@@ -224,7 +226,9 @@ static void end_soon(void)
 
 /*
  * End the program on all ranks. Where a request is open MPI_Finalize may wait for it forever, so
- * one rank aborts them all.
+ * one rank aborts them all. MPICH 5 takes leave of its launcher in exit() only, which
+ * would run what the program wants done at its end: the launcher may say that a rank failed, and
+ * end those that are slower here. What was measured is written by then.
  */
 static _Noreturn void end_all(bool open)
 {
@@ -294,13 +298,36 @@ void skelgen_phase_begin(struct skelgen_stream *s)
 	skelgen_measuring = true;
 }
 
-/* The program enters a call, of a function that counts unless it is 0. */
-struct skelgen_stream *skelgen_phase_enter(uint32_t function)
+/*
+ * The call that runs was left by a jump or an exception of an error handler. A trace has no such
+ * call: the next one has its count, and the time is taken there.
+ */
+static SKELGEN_COLD void forget_call(void)
 {
+	const struct mark *last = phase.next ? &phase.marks[phase.next - 1] : NULL;
+
+	phase.count -= phase.counted;
+	phase.counted = 0;
+	if (last && last->count == phase.count && last->action == TIME && phase.taken_count) {
+		phase.taken_count--;
+		phase.next--;
+		aim();
+	}
+	skelgen_retired(phase.stream, false);
+	place = OUTSIDE;
+}
+
+/* The program enters a call, of a function that counts unless it is 0. */
+struct skelgen_stream *skelgen_phase_enter(uint32_t function, uintptr_t frame)
+{
+	if (place == INSIDE && frame >= phase.frame)
+		forget_call();
 	if (place != OUTSIDE)
 		return NULL;
 	place = INSIDE; /* what MPI calls of its own is passed on */
-	if (function && !skelgen.paused) {
+	phase.frame = frame;
+	phase.counted = function && !skelgen.paused;
+	if (phase.counted) {
 		if (unlikely(phase.count == phase.next_count))
 			act(function);
 		phase.count++;
@@ -314,15 +341,44 @@ void skelgen_phase_leave(void)
 		place = OUTSIDE;
 }
 
-/* The program calls MPI_Finalize, or is a process that a rank forked. */
+/*
+ * Do what is to be done behind the last call. The communicator of a session may be gone by then:
+ * its ranks go on to their end by themselves.
+ */
+static const char *end_alone(void)
+{
+	const char *word = "finalized";
+
+	while (phase.next_count == phase.count) {
+		enum action action = phase.marks[phase.next++].action;
+
+		aim();
+		if (action == TIME)
+			take(0);
+		else if (action == STOP)
+			word = "stopped";
+	}
+	return word;
+}
+
+/*
+ * The program calls MPI_Finalize, or MPI_Session_finalize for its last session, or is a process
+ * that a rank forked.
+ */
 void skelgen_phase_end(bool finalizing)
 {
-	bool mine = skelgen_measuring && place == OUTSIDE;
+	bool mine = skelgen_measuring && place != ELSEWHERE;
 
 	skelgen_measuring = false;
 	if (!mine || !finalizing)
 		return;
+	if (place == INSIDE)
+		forget_call();
 	place = INSIDE;
+	if (!skelgen.world_model) {
+		write_times(end_alone());
+		return;
+	}
 	if (phase.count == phase.next_count)
 		act(0);
 	write_times("finalized");

@@ -41,7 +41,7 @@
 /* phase.c */
 extern bool skelgen_measuring;
 void skelgen_phase_begin(struct skelgen_stream *s);
-struct skelgen_stream *skelgen_phase_enter(uint32_t function);
+struct skelgen_stream *skelgen_phase_enter(uint32_t function, uintptr_t frame);
 void skelgen_phase_leave(void);
 void skelgen_phase_end(bool finalizing);
 

@@ -129,6 +129,8 @@ struct skelgen_finalize skelgen_session_closing(bool outer)
 	if (!outer || !session.open || __atomic_sub_fetch(&session.open, 1, __ATOMIC_RELAXED))
 		return state;
 	session.waiting = false;
+	if (skelgen_measuring && !skelgen.world_model)
+		skelgen_phase_end(true);
 	if (!skelgen.taking_part || skelgen.world_model)
 		return state;
 	state = skelgen_ending();

@@ -80,7 +80,7 @@ SKELGEN_COLD struct skelgen_stream *skelgen_begin_slow(uint32_t function, uintpt
 	if (unlikely(!skelgen_resolved))
 		skelgen_resolve();
 	if (skelgen_measuring)
-		return skelgen_phase_enter(function);
+		return skelgen_phase_enter(function, frame);
 	if (!skelgen.recording)
 		return NULL;
 	if (seen == runs) {

@@ -64,16 +64,23 @@ def measure(
         typer.Option(help="First occurrences of a phase not measured.", min=0, max=8),
     ] = 1,
     occurrences: Annotated[
-        int,
-        typer.Option(help="Measured ones of each phase, at least.", min=1, max=15),
-    ] = 1,
+        int | None,
+        typer.Option(
+            help="Measured ones of each phase, at least (live).",
+            min=1,
+            max=15,
+            show_default="1",
+        ),
+    ] = None,
     run_share: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--share",
-            help="Measure more of them within this share of the application's time.",
+            help="Measure more of them within this share of the application's time "
+            "(live).",
+            show_default="6%",
         ),
-    ] = "6%",
+    ] = None,
     restores: Annotated[
         int | None,
         typer.Option(
@@ -108,6 +115,11 @@ def measure(
             "--backend live makes no images: leave --restores and --images out, or "
             "give --backend criu"
         )
+    if backend not in ("auto", "live") and (occurrences, run_share) != (None, None):
+        raise UsageError(
+            "images are of one occurrence of each phase: leave --occurrences and "
+            "--share out, or give --backend live"
+        )
     found = parse_hosts(hosts) if hosts else ()
     with progress_bar() as progress:
         done = pipeline.measure(
@@ -115,7 +127,9 @@ def measure(
             tuple(command or ()),
             backend=backend,
             hosts=read_hostfile(hostfile) if hostfile is not None else found,
-            extent=Extent(warm_up, occurrences, share(run_share, "--share")),
+            extent=Extent(
+                warm_up, occurrences or 1, share(run_share or "6%", "--share")
+            ),
             restores=restores,
             images=images,
             through=through_of(through, batch_options, queue_limit),

@@ -5,7 +5,7 @@ time and where each rank begins and ends it. Papers: PAS2P; Martinez Canillas 20
 chapter 4.
 """
 
-from skelgen.phases.extract import extract
+from skelgen.phases.extract import extract, extract_each
 from skelgen.phases.types import Parameters, Phase, Phases
 
-__all__ = ["Parameters", "Phase", "Phases", "extract"]
+__all__ = ["Parameters", "Phase", "Phases", "extract", "extract_each"]

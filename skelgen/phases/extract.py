@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import groupby, pairwise
 
@@ -51,26 +52,42 @@ def extract(
     searched for stretches that resemble an earlier one; folding finds the nesting as
     well, in linear time.
     """
-    parameters = parameters or Parameters()
-    calls = events.calls
+    (found,) = extract_each(
+        events, matching, ticks, symbols, [parameters or Parameters()]
+    )
+    return found
+
+
+def extract_each(
+    events: Events,
+    matching: Matching,
+    ticks: NDArray[np.int64],
+    symbols: Symbols,
+    ways: Iterable[Parameters],
+) -> Iterator[Phases]:
+    """Extract the phases of a run in each of several ways; it is folded once."""
+    calls, whole_ns = events.calls, max(events.application_ns, 1)
     trace = logical_trace(calls, matching, ticks, symbols, events.sites)
-    whole_ns = max(events.application_ns, 1)
     share = _position_ns(events, trace) / (calls.ranks * whole_ns)
-    segments = divide(fold(trace.string), share, parameters)
-    segments, cut = _occupied(
-        segments, cuts(calls, matching, trace.position, segments.bound)
-    )
-    time_ns = _times(events, cut)
-    number = alike(segments.structure, time_ns.mean(axis=0), parameters.time_similarity)
-    phases = _phases(number, segments.bound, trace, cut, time_ns, calls, whole_ns)
-    return Phases(
-        phases=phases,
-        phase=number,
-        cut=cut,
-        time_ns=time_ns,
-        application_s=events.application_ns / 1e9,
-        parameters=parameters,
-    )
+    nest = fold(trace.string)
+    for parameters in ways:
+        segments = divide(nest, share, parameters)
+        segments, cut = _occupied(
+            segments, cuts(calls, matching, trace.position, segments.bound)
+        )
+        time_ns = _times(events, cut)
+        mean_ns, similarity = time_ns.mean(axis=0), parameters.time_similarity
+        number = alike(segments.structure, mean_ns, similarity)
+        yield Phases(
+            phases=_phases(
+                number, segments.bound, trace, cut, time_ns, calls, whole_ns
+            ),
+            phase=number,
+            cut=cut,
+            time_ns=time_ns,
+            application_s=events.application_ns / 1e9,
+            parameters=parameters,
+        )
 
 
 def _position_ns(events: Events, trace: LogicalTrace) -> NDArray[np.float64]:

@@ -146,6 +146,7 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
     counts = _counts(fields["counts"], ranks, (0,) * ranks, None)
     shares = fields["parameters"].mapping(_PARAMETERS)
     others = fields["others"].mapping(("phases", "share"))
+    phases, whole = _phases(fields["phases"], ranks, counts), fields["application_s"]
     return PhaseSignature(
         provenance=read_provenance(fields["provenance"]),
         folder=fields["folder"].text(),
@@ -153,10 +154,10 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
         files=_pairs(fields["files"]),
         ranks=ranks,
         threads=fields["threads"].integer(1, _MOST),
-        application_s=fields["application_s"].amount(),
+        application_s=_time_s(whole) if phases else whole.amount(),
         counts=counts,
         parameters=Parameters(**{name: shares[name].amount() for name in _PARAMETERS}),
-        phases=_phases(fields["phases"], ranks, counts),
+        phases=phases,
         others=others["phases"].integer(0, _MOST),
         others_share=others["share"].amount(),
     )

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import ApplicationError, MachineError
+from skelgen.errors import ApplicationError, MachineError, NotBegunError
 from skelgen.launch import Host
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.phasing import phases
@@ -113,11 +113,11 @@ def measure(
         images=images,
         progress=progress,
     )
-    here = not hosts and platform.node() == signature.provenance.host
+    here = not application.elsewhere and platform.node() == signature.provenance.host
     return Measurement(
         estimate(signature, done.measured, np.random.default_rng(SEED), doubts),
         done.set_s,
-        signature.application_s if here else None,
+        signature.application_s if here and not doubts else None,
         name,
         signature.ranks,
     )
@@ -137,12 +137,18 @@ def _executed(
     from skelgen.prediction.trials import explained
     from skelgen.runners.backends import choose
     from skelgen.runners.execute import execute
+    from skelgen.runners.plan import Extent
 
     chosen, plan = choose(backend, signature, extent, application, images=images)
     if chosen.name == "live" and (restores, images) != (None, None):
         logger.warning(
             "it runs until its phases come and makes no images: --restores and "
             "--images have no effect; give --backend criu to have some"
+        )
+    if chosen.name != "live" and extent != Extent(extent.warm_up):
+        logger.warning(
+            "images are of one occurrence of each phase: --occurrences and --share "
+            "have no effect; give --backend live to measure more"
         )
     try:
         done = execute(
@@ -152,6 +158,8 @@ def _executed(
             restores=restores or _RESTORES,
             progress=progress,
         )
+    except NotBegunError:
+        raise
     except (ApplicationError, MachineError) as error:
         if application.runner is not None and isinstance(error, ApplicationError):
             told = explained(str(error), application.runner, application.hosts)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skelgen.errors import InputError, UsageError
+from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.launch import Host, LaunchCommand, Launcher, parse_command
 from skelgen.launch.command import check_library
 from skelgen.launch.files import changed_files, file_hashes
@@ -68,6 +68,11 @@ def application_of(
         check_library(launch)
         doubts = _doubts(signature, launch, given=bool(command))
         launcher = launch.launcher or launcher_of(mpi_of(launch))
+    if ":" in launch.program:
+        raise UsageError(
+            "the command launches several programs (:), whose phases cannot be "
+            "executed; predict with a skeleton instead: skelgen build RUN --scale K"
+        )
     if launch.ranks not in (None, signature.ranks):
         raise UsageError(
             f"the command starts {launch.ranks} ranks, the phase signature is of "
@@ -117,10 +122,32 @@ def _written(signature: PhaseSignature) -> set[str]:
     return {str(at / word) for word in words} - set(dict(signature.files))
 
 
+def _values(program: Sequence[str]) -> list[str]:
+    """Return the arguments of a program that name no place."""
+    return [word for word in program[1:] if "/" not in word]
+
+
+def _recorded_program(signature: PhaseSignature, launch: LaunchCommand) -> list[str]:
+    """Return program and arguments of the recording, to be compared with a launch."""
+    command = signature.provenance.command
+    if not command:
+        return []
+    try:
+        return [*parse_command(command, program_needed=False).program]
+    except MachineError:
+        # Its launcher is not here, so which words are its options is not known.
+        names = [Path(word).name for word in command]
+        name = Path(launch.program[0]).name
+        return [*command[names.index(name) if name in names else 0 :]]
+
+
 def _doubts(
     signature: PhaseSignature, launch: LaunchCommand, *, given: bool
 ) -> tuple[str, ...]:
     doubts = []
+    recorded_program = _recorded_program(signature, launch)
+    if given and _values(launch.program) != _values(recorded_program):
+        doubts.append("its arguments are not those of the recording")
     if given and signature.files:
         digests, written = dict(signature.files).values(), _written(signature)
         for name, digest in file_hashes(launch.program):

@@ -8,6 +8,8 @@ those of the phase that is to be measured.
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import shutil
 import tempfile
 import time
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from skelgen.errors import ApplicationError
+from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.process import Interrupts, telling_line
 from skelgen.runners.images import (
     Content,
@@ -23,14 +25,18 @@ from skelgen.runners.images import (
     check_owner,
     content_at,
     content_of,
+    is_finished,
     new_image,
     usable,
 )
 from skelgen.runners.interface import Application, Measured, Wanted
 from skelgen.runners.marks import (
+    FINALIZED,
     HOLD,
     STOP,
+    STOPPED,
     RankTimes,
+    check_functions,
     check_ranks,
     marks_file,
     mean_s,
@@ -39,6 +45,7 @@ from skelgen.runners.marks import (
     recorder_variables,
     timed,
     times_file,
+    too_short,
     write_marks,
 )
 from skelgen.units import format_seconds
@@ -100,6 +107,7 @@ class ImageRun:
         self._content = content_of(checkpointer.name, application)
         self._ahead = sorted(wanted, key=lambda one: int(one.warm.sum()))
         self._images: dict[tuple[int, ...], Path] = {}
+        self._alone: int | None = None
         with usable(kept or Path(tempfile.gettempdir())):
             if kept is None:
                 self._folder = Path(tempfile.mkdtemp(prefix="skelgen-images-"))
@@ -107,7 +115,12 @@ class ImageRun:
                 self._folder = kept.absolute()
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_owner(self._folder)
-                self._find()
+                self._lock()
+                try:
+                    self._find()
+                except BaseException:
+                    self._unlock()
+                    raise
 
     def request(self, wanted: Wanted) -> None:
         """Save the application before each occurrence until this one has its image."""
@@ -124,12 +137,33 @@ class ImageRun:
                         kept.hardlink_to(file)
             self._images[_place(one)] = image
 
+    def _lock(self) -> None:
+        """Have the folder alone: ranks that hold look into its files."""
+        self._alone = os.open(self._folder / ".lock", os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._unlock()
+            raise MachineError(
+                f"{self._folder} is in use by another skelgen; wait for it, or give "
+                "--images another folder"
+            ) from error
+
+    def _unlock(self) -> None:
+        if self._alone is not None:
+            os.close(self._alone)
+            self._alone = None
+
     def _find(self) -> None:
         """Find images that were kept for this application."""
         for one in self._ahead:
-            if (image := self._image(one)).exists():
-                check_content(image, content_at(self._content, one))
-                self._images[_place(one)] = image
+            if not (image := self._image(one)).exists():
+                continue
+            if image.is_dir() and not is_finished(image):
+                shutil.rmtree(image)  # left by a skelgen that was killed meanwhile
+                continue
+            check_content(image, content_at(self._content, one))
+            self._images[_place(one)] = image
 
     def _image(self, wanted: Wanted) -> Path:
         return self._folder / f"image-{wanted.phase}-{wanted.occurrence}"
@@ -154,7 +188,9 @@ class ImageRun:
                 dict(self._application.environment),
                 self._folder,
             )
-        self.wait_for_ranks("held")
+        ranks = self.wait_for_ranks("held", FINALIZED)
+        if any(one.end == FINALIZED for one in ranks):
+            raise ApplicationError(too_short(ranks, wanted, self._application.place))
 
     def restore(self, wanted: Wanted) -> Measured:
         """Measure an occurrence from its image."""
@@ -163,20 +199,19 @@ class ImageRun:
                 self._images[_place(wanted)],
                 lambda rank: [*timed([wanted], rank), (int(wanted.end[rank]), STOP)],
             )
-        ranks = self.wait_for_ranks("stopped", "stopping")
+        ranks = self.wait_for_ranks(*STOPPED, FINALIZED)
         # All is told, and what it writes is of no use: it need not close its MPI.
         self._checkpointer.end()
         time_s = mean_s(ranks, wanted)
         if time_s is None:
-            raise ApplicationError(
-                f"phase {wanted.phase} was not over when the application ended: it "
-                "does less work than in the recording; record it again"
-            )
+            raise ApplicationError(too_short(ranks, wanted, self._application.place))
+        check_functions(ranks, wanted)
         return Measured(wanted.phase, wanted.occurrence, time_s)
 
     def stop(self) -> None:
         """End what runs and remove the images, unless they are kept."""
         self._checkpointer.end()
+        self._unlock()
         if not self._kept:
             shutil.rmtree(self._folder, ignore_errors=True)
 

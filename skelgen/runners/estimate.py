@@ -128,13 +128,11 @@ def estimate(
         for number, (stored, _) in pairs.items()
     }
     middle = _scaled(signature, pets_s)
-    draws, drift_s = np.zeros(1), 0.0
+    draws = np.zeros(1)
     for number, (stored, times) in pairs.items():
         draws = draws + _factors(stored, times, generator) * parts_s[number]
-        drift_s += stored.phase.drift * parts_s[number]
-    # A slow second slows all phases.
-    drift = drift_s / math.fsum(parts_s.values())
-    draws *= np.exp(drift * generator.standard_normal(len(draws)))
+    drifted = drift(signature, pairs) * generator.standard_normal(len(draws))
+    draws *= np.exp(drifted)
     draws *= middle / math.fsum(parts_s.values())
     draws *= np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
     known = _known(signature, pets_s)
@@ -261,6 +259,16 @@ def unmeasured_share(signature: PhaseSignature, measured: Collection[int]) -> fl
     groups = {one.group for one in signature.phases if one.phase.number in measured}
     told = (one.phase.share for one in signature.phases if one.group in groups)
     return max(0.0, 1.0 - math.fsum(told))
+
+
+def drift(signature: PhaseSignature, measured: Collection[int]) -> float:
+    """Return by how much times drifted in the recording [1], of phases with numbers.
+
+    A slow second slows all phases, so it is their mean.
+    """
+    phases = [one.phase for one in signature.phases if one.phase.number in measured]
+    share = math.fsum(phase.share for phase in phases)
+    return math.fsum(phase.drift * phase.share for phase in phases) / share
 
 
 def _too_wide(time_s: Interval) -> tuple[str, ...]:

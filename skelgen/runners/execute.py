@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from skelgen.launch.process import Interrupts
 from skelgen.launch.shim import mpi_of, shim
+from skelgen.prediction.skeleton_runs import longest_s
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.runners.interface import Application, Backend, Measured
 from skelgen.runners.plan import Plan
-
-#: An execution may take this many times the expected time and as long besides [1, s].
-_PATIENCE, _PATIENCE_S = 50.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +77,4 @@ def execute(
 
 def limit_s(plan: Plan) -> float:
     """Return the longest time that an execution may take [s]."""
-    return _PATIENCE * plan.expected_s + _PATIENCE_S
+    return longest_s(plan.expected_s)

@@ -249,6 +249,11 @@ def write_manifest(image: Path, manifest: Manifest) -> None:
     (image / _NAME).write_text(json.dumps(asdict(manifest), indent=1) + "\n")
 
 
+def is_finished(image: Path) -> bool:
+    """Say whether an image was written to its end."""
+    return (image / _NAME).exists()
+
+
 def read_manifest(image: Path) -> Manifest:
     """Read the manifest of an image that is of this user.
 

@@ -19,7 +19,8 @@ from skelgen.launch.runner import Runner, Running
 
 #: How launchers are told of other hosts, in their words and in files.
 _HOSTS = re.compile(
-    r"(^| )--?((hosts?|H)[ =](?!localhost)|(f|(default-)?hostfile|machinefile)[ =])"
+    r"(^| )--?((hosts?|H)[ =](?!localhost(:\d+)?( |$))"
+    r"|(f|(default-)?hostfile|machinefile)[ =])"
 )
 
 

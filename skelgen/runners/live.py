@@ -15,18 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
-from skelgen.errors import ApplicationError
+from skelgen.errors import ApplicationError, NotBegunError
 from skelgen.launch import Finished
 from skelgen.launch.process import NO_RESULT, Interrupts
-from skelgen.phases.counts import counts
 from skelgen.prediction.skeleton_runs import failure_of
 from skelgen.runners.interface import Application, Measured, Probe, Wanted
 from skelgen.runners.marks import (
     STOP,
-    STOPPED,
     RankTimes,
+    check_functions,
     check_ranks,
     mean_s,
     named,
@@ -34,6 +31,7 @@ from skelgen.runners.marks import (
     recorder_variables,
     timed,
     times_file,
+    too_short,
     write_marks,
 )
 from skelgen.units import format_seconds
@@ -155,7 +153,8 @@ class LiveRun:
         check_ranks(self._ranks, self._application.ranks)
         ranks = [one for one in self._ranks if one is not None]
         if len(ranks) < self._application.ranks:
-            raise ApplicationError(self._failure(self._done))
+            error = ApplicationError if self._done.begun else NotBegunError
+            raise error(self._failure(self._done))
         found = [
             Measured(one.phase, one.occurrence, time_s)
             for one in self._wanted
@@ -163,9 +162,9 @@ class LiveRun:
         ]
         if len(found) < len(self._wanted):
             place = self._application.place
-            raise ApplicationError(_too_short(ranks, self._wanted, place))
+            raise ApplicationError(too_short(ranks, self._wanted[-1], place))
         for one in self._wanted:
-            _check_functions(ranks, one)
+            check_functions(ranks, one)
         return tuple(found)
 
     def _hangs(self) -> bool:
@@ -224,34 +223,3 @@ class LiveRun:
         if self._partly:
             why = f"they are not whole in {self._folder.parent}; is its disk full?"
         return f"{name} ended and {who} told no times: {why}"
-
-
-def _too_short(
-    ranks: Sequence[RankTimes], wanted: Sequence[Wanted], place: Path
-) -> str:
-    last = wanted[-1]
-    ended = (rank for rank, one in enumerate(ranks) if one.end not in STOPPED)
-    if (short := next(ended, None)) is None:
-        return (
-            f"ranks came to the end of phase {last.phase} but told fewer times than "
-            "they were asked for: is there memory left on their hosts?"
-        )
-    return (
-        f"the application ended after {ranks[short].count} calls of rank {short}; in "
-        f"the recording phase {last.phase} was over after {int(last.end[short])}: it "
-        f"does less work than then; is its input in {place}? Or record it again"
-    )
-
-
-def _check_functions(ranks: Sequence[RankTimes], wanted: Wanted) -> None:
-    """Refuse times of a program that does not call what it called in the recording."""
-    rank = int(np.argmax(wanted.end > wanted.begin))
-    names = [name.removesuffix(" (failed)") for name in wanted.calls if counts(name)]
-    called = ranks[rank].function[int(wanted.begin[rank])]
-    # Not all occurrences of a phase begin at the same of its calls.
-    if names and called not in names:
-        raise ApplicationError(
-            f"rank {rank} called {called} where phase {wanted.phase} began, which in "
-            f"the recording called {', '.join(dict.fromkeys(names))}: the application "
-            "does not do the same again; record it again, or predict with a skeleton"
-        )

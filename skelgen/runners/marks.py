@@ -10,10 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from skelgen.errors import ApplicationError
 from skelgen.launch import LaunchCommand
 from skelgen.launch.folders import replace_file
 from skelgen.launch.shim import mpi_of, shim
+from skelgen.phases.counts import counts
 from skelgen.runners.interface import Wanted
 
 TIME, HOLD, STOP = "time", "hold", "stop"
@@ -22,6 +25,8 @@ TIME, HOLD, STOP = "time", "hold", "stop"
 NO_MARKS = "no-marks"
 #: What a rank says last when it was stopped: by MPI_Finalize, or by MPI_Abort.
 STOPPED = ("stopped", "stopping")
+#: What a rank says when the application ended of its own.
+FINALIZED = "finalized"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +158,41 @@ def mean_s(ranks: Sequence[RankTimes], wanted: Wanted) -> float | None:
             return None
         spent_ns += one.time_ns[end] - one.time_ns[begin]
     return spent_ns / len(ranks) / 1e9
+
+
+def too_short(ranks: Sequence[RankTimes], last: Wanted, place: Path) -> str:
+    """Say why ranks did not tell all their times.
+
+    Parameters
+    ----------
+    ranks : sequence of RankTimes
+    last : Wanted
+        The one of what they were to measure that ends last.
+    place : Path
+        Working folder of the application.
+    """
+    ended = (rank for rank, one in enumerate(ranks) if one.end == FINALIZED)
+    if (short := next(ended, None)) is None:
+        return (
+            f"ranks came to the end of phase {last.phase} but told fewer times than "
+            "they were asked for: is there memory left on their hosts?"
+        )
+    return (
+        f"the application ended after {ranks[short].count} calls of rank {short}; in "
+        f"the recording phase {last.phase} was over after {int(last.end[short])}: it "
+        f"does less work than then; is its input in {place}? Or record it again"
+    )
+
+
+def check_functions(ranks: Sequence[RankTimes], wanted: Wanted) -> None:
+    """Refuse times of a program that does not call what it called in the recording."""
+    rank = int(np.argmax(wanted.end > wanted.begin))
+    names = [name.removesuffix(" (failed)") for name in wanted.calls if counts(name)]
+    called = ranks[rank].function[int(wanted.begin[rank])]
+    # Not all occurrences of a phase begin at the same of its calls.
+    if names and called not in names:
+        raise ApplicationError(
+            f"rank {rank} called {called} where phase {wanted.phase} began, which in "
+            f"the recording called {', '.join(dict.fromkeys(names))}: the application "
+            "does not do the same again; record it again, or predict with a skeleton"
+        )

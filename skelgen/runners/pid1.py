@@ -53,7 +53,8 @@ def _cover_tmp() -> None:
     _mount("/tmp", str(beside), "", _MS_BIND | _MS_REC)
     _mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777")
     for entry in list(beside.iterdir()):
-        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+        # Removed meanwhile; or another user's mount that is closed to root.
+        with contextlib.suppress(FileNotFoundError, PermissionError):
             _show(entry, Path("/tmp", entry.name))
     _libc().umount2(str(beside).encode(), _MNT_DETACH)
 

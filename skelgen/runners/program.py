@@ -16,7 +16,7 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.predict import PHASES
 from skelgen.prediction.types import SkeletonFacts
 from skelgen.runners.application import application_of
-from skelgen.runners.estimate import paet_s, uncovered, unmeasured_share
+from skelgen.runners.estimate import drift, paet_s, uncovered, unmeasured_share
 from skelgen.runners.execute import limit_s
 from skelgen.runners.interface import Application
 from skelgen.runners.live import LiveRun
@@ -51,6 +51,7 @@ class PhaseProgram:
     def facts(self) -> SkeletonFacts:
         """Return what a prediction needs to know."""
         known = self.signature
+        wanted = {one.phase for one in self.plan.wanted}
         return SkeletonFacts(
             ranks=known.ranks,
             scaling_factor=known.application_s / self.plan.expected_s,
@@ -65,9 +66,8 @@ class PhaseProgram:
             environment=known.environment,
             calibration=None,
             method=PHASES,
-            unmeasured_share=unmeasured_share(
-                known, {one.phase for one in self.plan.wanted}
-            ),
+            unmeasured_share=unmeasured_share(known, wanted),
+            drift=drift(known, wanted),
         )
 
     @property

@@ -1,9 +1,10 @@
 /*
  * Steps that all do one unusual thing and check what came of it, to be measured and stopped.
  *
- *     mpirun -n 2 measured STEPS persistent|window|pcontrol|group|session
+ *     mpirun -n 2 measured STEPS persistent|window|pcontrol|group|jump|session
  */
 #include <mpi.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,45 @@ static void group(int steps)
 	MPI_Group_free(&all);
 }
 
+static jmp_buf before;
+
+static void leave(MPI_Comm *at, int *code, ...)
+{
+	(void)at;
+	(void)code;
+	longjmp(before, 1);
+}
+
+/* Deeper in the stack than all other calls: those would look like calls of this one. */
+static __attribute__((noinline)) int deep_down(MPI_Comm jumping, int depth)
+{
+	volatile char room[256] = {0};
+
+	if (depth)
+		return deep_down(jumping, depth - 1) + room[depth];
+	return MPI_Send(&sent, 1, MPI_INT, 99, 1, jumping);
+}
+
+/* An error handler leaves a call of each step by a jump. */
+static void jump(int steps)
+{
+	MPI_Errhandler handler;
+	MPI_Comm jumping;
+
+	MPI_Comm_dup(comm, &jumping);
+	MPI_Comm_create_errhandler(leave, &handler);
+	MPI_Comm_set_errhandler(jumping, handler);
+	MPI_Errhandler_free(&handler);
+	for (volatile int step = 0; step < steps; step++) {
+		work();
+		pass_on(step);
+		if (!setjmp(before))
+			deep_down(jumping, 3);
+	}
+	if (!setjmp(before)) /* and the last one before the end */
+		deep_down(jumping, 3);
+}
+
 static void session(int steps)
 {
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -144,10 +184,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(int steps);
 	} ways[] = {
-		{"persistent", persistent},
-		{"window", window},
-		{"pcontrol", pcontrol},
-		{"group", group},
+		{"persistent", persistent}, {"window", window}, {"pcontrol", pcontrol},
+		{"group", group},           {"jump", jump},
 	};
 	int steps = argc > 1 ? atoi(argv[1]) : 10;
 	const char *way = argc > 2 ? argv[2] : "";

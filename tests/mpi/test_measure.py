@@ -115,7 +115,7 @@ def test_a_phase_signature_predicts_as_a_skeleton_does(stored: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "way", ["persistent", "window", "pcontrol", "group", "session"]
+    "way", ["persistent", "window", "pcontrol", "group", "jump", "session"]
 )
 def test_phases_of_unusual_programs_are_measured_where_they_were_recorded(
     mpi: TestMpi, unusual: Path, tmp_path: Path, way: str
@@ -126,9 +126,13 @@ def test_phases_of_unusual_programs_are_measured_where_they_were_recorded(
     if way == "window" and mpi.compiler.name == "mpicc.mpich":
         pytest.skip("the program fails with Debian's MPICH 4.0, also unrecorded")
     command = [*mpi.launcher, "-n", "2", str(unusual), str(STEPS), way]
-    done = pipeline.measure(signature(command, tmp_path), extent=Extent(share=0.0))
+    stored = signature(command, tmp_path)
+    done = pipeline.measure(stored, extent=Extent(share=0.0))
     assert max(phase.weight for phase in done.estimate.phases) > STEPS // 2
     assert comes_true(lambda: not processes_of(str(unusual)))
+    if way == "session":  # it comes to its end, where it does not find the phase
+        with pytest.raises(ApplicationError, match=r"less work than then|called MPI_"):
+            pipeline.measure(stored, [*command[:-2], "2", way])
 
 
 def test_less_work_than_was_recorded_is_named(
@@ -136,6 +140,14 @@ def test_less_work_than_was_recorded_is_named(
 ) -> None:
     with pytest.raises(ApplicationError, match="less work than then"):
         pipeline.measure(stored, launch("2", str(tmp_path)))
+
+
+def test_a_launch_of_several_programs_is_refused(
+    launch: Callable[..., list[str]], stored: Path, tmp_path: Path
+) -> None:
+    one = launch("2", str(tmp_path), ranks=1)
+    with pytest.raises(UsageError, match="launches several programs"):
+        pipeline.measure(stored, [*one, ":", "-n", "1", "./other"])
 
 
 def test_a_program_that_fails_is_named_with_its_exit_code(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from skelgen import ticks
 from skelgen.events import Kind, function_info
-from skelgen.phases import Parameters, extract
+from skelgen.phases import Parameters, extract, extract_each
 from tests import builders, summaries
 from tests.random_programs import random_program
 
@@ -51,6 +52,21 @@ def test_an_iteration_of_the_main_loop_is_a_phase_and_its_trips_are_the_weight()
     weight, events, calls = max(table(found))
     assert (weight, events) == (100, 5)
     assert calls == "MPI_Isend MPI_Irecv MPI_Waitall MPI_Allreduce"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_several_ways_to_cut_a_run_are_as_each_alone(seed, monkeypatch):
+    events = random_program(random.Random(seed))
+    built = summaries.build(events)
+    run = events, built.matching, ticks.place(events.calls, built.matching)
+    ways = [Parameters(longest=longest) for longest in (0.0, 1.0, 0.01)]
+    alone = [extract(*run, built.symbols, way).phases for way in ways]
+    folded, module = [], sys.modules[extract_each.__module__]
+    fold = module.fold
+    monkeypatch.setattr(module, "fold", lambda s: folded.append(s) or fold(s))
+    found = extract_each(*run, built.symbols, ways)
+    assert [one.phases for one in found] == alone
+    assert len(folded) == 1
 
 
 def test_what_stands_before_and_after_a_loop_is_a_phase_of_weight_one():

@@ -98,6 +98,7 @@ def test_what_is_stored_is_read(tmp_path, seed):
         ("number: 0", "number: 1", "number: read 1, expected numbers that ascend"),
         ("number: 2", "number: 0", "number: read 0, expected numbers that ascend"),
         ("  time_s: ", "  time_s: 0.0 # ", "time_s: read 0, expected a time"),
+        ("application_s: ", "application_s: 0.0 # ", "application_s: read 0, expec"),
         ("ranks: 2", "ranks: two", "ranks: read 'two'"),
         ("others:", "other:", "field 'others' is missing"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from skelgen import pipeline
 from skelgen.errors import ApplicationError
 from skelgen.runners import application, backends, estimate, execute
+from skelgen.runners.plan import Extent
 
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
 
@@ -30,7 +31,7 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(backends, "choose", choose)
     monkeypatch.setattr(execute, "execute", run)
-    here = SimpleNamespace(runner=None)
+    here = SimpleNamespace(runner=None, elsewhere=False)
     monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
     monkeypatch.setattr(estimate, "estimate", lambda *_: None)
     return tried
@@ -49,6 +50,16 @@ def test_images_that_are_not_made_are_told(executed, caplog, tmp_path):
         caplog.clear()
         pipeline.measure(STORED, backend="live", **given)
         assert "--restores and --images have no effect" in caplog.text
+
+
+def test_occurrences_that_images_do_not_hold_are_told(executed, caplog):
+    pipeline.measure(STORED, extent=Extent(warm_up=3))
+    pipeline.measure(STORED, backend="live", extent=Extent(fewest=5))
+    assert "no effect" not in caplog.text
+    for given in (Extent(fewest=5), Extent(share=0.1)):
+        caplog.clear()
+        pipeline.measure(STORED, extent=given)
+        assert "--occurrences and --share have no effect" in caplog.text
 
 
 def test_a_way_that_was_named_is_the_only_one(executed):

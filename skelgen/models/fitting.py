@@ -7,12 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from skelgen.errors import InputError
+from skelgen.errors import InputError, UsageError
 from skelgen.models import separate, thesis
 from skelgen.models.checks import few, misfits
 from skelgen.models.combinations import choose
 from skelgen.models.points import Points
 from skelgen.models.types import Candidate, Fit, Flag, FlagKind, written
+
+#: Products of terms of more dimensions are too many to try.
+_MOST_JOINTLY = 3
 
 Method = Literal["combinations", "thesis"]
 
@@ -70,6 +73,7 @@ def fit(
     if len(points.varied) > 1 and (separately or method == "thesis"):
         candidates, flags = separate.multiply(points, of_one, threshold=threshold)
     else:
+        _check_jointly(points)
         candidates, flags = of_one(points)
     missed = misfits(points, candidates[0], threshold=threshold)
     if flags:  # the method has said already that its error is too large
@@ -87,3 +91,13 @@ def fit(
         whole,
         tuple(flags),
     )
+
+
+def _check_jointly(points: Points) -> None:
+    """Refuse dimensions of which there are too many products of terms."""
+    if len(points.varied) > _MOST_JOINTLY:
+        raise UsageError(
+            f"{', '.join(points.varied)} vary, at most {_MOST_JOINTLY} dimensions are "
+            "fitted jointly: fit each on its own (--separately), plan with --method "
+            "bisection, or leave some as they are"
+        )

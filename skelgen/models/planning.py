@@ -10,7 +10,7 @@ import numpy as np
 
 from skelgen.errors import UsageError
 from skelgen.models.fitting import fit
-from skelgen.models.predicting import spread, t95
+from skelgen.models.predicting import spread, summed, t95
 from skelgen.models.types import Floats
 
 #: Workloads that are compared.
@@ -18,6 +18,9 @@ _GRID = 800
 
 #: A tenfold cost must lower the uncertainty by 10 ** this as much more.
 _COST_POWER = 0.1
+
+#: Recordings that take less cost as much as one of this time [s].
+_LEAST_COST_S = 1e-6
 
 #: Part of a range (on a log scale) within which a second point tells little.
 _NEAR = 1 / 16
@@ -160,9 +163,14 @@ def disagreement(
     at = {name: np.full(len(grid), value) for name, value in base.items()}
     at |= {one.name: grid[:, i] for i, one in enumerate(ranges)}
     total = np.sum([one.function.at(at) for one in fits], axis=0)
-    widths = [t95(one) * spread(one, at) for one in fits]
-    uncertainty = np.linalg.norm(widths, axis=0) / total
-    score = uncertainty * (total / total.max()) ** -cost_power
+    widths = np.array([t95(one) * spread(one, at) for one in fits])
+    columns = {name: np.array([one[name] for one in recorded]) for name in base}
+    found = np.array([one.function.at(columns) for one in fits])
+    norms = summed(widths, found, np.array(parts, dtype=np.float64).T)
+    # Where all functions are 0 there is nothing to be uncertain of.
+    uncertainty = np.divide(norms, total, out=np.zeros_like(norms), where=total > 0)
+    cost = np.maximum(total, _LEAST_COST_S) ** cost_power
+    score = uncertainty * max(total.max(), _LEAST_COST_S) ** cost_power / cost
     score[_near(grid, recorded, ranges)] = -1.0
     best = int(np.argmax(score))
     largest = float(uncertainty.max())

@@ -24,6 +24,9 @@ _T95 = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
 #: A count farther than this from a whole number is told.
 _WHOLE = 0.05
 
+#: Smaller misses are errors of rounding [1].
+_NOTHING = 1e-9
+
 
 def predict(fit: Fit, workload: Mapping[str, float]) -> Prediction:
     """Evaluate a model at a workload.
@@ -93,6 +96,29 @@ def t95(fit: Fit) -> float:
     """Return the factor from a standard deviation to half the 90 % interval."""
     freedom = max(len(fit.points) - len(fit.function.terms), 1)
     return _T95[freedom - 1] if freedom <= len(_T95) else 1.65
+
+
+def summed(widths: Floats, found: Floats, known: Floats) -> Floats:
+    """Return how far a sum may be off, from how far each of its parts may be.
+
+    Parts of one run are not off on their own: a slow second slows all of them. The sum
+    is off by as much more as it misses the workloads more than parts would that miss
+    them independently. Where nothing is missed all may be off to the same side.
+
+    Parameters
+    ----------
+    widths : (parts, ...) float64 array
+    found, known : (parts, workloads) float64 array
+        Parts at recorded workloads: by their functions, and as recorded, not a number
+        where they were not.
+    """
+    misses = (found - known) / known.sum(axis=0)
+    misses = misses[:, np.isfinite(misses).all(axis=0)]
+    most, alone = np.asarray(widths.sum(axis=0)), float(np.linalg.norm(misses))
+    if alone < _NOTHING:
+        return most
+    together = max(1.0, float(np.linalg.norm(misses.sum(axis=0))) / alone)
+    return np.asarray(np.minimum(most, together * np.linalg.norm(widths, axis=0)))
 
 
 def _outside(fit: Fit, at: Mapping[str, float]) -> list[Flag]:

@@ -121,7 +121,7 @@ def _families(points: Points, n: str) -> Iterator[Function]:
     yield _least_squares(points, ((Factor(n, 3.0),), ()))
     if points.values.min() > 0.0:
         slope, start = np.polyfit(points.columns[n], np.log(points.values), 1)
-        if abs(start) < 700.0:  # the coefficient is a number
+        if max(abs(start), abs(slope)) < 700.0:  # both exponentials are numbers
             yield Function(((Factor(n, base=math.exp(slope)),),), (math.exp(start),))
     if points.columns[n].max() <= _LARGEST_FACTORIAL:
         yield _least_squares(points, ((Factor(n, factorial=True),), ()))

@@ -1,7 +1,7 @@
 """Types of the models: functions of a workload, fits, flags and predictions.
 
 All of them hold plain numbers, text and tuples: ``dataclasses.asdict`` of any gives
-what JSON and YAML can take, and ``Fit.from_dict`` reads it back.
+what JSON and YAML can take.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,40 +232,3 @@ class Fit:
     def error(self) -> float:
         """Relative error of the chosen function at points left out [1]."""
         return self.candidates[0].error
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Read what ``dataclasses.asdict`` and JSON or YAML made of a fit."""
-        candidates = tuple(
-            Candidate(
-                _function(one["function"]),
-                float(one["error"]),
-                float(one["probability"]),
-                tuple(tuple(map(float, row)) for row in one["covariance"]),
-            )
-            for one in stored["candidates"]
-        )
-        flags = tuple(
-            Flag(
-                FlagKind(one["kind"]),
-                one["text"],
-                one["dimension"],
-                tuple(one["between"]) if one["between"] else None,
-            )
-            for one in stored["flags"]
-        )
-        return cls(
-            stored["method"],
-            tuple(stored["dimensions"]),
-            tuple(tuple(map(float, point)) for point in stored["points"]),
-            tuple(map(float, stored["values"])),
-            candidates,
-            bool(stored["whole"]),
-            flags,
-            tuple(tuple(map(float, point)) for point in stored["elsewhere"]),
-        )
-
-
-def _function(stored: Mapping[str, Any]) -> Function:
-    terms = tuple(tuple(Factor(**one) for one in term) for term in stored["terms"])
-    return Function(terms, tuple(map(float, stored["coefficients"])))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.launch.folders import new_file
+from skelgen.launch.folders import alone, new_file
 from skelgen.pipeline.signatures import is_run
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from skelgen.models.fitting import Method
     from skelgen.models.planning import Step
     from skelgen.workload import Forecast, Study
-    from skelgen.workload.types import Point, PointPhase, Workload
+    from skelgen.workload.types import Point, Workload
 
 logger = logging.getLogger(__name__)
 
@@ -51,25 +52,16 @@ def workload_add(
     float
         Share of the run's time in phases that the first run has too [0 to 1].
     """
-    from skelgen.workload import Study, aligned, share_known, store
+    from skelgen.workload import share_known
 
-    study = store.load(file) if file.exists() else Study()
+    _load(file)  # what is damaged is told before the phases of the run are found
     point = _point(run, at, progress)
     if not any(point.cuts):
         raise InputError(
             f"{run}: this run communicates nothing, so it has no phases; record one "
             "that does"
         )
-    again = [one.run for one in study.points if dict(one.at) == at]
-    study = study.with_point(point)
-    if again:
-        logger.warning(
-            "%s: this workload is in the study already (%s); the mean of all counts",
-            point.run,
-            ", ".join(again),
-        )
-    study = replace(study, points=aligned(study.points))
-    store.save(study, file)
+    study = _change(file, lambda study: _with_point(study, point))
     known = share_known(study.points[0].phases, study.points[-1])
     if known < _FEW_KNOWN:
         logger.warning(
@@ -82,9 +74,41 @@ def workload_add(
     return study, known
 
 
+def _load(file: Path) -> Study:
+    """Read a study; an empty one when there is none yet."""
+    from skelgen.workload import Study, store
+
+    return store.load(file) if file.exists() else Study()
+
+
+def _change(file: Path, change: Callable[[Study], Study]) -> Study:
+    """Change a study in its file, and return it; what others add meanwhile stays."""
+    from skelgen.workload import store
+
+    with alone(file.absolute().parent, f".{file.name}.lock"):
+        study = change(_load(file))
+        store.save(study, file)
+    return study
+
+
+def _with_point(study: Study, point: Point) -> Study:
+    """Add a workload to a study, whose runs are then cut alike again."""
+    from skelgen.workload import aligned
+
+    again = [one.run for one in study.points if dict(one.at) == dict(point.at)]
+    study = study.with_point(point)
+    if again:
+        logger.warning(
+            "%s: this workload is in the study already (%s); the mean of all counts",
+            point.run,
+            ", ".join(again),
+        )
+    return replace(study, points=aligned(study.points))
+
+
 def _point(source: Path, at: Workload, progress: Progress) -> Point:
     """Return the workload of a run, its phases found in all ways."""
-    from skelgen.phases import Parameters, extract
+    from skelgen.phases import Parameters, extract_each
     from skelgen.phases import store as phases_store
     from skelgen.pipeline.phasing import clocked
     from skelgen.trace import open_trace
@@ -112,13 +136,15 @@ def _point(source: Path, at: Workload, progress: Progress) -> Point:
     run = clocked(open_trace(source, progress), progress)
     for problem in (*run[0].warnings, *run[1].problems):
         logger.warning("%s", problem)
-    cuts: dict[tuple[PointPhase, ...], float] = {}
-    for longest, relevance in itertools.product(_LONGEST, _RELEVANCE):
-        cut = extract(*run, Parameters(relevance, longest, time_similarity=0.0))
-        cuts.setdefault(point_phases(cut.phases), cut.application_s)
-    (usual, application_s), *_ = cuts.items()
-    others = tuple(cuts)[1:]
-    return Point(items, name, run[0].calls.ranks, application_s, usual, others=others)
+    ways = (
+        Parameters(relevance, longest, time_similarity=0.0)
+        for longest, relevance in itertools.product(_LONGEST, _RELEVANCE)
+    )
+    usual, *others = dict.fromkeys(
+        point_phases(cut.phases) for cut in extract_each(*run, ways)
+    )
+    ranks, application_s = run[0].calls.ranks, run[0].application_ns / 1e9
+    return Point(items, name, ranks, application_s, usual, others=tuple(others))
 
 
 def workload_plan(
@@ -140,9 +166,20 @@ def workload_plan(
         Launch of the program, with ``{n}`` where the value of n belongs.
     method : {"disagreement", "bisection"}
     """
-    from skelgen.workload import Study, next_workload, store
+    from skelgen.workload import next_workload
 
-    study = store.load(file) if file.exists() else Study()
+    study = _load(file)
+    changed = _with_ranges(study, ranges, command)
+    step = next_workload(changed, method=method)
+    if changed != study:
+        _change(file, lambda study: _with_ranges(study, ranges, command))
+    return changed, step
+
+
+def _with_ranges(
+    study: Study, ranges: tuple[Range, ...], command: tuple[str, ...]
+) -> Study:
+    """Put ranges and command into a study in place of those that it has."""
     kept = {one.name: one for one in (*study.ranges, *ranges)}
     changed = replace(
         study, ranges=tuple(kept.values()), command=command or study.command
@@ -153,10 +190,7 @@ def workload_plan(
                 f"the command does not say where {name} belongs: write {{{name}}} in "
                 "one of its words"
             )
-    step = next_workload(changed, method=method)
-    if changed != study:
-        store.save(changed, file)
-    return changed, step
+    return changed
 
 
 def workload_predict(

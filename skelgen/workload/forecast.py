@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from skelgen.errors import InputError, UsageError
 from skelgen.models import bisection, disagreement, fit, predict
 from skelgen.models.fitting import Method
 from skelgen.models.planning import Step
-from skelgen.models.types import Flag, FlagKind, Prediction
+from skelgen.models.predicting import summed
+from skelgen.models.types import Flag, FlagKind, Prediction, written
 from skelgen.workload.cuts import aligned
-from skelgen.workload.parts import Part, matched
+from skelgen.workload.parts import Part, matched, recorded
 from skelgen.workload.transfer import PartFit, completed, measured, refitted
 from skelgen.workload.types import Point, Study, Workload
 
-#: Flags of a part that takes less of the predicted time than this are not told of the
-#: whole, unless they are about the workload itself.
+#: Flags of a part that takes less than this of the predicted time, and of that of each
+#: point, are not told of the whole, unless they are about the workload itself.
 _MATTERS = 0.02
 #: An interval that is wider to a side tells little [1].
 _WIDEST = 0.1
+_SIDES = ("p5", "p95")
+#: What was not measured may take twice or half as long, as `skelgen measure` has it.
+_UNKNOWN = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +117,28 @@ def forecast(
     if not study.points or not first:
         raise InputError("the study has no recorded workload; see skelgen workload add")
     _check(at, study.points[0], first[0])
-    points = first
+    here: tuple[Point, ...] = ()
     if families is not None:
         both = aligned((*first, *study.points))
         first, here = both[: len(first)], both[len(first) :]
-        points = (*first, *(completed(one, first) for one in here))
+    points = tuple(completed(one, first) for one in (*first, *here))
     parts, flags = matched(points)
     at_points = [dict(point.at) for point in points]
     options = {"method": method, "separately": separately}
     fits = [_fitted(part, at_points[: len(first)], options) for part in parts]
     if families is not None:
         fits = refitted(fits, at_points, slice(len(first), None))
-    found = [
-        PartForecast(one, predict(one.time, at), predict(one.weight, at))
-        for one in fits
-    ]
+    found = [PartForecast(one, _time(one, at), predict(one.weight, at)) for one in fits]
     paet_s = math.fsum(one.total_s for one in found)
-    low, high = (math.hypot(*(one.off_s(side) for one in found)) for side in _SIDES)
+    if not paet_s:
+        raise InputError(
+            f"all functions are 0 at {written(at)}: it is too far from the recorded "
+            "workloads; record one that is nearer to it"
+        )
+    low, high = _off_s(found, study.points, paet_s)
     told = [
         *flags,
-        *_flags(found, paet_s),
+        *_flags(found, points, paet_s),
         *_not_measured(found, paet_s),
         *_uncertain(max(low, high) / paet_s),
     ]
@@ -138,7 +147,41 @@ def forecast(
     )
 
 
-_SIDES = ("p5", "p95")
+def _time(fits: PartFit, at: Workload) -> Prediction:
+    """Predict the time of an occurrence [s]."""
+    found = predict(fits.time, at)
+    if fits.measured:
+        return found
+    low, high = found.value / _UNKNOWN, found.value * _UNKNOWN
+    return replace(found, p5=min(found.p5, low), p95=max(found.p95, high))
+
+
+def _off_s(
+    parts: Sequence[PartForecast], points: Sequence[Point], paet_s: float
+) -> list[float]:
+    """Return how far the application's time may be off, down and up [s].
+
+    What was measured is no better known than its own interval said. That points agree
+    with each other does not make them better: they may all be off alike.
+
+    Parameters
+    ----------
+    parts : sequence of PartForecast
+    points : sequence of Point
+        Of this machine, the last ones of all parts.
+    paet_s : float
+        Their sum [s].
+    """
+    at = {
+        name: np.array([dict(one.at)[name] for one in points])
+        for name, _ in points[0].at
+    }
+    functions = [(one.fits.time.function, one.fits.weight.function) for one in parts]
+    found = np.array([time.at(at) * weight.at(at) for time, weight in functions])
+    known = np.array([one.part.totals_s[-len(points) :] for one in parts])
+    widths = np.array([[one.off_s(side) for side in _SIDES] for one in parts])
+    measured_s = paet_s * statistics.fmean(one.half_width for one in points)
+    return [math.hypot(off_s, measured_s) for off_s in summed(widths, found, known)]
 
 
 def _fitted(
@@ -192,20 +235,30 @@ def _check(at: Workload, here: Point, there: Point) -> None:
         )
 
 
-def _flags(parts: Sequence[PartForecast], paet_s: float) -> list[Flag]:
+def _flags(
+    parts: Sequence[PartForecast], points: Sequence[Point], paet_s: float
+) -> list[Flag]:
     """Return the flags of all parts, each once, with what they are about."""
     found: dict[Flag, None] = {}
     for number, one in enumerate(parts, start=1):
-        name = _name(number, one)
+        name, matters = _name(number, one), _matters(one, points, paet_s)
         for quantity, flags in (("time", one.time.flags), ("weight", one.weight.flags)):
             for flag in flags:
                 if flag.kind in (FlagKind.EXTRAPOLATION, FlagKind.FEW_POINTS):
                     found[flag] = None
-                elif one.total_s >= _MATTERS * paet_s:
+                elif matters or flag.kind is FlagKind.NEGATIVE:
                     text = f"{quantity} of {name}: {flag.text}"
                     own = Flag(flag.kind, text, flag.dimension, flag.between)
                     found[own] = None
     return list(found)
+
+
+def _matters(one: PartForecast, points: Sequence[Point], paet_s: float) -> bool:
+    """Say whether a part is large here, or was: a wrong function may make it small."""
+    pairs = zip(one.part.totals_s, points, strict=True)
+    return one.total_s >= _MATTERS * paet_s or any(
+        total_s >= _MATTERS * point.application_s for total_s, point in pairs
+    )
 
 
 def _name(number: int, one: PartForecast) -> str:
@@ -230,7 +283,7 @@ def next_workload(study: Study, *, method: str) -> Step:
         return bisection(study.workloads, study.ranges)
     if not study.points:
         return disagreement([], [], study.ranges)
-    points = [one for one in study.points if not one.measured] or study.points
+    points = [study.points[i] for i in recorded(study.points)]
     parts, _ = matched(points)
     totals = zip(*(part.totals_s for part in parts), strict=True)
     return disagreement([dict(one.at) for one in points], list(totals), study.ranges)

@@ -91,7 +91,7 @@ def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Flag, ...]
         Phases that only some of the workloads have.
     """
     columns = _columns(points)
-    whole = _whole(points)
+    whole = recorded(points)
     first = columns[whole[0]]
     parts = [
         _part(first[key], [column.get(key) for column in columns])
@@ -107,10 +107,10 @@ def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Flag, ...]
     return (*parts, Part("", (), (1.0,) * len(rest), tuple(rest))), flags
 
 
-def _whole(points: Sequence[Point]) -> list[int]:
+def recorded(points: Sequence[Point]) -> list[int]:
     """Return the points that were recorded; all when each was only measured."""
-    recorded = [i for i, point in enumerate(points) if not point.measured]
-    return recorded or list(range(len(points)))
+    found = [i for i, point in enumerate(points) if not point.measured]
+    return found or list(range(len(points)))
 
 
 def _part(known: PointPhase, phases: Sequence[PointPhase | None]) -> Part:
@@ -135,7 +135,7 @@ def _columns(points: Sequence[Point]) -> list[_Column]:
             {getattr(one, by): one for one in joined(point.phases, by=by)}
             for point in points
         ]
-        common = set.intersection(*(set(columns[i]) for i in _whole(points)))
+        common = set.intersection(*(set(columns[i]) for i in recorded(points)))
         covered = min(
             math.fsum(point.share(column[key]) for key in common if key in column)
             for point, column in zip(points, columns, strict=True)

@@ -22,7 +22,7 @@ _HEAD = "# A workload study; docs/workload.md of skelgen describes it.\n"
 _PHASE = ("key", "site_key", "calls", "events", "weight", "time_s", "recorded_s")
 _POINT = ("at", "run", "ranks", "application_s", "phases")
 #: What a study takes of the result of ``skelgen measure --json``.
-_MEASURED = ("paet_s", "verdict", "ranks", "structures")
+_MEASURED = ("paet_s", "verdict", "ranks", "structures", "p5_s", "p95_s")
 
 
 def load(path: Path) -> Study:
@@ -90,13 +90,21 @@ def load_measured(path: Path) -> tuple[Point, str]:
         raise InputError(
             f"{error}; expected what skelgen measure --json prints"
         ) from error
+    low_s, paet_s, high_s = (
+        fields[name].amount() for name in ("p5_s", "paet_s", "p95_s")
+    )
+    if not 0.0 < low_s <= paet_s <= high_s:
+        raise fields["paet_s"].error(
+            f"read {paet_s}, expected a time from p5_s ({low_s}) to p95_s ({high_s})"
+        )
     point = Point(
         at=(),
         run=path.name,
         ranks=fields["ranks"].integer(1, _MOST),
-        application_s=fields["paet_s"].amount(),
+        application_s=paet_s,
         phases=tuple(_phase(one) for one in fields["structures"].items()),
         measured=True,
+        half_width=(high_s - low_s) / (2 * paet_s),
     )
     return point, fields["verdict"].text()
 
@@ -116,6 +124,7 @@ def _plain(point: Point) -> dict[str, Any]:
         {name: getattr(point, name) for name in _POINT}
         | {"at": dict(point.at), "phases": plain_phases(point.phases)}
         | ({"measured": True} if point.measured else {})
+        | ({"half_width": point.half_width} if point.half_width else {})
         | ({"others": [*map(plain_phases, point.others)]} if point.others else {})
     )
 
@@ -130,7 +139,7 @@ def _range(name: str, field: Field) -> Range:
 
 
 def _point(field: Field) -> Point:
-    parts = field.mapping(_POINT, ("measured", "others"))
+    parts = field.mapping(_POINT, ("measured", "others", "half_width"))
     others = parts["others"].items() if "others" in parts else []
     return Point(
         at=tuple(
@@ -143,6 +152,7 @@ def _point(field: Field) -> Point:
         phases=tuple(_phase(one) for one in parts["phases"].items()),
         measured="measured" in parts and _truth(parts["measured"]),
         others=tuple(tuple(_phase(one) for one in cut.items()) for cut in others),
+        half_width=parts["half_width"].amount() if "half_width" in parts else 0.0,
     )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from skelgen.errors import InputError
 from skelgen.models import refit
 from skelgen.models.types import Fit
 from skelgen.workload.parts import LEAST_S, Part
@@ -42,7 +43,7 @@ def completed(point: Point, first: Sequence[Point]) -> Point:
     recorded = {
         one.site_key: one
         for whole in first
-        if whole.at == point.at and not whole.measured
+        if dict(whole.at) == dict(point.at) and not whole.measured
         for one in whole.phases
     }
     phases = []
@@ -102,7 +103,13 @@ def refitted(
 def _slower(
     fits: Sequence[PartFit], workloads: Sequence[Workload], here: slice
 ) -> float:
-    """Return by what all that was measured takes longer than on the first machine."""
+    """Return by what all that was measured takes longer than on the first machine.
+
+    Raises
+    ------
+    InputError
+        When nothing was, or nothing that takes time there.
+    """
     here_s, there_s = 0.0, 0.0
     for one in fits:
         values = zip(one.part.times_s, one.part.weights, workloads, strict=True)
@@ -110,4 +117,10 @@ def _slower(
             if not math.isnan(time_s):
                 here_s += time_s * weight
                 there_s += float(one.time.function.at(workload)) * weight
+    if there_s <= 0.0:
+        raise InputError(
+            "what was measured here takes no time by the functions of the first "
+            "machine, or is in none of its phases, so what was not cannot be scaled: "
+            "measure or record another workload here"
+        )
     return here_s / there_s

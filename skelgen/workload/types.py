@@ -68,6 +68,8 @@ class Point:
         lies outside of them is not known.
     others : tuple of tuple of PointPhase
         The run cut into phases in other ways.
+    half_width : float
+        Where it was measured half the 90 % interval of its time, as a share of it [1].
     """
 
     at: tuple[tuple[str, float], ...]
@@ -77,6 +79,7 @@ class Point:
     phases: tuple[PointPhase, ...]
     measured: bool = False
     others: tuple[tuple[PointPhase, ...], ...] = ()
+    half_width: float = 0.0
 
     @property
     def cuts(self) -> tuple[tuple[PointPhase, ...], ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import math
 
 import numpy as np
@@ -16,7 +14,8 @@ from skelgen.errors import InputError, UsageError
 from skelgen.models import Range, bisection, disagreement, fit, predict, refit
 from skelgen.models.combinations import choose, relative_to
 from skelgen.models.points import Points
-from skelgen.models.types import Factor, Fit, FlagKind, column
+from skelgen.models.predicting import summed
+from skelgen.models.types import Factor, FlagKind, column
 
 SIZES = (100, 200, 400, 800, 1600, 3200)
 
@@ -146,6 +145,16 @@ def test_five_points_of_two_dimensions_are_told_to_be_too_few():
     assert FlagKind.FEW_POINTS in kinds(fit(few, [w["n"] for w in few]).flags)
 
 
+def test_four_dimensions_are_fitted_on_their_own_only():
+    base = dict.fromkeys("abcd", 1.0)
+    found = [base, *(base | {k: v} for k in "abcd" for v in (2.0, 4.0))]
+    values = [math.prod(w.values()) for w in found]
+    with pytest.raises(UsageError, match=r"a, b, c, d vary, at most 3 .*--separately"):
+        fit(found, values)
+    model = fit(found, values, separately=True)
+    assert model.function.at(dict.fromkeys("abcd", 2.0)) == pytest.approx(16)
+
+
 def test_the_interval_is_wider_where_nothing_was_recorded():
     model = fit(sizes(*SIZES), noisy(of(lambda n: n**2 + 1e5)))
     inside, outside = (predict(model, {"n": n}) for n in (1000, 32000))
@@ -154,16 +163,26 @@ def test_the_interval_is_wider_where_nothing_was_recorded():
     ) / inside.value
 
 
+@pytest.mark.parametrize(
+    ("misses", "width"),
+    [
+        ([[0.1, -0.2], [0.1, -0.2]], 2.0),  # of one run: always to the same side
+        ([[0.1, 0.0], [0.0, 0.1]], 2**0.5),
+        ([[0.1, -0.2], [-0.1, 0.2]], 2**0.5),  # never less than on their own
+        ([[0.0, 0.0], [0.0, 0.0]], 2.0),  # nothing tells
+        ([[0.1, math.nan], [0.1, 0.3]], 2.0),  # not recorded there
+    ],
+)
+def test_a_sum_is_off_as_its_parts_miss_the_workloads_together(misses, width):
+    known = np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = known + np.array(misses) * known.sum(axis=0)
+    wide = summed(np.array([[1.0, 2.0], [1.0, 2.0]]), found, known)
+    assert wide == pytest.approx([width, 2 * width])
+
+
 def test_a_workload_recorded_twice_counts_once_with_its_mean():
     twice = fit(sizes(100, 100, 200, 400, 800), [90, 110, 200, 400, 800])
     assert twice.values == (100, 200, 400, 800)
-
-
-def test_a_fit_survives_json():
-    model = fit(sizes(*SIZES[:3]), noisy(of(lambda n: n**2, SIZES[:3])))
-    assert model.flags
-    stored = json.loads(json.dumps(dataclasses.asdict(model)))
-    assert Fit.from_dict(stored) == model
 
 
 # --- thesis ------------------------------------------------------------------------
@@ -171,6 +190,12 @@ def test_a_fit_survives_json():
 THESIS_SIZES = sizes(1000, 2000, 3000)
 PHASE_1_S = [0.0001125, 0.0002157, 0.0003280]
 PHASE_2_S = [0.33682, 1.34379, 3.02133]
+
+
+@pytest.mark.parametrize("values", [(1.0, 2.0, 300.0), (300.0, 2.0, 1.0)])
+def test_steps_of_a_thousandth_are_no_exponent_too_large_for_the_thesis(values):
+    model = fit([{"dt": n / 1000} for n in (1, 2, 3)], values, method="thesis")
+    assert model.function.at({"dt": 0.002}) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("method", ["combinations", "thesis"])
@@ -434,6 +459,14 @@ def test_the_plan_stays_in_the_range_and_repeats_nothing():
     assert step.uncertainty is not None
 
 
+def test_parts_of_the_same_slow_runs_are_as_uncertain_as_their_sum():
+    found, span = sizes(100, 200, 500, 1000), [Range("n", 100, 1000)]
+    total_s = noisy([w["n"] for w in found], noise=0.1)
+    whole = disagreement(found, [[one] for one in total_s], span)
+    parts = disagreement(found, [[one / 4] * 4 for one in total_s], span)
+    assert parts.uncertainty == pytest.approx(whole.uncertainty)
+
+
 def test_points_where_functions_agree_are_not_recorded_again():
     """Known points tell about their neighbourhood; the next one lies between them."""
     found = sizes(100, 1000, 10_000)
@@ -472,7 +505,6 @@ def test_one_point_scales_the_function_to_another_machine():
     assert kinds(predict(there, {"n": 3200}).flags) == {FlagKind.FEW_POINTS}
     outside = predict(there, {"n": 6400}).flags  # of the workloads of both machines
     assert kinds(outside) == {FlagKind.FEW_POINTS, FlagKind.EXTRAPOLATION}
-    assert Fit.from_dict(json.loads(json.dumps(dataclasses.asdict(there)))) == there
 
 
 def test_more_points_give_new_coefficients_to_the_same_terms():

@@ -1,11 +1,14 @@
 """A workload study matches phases by structure and predicts other workloads."""
 
+import fcntl
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from skelgen import pipeline, workload
 from skelgen.cli.main import run
 from skelgen.cli.measuring import facts_of
 from skelgen.errors import InputError, UsageError
@@ -69,6 +72,16 @@ def test_a_study_predicts_times_and_weights_of_another_workload():
     assert found.p5_s <= found.paet_s <= found.p95_s
 
 
+def test_a_time_of_nothing_is_refused():
+    def whole(n):
+        one = phase("square", 10, 3e-7 * n**2)
+        total_s = one.total_s + 1e-6 * n
+        return Point((("n", float(n)),), f"run-{n}", 2, total_s, (one,))
+
+    with pytest.raises(InputError, match="all functions are 0 at n=0"):
+        forecast(study(*(whole(n) for n in SIZES)), {"n": 0.0})
+
+
 def test_each_dimension_on_its_own_and_the_method_of_the_thesis_agree_here():
     truth = point(2500, 200).application_s
     for options in ({"separately": True}, {"method": "thesis"}):
@@ -80,6 +93,31 @@ def test_a_workload_outside_the_recorded_ones_is_flagged_once():
     found = forecast(WHOLE, {"n": 9000, "steps": 200})
     flags = [flag for flag in found.flags if flag.dimension == "n"]
     assert [flag.kind for flag in flags] == [FlagKind.EXTRAPOLATION]
+
+
+@pytest.mark.parametrize(
+    ("method", "weight", "factor", "at", "kind"),
+    [
+        ("thesis", lambda n: 16 - n // 100, 1.0, 1900.0, FlagKind.NEGATIVE),
+        ("combinations", lambda _: 10, 3.0, 50.0, FlagKind.MISFIT),
+    ],
+    ids=["no weight is left", "no time is left"],
+)
+def test_a_phase_that_was_large_keeps_its_flags_where_its_function_makes_it_small(
+    method, weight, factor, at, kind
+):
+    def whole(n):
+        time_s = n**3 / 1e9 * factor ** (n // 400 % 2)
+        one, two = phase("odd", weight(n), time_s), phase("other", 10, 1.0)
+        total_s = one.total_s + two.total_s
+        return Point((("n", float(n)),), f"run{n}", 2, total_s, (one, two))
+
+    few = study(*(whole(n) for n in (200, 600, 1000, 1400)))
+    found = forecast(few, {"n": at}, method=method)
+    (odd,) = [one for one in found.parts if one.part.key == "odd"]
+    assert odd.total_s < 0.01 * found.paet_s
+    assert any(f"of phase {found.parts.index(odd) + 1}:" in f.text for f in found.flags)
+    assert kind in kinds(found)
 
 
 def test_phases_of_some_workloads_only_are_in_the_rest_and_flagged():
@@ -120,11 +158,42 @@ def test_what_was_not_measured_on_another_machine_is_scaled_and_told():
     assert FlagKind.SWITCH not in kinds(found)
 
 
-def test_occurrences_that_were_not_executed_are_as_much_slower_as_the_others():
+def test_what_was_not_measured_may_take_half_or_twice_as_long():
+    there = study(measured(1000, "square"))
+    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    _, linear, _ = found.parts
+    assert found.paet_s - found.p5_s == pytest.approx(linear.total_s / 2, rel=1e-3)
+    assert found.p95_s - found.paet_s == pytest.approx(linear.total_s, rel=1e-3)
+
+
+@pytest.mark.parametrize("families", [WHOLE, None], ids=["scaled", "by itself"])
+def test_a_prediction_is_no_surer_than_what_was_measured(families):
+    at = {"n": 2500, "steps": 100}
+    sure, rough = (
+        study(*(replace(measured(n, "linear", "square"), half_width=w) for n in SIZES))
+        for w in (0.01, 0.15)
+    )
+    assert FlagKind.UNCERTAIN not in kinds(forecast(sure, at, families=families))
+    found = forecast(rough, at, families=families)
+    assert FlagKind.UNCERTAIN in kinds(found)
+    assert found.p95_s >= 1.149 * found.paet_s
+    assert found.p5_s <= 0.851 * found.paet_s
+
+
+def test_what_was_measured_of_small_phases_only_scales_nothing():
+    whole = study(*(point(n, more=[phase("small", 10, 1e-6)]) for n in SIZES))
+    there = replace(measured(1000), phases=(phase("small", 10, 2e-6),))
+    with pytest.raises(InputError, match="is in none of its phases, so what was not"):
+        forecast(study(there), {"n": 2500, "steps": 100}, families=whole)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["as recorded", "turned"])
+def test_occurrences_that_were_not_executed_are_as_much_slower_as_the_others(order):
     """40 of the 99 were executed, which had taken half of the mean."""
     some = phase("square", 40, 0.3)
     some = replace(some, recorded_s=0.15)
-    there = study(replace(measured(1000, "square"), phases=(some,)))
+    here = measured(1000, "square")
+    there = study(replace(here, phases=(some,), at=here.at[::order]))
     found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
     assert found.paet_s == pytest.approx(2 * point(2500, 200).application_s, rel=1e-6)
     assert FlagKind.NOT_WHOLE not in kinds(found)
@@ -163,6 +232,21 @@ def test_a_wide_interval_is_told():
     assert FlagKind.UNCERTAIN not in kinds(sure)
 
 
+def test_four_phases_of_the_same_runs_are_as_little_known_as_one():
+    def wide(phases):
+        slow = (1.0, 1.1, 0.9, 1.1, 0.95, 1.05)
+        points = []
+        for n, factor in zip((1000, 1400, 1800, 2200, 2600, 3000), slow, strict=True):
+            some = [phase(k, 10, factor * n / len(phases) / 1e4) for k in phases]
+            total_s = math.fsum(one.total_s for one in some)
+            points.append(Point((("n", n),), f"run{n}", 2, total_s, tuple(some)))
+        found = forecast(study(*points), {"n": 2500})
+        return (found.p95_s - found.paet_s) / found.paet_s
+
+    assert wide("a") > 0.05
+    assert wide("abcd") == pytest.approx(wide("a"), rel=1e-3)
+
+
 def test_a_run_counts_once_in_a_study():
     told = "run-1000-100 is in the study already, as n=1000,steps=100"
     for at in (point(1000).at, point(1100).at):
@@ -184,6 +268,50 @@ def test_a_second_run_of_a_workload_is_told_and_a_file_of_no_kind_is_named(
         error = capsys.readouterr().err
         assert told in error
         assert error.count("\n") == 1
+
+
+def test_runs_that_are_added_while_another_is_read_stay_in_the_study(
+    tmp_path, monkeypatch
+):
+    file, find = tmp_path / "study.yaml", pipeline.workload._point
+
+    def while_another_is_added(*words):
+        monkeypatch.setattr(pipeline.workload, "_point", find)
+        pipeline.workload_add(file, Path(recorded(tmp_path / "b", 200)), {"n": 200.0})
+        pipeline.workload_plan(file, ranges=(Range("n", 100, 900),))
+        return find(*words)
+
+    monkeypatch.setattr(pipeline.workload, "_point", while_another_is_added)
+    pipeline.workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
+    found = store.load(file)
+    assert [one.run for one in found.points] == ["b", "a"]
+    assert [one.name for one in found.ranges] == ["n"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_folder_of_images_beside_a_study_is_not_waited_for(tmp_path):
+    file = tmp_path / "study.yaml"
+    with (tmp_path / ".lock").open("w") as measuring:
+        fcntl.flock(measuring, fcntl.LOCK_EX)  # as `--images .` does
+        pipeline.workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
+        pipeline.workload_plan(file, ranges=(Range("n", 100, 900),))
+    assert len(store.load(file).points) == 1
+
+
+def test_a_run_that_is_added_while_the_next_is_chosen_stays_in_the_study(
+    tmp_path, monkeypatch
+):
+    file, choose = tmp_path / "study.yaml", workload.next_workload
+
+    def while_one_is_added(*words, **options):
+        pipeline.workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
+        return choose(*words, **options)
+
+    monkeypatch.setattr(workload, "next_workload", while_one_is_added)
+    pipeline.workload_plan(file, ranges=(Range("n", 100, 900),))
+    found = store.load(file)
+    assert [one.run for one in found.points] == ["a"]
+    assert [one.name for one in found.ranges] == ["n"]
 
 
 def test_another_machine_with_other_ranks_is_named():
@@ -302,7 +430,7 @@ def test_plan_asks_for_the_ends_and_then_where_functions_disagree():
 def test_a_study_on_disk_comes_back_and_says_what_is_wrong_with_it(tmp_path):
     file = tmp_path / "study.yaml"
     more = replace(point(9), others=(point(9).phases[:1],))
-    points = (*WHOLE.points, measured(1000, "square"), more)
+    points = (*WHOLE.points, replace(measured(1000, "square"), half_width=0.1), more)
     whole = Study(("mpirun", "{n}"), (Range("n", 0.5, 3.0, False),), points)
     store.save(whole, file)
     assert store.load(file) == whole
@@ -379,7 +507,8 @@ def result_of_measuring(point, *reasons):
         )
         for i, p in enumerate(point.phases, start=1)
     )
-    time_s = Interval(0.9, point.application_s, 1.1)
+    paet_s = point.application_s
+    time_s = Interval(0.8 * paet_s, paet_s, 1.1 * paet_s)
     found = Estimate((), time_s, reasons, known)
     return facts_of(Measurement(found, 0.1, None, "live", point.ranks))
 
@@ -400,6 +529,17 @@ def test_results_of_measuring_go_into_a_study(tmp_path, capsys):
     assert run(["workload", "predict", str(there), *words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["paet_s"] == pytest.approx(2 * point(2500, 200).application_s, 1e-6)
+    assert found["p95_s"] > 1.15 * found["paet_s"]  # as little known as was measured
+
+
+def test_a_measured_time_outside_of_its_interval_is_named(tmp_path, capsys):
+    file, result = tmp_path / "study.yaml", tmp_path / "measured.json"
+    facts = result_of_measuring(measured(1000, "square"))
+    result.write_text(json.dumps(facts | {"paet_s": 0.0}))
+    assert run(["workload", "add", str(file), str(result), "--at", "n=1"]) == 3
+    error = capsys.readouterr().err
+    assert "measured.json: paet_s: read 0.0, expected a time from p5_s" in error
+    assert not file.exists()
 
 
 def test_a_workload_with_much_time_in_other_phases_is_told(tmp_path, capsys):

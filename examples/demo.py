@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -90,12 +91,34 @@ def busy_process() -> Iterator[None]:
         hog.wait()
 
 
-def application_s(name: str) -> float:
-    """Run the application once under the recorder; return its time [s]."""
-    folder = DEMO / "truth" / name
+def made(folder: Path, make: Callable[[Path], object]) -> Path:
+    """Make a folder unless it is there; what stays half made is removed."""
     if not folder.exists():
         folder.parent.mkdir(exist_ok=True)
-        skelgen("record", "-o", str(folder), "--", *lammps())
+        try:
+            make(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    return folder
+
+
+def record(folder: Path) -> None:
+    """Run the application once under the recorder."""
+    skelgen("record", "-o", str(folder), "--", *lammps())
+
+
+def build(folder: Path) -> None:
+    """Build a skeleton of the recorded run, and calibrate it."""
+    say(f"a skeleton {SCALE} times as short, and its ratio on this quiet machine")
+    options = ["--scale", str(SCALE), "--compute-mix", COMPUTE_MIX]
+    skelgen("build", str(DEMO / "run"), *options, "-o", str(folder))
+    skelgen("calibrate", str(folder), "--runs", str(RUNS))
+
+
+def application_s(name: str) -> float:
+    """Return the time of one run of the application [s]."""
+    folder = made(DEMO / "truth" / name, record)
     return float(skelgen("info", str(folder))["application_s"])
 
 
@@ -108,7 +131,8 @@ def compare(scenario: str) -> Comparison:
     truth = statistics.median(application_s(f"{scenario}-{i}") for i in range(RUNS))
     only = json.loads(stored.read_text())["sets"][0]
     names = ("skeleton_s", "predicted_s", "p5_s", "p95_s")
-    return Comparison(scenario, *(only[name] for name in names), measured_s=truth)
+    times_s = {name: float(only[name]) for name in names}
+    return Comparison(scenario, **times_s, measured_s=truth)
 
 
 def show(rows: list[Comparison], ratio: float) -> None:
@@ -135,21 +159,8 @@ def main() -> None:
     DEMO.mkdir(exist_ok=True)
     say(f"LAMMPS, its Lennard-Jones benchmark, about {TARGET_S:.0f} s on 2 ranks")
     write_input()
-    if not (DEMO / "run").exists():
-        skelgen("record", "-o", str(DEMO / "run"), "--", *lammps())
-    if not (DEMO / "skeleton").exists():
-        say(f"a skeleton {SCALE} times as short, and its ratio on this quiet machine")
-        skelgen(
-            "build",
-            str(DEMO / "run"),
-            "--scale",
-            str(SCALE),
-            "--compute-mix",
-            COMPUTE_MIX,
-            "-o",
-            str(DEMO / "skeleton"),
-        )
-        skelgen("calibrate", str(DEMO / "skeleton"), "--runs", str(RUNS))
+    made(DEMO / "run", record)
+    made(DEMO / "skeleton", build)
     say("quiet")
     rows = [compare("quiet")]
     say("one busy process beside it")

@@ -53,6 +53,10 @@ class ApplicationError(SkelgenError):
     exit_code = ExitCode.APPLICATION
 
 
+class NotBegunError(ApplicationError):
+    """It was given up before it was given hosts; they need not be the cause."""
+
+
 class UntrustedError(SkelgenError):
     """The result lies outside the trusted range and ``--strict`` was given."""
 

@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -13,6 +14,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("ours")
+
+# Tests interrupt programs; what runs in the background of a script ignores that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test cluster outweighs all else on its machine, but not here: the tests beside it
 # would wait until their limits.

@@ -75,12 +75,12 @@ class Builder:
     def _operation(self, do: Do, ranks: int, often: int, leaf: int) -> Operation:
         if do.function not in self.functions:
             self.functions.append(do.function)
-        varying = not isinstance(do.peer, int)
+        peer = do.peer if isinstance(do.peer, int) else VARYING
         symbol = (
             self.functions.index(do.function),
             IN_PLACE * do.in_place | HOLES * do.holes,
             do.family,
-            VARYING if varying else do.peer,
+            peer,
             do.tag,
             do.peer2,
             do.tag2,
@@ -102,7 +102,7 @@ class Builder:
             compute_ns=_series(do.us, ranks, 1e3),
             size_bytes=_series(do.size, ranks, 1.0),
             receive_bytes=np.full(ranks, _received(do), np.int64),
-            peers=np.array(do.peer if varying else [], np.int32),
+            peers=np.array([] if isinstance(do.peer, int) else do.peer, np.int32),
             vectors=np.asarray(vectors, float),
         )
 

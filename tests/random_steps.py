@@ -28,7 +28,7 @@ _NONBLOCKING = ("Isend", "Isend", "Isend", "Issend", "Ibsend")
 class Step:
     """Part of a program; a loop calls `before` and `after` once around its trips."""
 
-    run: Callable[[], None]
+    run: Callable[[], object]
     before: Callable[[], None] = field(default=lambda: None)
     after: Callable[[], None] = field(default=lambda: None)
 
@@ -171,8 +171,7 @@ class Steps(Windows):
         return [Step(run)]
 
     def _collective(self) -> list[Step]:
-        call = self.drawn_collective(self.function())
-        return [Step(lambda: call() and None)]
+        return [Step(self.drawn_collective(self.function()))]
 
     def _nonblocking_collective(self) -> list[Step]:
         """A collective that is completed after other steps."""

@@ -16,6 +16,7 @@ written down here once more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ class RankWriter:
     persistent: int = 0
 
     def __post_init__(self) -> None:
-        self._known: dict[Any, int] = {}
+        self._known: dict[str, dict[Any, int]] = {}
         self._shapes: dict[Any, _Shape] = {}
         self._lists: dict[tuple[int, ...], int] = {}
         self._vectors: dict[tuple[int, ...], int] = {}
@@ -312,7 +313,7 @@ class RankWriter:
             is_list = reference & 3 == FORMAT["REF_LIST"]
             self.requests += len(lists[reference >> 2]) if is_list else 1
 
-    def _shape(self, full: dict[str, int], varies: list[str]) -> _Shape:
+    def _shape(self, full: dict[str, int], varies: Sequence[str]) -> _Shape:
         free = {"count_a", "count_b", "vector_a", "vector_b"}
         free |= {"reference" if v == "LIST" else v.lower() for v in varies}
         key = tuple(value for name, value in full.items() if name not in free)

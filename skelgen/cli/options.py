@@ -60,7 +60,13 @@ NodeSetFiles = Annotated[
     list[Path] | None,
     typer.Option(help="A node set in a file, of Open MPI or of MPICH."),
 ]
-Budget = Annotated[str, typer.Option(help="No further run begins after this time.")]
+Budget = Annotated[
+    str,
+    typer.Option(
+        help="No further run begins after this time; predict makes three of each set "
+        "in any case."
+    ),
+]
 IntervalBound = Annotated[
     str, typer.Option(help="Stop when the measured time is known to this share.")
 ]
@@ -79,6 +85,9 @@ BatchOptions = Annotated[
 ]
 QueueLimit = Annotated[
     str, typer.Option(help="A job that waits longer for its hosts is cancelled.")
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the runs of the call before.")
 ]
 
 

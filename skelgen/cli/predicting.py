@@ -20,6 +20,7 @@ from skelgen.cli.options import (
     Json,
     NodeSetFiles,
     QueueLimit,
+    Resume,
     Strict,
     ThroughWay,
     Verbose,
@@ -53,6 +54,7 @@ def calibrate(
             "recorded (on this machine, when it was quiet).",
         ),
     ] = "measured",
+    resume: Resume = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
@@ -70,6 +72,7 @@ def calibrate(
             tuple(command or ()),
             runs=runs,
             recorded_time=application_time == "recorded",
+            resume=resume,
             progress=progress,
         )
     if json:
@@ -122,6 +125,7 @@ def predict(
     hostfile: NodeSetFiles = None,
     budget: Budget = "60s",
     interval: IntervalBound = "5%",
+    resume: Resume = False,
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
@@ -136,6 +140,7 @@ def predict(
             node_sets_of(hosts, hostfile) or [()],
             budget_s=duration_s(budget, "--budget"),
             interval_bound=share(interval, "--interval"),
+            resume=resume,
             through=through_of(through, batch_options, queue_limit),
             progress=progress,
         )

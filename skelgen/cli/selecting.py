@@ -19,6 +19,7 @@ from skelgen.cli.options import (
     Json,
     NodeSetFiles,
     QueueLimit,
+    Resume,
     Strict,
     ThroughWay,
     Verbose,
@@ -109,9 +110,7 @@ def select(
             "launching host, so more than 1 may falsify the times.",
         ),
     ] = 1,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the runs of the call before.")
-    ] = False,
+    resume: Resume = False,
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
@@ -190,8 +189,11 @@ def _words(hosts: Sequence[Host], form: str) -> list[str]:
 
     Names are not folded: a shell would take brackets for a pattern of files.
     """
-    if form == "slurm":
-        return [f"--nodes={len(hosts)}", f"--nodelist={','.join(names(hosts))}"]
-    launcher = OpenMpi(("mpirun",)) if form == "openmpi" else Hydra(("mpirun",))
     ranks = sum(host.slots for host in hosts)
+    if form == "slurm":
+        most = max(host.slots for host in hosts)
+        tasks = [f"--ntasks={ranks}", f"--ntasks-per-node={most}"]
+        where = f"--nodelist={','.join(names(hosts))}"
+        return [f"--nodes={len(hosts)}", *tasks, where]
+    launcher = OpenMpi(("mpirun",)) if form == "openmpi" else Hydra(("mpirun",))
     return launcher.arguments((), ranks=ranks, hosts=hosts)[1:]

@@ -20,10 +20,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skelgen.errors import MachineError
+from skelgen.launch.batch_script import job_script
 from skelgen.launch.batch_systems import BatchSystem, Job, JobState, Phase
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Launcher
-from skelgen.launch.process import NO_RESULT, Finished, Started, run
+from skelgen.launch.process import NO_RESULT, Finished, Started
 from skelgen.launch.runner import LocalRunner
 
 logger = logging.getLogger(__name__)
@@ -105,7 +106,7 @@ class BatchRunner:
         try:
             folder = Path(tempfile.mkdtemp(prefix="job-", dir=self.folder))
             script = folder / "job.sh"
-            script.write_text(_script(folder, command, environment))
+            script.write_text(job_script(folder, command, environment))
             script.chmod(0o755)
         except OSError as error:
             raise MachineError(
@@ -113,28 +114,6 @@ class BatchRunner:
                 f"{self.system.title} leave their output there"
             ) from error
         return script
-
-
-def _script(
-    folder: Path, command: Sequence[str], environment: Mapping[str, str]
-) -> str:
-    """Return the script of a job; its last act is to tell the exit code.
-
-    Its first is to make a folder, which only one of two can: a job that was submitted
-    twice runs once, and one whose folder is gone, because it was given up, not at all.
-    """
-    part, whole = (shlex.quote(str(folder / name)) for name in ("part", "status"))
-    output, errors = (shlex.quote(str(folder / name)) for name in ("out", "err"))
-    begun = shlex.quote(str(folder / "begun"))
-    lines = [
-        "#!/bin/sh",
-        f"mkdir {begun} || exit 1",
-        f"cd {shlex.quote(str(Path.cwd()))}",
-        *(f"export {name}={shlex.quote(text)}" for name, text in environment.items()),
-        f"{shlex.join(command)} </dev/null >{output} 2>{errors}",
-        f"echo $? >{part} && mv {part} {whole}",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 class BatchRun:
@@ -192,6 +171,7 @@ class BatchRun:
                 code = int((folder / "status").read_text())
                 out, err = (_text(folder / name) for name in ("out", "err"))
                 time_s = now - self._began
+                self._patience.silent_since = None  # whatever it did, it began this job
                 self._end(Finished(self._command, code, time_s, out, err))
 
     def _ask(self) -> None:
@@ -240,7 +220,7 @@ class BatchRun:
         silence_s = self._patience.silence_s
         if now - self._patience.silent_since >= silence_s and self._given_up is None:
             reason = f"{title} has not answered for {silence_s:.0f} s: {complaint}"
-            self._fail(reason, cancel=True)
+            self._fail(reason, cancel=True, begun=False)
 
     def _take_number(self, now: float, done: Finished, *, silent: bool) -> None:
         """Take the number of the job, from its submission or the search for it."""
@@ -291,6 +271,7 @@ class BatchRun:
                     f"{self._title} still waited after {self._patience.queue_s:.0f} s"
                     f"{reason} and was cancelled; raise --queue-limit to wait longer",
                     cancel=True,
+                    begun=False,
                 )
             case Phase.RUNNING if limit_s is not None and passed_s > limit_s:
                 self._fail(f"{self._title} took too long", cancel=True, late=True)
@@ -312,16 +293,22 @@ class BatchRun:
                     late=state.timed_out,
                 )
 
-    def _fail(self, reason: str, *, cancel: bool = False, late: bool = False) -> None:
+    def _fail(
+        self,
+        reason: str,
+        *,
+        cancel: bool = False,
+        late: bool = False,
+        begun: bool = True,
+    ) -> None:
         """Give up the job: at once, or when it is gone from its hosts."""
         now = self._clock()
         parts = [reason, *(self._cancel() if cancel else ())]
         left = len(parts) > 1
         if not late:
             parts += self._troubled_hosts()
-        failed = Finished(
-            self._command, NO_RESULT, now - self._began, "", "; ".join(parts), late
-        )
+        time_s, told = now - self._began, "; ".join(parts)
+        failed = Finished(self._command, NO_RESULT, time_s, "", told, late, begun)
         if left or not (cancel and self._number):
             self._end(failed)
             return
@@ -341,7 +328,7 @@ class BatchRun:
         """Ask for the states of the job's hosts, those it named."""
         if not (names := self._job.names) or self._patience.silent_since is not None:
             return {}
-        done = run(self._system.inquiry(names), timeout_s=_COMMAND_S)
+        done = _run_on(self._system.inquiry(names))
         found = self._system.host_states(done.output)
         return {name: found.get(name, "unknown") for name in names}
 
@@ -370,7 +357,7 @@ class BatchRun:
         numbers, left = [self._number] if self._number else [], list[str]()
         if self._unanswered:  # there may be a job, or another one
             words = self._system.search(name := self._job.name)
-            done = run(words, timeout_s=_COMMAND_S)
+            done = _run_on(words)
             found = self._system.numbers(done.output)
             numbers += [number for number in found if number not in numbers]
             if done.exit_code:
@@ -378,13 +365,21 @@ class BatchRun:
         self._number = numbers[0] if numbers else ""
         for number in numbers:
             words = self._system.cancellation(number)
-            done = run(words, timeout_s=_COMMAND_S)
+            done = _run_on(words)
             if done.exit_code and not self._system.unknown.search(done.errors):
                 line = shlex.join(words)
                 left.append(f"job {number} may still run: {line}: {done.complaint}")
         for text in left:
             logger.warning("%s: %s", self._system.title, text)
         return left
+
+
+def _run_on(words: Sequence[str]) -> Finished:
+    """Run a command to its end: a second interrupt must not leave jobs behind."""
+    started = Started(words, timeout_s=_COMMAND_S)
+    while (done := started.poll()) is None:
+        time.sleep(_LOOK_S / 10)
+    return done
 
 
 def _text(path: Path) -> str:

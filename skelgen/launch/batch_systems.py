@@ -230,7 +230,9 @@ class Pbs:
         "cannot connect to server|Connection refused|too busy to service",
         re.IGNORECASE,
     )
-    unknown: ClassVar[re.Pattern[str]] = re.compile("Unknown Job", re.IGNORECASE)
+    unknown: ClassVar[re.Pattern[str]] = re.compile(
+        "Unknown Job|has finished", re.IGNORECASE
+    )
     usable: ClassVar[re.Pattern[str]] = re.compile("free|busy|(job|resv)-.*")
     failed: ClassVar[re.Pattern[str]] = re.compile("down|offline")
 
@@ -262,8 +264,8 @@ class Pbs:
         return re.findall(r"^(\d+\.\S+|\d+)$", output, re.M)
 
     def question(self, number: str) -> list[str]:
-        """Return the command; ``-x`` shows jobs that have finished as well."""
-        return ["qstat", "-x", "-f", number]
+        """Return the command; with ``-x`` it fails where no history is kept."""
+        return ["qstat", "-f", number]
 
     def state(self, output: str) -> JobState | None:
         """Read ``job_state = Q`` and the comment, which may go on in further lines."""

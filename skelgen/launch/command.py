@@ -46,6 +46,10 @@ class LaunchCommand:
     program: tuple[str, ...]
     mpi: Mpi | None
 
+    def starts(self, ranks: int) -> bool:
+        """Say whether it starts one program on so many ranks, as far as it tells."""
+        return ":" not in self.program and self.ranks in (None, ranks)
+
     def running(
         self,
         program: Sequence[str] | None = None,

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from skelgen.errors import UsageError
+from skelgen.launch.process import NOTE
+
+logger = logging.getLogger(__name__)
 
 
 def check_free(target: Path, *, force: bool) -> None:
@@ -36,13 +41,22 @@ def check_free(target: Path, *, force: bool) -> None:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Let one process at a time fill a folder: those that wait find what it made."""
+def alone(folder: Path, name: str = ".lock") -> Iterator[None]:
+    """Let one process at a time fill a folder: those that wait find what it made.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Of a file that stands in it meanwhile.
+    """
+    lock = folder / name
     with contextlib.ExitStack() as stack:
         # Not every folder can be written, and not every file system has locks.
         with contextlib.suppress(OSError):
-            file = stack.enter_context((folder / ".lock").open("w"))
-            fcntl.flock(file, fcntl.LOCK_EX)
+            while not _is_locked(stack.enter_context(lock.open("w")), lock):
+                pass  # that one is gone: there is, or will be, another
+            stack.callback(_remove, lock)
         yield
 
 
@@ -125,6 +139,24 @@ def replace_file(target: Path, text: str) -> None:
         raise UsageError(
             f"{target} cannot be written ({error.strerror}); name another place"
         ) from error
+
+
+def _is_locked(file: IO[str], place: Path) -> bool:
+    """Lock a file; say whether it is still the one there: who had it has removed it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        logger.log(NOTE, "waiting for another skelgen, which has locked %s", place)
+        fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        file.unlink()
 
 
 def _umask() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -47,7 +48,8 @@ def parse_pool(text: str) -> tuple[Host, ...]:
 
     In a file a name that comes again is a slot; in a list it is a mistake.
     """
-    if "/" in text or Path(text).is_file():
+    # Unlike Path's, this takes a list that is too long for a name as one.
+    if os.path.isfile(text) or ("/" in text and "[" not in text):  # noqa: PTH113
         return read_hostfile(Path(text))
     hosts = _listed(text)
     for host in (pool := _joined(hosts)):

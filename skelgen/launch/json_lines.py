@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,10 @@ class JsonLines:
         whole = self._whole() if keep else b""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_bytes(whole)
+            if not keep:  # it may be another user's, in a folder that several share
+                self.path.unlink(missing_ok=True)
+            self.path.open("ab").close()
+            os.truncate(self.path, len(whole))
         except OSError as error:
             raise self._unwritable(error) from error
 

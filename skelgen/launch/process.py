@@ -61,6 +61,8 @@ class Finished:
         What it wrote, when that was captured.
     timed_out : bool
         Whether it was ended because its time was over.
+    begun : bool
+        False when it was given up before it was given any host.
     """
 
     arguments: tuple[str, ...]
@@ -69,6 +71,7 @@ class Finished:
     output: str
     errors: str
     timed_out: bool = False
+    begun: bool = True
 
     @property
     def complaint(self) -> str:
@@ -325,6 +328,7 @@ class Interrupts:
     """Signals that end skelgen, turned into an interrupt where that can be handled.
 
     While a command starts or ends they are held back: nothing may be left behind.
+    What it was started to ignore, by nohup or in the background, it goes on to ignore.
     """
 
     _KINDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -337,7 +341,9 @@ class Interrupts:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._previous = {
-                kind: signal.signal(kind, self._receive) for kind in self._KINDS
+                kind: signal.signal(kind, self._receive)
+                for kind in self._KINDS
+                if signal.getsignal(kind) is not signal.SIG_IGN
             }
         return self
 

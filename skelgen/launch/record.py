@@ -80,11 +80,13 @@ class RunFacts:
     files: tuple[tuple[str, str], ...] = ()
 
 
-def mpi_environment() -> tuple[tuple[str, str], ...]:
-    """Return the variables set now that change how MPI behaves."""
+def mpi_environment(
+    variables: Mapping[str, str] = os.environ,
+) -> tuple[tuple[str, str], ...]:
+    """Return which of these variables, of those set now by default, matter to MPI."""
     return tuple(
         (name, value)
-        for name, value in sorted(os.environ.items())
+        for name, value in sorted(variables.items())
         if name.startswith(_MATTER)
     )
 

@@ -104,16 +104,18 @@ def _application(
 ) -> Slowdown:
     """Return how much longer the application computes beside each competitor [1]."""
     from skelgen.pipeline.recording import again
+    from skelgen.prediction.skeleton_runs import longest_s
     from skelgen.skeleton.beside import COMPETITORS
 
     folder = str(Path.cwd()) if command else facts.folder
     words, environment = command or facts.command, dict(facts.environment)
+    limit_s = longest_s(facts.duration_s)
     ratios: dict[str, list[float]] = {name: [] for name in COMPETITORS}
     for _ in range(runs):
         times_s = {}
         for competitor in ("", *COMPETITORS):
             with bench.beside(competitor):
-                taken = again(words, folder, environment, _conditions)
+                taken = again(words, folder, environment, _conditions, limit_s=limit_s)
             times_s[competitor] = taken.computed_s - taken.lost_s
             for warning in () if competitor else taken.warnings:
                 logger.warning("%s", warning)
@@ -136,8 +138,13 @@ def _conditions(folder: Path) -> Conditions:
             "them; give a launch on this machine only after --"
         )
     taken = conditions(files)
-    if taken.computed_s <= taken.lost_s:
+    if not taken.computed_s:
         raise InputError("the application does not compute between its MPI calls")
+    if taken.computed_s <= taken.lost_s:
+        raise InputError(
+            "other programs left the application no core while it computed; run skelgen "
+            "mix again when the machine is quiet"
+        )
     return taken
 
 

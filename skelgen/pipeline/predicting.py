@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import UsageError
+from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch import Host, parse_command
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.kept_runs import digest, keep_runs, keep_turns
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.signatures import SIGNATURE_FILE
@@ -20,6 +24,11 @@ from skelgen.progress import NO_PROGRESS, Progress
 if TYPE_CHECKING:
     from skelgen.prediction.trials import Program
     from skelgen.runners.program import PhaseProgram
+
+logger = logging.getLogger(__name__)
+
+#: Files beside a skeleton with the runs of the last call, a line for each.
+PREDICTED, CALIBRATED = "predict.jsonl", "calibrate.jsonl"
 
 #: Seed of the intervals: the same runs give the same prediction.
 SEED = 20050704
@@ -31,6 +40,7 @@ def predict(
     *,
     budget_s: float,
     interval_bound: float,
+    resume: bool = False,
     through: Through = NEAREST,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
@@ -46,6 +56,8 @@ def predict(
         Time after which no further run begins [s].
     interval_bound : float
         Half width of the interval that is narrow enough [1].
+    resume : bool
+        Go on with the runs of the call before.
     through : Through
         How runs reach their hosts.
     progress : Progress
@@ -54,20 +66,40 @@ def predict(
 
     from skelgen.prediction.campaign import campaign, placed
     from skelgen.prediction.skeleton_runs import prepare
-    from skelgen.prediction.store import load
+    from skelgen.prediction.store import load, writable
+    from skelgen.prediction.trials import Trials
 
     program: Program | None = phase_program(folder, through)
     if program is None:
         runner_of = partial(through.runner, folder=folder.absolute())
         program = prepare(folder, load(folder), runner_of)
-    return campaign(
-        program,
-        [placed(program.facts.ranks, hosts) for hosts in node_sets],
-        budget_s=budget_s,
-        interval_bound=interval_bound,
-        generator=np.random.default_rng(SEED),
-        progress=progress,
-    )
+    sets = [placed(program.facts.ranks, hosts) for hosts in node_sets]
+    trials = Trials(progress=progress)
+    home = folder if folder.is_dir() else folder.parent
+    if keep := writable(home) or resume:
+        keep_runs(trials, (program,), sets, home / PREDICTED, resume=resume)
+    with _telling(lambda: sum(map(len, trials.runs_s.values())), home, keep):
+        return campaign(
+            program,
+            sets,
+            trials,
+            budget_s=budget_s,
+            interval_bound=interval_bound,
+            generator=np.random.default_rng(SEED),
+        )
+
+
+@contextmanager
+def _telling(made: Callable[[], int], home: Path, kept: bool) -> Iterator[None]:
+    """Say what becomes of the runs so far when a failure or the user ends them."""
+    try:
+        yield
+    except (SkelgenError, KeyboardInterrupt):
+        lost = f"they are lost, for {home} is not writable"
+        remedy = "--resume goes on with them" if kept else lost
+        if count := made():
+            logger.warning("runs made before: %d; %s", count, remedy)
+        raise
 
 
 def phase_program(path: Path, through: Through) -> PhaseProgram | None:
@@ -102,6 +134,7 @@ def calibrate(
     *,
     runs: int,
     recorded_time: bool,
+    resume: bool = False,
     progress: Progress = NO_PROGRESS,
 ) -> Calibration:
     """Measure the ratio application time / skeleton time and store it.
@@ -115,6 +148,8 @@ def calibrate(
     runs : int
     recorded_time : bool
         Take the application's time from the recording.
+    resume : bool
+        Go on with the runs of the call before.
     progress : Progress
     """
     from skelgen.prediction.calibrate import calibrate as measure
@@ -125,21 +160,53 @@ def calibrate(
     if not writable(folder):
         raise UsageError(f"{folder} is not writable; the ratio is stored there")
     if command:
+        _check_ranks(command, facts.ranks)
         facts = replace(facts, command=tuple(command), folder=str(Path.cwd()))
     ready = prepare(folder, facts)
-    application = None if recorded_time else _application_timer(facts)
-    measured = measure(ready, application, runs=runs, progress=progress)
+    application = None if recorded_time else _application_timer(facts, folder)
+    same = {
+        "skeleton": digest(ready),
+        "application": None if recorded_time else [facts.folder, *facts.command],
+        "mpi": ready.mpi,
+        "host": platform.node(),
+    }
+    turns, add = keep_turns(folder / CALIBRATED, same, resume=resume)
+    with _telling(lambda: len(turns), folder, kept=True):
+        measured = measure(
+            ready,
+            application,
+            runs=runs,
+            before=tuple(turns),
+            made=add,
+            progress=progress,
+        )
     save_calibration(measured, folder)
     if (folder / SIGNATURE_FILE).is_file():
         write_page(folder)
     return measured
 
 
-def _application_timer(facts: SkeletonFacts) -> Callable[[], float]:
+def _check_ranks(command: Sequence[str], ranks: int) -> None:
+    launch = parse_command(command, program_needed=False)
+    if ":" not in launch.program and launch.ranks is not None:
+        _check_started(launch.ranks, ranks)
+
+
+def _check_started(started: int, ranks: int) -> None:
+    if started != ranks:
+        raise UsageError(
+            f"the command starts {started} ranks, the skeleton has {ranks}; give a "
+            f"launch of {ranks}, or record the application with {started} and build "
+            "a skeleton of that"
+        )
+
+
+def _application_timer(facts: SkeletonFacts, place: Path) -> Callable[[], float]:
     """Return a function that runs the application and returns its time [s].
 
     The recorder takes the time, on the clock of the recording: from Init to
-    Finalize, without what launching costs.
+    Finalize, without what launching costs. Its trace lies meanwhile in a place that
+    all hosts see.
     """
     if not facts.command:
         raise UsageError(
@@ -148,10 +215,25 @@ def _application_timer(facts: SkeletonFacts) -> Callable[[], float]:
         )
     parse_command(facts.command)  # what is wrong with it shall show at once
 
+    def time_s(trace: Path) -> float:
+        from skelgen.pipeline.recording import recorded_time_s
+        from skelgen.trace.folder import rank_paths
+
+        _check_started(rank_paths(trace).world_size, facts.ranks)
+        return recorded_time_s(trace)
+
     def application_s() -> float:
-        from skelgen.pipeline.recording import again, recorded_time_s
+        from skelgen.pipeline.recording import again
+        from skelgen.prediction.skeleton_runs import longest_s
 
         environment = dict(facts.environment)
-        return again(facts.command, facts.folder, environment, recorded_time_s)
+        return again(
+            facts.command,
+            facts.folder,
+            environment,
+            time_s,
+            limit_s=longest_s(facts.application_s),
+            place=place.absolute(),
+        )
 
     return application_s

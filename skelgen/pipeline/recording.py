@@ -133,6 +133,9 @@ def again(
     folder: str,
     environment: Mapping[str, str],
     read: Callable[[Path], Result],
+    *,
+    limit_s: float | None = None,
+    place: Path | None = None,
 ) -> Result:
     """Run an application under the recorder as it was launched before.
 
@@ -145,18 +148,26 @@ def again(
         Variables of the recorded launch that change how MPI behaves.
     read : callable
         What is wanted of the trace, which is gone afterwards.
+    limit_s : float, optional
+        Longest time it may take [s].
+    place : Path, optional
+        Folder that all hosts see, for the trace meanwhile; enough is one of this
+        machine where the application runs here.
     """
+    from skelgen.prediction.skeleton_runs import failure_of
+
     there = Path(folder)
     cwd = there if folder and there.is_dir() else None
-    with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
+    with tempfile.TemporaryDirectory(prefix="skelgen-", dir=place) as name:
         done = launch_record.run_recorded(
-            parse_command(command), Path(name), environment=environment, cwd=cwd
+            parse_command(command),
+            Path(name),
+            timeout_s=limit_s,
+            environment=environment,
+            cwd=cwd,
         )
-        if done.exit_code:
-            raise ApplicationError(
-                f"the application failed with exit code {done.exit_code}: "
-                f"{done.complaint}"
-            )
+        if done.timed_out or done.exit_code:
+            raise ApplicationError(f"the application {failure_of(done)}")
         return read(Path(name))
 
 

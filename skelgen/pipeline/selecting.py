@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import time
@@ -10,20 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.folders import new_folder
 from skelgen.launch.process import NOTE
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.predicting import SEED, phase_program
 from skelgen.pipeline.signatures import read_signature
 from skelgen.prediction import Choice, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.prediction.trials import NodeSet, Program, Trials
+    from skelgen.prediction.trials import NodeSet, Program
 
 logger = logging.getLogger(__name__)
 
@@ -114,7 +114,8 @@ def select(
         end_s=time.monotonic() + options.budget_s,
         progress=progress,
     )
-    _keep_runs(trials, programs, sets, folder / _BESIDE / _RUNS, options.resume)
+    kept = folder / _BESIDE / _RUNS
+    keep_runs(trials, programs, sets, kept, resume=options.resume)
     generator = np.random.default_rng(SEED)
     bound = options.interval_bound
     progress.start("running skeletons", 0)
@@ -213,48 +214,3 @@ def _build(
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
     logger.info("built %s", target)
-
-
-def _keep_runs(
-    trials: Trials,
-    programs: Sequence[Program],
-    sets: Sequence[NodeSet],
-    path: Path,
-    resume: bool,
-) -> None:
-    """Write every run down as it ends; take up those of the call before."""
-    from skelgen.launch.json_lines import JsonLines
-    from skelgen.prediction.trials import name_of
-
-    lines = JsonLines(path)
-    keys = {program.binary: _digest(program) for program in programs}
-    if resume:
-        _take_up(trials, lines.read(), keys, {name_of(hosts): hosts for hosts in sets})
-    lines.begin(keep=resume)
-
-    def made(program: Program, hosts: NodeSet, seconds: float) -> None:
-        known = {"skeleton": keys[program.binary], "hosts": name_of(hosts)}
-        lines.append({**known, "seconds": seconds})
-
-    trials.made = made
-
-
-def _digest(program: Program) -> str:
-    return hashlib.sha256(program.binary.read_bytes()).hexdigest()[:16]
-
-
-def _take_up(
-    trials: Trials,
-    lines: Sequence[dict[str, Any]],
-    keys: dict[Path, str],
-    sets: dict[str, NodeSet],
-) -> None:
-    binaries = {key: binary for binary, key in keys.items()}
-    taken = 0
-    for line in lines:
-        binary = binaries.get(str(line.get("skeleton")))
-        hosts, seconds = sets.get(str(line.get("hosts"))), line.get("seconds")
-        if binary and hosts is not None and isinstance(seconds, float):
-            trials.runs_s.setdefault((binary, hosts), []).append(seconds)
-            taken += 1
-    logger.log(NOTE, "going on after %d runs of the call before", taken)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from skelgen.prediction.intervals import relative_spread
 from skelgen.prediction.skeleton_runs import SkeletonProgram
@@ -19,11 +20,17 @@ logger = logging.getLogger(__name__)
 UNQUIET = 0.05
 
 
+#: Times of application, None where that of the recording is taken, and skeleton [s].
+Turn: TypeAlias = tuple[float | None, float]
+
+
 def calibrate(
     program: SkeletonProgram,
     application_s: Callable[[], float] | None,
     *,
     runs: int,
+    before: Sequence[Turn] = (),
+    made: Callable[[Turn], None] | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> Calibration:
     """Run application and skeleton in turn on the quiet reference machine.
@@ -38,6 +45,10 @@ def calibrate(
         the recording.
     runs : int
         Runs of each.
+    before : sequence of Turn
+        Those that were made already.
+    made : callable, optional
+        Told of each turn as it ends.
     progress : Progress
 
     References
@@ -45,19 +56,17 @@ def calibrate(
     Sodhi and Subhlok 2005, section IV: measured scaling ratio.
     """
     load = tuple(round(value, 2) for value in os.getloadavg())
-    progress.start("running application and skeleton", runs)
-    application: list[float] = []
-    skeleton: list[float] = []
-    for done in range(runs):
-        try:
-            if application_s is not None:
-                application.append(application_s())
-            skeleton.append(program.reference_s())
-        except KeyboardInterrupt:
-            logger.warning("nothing is stored: %d of %d runs were made", done, runs)
-            raise
+    turns = list(before)
+    progress.start("running application and skeleton", max(runs - len(turns), 0))
+    while len(turns) < runs:
+        application_run_s = None if application_s is None else application_s()
+        turns.append((application_run_s, program.reference_s()))
+        if made is not None:
+            made(turns[-1])
         progress.advance(1)
     progress.finish()
+    application = tuple(one for one, _ in turns if one is not None)
+    skeleton = tuple(one for _, one in turns)
     for name, runs_s in (("application", application), ("skeleton", skeleton)):
         if (relative_spread(runs_s) or 0.0) > UNQUIET:
             times = ", ".join(format_seconds(run_s) for run_s in runs_s)
@@ -68,8 +77,8 @@ def calibrate(
                 times,
             )
     return Calibration(
-        application_runs_s=tuple(application) or (program.facts.application_s,),
-        skeleton_runs_s=tuple(skeleton),
+        application_runs_s=application or (program.facts.application_s,),
+        skeleton_runs_s=skeleton,
         host=platform.node(),
         mpi=program.mpi,
         load=load,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import statistics
 import time
 from collections.abc import Sequence
@@ -13,11 +12,8 @@ from skelgen.launch import Host
 from skelgen.launch.hosts import place
 from skelgen.prediction.intervals import half_width
 from skelgen.prediction.predict import measured, predict
-from skelgen.prediction.trials import Program, Trials
+from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
-from skelgen.progress import NO_PROGRESS, Progress
-
-logger = logging.getLogger(__name__)
 
 FEWEST_RUNS = 3
 
@@ -38,12 +34,12 @@ def placed(ranks: int, hosts: Sequence[Host]) -> tuple[Host, ...]:
 
 def campaign(
     program: Program,
-    node_sets: Sequence[Sequence[Host]],
+    node_sets: Sequence[NodeSet],
+    trials: Trials,
     *,
     budget_s: float,
     interval_bound: float,
     generator: np.random.Generator,
-    progress: Progress = NO_PROGRESS,
 ) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
     """Measure and predict every node set, the fastest first.
 
@@ -54,36 +50,27 @@ def campaign(
     Parameters
     ----------
     program : Program
-    node_sets : sequence of sequences of Host
+    node_sets : sequence of NodeSet
         As `placed` returns them; an empty set is this machine.
+    trials : Trials
+        Makes the runs, and may have some already.
     budget_s : float
         Time after which no further run begins, beyond the first three [s].
     interval_bound : float
         Half width of the measured interval that is narrow enough [1].
     generator : numpy.random.Generator
-    progress : Progress
 
     Returns
     -------
     tuple of Prediction, tuple of Failure
     """
-    sets = list(dict.fromkeys(tuple(hosts) for hosts in node_sets))
+    sets = list(dict.fromkeys(node_sets))
     end_s = time.monotonic() + budget_s
-    trials = Trials(progress=progress)
-    progress.start("running the skeleton", FEWEST_RUNS * len(sets))
+    trials.progress.start("running the skeleton", FEWEST_RUNS * len(sets))
     waiting, count = sets, 0
     while waiting:
         count += 1
-        try:
-            trials.make(program, waiting, count)
-        except KeyboardInterrupt:
-            made = sum(map(len, trials.runs_s.values()))
-            logger.warning(
-                "the %d runs so far are not kept; skelgen select keeps its own for "
-                "--resume",
-                made,
-            )
-            raise
+        trials.make(program, waiting, count)
         waiting = [
             hosts
             for hosts in waiting
@@ -92,7 +79,7 @@ def campaign(
                 program, trials.times(program, hosts), end_s, interval_bound, generator
             )
         ]
-    progress.finish()
+    trials.progress.finish()
     predictions = [
         predict(
             program.facts,

@@ -89,9 +89,9 @@ class Contest:
 
     def _try(self, program: Program, sets: Sequence[NodeSet]) -> None:
         """Run a shorter skeleton once on each set; twice when there is time for it."""
-        left_s = self.trials.end_s - (begin_s := self.trials.clock())
+        left_s = self.trials.left_s
         self.trials.make(program, sets, 1)
-        if self.trials.clock() - begin_s <= left_s / (2 * len(self.programs)):
+        if self.trials.left_s >= left_s * (1 - 1 / (2 * len(self.programs))):
             self.trials.make(program, sets, 2)
 
     def _waiting(self, alive: Sequence[NodeSet]) -> list[NodeSet]:

@@ -83,7 +83,7 @@ class SkeletonProgram:
 
     @property
     def _limit_s(self) -> float:
-        return _PATIENCE * self.facts.expected_s + _PATIENCE_S
+        return longest_s(self.facts.expected_s)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -110,18 +110,18 @@ class SkeletonProgram:
         tuple of float
             Time [s], then computation and MPI as shares of it, mean of the ranks [1].
         """
-        output = self._reference_output()
-        time_s = section_s(output, self.binary)
-        said = _said(output)
-        compute_s, mpi_s = (math.fsum(said[name]) for name in ("compute_s", "mpi_s"))
-        whole_s = compute_s + mpi_s
-        return time_s, compute_s / whole_s, mpi_s / whole_s
+        return shares(self._reference_output(), self.binary)
 
     def _reference_output(self) -> str:
         done = run(self.reference, timeout_s=self._limit_s, environment=self._settings)
         if (reason := failure_of(done)) is not None:
             raise ApplicationError(f"the skeleton {self.binary} {reason}")
         return done.output
+
+
+def longest_s(expected_s: float) -> float:
+    """Return how long a run may take before it is ended [s]."""
+    return _PATIENCE * expected_s + _PATIENCE_S
 
 
 def failure_of(done: Finished) -> str | None:
@@ -146,6 +146,14 @@ def section_s(output: str, binary: Path) -> float:
             "its standard output"
         )
     return float(value)
+
+
+def shares(output: str, binary: Path) -> tuple[float, float, float]:
+    """Find the time that a skeleton prints [s], and computation and MPI in it [1]."""
+    time_s, said = section_s(output, binary), _said(output)
+    compute_s, mpi_s = (math.fsum(said[name]) for name in ("compute_s", "mpi_s"))
+    whole_s = compute_s + mpi_s
+    return time_s, compute_s / whole_s, mpi_s / whole_s
 
 
 def _said(output: str) -> dict[str, Any]:
@@ -198,11 +206,12 @@ def prepare(
     elif library is not None and MpiKind.UNKNOWN not in (library.kind, mpi.kind):
         _check(binary, library.kind, mpi)
     settings = missing_settings(dict(facts.environment))
-    if recorded is not None and recorded.launcher is not None:
-        local = LocalRunner(recorded.launcher)
+    launcher = None if recorded is None else recorded.launcher
+    local = LocalRunner(launcher or launcher_of(mpi))
+    # The words of a launch of several programs start the ranks of the first only.
+    if recorded is not None and launcher is not None and recorded.starts(facts.ranks):
         reference = recorded.running([str(binary)], variables=for_ranks(settings))
     else:
-        local = LocalRunner(launcher_of(mpi))
         reference = local.arguments(
             [str(binary)], ranks=facts.ranks, hosts=(), environment=settings
         )

@@ -91,7 +91,8 @@ class Trials:
 
     A set that fails is left out and named. Is a host the cause, all sets with it are
     left out: each host that cannot even start a program that does nothing, of those
-    that the launcher names in its complaint, or of all when it names none.
+    that the launcher names in its complaint, or of all when it names none. What a batch
+    system never began says nothing of hosts.
 
     Attributes
     ----------
@@ -100,7 +101,8 @@ class Trials:
     limit_s : float or None
         Longest time of one run; that of the skeleton when None [s].
     end_s : float
-        Time of `clock` from which no further run begins [s].
+        Time of `clock` from which no further run begins; it moves on by what runs took
+        that failed [s].
     made : callable
         Told of each run that was good: the program, the set, its time [s].
     progress : Progress
@@ -123,9 +125,14 @@ class Trials:
     dead: dict[str, str] = field(default_factory=dict)
 
     @property
+    def left_s(self) -> float:
+        """Return for how long further runs may begin [s]."""
+        return self.end_s - self.clock()
+
+    @property
     def over(self) -> bool:
         """Return whether no further run may begin."""
-        return self.clock() >= self.end_s
+        return self.left_s <= 0
 
     def times(self, program: Program, hosts: NodeSet) -> Sequence[float]:
         """Return the times of a program on a set so far [s]."""
@@ -146,52 +153,67 @@ class Trials:
             for hosts in sets
             if len(self.times(program, hosts)) < count
         )
-        active: list[tuple[_Trial, Running]] = []
+        active: list[tuple[_Trial, Running, float]] = []
         with Interrupts() as interrupts:
             try:
                 while self._begin(queue, active):
                     self.pause(interrupts)
                     for one in list(active):
-                        if (done := one[1].poll()) is not None:
+                        trial, running, left_s = one
+                        if (done := running.poll()) is not None:
                             active.remove(one)
-                            queue.extendleft(self._ended(one[0], done))
+                            queue.extendleft(self._ended(trial, done, left_s))
             finally:
-                for _, running in active:
+                for _, running, _ in active:
                     running.stop()
 
     def _begin(
-        self, queue: deque[_Trial], active: list[tuple[_Trial, Running]]
+        self, queue: deque[_Trial], active: list[tuple[_Trial, Running, float]]
     ) -> bool:
         """Start what may start now; return whether anything runs.
 
-        First in the queue stand hosts under suspicion: what needs them waits.
+        First in the queue stand hosts under suspicion: what needs them waits. So does a
+        run when the time is over: one that fails gives back what it took.
         """
         for trial in list(queue):
-            if trial.probed is None and (self.over or not self.works(trial.hosts)):
+            if trial.probed is None and not self.works(trial.hosts):
                 queue.remove(trial)
-            elif len(active) < self.parallel and not any(
-                trial.names & other.names for other, _ in active
+            elif (
+                len(active) < self.parallel
+                and (trial.probed is not None or not self.over)
+                and not any(trial.names & other.names for other, *_ in active)
             ):
                 queue.remove(trial)
                 try:
-                    active.append((trial, trial.start(self.limit_s)))
+                    running = trial.start(self.limit_s)
+                    active.append((trial, running, self.left_s))
                 except UsageError as error:  # not on these hosts
                     self._leave_out(trial.hosts, str(error))
         return bool(active)
 
-    def _ended(self, trial: _Trial, done: Finished) -> list[_Trial]:
-        """Take down what came of a run; return what must be run because of it."""
+    def _ended(self, trial: _Trial, done: Finished, left_s: float) -> list[_Trial]:
+        """Take down what came of a run; return what must be run because of it.
+
+        Parameters
+        ----------
+        trial : _Trial
+        done : Finished
+        left_s : float
+            For how long further runs could begin when it began [s].
+        """
         reason = failure_of(done)
-        if trial.probed is not None:
-            if reason is not None:
-                self._blame([trial.probed.name], reason, trial.hosts)
-            return []
-        self.progress.advance(1)
-        if reason is None:
+        if reason is None and trial.probed is None:
             try:
                 time_s = section_s(done.output, trial.program.binary)
             except ApplicationError as error:
                 reason = str(error)
+        if reason is not None and done.begun:
+            self.end_s = max(self.end_s, self.clock() + left_s)
+        if trial.probed is not None:
+            if reason is not None and done.begun:
+                self._blame([trial.probed.name], reason, trial.hosts)
+            return []
+        self.progress.advance(1)
         if reason is not None:
             return self._failed(trial, done, reason)
         self.runs_s.setdefault((trial.program.binary, trial.hosts), []).append(time_s)
@@ -212,6 +234,8 @@ class Trials:
                 self._blame(bad, reason, trial.hosts)
                 return []
         self._leave_out(trial.hosts, reason)
+        if not done.begun:
+            return []
         return [
             _Trial(trial.program, trial.hosts, host)
             for host in trial.hosts

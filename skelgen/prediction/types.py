@@ -69,6 +69,8 @@ class SkeletonFacts:
         the application, executed for its phases.
     unmeasured_share : float
         Share of the application's time that these phases do not tell [0 to 1].
+    drift : float
+        By how much their times drifted in the recording [1].
     """
 
     ranks: int
@@ -86,6 +88,7 @@ class SkeletonFacts:
     mix_error: float | None = None
     method: str = "whole-events"
     unmeasured_share: float = 0.0
+    drift: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

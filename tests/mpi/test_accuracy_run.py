@@ -106,7 +106,7 @@ def test_a_host_that_stops_is_started_again_and_what_was_measured_stays(
     said = [line.partition(": ")[2] for line in done.stderr.splitlines()]
     stopped = said.index("h1 stopped; all hosts start again")
     whats = [key.what for key in read(tmp_path / "results.jsonl").measured]
-    assert whats == ["skeleton", "application"]
+    assert whats == ["skeleton", "application", "application", "skeleton"]
     # Disturbed runs are made again, with a line each.
     assert stopped >= 2 and len(said) - stopped >= 2
 

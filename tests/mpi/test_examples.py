@@ -78,13 +78,19 @@ def skelgen(folder: Path, *words: str) -> dict[str, Any]:
     return dict(json.loads(result.stdout))
 
 
+def record(example: Example, folder: Path) -> list[str]:
+    """Record an example into `run`; the launcher's words that run it."""
+    command = [*program(example, folder), *example.arguments]
+    launch = ["mpirun", "-n", str(example.ranks)]
+    skelgen(folder, "record", "-o", "run", "--", *launch, *command)
+    return launch
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_becomes_a_skeleton_that_predicts_it(
     example: Example, tmp_path: Path
 ) -> None:
-    command = [*program(example, tmp_path), *example.arguments]
-    launch = ["mpirun", "-n", str(example.ranks)]
-    skelgen(tmp_path, "record", "-o", "run", "--", *launch, *command)
+    launch = record(example, tmp_path)
     info = skelgen(tmp_path, "info", "run")
     assert info["ranks"] == example.ranks
     assert info["events"] > 100
@@ -133,9 +139,7 @@ PHASES = [
 def test_phases_are_what_an_example_does_again_and_again(
     example: Example, tmp_path: Path
 ) -> None:
-    command = [*program(example, tmp_path), *example.arguments]
-    launch = ["mpirun", "-n", str(example.ranks)]
-    skelgen(tmp_path, "record", "-o", "run", "--", *launch, *command)
+    record(example, tmp_path)
     phases, signature, _ = of_run(tmp_path / "run")
     expected = known(example.name, *example.arguments)
     assert agree(found(phases), expected), found(phases)
@@ -160,9 +164,7 @@ def test_a_second_recording_has_the_same_ticks(tmp_path: Path) -> None:
 def test_a_skeleton_by_the_rules_of_2005_runs_and_predicts(tmp_path: Path) -> None:
     """Of 60 iterations 8 stay and 4 are left, with a part of their bytes."""
     (example,) = (one for one in EXAMPLES if one.name == "bucket_sort")
-    command = [*program(example, tmp_path), *example.arguments]
-    launch = ["mpirun", "-n", str(example.ranks)]
-    skelgen(tmp_path, "record", "-o", "run", "--", *launch, *command)
+    launch = record(example, tmp_path)
     words = ("--scale", "7", "--method", "paper2005", "-o", "skel")
     built = skelgen(tmp_path, "build", "run", *words)
     made = planner(built["method"])(load(tmp_path / "skel"), 7)

@@ -11,6 +11,7 @@ import pytest
 from skelgen import pipeline
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix
+from skelgen.prediction import skeleton_runs
 from skelgen.skeleton import beside, mixing
 from tests.mpis import FAMILIES, MPIS, TestMpi
 
@@ -49,12 +50,16 @@ def test_a_recorded_program_gets_a_mix(command: list[str], tmp_path: Path) -> No
     assert fitted_mix(tmp_path / "run") == fitted
 
 
-def test_an_application_that_fails_beside_competitors_leaves_no_mix(
-    command: list[str], tmp_path: Path
+def test_an_application_that_fails_or_hangs_beside_competitors_leaves_no_mix(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline.record(command, tmp_path / "run", quiet_output=True)
     Path("kinds").write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(ApplicationError, match="exit code 3"):
+        pipeline.fit_mix(tmp_path / "run", (), runs=1)
+    Path("kinds").write_text("#!/bin/sh\nexec sleep 600\n")
+    monkeypatch.setattr(skeleton_runs, "longest_s", lambda _: 0.5)
+    with pytest.raises(ApplicationError, match="did not end within"):
         pipeline.fit_mix(tmp_path / "run", (), runs=1)
     assert not (tmp_path / "run" / MIX_FILE).exists()
 

@@ -214,13 +214,14 @@ def test_ranks_are_placed_as_the_user_says(slurm: Slurm, scripted) -> None:
 
 def test_words_of_the_best_set_put_a_job_there(slurm: Slurm, scripted) -> None:
     folder = scripted("case $SLURM_JOB_NODELIST in *1*) t=3;; esac")
-    words = ["--from", "h[1-3]", "--nodes", "2", "--format", "slurm"]
+    save(replace(FACTS, ranks=4), folder)
+    words = ["--from", "h[1-3]:2", "--nodes", "2", "--format", "slurm"]
     command = [sys.executable, "-m", "skelgen", "select", str(folder), *words]
     best = slurm.said(*command, "--budget", "60s", "--through", "slurm")
-    assert best == "--nodes=2 --nodelist=h2,h3"
+    assert best == "--nodes=2 --ntasks=4 --ntasks-per-node=2 --nodelist=h2,h3"
     job = fake_mpi.script(folder / "job.sh", "srun hostname")
     slurm.said("sh", "-c", f"sbatch --wait -o {folder}/where {best} {job}")
-    assert sorted((folder / "where").read_text().split()) == ["h2", "h3"]
+    assert sorted((folder / "where").read_text().split()) == ["h2", "h2", "h3", "h3"]
 
 
 def test_a_step_that_hangs_is_ended_with_its_ranks_and_what_was_measured_stays(
@@ -228,12 +229,12 @@ def test_a_step_that_hangs_is_ended_with_its_ranks_and_what_was_measured_stays(
 ) -> None:
     hangs = '[ $(hostname) != h3 ] || [ -e "$0.mended" ] || exec sleep 98765'
     folder = scripted(f'hostname >> "$0.ran"\n{hangs}')
-    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "10s"]
+    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "20s"]
     line = [sys.executable, "-m", "skelgen", "select", str(folder), "--json", *sets]
     found, said = predicted(slurm, ["salloc", "-Q", "-N3", *line])
     assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
     assert found["failed"][0]["hosts"] == ["h1", "h3"]
-    assert "did not end within 10" in said
+    assert "did not end within 20" in said
 
     pids = slurm.cluster.groups.processes
     assert comes_true(lambda: not any(b"98765" in line_of(pid) for pid in pids()))

@@ -138,6 +138,25 @@ class Cluster:
                 ) from error
             yield
 
+    @contextlib.contextmanager
+    def used(self, hosts: int = 2, *, share: float = 1.0) -> Iterator[None]:
+        """Have it up for this process alone; take it down at the end, whatever ends it.
+
+        See :meth:`up`. In the background, too, SIGINT and SIGTERM are interrupts; a
+        lost session is one, unless it shall do no harm (``nohup``).
+        """
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        for number in numbers:
+            signal.signal(number, signal.default_int_handler)
+        with self.alone():
+            try:
+                self.up(hosts, share=share)
+                yield
+            finally:
+                self.down()
+
     def up(self, hosts: int = 2, *, share: float = 1.0) -> None:
         """Make hosts h1, h2, ... with one core each; an older cluster goes first.
 

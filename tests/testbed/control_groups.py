@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 #: Groups of hosts outweigh whatever else runs on the machine, for what they do is
-#: measured; where ``TESTBED_MODEST`` is set nothing is, and they leave it its share.
-_WEIGHTS = {"": (262144, 10000), "1": (2048, 200)}
+#: measured; where ``TESTBED_MODEST`` is set to anything nothing is, and they leave it
+#: its share. Of version 1, then of version 2.
+_WEIGHTS, _MODEST = (262144, 10000), (2048, 200)
 
 
 def _weight(version: int) -> str:
-    return str(_WEIGHTS[os.environ.get("TESTBED_MODEST", "")][version - 1])
+    weights = _MODEST if os.environ.get("TESTBED_MODEST") else _WEIGHTS
+    return str(weights[version - 1])
 
 
 class TestbedError(Exception):

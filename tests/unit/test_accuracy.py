@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,11 +13,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.__main__ import _design, _options
-from benchmarks.accuracy.applications import Application, read_applications
+from benchmarks.accuracy.__main__ import _design, _options, _run
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.judge import Judgement, judge
-from benchmarks.accuracy.measure import Bench, RunError
+from benchmarks.accuracy.machine import check_same
 from benchmarks.accuracy.order import Design, trials
 from benchmarks.accuracy.report import write
 from benchmarks.accuracy.results import (
@@ -29,13 +29,12 @@ from benchmarks.accuracy.results import (
     options_of,
     read,
 )
-from skelgen.errors import InputError, UsageError
+from skelgen.errors import UsageError
 from skelgen.launch.json_lines import JsonLines
-from tests.testbed.cluster import Cluster
+from skelgen.prediction.predict import MODEL_ERROR
 from tests.testbed.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parents[2]
-APPLICATIONS = ROOT / "benchmarks/accuracy/applications.yaml"
 
 
 def results(**times: dict[str, dict[str, float]]) -> Results:
@@ -118,6 +117,13 @@ class TestErrors:
         # ln 1.1 at the 95 % quantile of a normal distribution; the runs hardly vary.
         assert wrong.needed == pytest.approx(np.log(1.1) / 1.645, rel=0.1)
 
+    def test_an_interval_held_when_the_needed_model_error_is_just_below(self) -> None:
+        busy = {"application": 40.0, "2": 4.172}
+        quiet = {"application": 20.0, "2": 2.0}
+        (one,) = judged(results(a={"quiet": quiet, "busy": busy}), "skeleton")
+        assert one.needed is not None and 0.0255 < one.needed < MODEL_ERROR
+        assert one.held
+
     def test_baselines_know_other_applications_and_small_inputs_only(self) -> None:
         average, small = judged(TWO, "average"), judged(TWO, "small input")
         assert {one.application: one.error for one in average} == {
@@ -151,8 +157,26 @@ class TestReport:
         assert "| skeleton 2 s | 2 | 5.0 % | 9.0 % | 10.0 % | 50 % |" in text
         assert "| **2 s and more** |" not in text
         assert "| **1 s and more** | 2 | 5.0 % |" in text
-        assert "| a | busy | 2 s | +10.0% |  |" in text
-        assert "| b | busy | 2 s |" not in text
+        assert "| a | busy | skeleton 2 s | +10.0% |  |" in text
+        assert "| b | busy | skeleton 2 s |" not in text
+
+    def test_large_errors_of_the_fitted_mix_are_named_too(self, tmp_path: Path) -> None:
+        fitted = {
+            replace(key, what="fitted") if key.length_s else key: run
+            for key, run in TWO.measured.items()
+        }
+        text = page(replace(TWO, measured=fitted), tmp_path)
+        assert "| a | busy | fitted 2 s | +10.0% |  |" in text
+
+    def test_the_commands_to_repeat_it_share_results_of_their_own(
+        self, tmp_path: Path
+    ) -> None:
+        lines = [line.split() for line in page(TWO, tmp_path).splitlines()]
+        made = [_options(w[3:]) for w in lines if "benchmarks.accuracy" in w[2:3]]
+        assert [one.what for one in made] == ["run", "report"]
+        assert made[0].results == ROOT / made[1].results
+        assert ROOT / "docs" not in made[0].results.parents
+        assert made[1].output == Path("build/accuracy")
 
     def test_skeletons_that_cannot_be_had_are_named_with_the_reason(
         self, tmp_path: Path
@@ -167,6 +191,26 @@ class TestReport:
         text = page(results(a={"quiet": {"application": 20.0}}), tmp_path)
         assert "19.98, 20.00, 20.02" in text
 
+    def test_runs_of_the_sixth_scenario_alone_have_a_page_too(
+        self, tmp_path: Path
+    ) -> None:
+        sixth = SCENARIOS[6]
+        runs = {"application": 10.0, "1": 1.0}
+        alone = {"a": {sixth.reference.name: runs, sixth.name: runs}}
+        assert "## The sixth scenario" in page(results(**alone), tmp_path)
+
+    def test_a_page_has_the_commands_and_the_mpis_of_all_calls(
+        self, tmp_path: Path
+    ) -> None:
+        made = results(a={"quiet": {"application": 20.0}})
+        calls = (
+            {"mpi": {"mpirun": "MPICH 5"}, "words": ["run", "--apps", "a"]},
+            {"mpi": {"mpirun.openmpi": "Open MPI 4"}, "words": ["run", "--apps", "b"]},
+        )
+        text = page(replace(made, provenance=calls), tmp_path)
+        for word in ("run --apps a\n", "run --apps b\n", "MPICH 5", "Open MPI 4"):
+            assert word in text
+
     def test_bars_end_where_the_axis_says(self) -> None:
         drawn = bars("t", ["one"], {"s": {"one": (0.05, 0.02, 0.10)}})
         text = [node.text for node in ElementTree.fromstring(drawn).iter()]
@@ -179,30 +223,66 @@ class TestReport:
         assert heights[-1] == pytest.approx(90.0)
 
 
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ({"mpi": {"mpirun": "MPICH 5"}, "entries": {"b": "2"}}, ""),
+        ({"mpi": {"mpirun": "MPICH 4"}, "entries": {}}, "another MPI .* mpirun;"),
+        ({"mpi": {}, "entries": {"b": "2", "a": "2"}}, "another entry .* name a;"),
+        ({"environments": {"a": {"UCX_TLS": "tcp"}}}, ""),
+        ({"builds": {"skelgen": "1"}}, ""),  # older files do not say
+    ],
+)
+def test_runs_of_another_program_are_not_added_to_a_file(
+    now: dict[str, dict[str, str]], said: str
+) -> None:
+    before = {"mpi": {"mpirun": "MPICH 5"}, "entries": {"a": "1"}}
+    refused = pytest.raises(UsageError, match=said) if said else nullcontext()
+    with refused:
+        check_same([before], now, Path("results.jsonl"))
+
+
+@pytest.mark.parametrize("fact", ["cpu", "kernel", "cores"])
+def test_runs_of_another_machine_are_not_added_to_a_file(fact: str) -> None:
+    with pytest.raises(UsageError, match=f"measured with another machine.s {fact};"):
+        check_same([{fact: "other"}], {}, Path("results.jsonl"))
+
+
+def test_runs_of_what_another_skelgen_builds_are_not_added_to_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.accuracy.__main__.lacking", lambda: "")
+    monkeypatch.setattr("benchmarks.accuracy.__main__._is_there", lambda _: False)
+    monkeypatch.setattr("benchmarks.accuracy.__main__.Cluster", None)
+    options = _options(["run", "--results", str(tmp_path / "results.jsonl")])
+    settings = {name: getattr(options, name) for name in SETTINGS}
+    before = {"settings": settings, "builds": {"skelgen": "of before"}}
+    Log(options.results).provenance(before)
+    with pytest.raises(UsageError, match="another build of skelgen; take another"):
+        _run(options)
+
+
 class TestOrder:
     DESIGN = Design((2.0, 1.0), (1.0,), SCENARIOS[1:], 2)
 
     def test_skeletons_stand_around_the_application_in_mirrored_order(self) -> None:
         for repeat in range(2):
             for scenario, keys in trials(self.DESIGN, "a", repeat, small=False):
-                if scenario == scenario.reference:
-                    continue
                 runs = [(key.what, key.length_s) for key in keys]
                 assert runs == runs[::-1]
                 assert runs[len(runs) // 2] == ("application", 0.0)
                 counted = Counter(runs)
                 assert counted.pop(("application", 0.0)) == 2
-                assert set(counted.values()) == {4}
+                quiet = scenario == scenario.reference
+                assert set(counted.values()) == {2 if quiet else 4}
 
-    def test_quiet_blocks_stand_around_all_others_in_turned_order(self) -> None:
+    def test_quiet_blocks_stand_around_all_others(self) -> None:
         design = replace(self.DESIGN, scenarios=SCENARIOS[1:6])
         for repeat in range(2):
             blocks = list(trials(design, "a", repeat, small=False))
             quiet = [keys for scenario, keys in blocks if scenario == SCENARIOS[0]]
             assert [keys for _, keys in blocks[::2]] == quiet
-            runs = [[(key.what, key.length_s) for key in keys] for keys in quiet]
-            assert runs == [runs[0], runs[0][::-1]] * 3
-            assert len(set(runs[0])) == len(runs[0])
+            assert len(quiet) == 6
 
     def test_the_second_repeat_goes_backwards(self) -> None:
         first, second = (
@@ -220,7 +300,7 @@ class TestOrder:
         ]
         assert len(set(keys)) == len(keys)
         shared = [k for k in keys if (k.scenario, k.what) == ("quiet", "application")]
-        assert sorted(key.repeat for key in shared) == list(range(12))
+        assert sorted(key.repeat for key in shared) == list(range(24))
 
     def test_only_the_wanted_kinds_of_skeletons_run(self) -> None:
         design = replace(self.DESIGN, kinds=("skeleton",))
@@ -295,48 +375,6 @@ class TestResultsFile:
             JsonLines(Path("/dev/full")).append({})
 
 
-def bench_in(folder: Path) -> Bench:
-    return Bench(
-        cluster=Cluster("none"),
-        hosts=(),
-        folder=folder,
-        design=TestOrder.DESIGN,
-        quiet="",
-        slow="",
-        limit_s=1.0,
-        end_s=0.0,
-        known={},
-        log=Log(folder / "results.jsonl"),
-    )
-
-
-@pytest.mark.parametrize(
-    ("steal", "made"), [([0.02], 1), ([0.4, 0.1, 0.03], 3), ([0.4, 0.3, 0.2, 0.1], 3)]
-)
-def test_a_run_that_other_guests_disturbed_is_made_again(
-    steal: list[float], made: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    times = iter(float(number) for number in range(1, 9))
-    shares = iter(steal)
-    monkeypatch.setattr(Bench, "share", lambda *_: None)
-    monkeypatch.setattr(Bench, "_run", lambda *_: (next(times), 0.5))
-    monkeypatch.setattr("benchmarks.accuracy.measure.stolen", lambda _: next(shares))
-    bench, key = bench_in(tmp_path), Key("a", "quiet", "application", 0.0, 0)
-    one = Application("a", 2, "./a", "", "", "", "")
-    bench._trial(one, SCENARIOS[0], key)
-    assert bench.known == {key: Run(float(made), 0.5, steal[made - 1])}
-    assert read(tmp_path / "results.jsonl").measured == bench.known
-    assert (tmp_path / "results.jsonl").read_text().count("\n") == made
-
-
-def test_a_command_beside_the_cluster_that_hangs_is_ended(tmp_path: Path) -> None:
-    one = Application("a", 2, "./a", "", "", "", "")
-    (tmp_path / "a/2-ranks").mkdir(parents=True)
-    bench = bench_in(tmp_path)
-    with pytest.raises(RunError, match=r"did not end within 0\.1 s and was ended"):
-        bench._command(["sleep", "99"], one, 0.1)
-
-
 class TestOptions:
     @pytest.mark.parametrize(
         "words",
@@ -359,53 +397,3 @@ class TestOptions:
         text = "--hosts 2 --quiet 1gbit --slow 100mbit --stretch 1.0"
         assert options_of(settings) == text
         assert vars(_options(["run", *text.split()])) == vars(_options(["run"]))
-
-
-class TestApplications:
-    def test_every_application_of_the_list_can_be_read(self) -> None:
-        every = read_applications(APPLICATIONS, [])
-        assert len({one.name for one in every}) == len(every) >= 7
-        assert all(one.small and one.prepare and one.install for one in every)
-        assert {2, 4} <= {one.ranks for one in every}
-
-    def test_an_unknown_application_is_named_with_those_there_are(self) -> None:
-        with pytest.raises(UsageError, match=r"has no fluent; it has lammps-lj, "):
-            read_applications(APPLICATIONS, ["fluent"])
-
-    @pytest.mark.parametrize(
-        ("text", "said"),
-        [
-            (None, "cannot be read: No such file"),
-            ("a: [", "is no YAML: while parsing"),
-            ("- a", "has no entries"),
-            ("a: 3", "entry a: "),
-            ("a: {ranks: 2, colour: blue}", "entry a: .*unexpected keyword"),
-            ("a: {ranks: 2, steps: many}", "entry a: "),
-        ],
-    )
-    def test_a_list_that_is_none_is_named_with_the_reason(
-        self, text: str | None, said: str, tmp_path: Path
-    ) -> None:
-        path = tmp_path / "mine.yaml"
-        if text is not None:
-            path.write_text(text)
-        with pytest.raises(InputError, match=f"^{path}:? {said}") as caught:
-            read_applications(path, [])
-        assert "\n" not in str(caught.value)
-
-    def test_stretching_multiplies_steps_and_one_rank_does_its_part(self) -> None:
-        (one,) = read_applications(APPLICATIONS, ["heat2d"], 2.0)
-        (plain,) = read_applications(APPLICATIONS, ["heat2d"])
-        assert one.steps == 2 * plain.steps
-        assert one.on(1).steps == plain.steps
-        assert one.words(one.command)[-1] == str(one.steps)
-
-    def test_a_changed_entry_is_prepared_afresh(self, tmp_path: Path) -> None:
-        one = Application("a", 2, "./a", "", "echo $STEPS > steps", "", "", 7)
-        one.make(tmp_path / "a")
-        (tmp_path / "a/run").mkdir()
-        one.make(tmp_path / "a")
-        assert (tmp_path / "a/run").exists()
-        one.on(4).make(tmp_path / "a")
-        assert not (tmp_path / "a/run").exists()
-        assert (tmp_path / "a/steps").read_text() == "14\n"

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
-from benchmarks.choosing import Pattern, kendall
+from benchmarks.choosing import Bench, Pattern, check_same_run, kendall
+from skelgen.errors import UsageError
+from skelgen.launch.json_lines import JsonLines
+from tests.testbed.cluster import Cluster
 
 TRUE_S = {"a": 10.0, "b": 10.2, "c": 20.0}
 
 
 @pytest.mark.parametrize(
     ("order", "every", "apart"),
-    [("abc", 1.0, 1.0), ("bac", 1 / 3, 1.0), ("cba", -1.0, -1.0)],
+    [
+        ("abc", 1.0, 1.0),
+        ("bac", 1 / 3, 1.0),
+        ("cba", -1.0, -1.0),
+        ("ab", 1 / 3, 0.0),  # c was not predicted
+        ("c", 0.0, 0.0),
+    ],
 )
 def test_rank_correlation_can_leave_equal_times_out(order, every, apart) -> None:
     assert kendall(order, TRUE_S) == pytest.approx(every)
@@ -21,3 +34,63 @@ def test_rank_correlation_can_leave_equal_times_out(order, every, apart) -> None
 def test_a_pattern_is_the_same_in_every_run() -> None:
     assert Pattern.drawn(3) == Pattern.drawn(3)
     assert len({str(Pattern.drawn(number)) for number in range(10)}) == 10
+
+
+SETTINGS = {"steps": 1500, "length_s": 0.32, "budget": "8s", "share": 0.5}
+TODAY = {"steps": 1500, "length_s": 0.32, "share": 0.5}  # before budgets were kept
+
+
+@pytest.mark.parametrize(
+    ("settings", "mpi", "said"),
+    [
+        (SETTINGS, "MPICH 5", ""),
+        (TODAY, "MPICH 5", ""),
+        ({**SETTINGS, "budget": "16s"}, "MPICH 5", "--length 0.32 --budget 16s: give"),
+        ({**TODAY, "steps": 9}, "MPICH 5", "--steps 9 --length 0.32 --budget 8s: give"),
+        (SETTINGS, "MPICH 4", "another MPI of the name mpirun; take another file"),
+    ],
+)
+def test_runs_of_other_settings_or_programs_are_not_added_to_a_file(
+    settings: dict[str, object], mpi: str, said: str, tmp_path: Path
+) -> None:
+    log = JsonLines(tmp_path / "results.jsonl")
+    log.append({"provenance": {"settings": settings, "mpi": {"mpirun": mpi}}})
+    now = {"mpi": {"mpirun": "MPICH 5"}}
+    if not said:
+        check_same_run(log, SETTINGS, now)
+        return
+    with pytest.raises(UsageError, match=said):
+        check_same_run(log, SETTINGS, now)
+
+
+def test_a_skeleton_of_other_steps_length_or_skelgen_is_built_afresh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    mpi = SimpleNamespace(title="MPI 1", compiler="true")
+    monkeypatch.setattr("benchmarks.choosing.find_mpi", lambda: mpi)
+    monkeypatch.setattr("benchmarks.choosing.skelgen_identity", lambda: "1")
+    monkeypatch.setattr(Bench, "record", lambda *_: made.append("record"))
+    monkeypatch.setattr(Bench, "at_head", lambda _, words: made.append(words[1]))
+    bench = Bench(Cluster("none"), tmp_path, ("./heat2d", "9"))
+
+    def steps(bench: Bench, length_s: float) -> list[str]:
+        made.clear()
+        bench.prepare(length_s)
+        return list(made)
+
+    every = ["record", "build", "calibrate"]
+    assert steps(bench, 0.3) == every
+    assert steps(bench, 0.3) == []
+    assert steps(bench, 0.4) == every
+    assert steps(replace(bench, program=("./heat2d", "8")), 0.4) == every
+    monkeypatch.setattr("benchmarks.choosing.skelgen_identity", lambda: "2")
+    assert steps(bench, 0.4) == every
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as meanwhile, pytest.raises(KeyboardInterrupt):
+        meanwhile.setattr(Bench, "record", stopped)
+        bench.prepare(0.3)
+    assert steps(bench, 0.4) == every

@@ -11,6 +11,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.prediction.store import load
+from skelgen.prediction.trials import Trials
 from tests import fake_mpi
 from tests.unit.test_prediction_campaign import LAUNCHER, PRINTS
 from tests.unit.test_prediction_predict import FACTS
@@ -30,6 +31,10 @@ def folder(monkeypatch, tmp_path: Path) -> Path:
 def predicted(capsys, *words: str) -> dict:
     assert run(["predict", "--json", *words]) == 0
     return json.loads(capsys.readouterr().out)
+
+
+def launches(folder: Path) -> list[str]:
+    return (folder.parent / "bin/mpirun.log").read_text().splitlines()
 
 
 def test_predict_prints_the_keys_that_others_rely_on(capsys, folder: Path):
@@ -112,10 +117,93 @@ def test_calibrate_shows_every_run_to_people(capsys, folder: Path):
     assert "(2 s, 2 s)" in capsys.readouterr().out
 
 
+def test_a_failed_calibration_goes_on_with_the_runs_before(capsys, folder: Path):
+    fails_second = (
+        'if [ ! -e "$0.1" ]; then : > "$0.1"; '
+        'elif [ ! -e "$0.2" ]; then : > "$0.2"; exit 3; fi\n'
+    )
+    fake_mpi.script(folder / "skeleton", fails_second + PRINTS)
+    save(replace(FACTS, calibration=None), folder)
+    words = ["calibrate", str(folder), "--application-time", "recorded"]
+    assert run(words) == 5
+    assert "runs made before: 1; --resume goes on with them" in capsys.readouterr().err
+    assert load(folder).calibration is None
+    assert run([*words, "--resume"]) == 0
+    assert "going on after 1 runs" in capsys.readouterr().err
+    assert load(folder).calibration.skeleton_runs_s == (2.0, 2.0, 2.0)
+    assert len(launches(folder)) == 4
+    assert run([*words, "--resume", "--runs", "5"]) == 0
+    assert len(launches(folder)) == 6
+    fake_mpi.script(folder / "skeleton", PRINTS)
+    assert run([*words, "--resume"]) == 0
+    assert "going on after 0 runs" in capsys.readouterr().err
+
+
+def test_a_calibration_writes_its_trace_where_all_hosts_see_it(
+    folder: Path, monkeypatch
+):
+    def again(*words, place: Path, **options) -> float:
+        places.append(place)
+        return 20.0
+
+    places: list[Path] = []
+    monkeypatch.setattr("skelgen.pipeline.recording.again", again)
+    launch = ["mpirun", "-n", "2", f"{folder}/skeleton"]
+    assert run(["calibrate", str(folder), "--runs", "1", "--", *launch]) == 0
+    assert places == [folder]
+
+
+def test_an_interrupted_prediction_goes_on_with_the_runs_before(
+    capsys, folder: Path, monkeypatch
+):
+    before = Trials.make
+
+    def make(trials: Trials, program, sets, count: int) -> None:
+        if count == 3:
+            raise KeyboardInterrupt
+        before(trials, program, sets, count)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Trials, "make", make)
+        assert run(["predict", str(folder)]) == 130
+    assert "runs made before: 2; --resume goes on with them" in capsys.readouterr().err
+    (only,) = predicted(capsys, str(folder), "--resume")["sets"]
+    assert only["runs_s"] == [2.0, 2.0, 2.0]
+    assert len(launches(folder)) == 3
+    monkeypatch.setattr(platform, "node", lambda: "another")
+    predicted(capsys, str(folder), "--resume")
+    assert len(launches(folder)) == 6
+
+
+def test_a_skeleton_that_others_own_is_predicted_all_the_same(
+    capsys, folder: Path, monkeypatch
+):
+    monkeypatch.setattr("skelgen.prediction.store.writable", lambda home: False)
+    assert predicted(capsys, str(folder))["sets"]
+    assert not (folder / "predict.jsonl").exists()
+
+
 def test_calibrate_needs_to_know_the_launch(capsys, folder: Path):
     save(replace(FACTS, command=()), folder)
     assert run(["calibrate", str(folder)]) == 2
     assert "recorded by hand" in capsys.readouterr().err
+
+
+def test_calibrate_refuses_a_launch_of_other_ranks_before_the_first_run(
+    capsys, folder: Path
+):
+    launch = ["mpirun", "-n", "4", "./app"]
+    words = ["calibrate", str(folder), "--application-time", "recorded", "--", *launch]
+    assert run(words) == 2
+    assert "starts 4 ranks, the skeleton has 2" in capsys.readouterr().err
+    assert not (folder.parent / "bin/mpirun.log").exists()
+
+
+def test_calibrate_runs_a_skeleton_of_several_programs_whole(capsys, folder: Path):
+    launch = ["mpirun", "-n", "1", "./a", ":", "-n", "1", "./b"]
+    words = ["calibrate", str(folder), "--application-time", "recorded", "--runs", "1"]
+    assert run([*words, "--", *launch]) == 0
+    assert launches(folder) == [f"-n 2 {folder}/skeleton"]
 
 
 def test_a_damaged_description_is_exit_code_3(capsys, folder: Path):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
+from skelgen.prediction.store import load
 from tests import fake_mpi
 from tests.unit.test_prediction_predict import FACTS, MEASURED
 from tests.unit.test_prediction_store import save
@@ -82,7 +83,7 @@ def test_a_node_that_fails_is_named_and_only_its_sets_are_left_out(
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ("slurm", "--nodes=2 --nodelist=n3,n4"),
+        ("slurm", "--nodes=2 --ntasks=2 --ntasks-per-node=1 --nodelist=n3,n4"),
         ("openmpi", "--host n3:1,n4:1 -n 2"),
         ("mpich", "-hosts n3:1,n4:1 -n 2"),
     ],
@@ -90,6 +91,15 @@ def test_a_node_that_fails_is_named_and_only_its_sets_are_left_out(
 def test_words_for_a_launcher_name_the_best_set(capsys, folders, form, words):
     assert run(["select", *folders, "--from", "n[1-4]", "--format", form]) == 0
     assert capsys.readouterr().out == f"{words}\n"
+
+
+def test_words_for_a_job_say_how_many_ranks_share_a_node(capsys, folders):
+    for folder in folders:
+        save(replace(load(Path(folder)), ranks=5), Path(folder))
+    words = ["--hosts", "n1:3,n2:3", "--format", "slurm"]
+    assert run(["select", *folders, *words]) == 0
+    said = "--nodes=2 --ntasks=5 --ntasks-per-node=3 --nodelist=n1,n2\n"
+    assert capsys.readouterr().out == said
 
 
 def test_csv_has_a_line_for_each_set(capsys, folders):

@@ -13,8 +13,9 @@ from skelgen.launch.batch import BatchRun, BatchRunner, Patience
 from skelgen.launch.batch_systems import Slurm
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Hydra
-from skelgen.launch.process import NO_RESULT, Finished
+from skelgen.launch.process import NO_RESULT, Finished, Interrupts
 from tests import fake_mpi
+from tests.processes import comes_true
 
 TWO = (Host("n1"), Host("n2"))
 #: Runs the job at once; its number is 7.
@@ -325,6 +326,19 @@ def test_a_stopped_run_is_cancelled_even_before_its_number_is_known(
     run.stop()
     assert (tools / "scancel.log").read_text() == "7\n"
     assert run.poll() is not None
+    assert jobs_left(tools) == []
+
+
+def test_a_second_interrupt_leaves_no_job_behind(tools: Path) -> None:
+    """It comes while the first of two jobs is cancelled."""
+    slurm(tools, scancel='kill -INT $PPID; echo "$*" >> "$0.log"')
+    runs = [started(tools, "true") for _ in range(2)]
+    for run in runs:
+        assert comes_true(lambda run=run: run.poll() is None and bool(run._number))
+    with pytest.raises(KeyboardInterrupt), Interrupts():
+        for run in runs:
+            run.stop()
+    assert (tools / "scancel.log").read_text() == "7\n7\n"
     assert jobs_left(tools) == []
 
 

@@ -73,7 +73,7 @@ def test_pbs_asks_for_a_chunk_on_each_host() -> None:
     ]
     assert "select=3:ncpus=1:mpiprocs=1" in Pbs().submission(job(()))
     assert Pbs().numbers("1234.pbs01\n") == ["1234.pbs01"]
-    assert Pbs().question("1234.pbs01") == ["qstat", "-x", "-f", "1234.pbs01"]
+    assert Pbs().question("1234.pbs01") == ["qstat", "-f", "1234.pbs01"]
 
 
 QSTAT = """Job Id: 3091.pbs01
@@ -205,6 +205,7 @@ def test_silence_of_a_system_is_told_from_refusal(
     [
         (Slurm(), "slurm_load_jobs error: Invalid job id specified"),
         (Pbs(), "qstat: Unknown Job Id 256.pbs01"),
+        (Pbs(), "qstat: 256.pbs01 Job has finished, use -x or -H to obtain it"),
         (Flux(), "flux-jobs: ERROR: JobID ƒ3ETxsR9H unknown"),
     ],
 )

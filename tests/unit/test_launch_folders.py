@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from skelgen.errors import UsageError
 from skelgen.launch import folders
-from skelgen.launch.folders import new_folder, replace_file
+from skelgen.launch.folders import alone, new_folder, replace_file
+from skelgen.launch.process import NOTE
+from tests.processes import comes_true
 
 
 def test_a_folder_appears_when_it_is_complete(tmp_path: Path):
@@ -85,3 +88,24 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(
     with pytest.raises(UsageError, match=r"a cannot be written \(Operation not"):
         replace_file(tmp_path / "a", "text")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_who_waits_for_a_folder_says_so_and_no_lock_remains(tmp_path, monkeypatch):
+    lock, seen, said = tmp_path / ".a.lock", [], []
+
+    def wait() -> None:
+        with alone(tmp_path, lock.name):
+            seen.append(lock.exists())
+
+    monkeypatch.setattr(folders.logger, "log", lambda *words: said.append(words))
+    waiting = threading.Thread(target=wait)
+    with alone(tmp_path, lock.name):
+        with alone(tmp_path):
+            assert not said
+        waiting.start()
+        assert comes_true(lambda: bool(said))
+        assert not seen
+    waiting.join()
+    assert [(level, of) for level, _, *of in said] == [(NOTE, [lock])]
+    assert seen == [True]
+    assert list(tmp_path.iterdir()) == []

@@ -63,6 +63,8 @@ def test_any_text_is_read_or_refused_with_one_line(text):
 def test_a_pool_is_a_list_or_a_file_with_a_name_on_each_line(tmp_path: Path):
     (tmp_path / "nodes").write_text("n1\nn1\nn[2-3]\n")
     assert parse_pool("n[1-2]:2") == (Host("n1", 2), Host("n2", 2))
+    assert parse_pool("n[1-5/2]") == (Host("n1"), Host("n3"), Host("n5"))
+    assert len(parse_pool(",".join(f"node{n:04}" for n in range(300)))) == 300
     assert parse_pool(f"{tmp_path}/nodes") == (Host("n1", 2), Host("n2"), Host("n3"))
 
 

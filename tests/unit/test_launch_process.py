@@ -14,6 +14,8 @@ from skelgen.errors import MachineError
 from skelgen.launch.process import Finished, Started, run
 from tests.processes import alive, comes_true
 
+ROOT = Path(__file__).parents[2]
+
 
 def _gone(pid: int) -> bool:
     return comes_true(lambda: not alive(pid))
@@ -93,13 +95,27 @@ def test_nothing_remains_when_skelgen_is_interrupted(tmp_path: Path, kind):
     program = subprocess.Popen(
         [sys.executable, "-c", code],
         stderr=subprocess.PIPE,
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
     )
     assert comes_true(pid_file.exists)
     program.send_signal(kind)
     _, errors = program.communicate()
     assert b"KeyboardInterrupt" in errors
     assert _gone(int(pid_file.read_text()))
+
+
+@pytest.mark.parametrize("kind", ["SIGHUP", "SIGINT"])
+def test_a_signal_that_is_ignored_ends_nothing(kind: str):
+    """As below nohup when the user logs out, or in the background at Ctrl-C."""
+    code = (
+        "import signal\n"
+        "from skelgen.launch.process import run\n"
+        f"signal.signal(signal.{kind}, signal.SIG_IGN)\n"
+        f"run(['sh', '-c', 'kill -{kind[3:]} $PPID'])"
+    )
+    line = [sys.executable, "-c", code]
+    program = subprocess.run(line, check=False, stderr=subprocess.PIPE, cwd=ROOT)
+    assert (program.returncode, program.stderr) == (0, b"")
 
 
 def test_the_first_telling_line_is_the_complaint():

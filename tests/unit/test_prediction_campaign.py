@@ -44,6 +44,7 @@ def measure(folder: Path, *node_sets: tuple[Host, ...], facts=FACTS, budget_s=0.
     return campaign(
         prepare(folder, facts),
         node_sets or [()],
+        Trials(),
         budget_s=budget_s,
         interval_bound=0.05,
         generator=np.random.default_rng(1),
@@ -169,30 +170,6 @@ def test_calibration_can_use_the_recorded_time(folder: Path):
     assert measured.recorded
 
 
-def test_an_interrupt_tells_that_runs_are_not_kept(folder: Path, monkeypatch, caplog):
-    def interrupt() -> float:
-        if len(asked) == 1:
-            raise KeyboardInterrupt
-        asked.append(1)
-        return 20.0
-
-    asked: list[int] = []
-    with pytest.raises(KeyboardInterrupt):
-        calibrate(prepare(folder, FACTS), interrupt, runs=3)
-    assert "nothing is stored: 1 of 3 runs were made" in caplog.text
-    before = Trials.make
-
-    def make(trials: Trials, program, sets, count: int) -> None:
-        if count == 3:
-            raise KeyboardInterrupt
-        before(trials, program, sets, count)
-
-    monkeypatch.setattr(Trials, "make", make)
-    with pytest.raises(KeyboardInterrupt):
-        measure(folder)
-    assert "the 2 runs so far are not kept; skelgen select keeps" in caplog.text
-
-
 def test_a_failing_skeleton_ends_the_calibration(folder: Path):
     fake_mpi.script(folder / "skeleton", "echo broken >&2; exit 3")
     with pytest.raises(ApplicationError, match="exit code 3: broken"):
@@ -243,6 +220,16 @@ def test_options_for_the_launcher_of_another_mpi_are_not_used(
     assert any("recorded with Open MPI" in reason for reason in only.reasons)
     line = (tmp_path / "bin/mpirun.log").read_text().splitlines()[0]
     assert line == f"-n 2 {folder}/skeleton"
+
+
+@pytest.mark.parametrize("launch", ["-n 1 a : -n 1 b", "a : b", "-n 4 a"])
+def test_a_launch_of_other_ranks_lends_its_options_only(
+    folder: Path, tmp_path: Path, launch: str
+):
+    words = ("mpirun", "-bind-to", "core", *launch.split())
+    reference = prepare(folder, replace(FACTS, command=words)).reference
+    mpirun, binary = str(tmp_path / "bin/mpirun"), str(folder / "skeleton")
+    assert reference == (mpirun, "-bind-to", "core", "-n", "2", binary)
 
 
 def test_an_old_skeleton_is_compiled_again_where_that_is_possible(

@@ -260,6 +260,20 @@ def test_no_run_begins_after_the_budget_and_unmeasured_sets_are_told() -> None:
     assert all("budget was spent" in one.reason for one in choice.failures)
 
 
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_a_node_that_hangs_takes_no_time_from_the_others(parallel: int) -> None:
+    """Its run takes 30 s, and 20 s more the one that tells which node is the cause."""
+    slow, hosts = pool(1.0, 1.5, 2.0, 2.5)
+    cluster = MadeUp(slow, hanging=frozenset({"n1"}))
+    sets = node_sets(hosts, 2)
+    choice = choose(cluster, sets, budget_s=28.0, parallel=parallel)
+    assert hosts_of(choice)[0] == "n2,n3"
+    assert len(choice.candidates) == 3
+    shortest = [program for program, names, _ in cluster.begun if "n1" not in names]
+    assert shortest.count("0.5") == 6  # each twice: time was left for that
+    assert cluster.now_s < 28.0 + 50.0 + 5.1
+
+
 def test_a_crash_of_the_program_itself_leaves_its_nodes_in() -> None:
     """Nobody is named and each host starts programs: only that set is left out."""
     slow, hosts = pool(1.0, 2.0, 3.0)
@@ -322,6 +336,25 @@ def test_what_a_batch_system_says_of_a_host_is_believed() -> None:
     choice = choose(cluster, node_sets(hosts, 2))
     assert hosts_of(choice) == ["n1,n3"]
     assert not [names for program, names, _ in cluster.begun if program == "true"]
+
+
+def test_a_full_queue_and_a_silent_system_say_nothing_of_hosts() -> None:
+    slow, hosts = pool(1.0, 2.0, 3.0)
+    cluster = MadeUp(slow)
+    fate = cluster._fate
+
+    def waiting(program, names, limit_s):
+        if names == {"n1", "n2"} or program == "true":
+            said = "Slurm job 7 still waited after 600 s (Resources)"
+            done = Finished((), NO_RESULT, 600.0, "", said, begun=False)
+            return cluster.now_s + 600.0, done
+        return fate(program, names, limit_s)
+
+    cluster._fate = waiting  # type: ignore[method-assign]
+    choice = choose(cluster, node_sets(hosts, 2))
+    assert hosts_of(choice) == ["n1,n3", "n2,n3"]
+    assert not [names for program, names, _ in cluster.begun if program == "true"]
+    assert "still waited" in choice.failures[0].reason
 
 
 def test_a_set_that_the_launcher_cannot_place_is_left_out_alone() -> None:

@@ -171,6 +171,15 @@ def test_time_that_was_not_measured_widens_the_interval():
     assert part.p50 == whole.p50
 
 
+def test_drift_of_the_recording_widens_the_interval():
+    steady, drifting = (
+        predicted(replace(FACTS, drift=drift), runs_s=(3.0,) * 3).time_s
+        for drift in (0.0, 0.1)
+    )
+    assert drifting.half_width > steady.half_width + 0.05
+    assert drifting.p50 == steady.p50
+
+
 @pytest.mark.parametrize(
     ("change", "telling"),
     [

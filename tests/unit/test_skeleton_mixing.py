@@ -84,6 +84,18 @@ def test_little_that_a_mixture_multiplies_does_not_become_arithmetic() -> None:
     assert found.error <= NOISE
 
 
+def test_a_mixture_that_is_no_better_than_arithmetic_is_not_taken() -> None:
+    """Streaming seemed right, and was off by more when it was measured again."""
+    found = fit_measured((1.0, 1.05), PARTS, lambda mix: (1.1, 1.0))
+    assert found.mix == Mix()
+    assert found.got == (1.0, 1.0)
+
+
+def test_arithmetic_is_taken_of_what_cannot_be_told_apart() -> None:
+    parts = {LARGE: [(1.0, 1.0), (1.0, 1.01), (1.0, 1.02)]}
+    assert fit((1.0, 1.01), parts).mix == Mix()
+
+
 def test_working_sets_stand_inside_and_outside_of_caches() -> None:
     assert sorted(WORKING_SETS) == list(WORKING_SETS)
     for size_bytes in WORKING_SETS:

@@ -1,0 +1,120 @@
+"""Keep every run of a skeleton as it ends, for a call that goes on with them."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skelgen.launch.json_lines import JsonLines
+from skelgen.launch.process import NOTE
+
+if TYPE_CHECKING:
+    from skelgen.prediction.calibrate import Turn
+    from skelgen.prediction.trials import NodeSet, Program, Trials
+
+logger = logging.getLogger(__name__)
+
+
+def keep_runs(
+    trials: Trials,
+    programs: Sequence[Program],
+    sets: Sequence[NodeSet],
+    path: Path,
+    *,
+    resume: bool,
+) -> None:
+    """Write every run down as it ends; take up those of the call before.
+
+    Parameters
+    ----------
+    trials : Trials
+        None was made yet.
+    programs : sequence of Program
+    sets : sequence of NodeSet
+    path : Path
+        The file that has a line for each run.
+    resume : bool
+        Go on with its runs of these programs on these sets; else it starts empty.
+    """
+    lines = JsonLines(path)
+    keys = {program.binary: (digest(program), program.mpi) for program in programs}
+    if resume:
+        binaries = {key: binary for binary, key in keys.items()}
+        _take_up(
+            trials, lines.read(), binaries, {_name(hosts): hosts for hosts in sets}
+        )
+    lines.begin(keep=resume)
+
+    def made(program: Program, hosts: NodeSet, seconds: float) -> None:
+        skeleton, mpi = keys[program.binary]
+        known = {"skeleton": skeleton, "mpi": mpi, "hosts": _name(hosts)}
+        lines.append({**known, "seconds": seconds})
+
+    trials.made = made
+
+
+def keep_turns(
+    path: Path, same: Mapping[str, object], *, resume: bool
+) -> tuple[list[Turn], Callable[[Turn], None]]:
+    """Return the turns of application and skeleton so far, and what adds another.
+
+    Parameters
+    ----------
+    path : Path
+        The file that has a line for each turn.
+    same : mapping of str to object
+        What a turn of the call before must agree in.
+    resume : bool
+        Go on with the turns of the call before; else the file starts empty.
+    """
+    lines = JsonLines(path)
+    turns: list[Turn] = []
+    if resume:
+        for line in lines.read():
+            skeleton_s = line.get("skeleton_s")
+            if same.items() <= line.items() and isinstance(skeleton_s, float):
+                turns.append((line.get("application_s"), skeleton_s))
+        _tell_taken_up(len(turns))
+    lines.begin(keep=resume)
+
+    def add(turn: Turn) -> None:
+        turns.append(turn)
+        lines.append({**same, "application_s": turn[0], "skeleton_s": turn[1]})
+
+    return turns, add
+
+
+def digest(program: Program) -> str:
+    """Return what tells a program from others, and from itself before a change."""
+    return hashlib.sha256(program.binary.read_bytes()).hexdigest()[:16]
+
+
+def _name(hosts: NodeSet) -> str:
+    """Return the name of a node set: another machine is another set."""
+    from skelgen.prediction.trials import name_of
+
+    return name_of(hosts) if hosts else platform.node()
+
+
+def _take_up(
+    trials: Trials,
+    lines: Sequence[dict[str, Any]],
+    binaries: Mapping[tuple[str, str], Path],
+    sets: Mapping[str, NodeSet],
+) -> None:
+    taken = 0
+    for line in lines:
+        binary = binaries.get((str(line.get("skeleton")), str(line.get("mpi"))))
+        hosts, seconds = sets.get(str(line.get("hosts"))), line.get("seconds")
+        if binary and hosts is not None and isinstance(seconds, float):
+            trials.runs_s.setdefault((binary, hosts), []).append(seconds)
+            taken += 1
+    _tell_taken_up(taken)
+
+
+def _tell_taken_up(runs: int) -> None:
+    logger.log(NOTE, "going on after %d runs of the call before", runs)

@@ -1,0 +1,36 @@
+"""What the accuracy run was to reach, on its page."""
+
+from __future__ import annotations
+
+from benchmarks.accuracy.goals import goals
+from benchmarks.accuracy.judge import Judgement
+
+WHERE = "mean error, where both are known"
+
+
+def test_goals_say_what_was_measured_and_whether_that_is_enough() -> None:
+    def one(
+        method: str, error: float, length_s: float = 1.0, slow: float = 2.0
+    ) -> Judgement:
+        held = None if method != "skeleton" else length_s == 1.0
+        return Judgement("a", "busy", method, length_s, slow, error, held)
+
+    found = [one("skeleton", -0.04), one("skeleton", 0.05, 0.5)]
+    found += [one("paper2005", 0.03), one("average", 0.2, 0.0)]
+    sixth = [one("skeleton", 0.3), one("fitted", 0.06), one("fitted", 0.9, slow=1.01)]
+    assert goals(found, sixth) == [
+        ["mean error, 1 s and more", "at most 3 %", "4.0 %", "**no**"],
+        ["90th percentile of these", "at most 6 %", "4.0 %", "yes"],
+        ["mean error, 0.5 s", "at most 5 %", "5.0 %", "yes"],
+        [WHERE, "better than paper2005: below 3.0 %", "4.0 %", "**no**"],
+        [WHERE, "better than average: below 20.0 %", "4.5 %", "yes"],
+        [WHERE, "better than small input", "-", "-"],
+        ["90 % intervals held", "85 to 95 %", "50.0 %", "**no**"],
+        ["mean error, sixth, fitted", "at most 10 %", "48.0 %", "**no**"],
+        [
+            "sixth, slowed by 5 % and more: error of arithmetic / of fitted",
+            "at least 3",
+            "5.0",
+            "yes",
+        ],
+    ]

@@ -1,6 +1,6 @@
 """Does ``skelgen select`` choose the best pair of hosts, and what does it cost?
 
-``python benchmarks/choosing.py [--patterns 10] [--steps 1500] [--results FILE]``
+``python benchmarks/choosing.py [--patterns 10] [--steps 2500] [--results FILE]``
 
 A pool of four hosts of half a core on the test cluster (tests/testbed: root, control
 groups, tc). Each pattern puts 0 to 2 busy processes on each host and gives each link a
@@ -10,7 +10,7 @@ hosts that share a core disturb each other by up to 5 %, so nothing runs at the 
 time. A row of the table is a pattern; pairs whose times differ by less than 5 % cannot
 be ordered by one run and do not count in the second figure of Kendall's rank
 correlation. Every result is written down as it comes, so a run that was stopped goes on
-where it was. It takes 25 minutes.
+where it was. It takes 35 minutes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import itertools
 import json
 import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
@@ -33,13 +32,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.accuracy.machine import provenance
+from benchmarks.accuracy.machine import check_same, provenance, skelgen_identity
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch.hosts import parse_hosts
 from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import find_mpi
-from skelgen.prediction.store import load
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import TestbedError
 
@@ -122,22 +120,25 @@ class Bench:
 
     def prepare(self, length_s: float) -> None:
         """Compile and record the application on quiet hosts, build its skeleton."""
-        skeleton = self.folder / "skel"
-        if skeleton.exists() and load(skeleton).calibration:
+        mpi = find_mpi()
+        words = (*self.program, f"{length_s:g} s", mpi.title, skelgen_identity())
+        done, made_of = self.folder / ".prepared", "\n".join(words)
+        if done.exists() and done.read_text() == made_of:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
+        done.unlink(missing_ok=True)  # a stop meanwhile leaves something of both
         for host in self.cluster.hosts:
             self.cluster.load(host, 0)
             self.cluster.link(host, RATES[0])
         source = str(ROOT / "examples/heat2d.c")
-        compiler = str(find_mpi().compiler)
-        compile_it = [compiler, "-O2", source, "-o", "heat2d", "-lm"]
+        compile_it = [str(mpi.compiler), "-O2", source, "-o", "heat2d", "-lm"]
         subprocess.run(compile_it, cwd=self.folder, check=True)
         self.record("h1,h2", "run")
         length = ["--target-time", f"{length_s:g}s"]
         self.at_head(["skelgen", "build", "run", *length, "--force", "-o", "skel"])
         known = ["--application-time", "recorded"]
         self.at_head(["skelgen", "calibrate", "skel", *known])
+        done.write_text(made_of)
 
     def select(self, budget: str) -> dict[str, Any]:
         """Order all pairs; return what select says and its time [s]."""
@@ -161,15 +162,16 @@ def kendall(
     Parameters
     ----------
     order : sequence of str
-        The best first.
+        The best first; what lacks here is ordered with nothing, which counts 0.
     true_s : dict of str to float
         Times [s].
     equal : float
         Pairs of times whose ratio is closer to 1 do not count [1].
     """
+    rest = [one for one in true_s if one not in order]
     signs = [
-        1 if true_s[better] < true_s[worse] else -1
-        for better, worse in itertools.combinations(order, 2)
+        0 if worse in rest else 1 if true_s[better] < true_s[worse] else -1
+        for better, worse in itertools.combinations([*order, *rest], 2)
         if abs(true_s[better] / true_s[worse] - 1) > equal
     ]
     return statistics.fmean(signs) if signs else 1.0
@@ -211,7 +213,6 @@ def report(lines: Sequence[dict[str, Any]]) -> None:
             continue
         found = selects[0]["order"]
         order = [one["pair"] for one in found]
-        order += [pair for pair in true_s if pair not in order]  # time was over before
         chosen, best = order[0], min(true_s, key=lambda pair: true_s[pair])
         held = found[0]["p5_s"] <= true_s[chosen] <= found[0]["p95_s"]
         cost = selects[0]["seconds"] / len(true_s) / statistics.fmean(true_s.values())
@@ -243,9 +244,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     work = ROOT / "build/choosing"
     parser.add_argument("--patterns", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=1500, help="of heat2d")
+    parser.add_argument("--steps", type=int, default=2500, help="of heat2d")
     parser.add_argument("--length", type=float, default=0.32, help="of skeletons [s]")
-    parser.add_argument("--budget", default="8s", help="of each selection")
+    parser.add_argument("--budget", default="14s", help="of each selection")
     parser.add_argument("--results", type=Path, default=work / "results.jsonl")
     parser.add_argument("--report", action="store_true", help="only print the table")
     options = parser.parse_args()
@@ -269,30 +270,47 @@ def main() -> int:
     return 0
 
 
-def _run(options: argparse.Namespace, log: JsonLines) -> None:
-    settings = {"steps": options.steps, "length_s": options.length, "share": SHARE}
-    for line in log.read():
-        other = line.get("provenance", {}).get("settings", settings)
+def check_same_run(
+    log: JsonLines, settings: dict[str, Any], programs: dict[str, dict[str, str]]
+) -> None:
+    """Refuse to add runs with other settings, programs or machines to those of a file.
+
+    Raises
+    ------
+    UsageError
+        When one has changed since; what older lines do not name has not.
+    """
+    before = [line["provenance"] for line in log.read() if "provenance" in line]
+    for facts in before:
+        other = settings | facts.get("settings", {})
         if other != settings:
             raise UsageError(
                 f"{log.path} was measured with --steps {other['steps']} --length "
-                f"{other['length_s']:g}: give these, or another file with --results"
+                f"{other['length_s']:g} --budget {other['budget']}: give these, or "
+                "another file with --results"
             )
+    check_same(before, programs, log.path)
+
+
+def _run(options: argparse.Namespace, log: JsonLines) -> None:
+    settings = {
+        "steps": options.steps,
+        "length_s": options.length,
+        "budget": options.budget,
+        "share": SHARE,
+    }
+    programs = {"mpi": {"mpirun": find_mpi().title}}
+    check_same_run(log, settings, programs)
     cluster = Cluster(os.environ.get("TESTBED_NAME", "choosing"))
     program = ("./heat2d", "1024", str(options.steps))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with cluster.alone():
-        try:
-            cluster.up(HOSTS, share=SHARE)
-            bench = Bench(cluster, log.path.with_suffix(""), program)
-            bench.prepare(options.length)
-            log.begin(keep=True)
-            mpis = {"mpirun": find_mpi().title}
-            log.append({"provenance": provenance(cluster, settings, mpis)})
-            for number in range(options.patterns):
-                measure(bench, Pattern.drawn(number), log, options.budget)
-        finally:
-            cluster.down()
+    with cluster.used(HOSTS, share=SHARE):
+        bench = Bench(cluster, log.path.with_suffix(""), program)
+        bench.prepare(options.length)
+        log.begin(keep=True)
+        facts = provenance(cluster, settings, programs, sys.argv[1:])
+        log.append({"provenance": facts})
+        for number in range(options.patterns):
+            measure(bench, Pattern.drawn(number), log, options.budget)
 
 
 if __name__ == "__main__":

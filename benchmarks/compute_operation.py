@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from skelgen.launch.mpi import find_mpi
+from skelgen.pipeline.machine import reference_compiler
 from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Mix, calibrate
 from skelgen.skeleton.render import render
 from tests.plans import Builder, Do, Loop
@@ -37,7 +37,7 @@ def main() -> None:
     options.add_argument("--mpicc", type=Path, default=None)
     options.add_argument("--rounds", type=int, default=5)
     asked = options.parse_args()
-    mpicc = asked.mpicc or find_mpi().compiler
+    mpicc = asked.mpicc or reference_compiler("")
     for mix in (Mix(), Mix(0.5, 0.25, 0.25)):
         speed = calibrate(mpicc, mix=mix)
         print(f"mix {mix.shares}: {speed.steps_per_us} steps/us on {speed.cpu}")

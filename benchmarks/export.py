@@ -25,25 +25,38 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.reader import exchange  # noqa: E402
+from tests.trace_writer import RankWriter  # noqa: E402
+
 WARM_UP = 30  # iterations after which the bytes of the next one stay the same
 CALLS = 8
 FORMATS = ("perfetto", "paraver", "tit", "otf2")
 
 
-def iteration(writer) -> None:
+def iteration(writer: RankWriter) -> None:
     """Exchange with two neighbours, then reduce."""
     rank, ranks = writer.rank, writer.ranks
     right, left = (rank + 1) % ranks, (rank - 1) % ranks
-    received = {"count_b": 1000, "type_b": 8}
-    flags = "CREATES WILD_SOURCE"
-    writer.event("MPI_Irecv", 40, 60, flags=flags, peer=-3, tag=1, **received)
-    writer.event("MPI_Irecv", 40, 60, flags="CREATES", peer=left, tag=2, **received)
-    for tag, to in ((1, left), (2, right)):
-        sent = {"peer": to, "tag": tag, "count_a": 1000, "type_a": 8}
-        writer.event("MPI_Isend", 40, 300, flags="CREATES", **sent)
-    status = {"statuses": [(3, right, 1)]}
-    ages = {"count_a": 4, "requests": [1, 2, 3, 4], "extras": status}
-    writer.event("MPI_Waitall", 30, 4000, flags="COMPLETES", **ages)
+    writer.event(
+        "MPI_Irecv",
+        40,
+        60,
+        flags="CREATES WILD_SOURCE",
+        peer=-3,
+        tag=1,
+        count_b=1000,
+        type_b=8,
+    )
+    exchange(writer, [(left, 2)], [(left, 1), (right, 2)])
+    writer.event(
+        "MPI_Waitall",
+        30,
+        4000,
+        flags="COMPLETES",
+        count_a=4,
+        requests=[1, 2, 3, 4],
+        extras={"statuses": [(3, right, 1)]},
+    )
     for _ in range(2):
         writer.event("MPI_Allreduce", 90_000, 7000, count_a=1, type_a=8, op=3)
     writer.event("MPI_Send", 40, 60, peer=-2, tag=1, count_a=1, type_a=8)
@@ -51,8 +64,6 @@ def iteration(writer) -> None:
 
 def write(folder: Path, events: int, ranks: int) -> None:
     """Write a trace of about so many events."""
-    from tests.trace_writer import RankWriter
-
     for rank in range(ranks):
         writer = RankWriter(rank, ranks, unit_shift=3, cost_ps=17_000)
         writer.event("MPI_Init", 0, 1000)
@@ -87,15 +98,16 @@ def measured(folder: Path, name: str, output: Path) -> dict[str, float]:
     """Export in a process of its own and watch its memory."""
     words = [sys.executable, __file__, "--export", str(folder), name, str(output)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        most = (0, 0)
+        own = mapped = 0
         while process.poll() is None:
-            most = tuple(map(max, most, memory_kib(process.pid)))
+            now_own, now_mapped = memory_kib(process.pid)
+            own, mapped = max(own, now_own), max(mapped, now_mapped)
             time.sleep(0.02)
         assert process.stdout is not None
         text = process.stdout.read()
     if process.returncode:
         sys.exit(f"{name} failed")
-    return {**json.loads(text), "own": most[0] / 1024, "mapped": most[1] / 1024}
+    return {**json.loads(text), "own": own / 1024, "mapped": mapped / 1024}
 
 
 def memory_kib(pid: int) -> tuple[int, int]:

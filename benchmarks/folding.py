@@ -26,7 +26,8 @@ sys.path.insert(0, str(ROOT))
 
 from skelgen.loops import Nest, expand, fold  # noqa: E402
 
-Symbols = NDArray[np.int32]
+#: As drawn; `row` makes of them the int32 that `fold` takes.
+Symbols = NDArray[np.int64]
 RUNS = 3
 
 
@@ -86,7 +87,7 @@ SHAPES = (nested_fixed, random_inner_counts, noise, flat_body)
 WORST = (random_4, random_1000, all_different, squarefree)
 
 
-def fastest_s(string: Symbols) -> tuple[float, Nest]:
+def fastest_s(string: NDArray[np.int32]) -> tuple[float, Nest]:
     best = float("inf")
     for _ in range(RUNS):
         start = time.process_time()

@@ -28,6 +28,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tests.trace_writer import RankWriter  # noqa: E402
+
 SCALE = 100.0
 #: Gap before an iteration: three bytes, in units of 4 ns [units].
 _USUAL_GAP = 250_000
@@ -35,31 +37,53 @@ _USUAL_GAP = 250_000
 LONGEST = 11
 
 
-def stencil(writer: Any, neighbours: list[tuple[int, int]]) -> None:
+def stencil(writer: RankWriter, neighbours: list[tuple[int, int]]) -> None:
     """Compute, exchange with neighbours, reduce in the row and over all ranks.
 
     `neighbours` are ranks and the direction that leads to them, 0 to 3.
     """
     gap = _USUAL_GAP
     for peer, direction in neighbours:
-        words = {"peer": peer, "tag": direction ^ 1, "count_b": 1000, "type_b": 8}
-        writer.event("MPI_Irecv", gap, 60, flags="CREATES", site=16, **words)
+        writer.event(
+            "MPI_Irecv",
+            gap,
+            60,
+            flags="CREATES",
+            site=16,
+            peer=peer,
+            tag=direction ^ 1,
+            count_b=1000,
+            type_b=8,
+        )
         gap = 40
     for peer, direction in neighbours:
-        words = {"peer": peer, "tag": direction, "count_a": 1000, "type_a": 8}
-        writer.event("MPI_Isend", 40, 200, flags="CREATES", site=32, **words)
+        writer.event(
+            "MPI_Isend",
+            40,
+            200,
+            flags="CREATES",
+            site=32,
+            peer=peer,
+            tag=direction,
+            count_a=1000,
+            type_a=8,
+        )
     ages = list(range(2 * len(neighbours), 0, -1))
-    words = {"flags": "COMPLETES", "count_a": len(ages), "requests": ages}
-    writer.event("MPI_Waitall", 30, 4000, site=48, **words)
-    words = {"count_a": 1, "type_a": 8, "op": 3}
-    writer.event("MPI_Allreduce", 90, 3000, comm=2, site=64, **words)
-    writer.event("MPI_Allreduce", 90, 7000, site=80, **words)
+    writer.event(
+        "MPI_Waitall",
+        30,
+        4000,
+        flags="COMPLETES",
+        site=48,
+        count_a=len(ages),
+        requests=ages,
+    )
+    writer.event("MPI_Allreduce", 90, 3000, comm=2, site=64, count_a=1, type_a=8, op=3)
+    writer.event("MPI_Allreduce", 90, 7000, site=80, count_a=1, type_a=8, op=3)
 
 
 def write_rank(folder: Path, rank: int, grid: tuple[int, int], events: int) -> None:
     """Write the file of one rank: some iterations, then their bytes with other gaps."""
-    from tests.trace_writer import RankWriter
-
     rows, columns = grid
     row, column = divmod(rank, columns)
     steps = [(0, -1), (0, 1), (-1, 0), (1, 0)]
@@ -72,7 +96,8 @@ def write_rank(folder: Path, rank: int, grid: tuple[int, int], events: int) -> N
     writer.event("MPI_Init", 0, 1000)
     writer.comm(2, range(row * columns, (row + 1) * columns), sequence=0)
     writer.event("MPI_Comm_split", 100, 900, site=8, extras={"object": 2})
-    last, chunk, done = b"", None, 0
+    last: bytes | None = None
+    chunk, done = b"", 0
     while chunk != last:  # until shapes and counts are predicted
         done += 1
         last, begin = chunk, len(writer.out)

@@ -21,31 +21,23 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import reader  # noqa: E402
+from tests.trace_writer import RankWriter  # noqa: E402
 
 SCALE = 100.0
 
 
-def ring(writer: Any, iteration: int) -> None:
+def ring(writer: RankWriter, iteration: int) -> None:
     """Exchange with both neighbours of a ring, then reduce: six calls."""
-    sides = [((writer.rank + 1) % writer.ranks, 0), (writer.rank - 1, 1)]
-    for peer, tag in sides:
-        words = {"peer": peer % writer.ranks, "tag": 1 - tag}
-        writer.event(
-            "MPI_Irecv", 40, 60, flags="CREATES", count_b=1000, type_b=8, **words
-        )
-    for peer, tag in sides:
-        words = {"peer": peer % writer.ranks, "tag": tag}
-        writer.event(
-            "MPI_Isend", 40, 300, flags="CREATES", count_a=1000, type_a=8, **words
-        )
-    flags = {"flags": "COMPLETES", "count_a": 4, "requests": [4, 3, 2, 1]}
-    writer.event("MPI_Waitall", 30, 4000, **flags)
+    right, left = (writer.rank + 1) % writer.ranks, (writer.rank - 1) % writer.ranks
+    reader.exchange(writer, ((right, 1), (left, 0)), ((right, 0), (left, 1)))
+    writer.event(
+        "MPI_Waitall", 30, 4000, flags="COMPLETES", count_a=4, requests=[4, 3, 2, 1]
+    )
     writer.event("MPI_Allreduce", 90_000, 7000, count_a=1, type_a=8, op=3)
 
 

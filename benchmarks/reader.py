@@ -20,39 +20,51 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tests.trace_writer import RankWriter  # noqa: E402
+
 WARM_UP = 30  # iterations after which the bytes of the next one stay the same
 
 
-def halo(writer, iteration: int) -> None:
-    """Exchange with four neighbours, then reduce: ten calls."""
-    for neighbour in range(4):
+def exchange(
+    writer: RankWriter,
+    receives: Sequence[tuple[int, int]],
+    sends: Sequence[tuple[int, int]],
+) -> None:
+    """Begin to receive and to send 1000 values, each with a peer and a tag."""
+    for peer, tag in receives:
         writer.event(
             "MPI_Irecv",
             40,
             60,
             flags="CREATES",
-            peer=neighbour % writer.ranks,
-            tag=neighbour,
+            peer=peer,
+            tag=tag,
             count_b=1000,
             type_b=8,
         )
-    for neighbour in range(4):
+    for peer, tag in sends:
         writer.event(
             "MPI_Isend",
             40,
             300,
             flags="CREATES",
-            peer=neighbour % writer.ranks,
-            tag=neighbour,
+            peer=peer,
+            tag=tag,
             count_a=1000,
             type_a=8,
         )
+
+
+def halo(writer: RankWriter, iteration: int) -> None:
+    """Exchange with four neighbours, then reduce: ten calls."""
+    neighbours = [(tag % writer.ranks, tag) for tag in range(4)]
+    exchange(writer, neighbours, neighbours)
     writer.event(
         "MPI_Waitall",
         30,
@@ -64,20 +76,22 @@ def halo(writer, iteration: int) -> None:
     writer.event("MPI_Allreduce", 90_000, 7000, count_a=1, type_a=8, op=3)
 
 
-def tags(writer, iteration: int) -> None:
+def tags(writer: RankWriter, iteration: int) -> None:
     """Send and receive with a tag that counts the iterations."""
-    tag = {"tag": 1000 + iteration, "varies": "TAG"}
-    writer.event("MPI_Send", 500, 300, peer=0, count_a=10, type_a=8, **tag)
-    writer.event("MPI_Recv", 500, 900, peer=0, count_b=10, type_b=8, **tag)
+    tag = 1000 + iteration
+    writer.event(
+        "MPI_Send", 500, 300, peer=0, tag=tag, varies="TAG", count_a=10, type_a=8
+    )
+    writer.event(
+        "MPI_Recv", 500, 900, peer=0, tag=tag, varies="TAG", count_b=10, type_b=8
+    )
 
 
-PATTERNS: dict[str, Callable] = {"halo": halo, "tags": tags}
+PATTERNS: dict[str, Callable[[RankWriter, int], None]] = {"halo": halo, "tags": tags}
 
 
 def write(folder: Path, pattern: str, events: int, ranks: int) -> None:
     """Write a trace of about so many events."""
-    from tests.trace_writer import RankWriter
-
     for rank in range(ranks):
         writer = RankWriter(rank, ranks, unit_shift=3, cost_ps=17_000)
         writer.event("MPI_Init", 0, 1000)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import signal
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy.applications import ROOT, Application, read_applications
-from benchmarks.accuracy.machine import provenance
+from benchmarks.accuracy.machine import check_same, provenance, skelgen_identity
 from benchmarks.accuracy.measure import Bench, BudgetSpentError, RunError, tell
 from benchmarks.accuracy.order import Design
 from benchmarks.accuracy.report import write
@@ -35,8 +34,8 @@ _EXAMPLE = """examples:
   python -m benchmarks.accuracy report
 
 presets (each option given beside one wins):
-  full     all applications, lengths and scenarios, 3 repeats: about 20 hours
-  reduced  3 applications, 3 scenarios, skeletons of 1 and 0.5 s: 13 minutes
+  full     all applications, lengths and scenarios, 3 repeats: about 35 hours
+  reduced  3 applications, 3 scenarios, skeletons of 1 and 0.5 s: 12 minutes
   tiny     1 short application, 1 scenario, 1 repeat: does it work here? A minute
 """
 
@@ -54,7 +53,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "methods": "skeleton",
         "scenarios": "1,3,5",
         "repeats": 1,
-        "stretch": 0.3,
+        "stretch": 0.25,
     },
     "tiny": {
         "apps": "heat2d",
@@ -161,22 +160,23 @@ def _run(options: argparse.Namespace) -> int:
             f"{options.results} was measured with {options_of(different[0])}: give "
             "these as well, or another file with --results"
         )
+    there = [one for one in applications if _is_there(one)]
+    programs: dict[str, dict[str, Any]] = {
+        "mpi": {one.mpi: one.installed_mpi().title for one in there},
+        "entries": {one.name: one.identity for one in there},
+        "builds": {"skelgen": skelgen_identity()},
+        "environments": {o.name: dict(o.environment) for o in there if o.environment},
+    }
+    check_same(results.provenance, programs, options.results)
     cluster = Cluster(os.environ.get("TESTBED_NAME", "accuracy"))
-    for number in (signal.SIGINT, signal.SIGTERM):  # in the background as well
-        signal.signal(number, signal.default_int_handler)
-    with cluster.alone():
-        log = Log(options.results)
-        try:
-            cluster.up(options.hosts)
-            there = [one for one in applications if _is_there(one)]
-            mpis = {one.mpi: one.installed_mpi().title for one in there}
-            log.provenance(provenance(cluster, settings, mpis))
+    try:
+        with cluster.used(options.hosts):
+            log = Log(options.results)
+            log.provenance(provenance(cluster, settings, programs, sys.argv[1:]))
             return _measure(_bench(options, cluster, design, results, log), there)
-        except KeyboardInterrupt:
-            tell("accuracy: stopped; the same command goes on from here")
-            return 130
-        finally:
-            cluster.down()
+    except KeyboardInterrupt:
+        tell("accuracy: stopped; the same command goes on from here")
+        return 130
 
 
 def _is_there(one: Application) -> bool:
@@ -197,6 +197,7 @@ def _bench(
         hosts=tuple(cluster.hosts),
         folder=options.folder.resolve(),
         design=design,
+        stamp=f"{options.hosts} hosts, {options.quiet}, skelgen {skelgen_identity()}",
         quiet=options.quiet,
         slow=options.slow,
         limit_s=options.limit,

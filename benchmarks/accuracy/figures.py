@@ -25,7 +25,8 @@ def bars(
         For each series and group where its bar ends, and from where to where a thin
         line stands on it [1]; a group that is missing has no bar.
     """
-    highest = max(v for bar in series.values() for one in bar.values() for v in one)
+    values = (v for bar in series.values() for one in bar.values() for v in one)
+    highest = max(values, default=0.0)
     top = _rounded_up(100 * highest)
     group = len(series) * _BAR + _GAP
     width = max(_LEFT + len(groups) * group + _GAP, 420)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.accuracy.results import (
     APPLICATION,
@@ -42,6 +42,9 @@ class Judgement:
         Measured time over quiet time [1].
     error : float
         Predicted over measured time, less 1 [1].
+    held : bool or None
+        Whether the 90 % interval with MODEL_ERROR held the truth; None where there is
+        no interval.
     needed : float or None
         The least model error with which the 90 % interval holds the truth [1]; None
         where there is no interval.
@@ -53,12 +56,8 @@ class Judgement:
     length_s: float
     slowdown: float
     error: float
+    held: bool | None = None
     needed: float | None = None
-
-    @property
-    def held(self) -> bool | None:
-        """Say whether the interval as `skelgen predict` states it held the truth."""
-        return None if self.needed is None else self.needed <= MODEL_ERROR
 
     @property
     def alone(self) -> bool:
@@ -119,24 +118,23 @@ def _skeleton(
     predicted_s = float(scaled(statistics.median(there), *both, by))
     draws = np.log(scaled_draws(there, quiet, here, by, generator))
     normal = generator.standard_normal(len(draws))
-    needed = _needed(draws, normal, math.log(measured_s), math.log(predicted_s))
-    times = measured_s / both[0], predicted_s / measured_s - 1
-    return Judgement(name, scenario, method, length_s, *times, needed)
-
-
-def _needed(
-    draws: NDArray[np.float64], normal: NDArray[np.float64], truth: float, middle: float
-) -> float:
-    """Find the model error that just makes the interval reach the truth [1]."""
+    logs = math.log(measured_s), math.log(predicted_s)
 
     def holds(error: float) -> bool:
-        band = interval(draws + error * normal, middle)
-        return band.p5 <= truth <= band.p95
+        band = interval(draws + error * normal, logs[1])
+        return band.p5 <= logs[0] <= band.p95
 
+    times = measured_s / both[0], predicted_s / measured_s - 1
+    bounds = holds(MODEL_ERROR), _needed(holds)
+    return Judgement(name, scenario, method, length_s, *times, *bounds)
+
+
+def _needed(holds: Callable[[float], bool]) -> float:
+    """Find the model error that just makes the interval reach the truth [1]."""
     low, high = 0.0, _LARGEST_NEEDED
     if holds(low):
         return low
-    while high - low > 1e-3:
+    while high - low > 1e-5:
         between = (low + high) / 2
         low, high = (low, between) if holds(between) else (between, high)
     return high

@@ -1,20 +1,35 @@
-"""What is written down about the machine, and how much of it others take."""
+"""What is written down about machine and programs, and how much of it others take."""
 
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy.applications import ROOT
 from skelgen import __version__ as skelgen_version
+from skelgen.errors import UsageError
+from skelgen.launch.record import mpi_environment
 from tests.testbed.cluster import Cluster
 
 _STEAL = 7
+
+#: What must not change within one file, and what to call a change of it.
+_OTHER = {
+    "mpi": "another MPI of the name",
+    "entries": "another entry of the name",
+    "machine": "another machine's",
+    "builds": "another build of",
+}
+
+#: Folders that decide what is recorded and built, and what in them does not.
+_BUILDING = ("skelgen", "pmpi_shim", "templates")
+_LEFT_OUT = {"__pycache__", "build", "web"}
 
 
 def ticks() -> tuple[int, int]:
@@ -31,7 +46,10 @@ def stolen(before: tuple[int, int]) -> float:
 
 
 def provenance(
-    cluster: Cluster, settings: Mapping[str, Any], mpis: Mapping[str, str]
+    cluster: Cluster,
+    settings: Mapping[str, Any],
+    programs: Mapping[str, Mapping[str, Any]],
+    words: Sequence[str],
 ) -> dict[str, Any]:
     """Say where and with what runs are made.
 
@@ -41,32 +59,70 @@ def provenance(
         Up.
     settings : mapping
         What must not change within one file.
-    mpis : mapping of str to str
-        Launchers and what they are.
+    programs : mapping of str to mapping
+        Which MPIs (``mpi``) and which applications (``entries``) are run, and what
+        builds their skeletons (``builds``), by their names; none may change within one
+        file. And what applications set for themselves (``environments``).
+    words : sequence of str
+        The command line.
     """
     control = ["cat", "/proc/sys/net/ipv4/tcp_congestion_control"]
     said = cluster.run("h1", control, capture_output=True, text=True)
-    environment = {**os.environ, **cluster.environment()}
-    progress = {
-        name: value
-        for name, value in sorted(environment.items())
-        if name.startswith(("MPICH_", "MPIR_CVAR_", "OMPI_MCA_", "UCX_", "FI_"))
-        and str(cluster.state) not in value
-    }
+    variables = mpi_environment({**os.environ, **cluster.environment()})
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "words": list(words),
         "settings": dict(settings),
         "congestion_control": said.stdout.strip(),
-        "mpi": dict(mpis),
-        "progress": "polling, unless an application's environment says otherwise",
-        "mpi_variables": progress,
-        "kernel": platform.release(),
-        "cpu": _cpu(),
-        "cores": os.cpu_count(),
+        **programs,
+        "mpi_variables": {n: v for n, v in variables if str(cluster.state) not in v},
+        **_machine(),
         "python": platform.python_version(),
         "skelgen": skelgen_version,
         "commit": _commit(),
     }
+
+
+def check_same(
+    provenance: Iterable[Mapping[str, Any]],
+    programs: Mapping[str, Mapping[str, Any]],
+    path: Path,
+) -> None:
+    """Refuse to add runs of other programs, or of another machine, to those of a file.
+
+    What older lines do not name is taken to be the same.
+
+    Raises
+    ------
+    UsageError
+        When the machine, an application's entry, an MPI or skelgen has changed since.
+    """
+    now = {**programs, "machine": _machine()}
+    for facts in provenance:
+        for kind, what in _OTHER.items():
+            before = facts if kind == "machine" else facts.get(kind, {})
+            for name, one in now.get(kind, {}).items():
+                if before.get(name, one) != one:
+                    raise UsageError(
+                        f"{path} was measured with {what} {name}; take another file "
+                        "with --results"
+                    )
+
+
+def skelgen_identity() -> str:
+    """Return what tells skelgen's files, as they are now, from those of others."""
+    digest = blake2b(digest_size=8)
+    for name in _BUILDING:
+        for path in sorted((ROOT / name).rglob("*")):
+            inside = path.relative_to(ROOT)
+            if path.is_file() and not _LEFT_OUT & set(inside.parts):
+                digest.update(f"{inside}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _machine() -> dict[str, Any]:
+    kernel, cores = platform.release(), os.cpu_count()
+    return {"kernel": kernel, "cpu": _cpu(), "cores": cores}
 
 
 def _cpu() -> str:

@@ -27,9 +27,11 @@ from benchmarks.accuracy.results import (
     Refusal,
     Run,
 )
+from skelgen.errors import ApplicationError
 from skelgen.launch.hosts import parse_hosts, place
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.process import run as run_command
+from skelgen.prediction.skeleton_runs import shares
 from skelgen.prediction.store import load
 from tests.testbed.cluster import Cluster
 from tests.testbed.scenarios import Scenario
@@ -69,6 +71,8 @@ class Bench:
     folder : Path
         Applications, skeletons and traces; kept, so that a run can go on.
     design : Design
+    stamp : str
+        What is recorded and built depends on it: made with another one, it goes.
     quiet, slow : str
         Rates of the links.
     limit_s : float
@@ -84,6 +88,7 @@ class Bench:
     hosts: tuple[str, ...]
     folder: Path
     design: Design
+    stamp: str
     quiet: str
     slow: str
     limit_s: float
@@ -113,7 +118,7 @@ class Bench:
         """Record the application where the scenario runs it, and build skeletons."""
         folder = self._folder(one)
         try:
-            one.make(folder)
+            one.make(folder, self.stamp)
         except PrepareError as error:
             raise RunError(str(error)) from error
         target = folder / "run"
@@ -168,20 +173,20 @@ class Bench:
         """Make one run, again when it was disturbed; the least disturbed counts."""
         tried: list[Run] = []
         for _ in range(_ATTEMPTS):
-            if self._is_refused(one, key.what, key.length_s):
+            if (run := self._attempt(one, scenario, key)) is None:
                 return
-            self._attempt(one, scenario, key)
-            if key in self.known:
-                tried.append(self.known[key])
-                if not tried[-1].disturbed:
-                    return
+            tried.append(run)
+            if not run.disturbed:
+                return
         best = min(tried, key=lambda run: run.steal)
         if best is not tried[-1]:
             self.known[key] = best
             self.log.run(key, best)  # the last line counts
 
-    def _attempt(self, one: Application, scenario: Scenario, key: Key) -> None:
+    def _attempt(self, one: Application, scenario: Scenario, key: Key) -> Run | None:
         """Make one run; a skeleton that fails is left out from then on."""
+        if self._is_refused(one, key.what, key.length_s):
+            return None
         before = ticks()
         try:
             self.share(scenario)
@@ -191,13 +196,14 @@ class Bench:
             if key.what == APPLICATION:
                 raise
             self._refuse(one, key, str(error))
-            return
+            return None
         run = Run(seconds, mpi_share, stolen(before), part)
         self.known[key] = run
         self.log.run(key, run)
         what = f"{key.what} {key.length_s:g} s" if key.length_s else key.what
         lost = f", disturbed: {run.steal:.0%} stolen" if run.disturbed else ""
         tell(f"{one.name}, {scenario.name}, {what}: {seconds:.3f} s{lost}")
+        return run
 
     def _run(
         self, one: Application, scenario: Scenario, key: Key
@@ -210,12 +216,14 @@ class Bench:
                 return self._recorded(one, text, scenario, folder / "truth")
             finally:
                 shutil.rmtree(folder / "truth", ignore_errors=True)
-        program = [str(self._skeleton(one, key.what, key.length_s) / "skeleton")]
+        binary = self._skeleton(one, key.what, key.length_s) / "skeleton"
         limit_s = _PATIENCE * key.length_s + _PATIENCE_S
-        line = self._launch(one, program, scenario)
-        said = json.loads(self._at_head(line, one, limit_s).splitlines()[-1])
-        inside, outside = sum(said["mpi_s"]), sum(said["compute_s"])
-        return float(said["seconds"]), inside / (inside + outside)
+        line = self._launch(one, [str(binary)], scenario)
+        try:
+            seconds, _, inside = shares(self._at_head(line, one, limit_s), binary)
+        except ApplicationError as error:
+            raise RunError(str(error)) from error
+        return seconds, inside
 
     def _part(self, one: Application, key: Key) -> float:
         """Return the part of the application's time a skeleton was built for [1]."""

@@ -6,10 +6,9 @@ every skeleton runs right before and right after the application, in mirrored or
 whatever drifts linearly cancels in each block. The application runs twice: equal runs
 of programs that live in caches differ by 10 %. Skeletons run four times: short runs
 differ more, and `skelgen predict` makes three at least. All predictions share the quiet
-times, so a quiet block stands before, between and behind all others: one application
-run and one of each skeleton, in every second of these blocks in the other order. Odd
-repeats take all blocks backwards. All applications have their first repeat before any
-has its second.
+times, so a quiet block stands before, between and behind all others, with two runs of
+all. Odd repeats take all blocks backwards. All applications have their first repeat
+before any has its second.
 """
 
 from __future__ import annotations
@@ -76,9 +75,9 @@ def trials(
     """Name the runs of one application in one repeat, block by block."""
     counted: Counter[tuple[str, str, float]] = Counter()
     for number in range(repeat + 1):
-        for place, scenario in enumerate(design.blocks(number)):
+        for scenario in design.blocks(number):
             keys = []
-            for run in _block(design, scenario, place, small=small):
+            for run in _block(design, scenario, small=small):
                 keys.append(Key(name, *run, counted[run]))
                 counted[run] += 1
             if number == repeat:
@@ -86,7 +85,7 @@ def trials(
 
 
 def _block(
-    design: Design, scenario: Scenario, place: int, *, small: bool
+    design: Design, scenario: Scenario, *, small: bool
 ) -> list[tuple[str, str, float]]:
     """Return scenario, what and length [s] of each run of a block."""
     skeletons = [(scenario.name, *method) for method in design.methods(scenario)]
@@ -94,9 +93,7 @@ def _block(
     middle = [application]
     if small and not scenario.hosts:
         middle.append((scenario.name, SMALL, 0.0))
-    if scenario != scenario.reference:
-        twice = [*skeletons, *skeletons[::-1]]
-        return [*twice, *middle, application, *twice]
-    forwards = [*skeletons, *middle]
-    # Quiet blocks stand at places 0, 2, 4.
-    return forwards[::-1] if place % 4 else forwards
+    if scenario == scenario.reference:  # it comes again
+        return [*skeletons, *middle, application, *skeletons[::-1]]
+    twice = [*skeletons, *skeletons[::-1]]
+    return [*twice, *middle, application, *twice]

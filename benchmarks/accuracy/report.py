@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from benchmarks.accuracy.figures import bars
+from benchmarks.accuracy.goals import LONG_S, goals
 from benchmarks.accuracy.judge import Judgement, judge, reference
 from benchmarks.accuracy.results import (
     APPLICATION,
+    FITTED,
     SKELETON,
     SMALL,
     Results,
@@ -24,8 +29,6 @@ from skelgen.prediction.predict import MODEL_ERROR
 
 #: Errors beyond this are listed one by one, with their cause [1].
 LARGE = 0.08
-#: Skeletons of this and longer are judged together [s].
-LONG_S = 1.0
 
 HERE = Path(__file__).parent
 
@@ -125,13 +128,13 @@ def _large(found: Sequence[Judgement], causes: Mapping[str, str]) -> str:
         [
             one.application,
             one.scenario,
-            f"{one.length_s:g} s",
+            f"{one.method} {one.length_s:g} s",
             f"{one.error:+.1%}",
             causes.get(f"{one.application}, {one.scenario}")
             or causes.get(one.application, ""),
         ]
         for one in found
-        if one.method == SKELETON and abs(one.error) > LARGE
+        if one.method in (SKELETON, FITTED) and abs(one.error) > LARGE
     ]
     return table(["application", "scenario", "skeleton", "error", "cause"], rows)
 
@@ -192,6 +195,28 @@ def _of(key: object, name: str) -> bool:
     return getattr(key, "application", "") == name
 
 
+def _merged(provenance: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return each fact once, those that differ between calls as lists."""
+    merged = {}
+    names = dict.fromkeys(name for facts in provenance for name in facts)
+    for name in names:
+        values = [facts[name] for facts in provenance if name in facts]
+        found = [one for at, one in enumerate(values) if one not in values[:at]]
+        merged[name] = found[0] if len(found) == 1 else found
+    left_out = ("words", "entries", "builds")
+    return {name: merged[name] for name in names if name not in left_out}
+
+
+def _commands(provenance: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the command lines of a page's runs, folded."""
+    for words in dict.fromkeys(tuple(one.get("words", ())) for one in provenance):
+        line = shlex.join(["python", "-m", "benchmarks.accuracy", *words])
+        folded = textwrap.wrap(
+            line, 110, break_on_hyphens=False, break_long_words=False
+        )
+        yield " \\\n        ".join([f"    {folded[0]}", *folded[1:]]) if words else ""
+
+
 def _causes(path: Path) -> dict[str, str]:
     return (yaml.safe_load(path.read_text()) or {}) if path.exists() else {}
 
@@ -201,7 +226,6 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
     everything = judge(results, np.random.default_rng(1))
     found = [one for one in everything if not one.alone]
     sixth = [one for one in everything if one.alone and one.method != "average"]
-    skeletons = [one for one in found if one.method == SKELETON]
     activity, shares = _activity(results)
     last = results.provenance[-1] if results.provenance else {}
     refused = [
@@ -210,6 +234,7 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
         if not results.found(one.application, one.scenario, one.what, one.length_s)
     ]
     tables = {
+        "goals": table(["what", "goal", "measured", "met"], goals(found, sixth)),
         "spread": _spread(found),
         "by_application": _by(found, lambda one: one.application, "application"),
         "by_scenario": _by(found, lambda one: one.scenario, "scenario"),
@@ -223,22 +248,26 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
         "noise": _noise(results),
         "model_error": f"{MODEL_ERROR:g}",
         "options": options_of(last.get("settings", {})),
-        "measured_on": json.dumps(results.provenance[-1:], indent=1),
+        "measured_on": json.dumps(_merged(results.provenance), indent=1),
+        "commands": "\n".join(_commands(results.provenance)),
     }
-    figures = {"activity": shares}
-    if found:
-        figures |= {
-            "applications": _figure(
-                "Error by application", skeletons, lambda one: one.application
-            ),
-            "scenarios": _figure(
-                "Error by scenario", skeletons, lambda one: one.scenario
-            ),
-            "baselines": _figure(
-                "Error of all methods", _shortest(found), lambda one: one.scenario
-            ),
-        }
-    return tables, figures
+    return tables, {"activity": shares, **_figures(found)}
+
+
+def _figures(found: Sequence[Judgement]) -> dict[str, str]:
+    """Draw the errors; without any there is nothing to draw."""
+    if not found:
+        return {}
+    ours = [one for one in found if one.method == SKELETON]
+    return {
+        "applications": _figure(
+            "Error by application", ours, lambda one: one.application
+        ),
+        "scenarios": _figure("Error by scenario", ours, lambda one: one.scenario),
+        "baselines": _figure(
+            "Error of all methods", _shortest(found), lambda one: one.scenario
+        ),
+    }
 
 
 def _shortest(found: Sequence[Judgement]) -> list[Judgement]:

@@ -142,8 +142,8 @@ def _conditions(folder: Path) -> Conditions:
         raise InputError("the application does not compute between its MPI calls")
     if taken.computed_s <= taken.lost_s:
         raise InputError(
-            "other programs left the application no core while it computed; run skelgen "
-            "mix again when the machine is quiet"
+            "other programs left the application no core while it computed; run "
+            "skelgen mix again when the machine is quiet"
         )
     return taken
 

@@ -109,7 +109,7 @@ def test_a_clock_that_does_not_exist_is_told(record: Record) -> None:
 
 def test_what_a_call_waits_is_not_lost_between_calls(record: Record) -> None:
     taken = conditions(open_trace(record("clocks", 1, "sleep", "2").folder).files)
-    assert 0.04 < taken.computed_s
+    assert taken.computed_s > 0.04
     assert taken.computed_s / 2 < taken.lost_s <= taken.computed_s
 
 

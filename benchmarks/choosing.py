@@ -52,6 +52,9 @@ held | cost |
 #: Pairs whose times differ less are as good as each other [1].
 EQUAL = 0.05
 
+#: So often the application is recorded: what else runs meanwhile can only lengthen it.
+RECORDINGS = 3
+
 #: What takes longer hangs: its hosts are taken down with it [s].
 _LIMIT_S = 600.0
 
@@ -133,9 +136,10 @@ class Bench:
         source = str(ROOT / "examples/heat2d.c")
         compile_it = [str(mpi.compiler), "-O2", source, "-o", "heat2d", "-lm"]
         subprocess.run(compile_it, cwd=self.folder, check=True)
-        self.record("h1,h2", "run")
-        length = ["--target-time", f"{length_s:g}s"]
-        self.at_head(["skelgen", "build", "run", *length, "--force", "-o", "skel"])
+        names = [f"run-{number}" for number in range(RECORDINGS)]
+        least_disturbed = min(names, key=lambda name: self.record("h1,h2", name))
+        length = ["--target-time", f"{length_s:g}s", "--force", "-o", "skel"]
+        self.at_head(["skelgen", "build", least_disturbed, *length])
         known = ["--application-time", "recorded"]
         self.at_head(["skelgen", "calibrate", "skel", *known])
         done.write_text(made_of)

@@ -1,62 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events out of the ordinary, runs of failed polls, samples of CPU time. */
+/* Events out of the ordinary, runs of failed polls. */
 #include "recorder.h"
 
 #include <limits.h>
 
 /* An event with everything but lists of statuses and foreign requests fits into this. */
 #define LONGEST_EVENT 200
-
-/*
- * Sample the CPU time: how long the thread did not run since the previous sample, as far as
- * that is more than the clocks' own noise. A thread that kept its core lost nothing, and is
- * not sampled: to be asked makes Linux look whether the thread's slice is over, at once and
- * not at its next tick. Beside a competitor that cost programs up to 27 % of their time.
- */
-static void sample(struct skelgen_stream *s)
-{
-	uint64_t switches = skelgen_thread_switches();
-	uint64_t cpu_ns;
-	uint64_t ticks;
-	double elapsed_ns;
-	double lost_ns;
-
-	s->lost_us = 0;
-	if (switches == s->sample_switches)
-		return;
-	s->sample_switches = switches;
-	cpu_ns = skelgen_thread_cpu_ns();
-	ticks = skelgen_ticks();
-	elapsed_ns = (double)(ticks - s->sample_ticks) * 1e9 / (double)skelgen.ticks_per_s;
-	lost_ns = elapsed_ns - (double)(cpu_ns - s->sample_cpu_ns);
-	if (lost_ns * 64 > elapsed_ns)
-		s->lost_us = (uint64_t)(lost_ns / 1000);
-	s->sample_cpu_ns = cpu_ns;
-	s->sample_ticks = ticks;
-}
-
-/*
- * The gap before this call was long. What the sample costs belongs to the call's duration. Some of
- * what was lost may have been lost in short calls since the sample before, never more than the
- * gap's length in it.
- */
-SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin)
-{
-	uint64_t gap = begin - s->last_end;
-	uint64_t gap_us;
-
-	if (gap > SKELGEN_LONGEST)
-		s->special |= SKELGEN_SPECIAL_LONG;
-	if (skelgen.paused || !skelgen.sampling)
-		return begin;
-	sample(s);
-	gap_us = (uint64_t)((double)(gap << skelgen.shift) * 1e6 / (double)skelgen.ticks_per_s);
-	if (s->lost_us > gap_us)
-		s->lost_us = gap_us;
-	if (s->lost_us)
-		s->special |= SKELGEN_SPECIAL_LOST;
-	return begin;
-}
 
 /* The call returned an error: its class goes into the event. */
 uint32_t skelgen_failed(struct skelgen_stream *s, int code)
@@ -388,7 +337,7 @@ SKELGEN_COLD void skelgen_event_general(struct skelgen_stream *s, const struct s
 	}
 	x = collect(s, begin, end);
 	if (x.duration > skelgen.long_gap && skelgen.sampling) {
-		sample(s); /* what the thread waited in the call is no loss of the next gap */
+		skelgen_sample(s); /* what the call waited is no loss of the next gap */
 		end = skelgen_now();
 		x.duration = end - begin;
 		walk = 0; /* the call's duration has it */

@@ -4,7 +4,8 @@
  * calls the real function and hands a struct skelgen_call to skelgen_event(), which is inline
  * and writes the record when the call is the predicted one (fast.h). The rest is slow paths:
  *
- *   event.c     events out of the ordinary, failed polls, CPU time samples
+ *   event.c     events out of the ordinary, failed polls
+ *   sample.c    samples of CPU time
  *   shape.c     shapes
  *   intern.c    what stands in a file once: definitions, lists of requests, vectors of counts
  *   site.c      call sites and what called them
@@ -119,11 +120,14 @@ void skelgen_event_general(struct skelgen_stream *s, const struct skelgen_call *
 void skelgen_event_unforeseen(struct skelgen_stream *s, int code, uint32_t function,
 			      const int64_t counts[2], uint64_t reference, uint64_t begin,
 			      uint64_t end);
-uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin);
 void skelgen_flush_poll(struct skelgen_stream *s);
 uint8_t *skelgen_status_extras(uint8_t *p, struct skelgen_stream *s);
 uint32_t skelgen_failed(struct skelgen_stream *s, int code);
 void skelgen_object(struct skelgen_stream *s, uint32_t id);
+
+/* sample.c */
+void skelgen_sample(struct skelgen_stream *s);
+uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t begin);
 
 /* site.c */
 void skelgen_site_prepare(void);

@@ -70,8 +70,14 @@ def test_a_skeleton_of_other_steps_length_or_skelgen_is_built_afresh(
     mpi = SimpleNamespace(title="MPI 1", compiler="true")
     monkeypatch.setattr("benchmarks.choosing.find_mpi", lambda: mpi)
     monkeypatch.setattr("benchmarks.choosing.skelgen_identity", lambda: "1")
-    monkeypatch.setattr(Bench, "record", lambda *_: made.append("record"))
-    monkeypatch.setattr(Bench, "at_head", lambda _, words: made.append(words[1]))
+    times_s = {"run-0": 3.0, "run-1": 1.0, "run-2": 2.0}
+
+    def record(_: Bench, pair: str, target: str) -> float:
+        made.append("record")
+        return times_s[target]
+
+    monkeypatch.setattr(Bench, "record", record)
+    monkeypatch.setattr(Bench, "at_head", lambda _, words: made.extend(words[1:3]))
     bench = Bench(Cluster("none"), tmp_path, ("./heat2d", "9"))
 
     def steps(bench: Bench, length_s: float) -> list[str]:
@@ -79,7 +85,7 @@ def test_a_skeleton_of_other_steps_length_or_skelgen_is_built_afresh(
         bench.prepare(length_s)
         return list(made)
 
-    every = ["record", "build", "calibrate"]
+    every = [*["record"] * len(times_s), "build", "run-1", "calibrate", "skel"]
     assert steps(bench, 0.3) == every
     assert steps(bench, 0.3) == []
     assert steps(bench, 0.4) == every

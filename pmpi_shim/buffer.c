@@ -58,21 +58,11 @@ static int allocate(const struct skelgen_stream *s, uint64_t offset, size_t byte
 	return 0;
 }
 
-/* Take note of a file's new length. */
-static void set_length(struct skelgen_stream *s, uint64_t bytes)
+/* Take note of a file's new length, of which so many bytes are counted already. */
+static void set_length(struct skelgen_stream *s, uint64_t counted, uint64_t bytes)
 {
-	__atomic_fetch_add(&skelgen.used_bytes, bytes - s->file_bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&skelgen.used_bytes, bytes - counted, __ATOMIC_RELAXED);
 	s->file_bytes = bytes;
-}
-
-/* How long this file may become beside those of the rank's other threads. */
-static uint64_t longest(const struct skelgen_stream *s)
-{
-	uint64_t others = __atomic_load_n(&skelgen.used_bytes, __ATOMIC_RELAXED) - s->file_bytes;
-
-	if (!skelgen.max_bytes)
-		return UINT64_MAX;
-	return skelgen.max_bytes > others ? skelgen.max_bytes - others : 0;
 }
 
 /* Size of the next window, unless it needs more: a page for a further thread's first one. */
@@ -84,34 +74,71 @@ static size_t usual_window(const struct skelgen_stream *s, size_t page)
 							      : WINDOW_BYTES;
 }
 
+/*
+ * Count the bytes of a window before they are allocated, beside those of the rank's other threads,
+ * which may do the same now; return its size, or 0 where less than the least is left.
+ */
+static size_t reserve(const struct skelgen_stream *s, uint64_t offset, size_t least, size_t page)
+{
+	size_t usual = usual_window(s, page);
+	uint64_t used = __atomic_load_n(&skelgen.used_bytes, __ATOMIC_RELAXED);
+	uint64_t others;
+	size_t size;
+
+	do {
+		uint64_t most = skelgen.max_bytes ? skelgen.max_bytes : UINT64_MAX;
+
+		others = used - s->file_bytes;
+		size = least > usual ? least : usual;
+		most = most > others ? most - others : 0;
+		if (offset + least > most)
+			return 0;
+		if (offset + size > most)
+			size = (size_t)(most - offset) & ~(page - 1);
+	} while (!__atomic_compare_exchange_n(&skelgen.used_bytes, &used, others + offset + size,
+					      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return size;
+}
+
+/* Allocate a window, or a smaller one where that fails. */
+static int allocate_window(const struct skelgen_stream *s, uint64_t offset, size_t least,
+			   size_t *size)
+{
+	int error;
+
+	while ((error = allocate(s, offset, *size)) != 0) {
+		if (error == EINTR)
+			continue;
+		if (*size / 2 < least || *size / 2 < SMALLEST_WINDOW)
+			return error;
+		*size /= 2;
+	}
+	return 0;
+}
+
 /* Map the file from the current position on, with room for `bytes` and the margin. */
 static int move_window(struct skelgen_stream *s, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t at = s->window ? position(s) : 0;
 	uint64_t offset = at & ~(page - 1);
-	uint64_t most = longest(s);
 	size_t least = (size_t)(at - offset + bytes + MARGIN + page - 1) & ~(page - 1);
-	size_t usual = usual_window(s, page);
-	size_t size = least > usual ? least : usual;
-	uint8_t *window;
+	size_t size = reserve(s, offset, least, page);
+	uint64_t counted = offset + size;
+	uint8_t *window = MAP_FAILED;
 	int error;
 
-	if (offset + size > most) {
-		if (offset + least > most)
-			return EOVERFLOW;
-		size = (size_t)(most - offset) & ~(page - 1);
+	if (!size)
+		return EOVERFLOW;
+	error = allocate_window(s, offset, least, &size);
+	if (!error) {
+		window = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->file,
+			      (off_t)offset);
+		error = window == MAP_FAILED ? errno : 0;
 	}
-	while ((error = allocate(s, offset, size)) != 0) {
-		if (error == EINTR)
-			continue;
-		if (size / 2 < least || size / 2 < SMALLEST_WINDOW)
-			return error;
-		size /= 2;
-	}
-	window = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, (off_t)offset);
-	if (window == MAP_FAILED)
-		return errno;
+	set_length(s, counted, error ? s->file_bytes : offset + size);
+	if (error)
+		return error;
 	if (s->window)
 		munmap(s->window, s->window_bytes);
 	s->window = window;
@@ -119,7 +146,6 @@ static int move_window(struct skelgen_stream *s, size_t bytes)
 	s->window_offset = offset;
 	s->write = window + (at - offset);
 	s->limit = window + size - MARGIN;
-	set_length(s, offset + size);
 	return 0;
 }
 
@@ -234,7 +260,7 @@ void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int cod
 	skelgen_commit(record, SKELGEN_REC_END);
 	/* When this fails the file keeps zeros at its end, which readers accept. */
 	if (ftruncate(s->file, (off_t)position(s)) == 0)
-		set_length(s, position(s));
+		set_length(s, s->file_bytes, position(s));
 	munmap(s->window, s->window_bytes);
 	close(s->file);
 	s->stopped = true;

@@ -94,18 +94,14 @@ void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uin
 		skelgen.long_gap = SKELGEN_LONGEST;
 }
 
-/* Note what all clocks read at the same time. */
-void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place place)
+/*
+ * Read both clocks at the same time: one stands between two readings of the other. The closest
+ * pair counts, for the thread may lose its core meanwhile.
+ */
+void skelgen_clock_pair(uint64_t *ticks, uint64_t *ns)
 {
-	uint8_t payload[64];
-	uint8_t *p = payload;
-	struct timespec wall;
-	uint64_t ticks;
-	uint64_t ns = 0;
 	uint64_t best = UINT64_MAX;
 
-	/* Between two close readings of one clock stands the other; the closest pair counts. */
-	ticks = 0;
 	for (int i = 0; i < 5; i++) {
 		uint64_t before = skelgen_ticks();
 		uint64_t now = skelgen_monotonic_ns();
@@ -114,9 +110,21 @@ void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place pla
 		if (after - before >= best)
 			continue;
 		best = after - before;
-		ticks = before + best / 2;
-		ns = now;
+		*ticks = before + best / 2;
+		*ns = now;
 	}
+}
+
+/* Note what all clocks read at the same time. */
+void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place place)
+{
+	uint8_t payload[64];
+	uint8_t *p = payload;
+	struct timespec wall;
+	uint64_t ticks;
+	uint64_t ns;
+
+	skelgen_clock_pair(&ticks, &ns);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	p = skelgen_put_varint(p, place);
 	p = skelgen_put_varint(p, ticks);

@@ -98,6 +98,7 @@ bool skelgen_room(void **array, size_t *room, size_t wanted, size_t element);
 
 /* clock.c */
 uint64_t skelgen_monotonic_ns(void);
+void skelgen_clock_pair(uint64_t *ticks, uint64_t *ns);
 uint64_t skelgen_thread_cpu_ns(void);
 uint64_t skelgen_thread_switches(void);
 void skelgen_clock_choose(void);

@@ -87,7 +87,7 @@ void skelgen_session_opened(int code, bool first, const void *handle, bool fortr
 
 	if (code == MPI_SUCCESS)
 		__atomic_fetch_add(&session.open, 1, __ATOMIC_RELAXED);
-	if (!first || !skelgen_init_done(code, ticks))
+	if (!first || !skelgen_init_done(code))
 		return;
 	session.function = function;
 	session.site = site;

@@ -30,8 +30,7 @@ bool skelgen_init_begin(void)
 	clock_gettime(CLOCK_REALTIME, &wall);
 	init.wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
 	init.cpu_ns = skelgen_thread_cpu_ns();
-	init.ns = skelgen_monotonic_ns();
-	init.ticks = skelgen_ticks();
+	skelgen_clock_pair(&init.ticks, &init.ns);
 	return true;
 }
 
@@ -184,13 +183,17 @@ void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t sinc
 		skelgen_current = s;
 }
 
-/* The call that opened MPI returned at these ticks; false: nothing can be recorded. */
-bool skelgen_init_done(int code, uint64_t ticks)
+/* The call that opened MPI returned; false: nothing can be recorded. */
+bool skelgen_init_done(int code)
 {
+	uint64_t ticks;
+	uint64_t ns;
+
 	init.running = false;
 	if (code != MPI_SUCCESS)
 		return false;
-	skelgen_clock_calibrate(init.ticks, init.ns, ticks, skelgen_monotonic_ns());
+	skelgen_clock_pair(&ticks, &ns);
+	skelgen_clock_calibrate(init.ticks, init.ns, ticks, ns);
 	return skelgen_right_library();
 }
 
@@ -198,7 +201,7 @@ void skelgen_init_end(int code, uint32_t function, uint64_t site)
 {
 	uint64_t ticks = skelgen_ticks();
 
-	if (!skelgen_init_done(code, ticks))
+	if (!skelgen_init_done(code))
 		return;
 	mpi.comm_world = MPI_COMM_WORLD;
 	mpi.comm_self = MPI_COMM_SELF;

@@ -42,7 +42,7 @@ uint32_t skelgen_equal_counts(struct skelgen_stream *s, int64_t count, size_t n,
 		s, counts, types, n, ranks)
 
 bool skelgen_init_begin(void);
-bool skelgen_init_done(int code, uint64_t ticks);
+bool skelgen_init_done(int code);
 void skelgen_init_end(int code, uint32_t function, uint64_t site);
 void skelgen_start(uint32_t function, uint64_t site, uint64_t end, uint64_t since);
 struct skelgen_finalize skelgen_ending(void);

@@ -86,7 +86,7 @@ def mpi_library(path: Path) -> MpiLibrary | None:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=20,
+            timeout=60,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -97,7 +97,7 @@ def _says(*arguments: str) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=20,
+            timeout=60,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

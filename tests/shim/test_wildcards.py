@@ -56,7 +56,7 @@ def test_probes_state_what_they_found(run: Run) -> None:
 def test_a_thousand_failed_probes_are_few_records(run: Run) -> None:
     misses = [e for e in run.traces[0].of("Iprobe") if e.has(NOT_READY)]
     assert sum(e.polls for e in misses) >= 1000
-    assert len(misses) < 500
+    assert 2 * len(misses) < sum(e.polls for e in misses)
     assert where(misses[0]) == (-3, -2)
 
 

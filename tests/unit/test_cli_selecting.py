@@ -27,6 +27,10 @@ case "$*" in *n2*) FACTOR=3;; *n1*) FACTOR=2;; esac
 )
 
 
+#: How many runs fit into a budget shall not depend on the machine.
+AT_LEISURE = ("--budget", "1h")
+
+
 def skeleton(folder: Path, length_s: int) -> None:
     body = f'echo "{{\\"seconds\\": $((FACTOR * {length_s})).0}}"'
     fake_mpi.script(folder / "skeleton", body)
@@ -47,7 +51,7 @@ def folders(monkeypatch, tmp_path: Path) -> list[str]:
 
 
 def chosen(capsys, *words: str) -> dict:
-    assert run(["select", "--json", *words]) == 0
+    assert run(["select", "--json", *AT_LEISURE, *words]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -69,7 +73,7 @@ def test_sets_are_ordered_with_the_keys_of_predict(capsys, folders):
 def test_a_node_that_fails_is_named_and_only_its_sets_are_left_out(
     capsys, folders, tmp_path: Path
 ):
-    words = [*folders, "--from", "n3,bad,n4", "--json"]
+    words = [*folders, "--from", "n3,bad,n4", "--json", *AT_LEISURE]
     assert run(["select", *words]) == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
@@ -89,7 +93,8 @@ def test_a_node_that_fails_is_named_and_only_its_sets_are_left_out(
     ],
 )
 def test_words_for_a_launcher_name_the_best_set(capsys, folders, form, words):
-    assert run(["select", *folders, "--from", "n[1-4]", "--format", form]) == 0
+    given = [*folders, "--from", "n[1-4]", "--format", form, *AT_LEISURE]
+    assert run(["select", *given]) == 0
     assert capsys.readouterr().out == f"{words}\n"
 
 

@@ -356,11 +356,11 @@ def test_a_knee_is_found_between_the_points_where_it_lies(above):
     assert "between n=20 and 40" in told.text
 
 
-@given(st.integers(0, 10_000), st.sampled_from(PURE))
-@settings(deadline=None, max_examples=25)
-def test_noise_is_not_taken_for_a_knee(seed, name):
-    model = fit(sizes(*SIZES), noisy(of(FUNCTIONS[name]), seed, 0.01))
-    assert FlagKind.KNEE not in kinds(model.flags)
+@pytest.mark.parametrize("name", PURE)
+def test_noise_is_not_taken_for_a_knee(name):
+    for seed in range(5):
+        model = fit(sizes(*SIZES), noisy(of(FUNCTIONS[name]), seed, 0.01))
+        assert FlagKind.KNEE not in kinds(model.flags)
 
 
 def test_a_time_that_falls_is_a_misfit_and_not_a_model():

@@ -6,7 +6,6 @@ import queue
 import random
 import sys
 import threading
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,8 @@ class Communicator:
 
 def together(size: int, work: Callable[[Team], Any]) -> list[Any]:
     """Let a team do something; return what each member returns or raises."""
-    mail: Any = defaultdict(queue.Queue)
+    everybody = range(size)
+    mail = {(a, b): queue.Queue() for a in everybody for b in everybody}
     found: list[Any] = [None] * size
 
     def run(rank: int) -> None:
@@ -58,7 +58,9 @@ def together(size: int, work: Callable[[Team], Any]) -> list[Any]:
         except Exception as error:
             found[rank] = error
 
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size)]
+    threads = [
+        threading.Thread(target=run, args=(rank,), daemon=True) for rank in everybody
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

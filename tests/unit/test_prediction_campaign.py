@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_runs_are_repeated_until_the_interval_is_narrow(folder: Path, tmp_path: 
         f"echo x >> {count}; n=$(wc -l < {count}); t=2.0; "
         '[ $n -eq 1 ] && t=2.4; [ $n -eq 2 ] && t=1.7; echo "{\\"seconds\\": $t}"',
     )
-    (only,), _ = measure(folder, budget_s=60)
+    (only,), _ = measure(folder, budget_s=math.inf)
     assert 6 <= len(only.runs_s) <= 60
     assert not any("too wide" in reason for reason in only.reasons)
 

@@ -6,8 +6,6 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from skelgen.skeleton.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.selection import strata
@@ -113,15 +111,15 @@ def test_a_masters_and_its_workers_classes_meet_their_targets() -> None:
     assert kept_functions(found, 0).count("Send") == 40
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**9), st.sampled_from([1.5, 2, 3, 5]))
+@pytest.mark.parametrize("factor", [1.5, 2, 3, 5])
 def test_nearly_all_classes_of_random_programs_meet_their_targets(
-    seed: int, factor: float
+    factor: float,
 ) -> None:
     """Units of many ranks cannot always be divided, so one class in ten may miss."""
-    found = parts(random_program(random.Random(seed), calls=400), factor)
-    symbols = sum(len(np.unique(g.nest.symbol)) for g in found.signature.groups)
-    assert len(off_target(found, factor)) <= 1 + symbols // 10
+    for seed in range(15):
+        found = parts(random_program(random.Random(seed), calls=400), factor)
+        symbols = sum(len(np.unique(g.nest.symbol)) for g in found.signature.groups)
+        assert len(off_target(found, factor)) <= 1 + symbols // 10
 
 
 def test_whole_iterations_are_kept_at_the_same_indices_on_all_ranks() -> None:

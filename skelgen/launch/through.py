@@ -122,7 +122,7 @@ def _launcher_for(way: Way, launcher: Launcher) -> Launcher:
         path, *words = launcher.words
         return Srun((path, *_STEP, *words))
     interface = "pmix" if isinstance(launcher, OpenMpi) else "pmi2"
-    listed = run(["srun", "--mpi=list"], timeout_s=20)
+    listed = run(["srun", "--mpi=list"], timeout_s=60)
     if interface not in f"{listed.output} {listed.errors}".split():
         return launcher  # mpirun asks srun to start its own helpers
     return Srun(("srun", *_STEP, f"--mpi={interface}"))

@@ -28,7 +28,7 @@ NodeSet: TypeAlias = tuple[Host, ...]
 _PAUSE_S = 0.01
 
 #: Longest time in which a host that works starts a program that does nothing [s].
-_PROBE_LIMIT_S = 20.0
+_PROBE_LIMIT_S = 60.0
 
 
 class Program(Protocol):

@@ -42,7 +42,7 @@ from skelgen.runners.processes import (
 )
 
 #: Longest time of a dump or a restore, and of one with a tiny process [s].
-_CRIU_LIMIT_S, _TINY_LIMIT_S, _PAUSE_S = 300.0, 10.0, 0.002
+_CRIU_LIMIT_S, _TINY_LIMIT_S, _PAUSE_S = 300.0, 30.0, 0.002
 #: Sockets stay connected, what is deleted is saved, and no firewall is asked for.
 _OPTIONS = (
     *("--tcp-established", "--ext-unix-sk", "--file-locks", "--link-remap"),

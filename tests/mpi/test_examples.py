@@ -131,7 +131,7 @@ PHASES = [
     Example("wavefront", 2, ("16", "800", "4")),
     Example("two_phases", 2, ("500", "200", "200")),
     Example("master_worker", 2, ("200", "200", "1000")),
-    Example("jacobi", 2, ("50000", "100")),
+    Example("jacobi", 2, ("1000000", "100")),
 ]
 
 

@@ -66,8 +66,8 @@ def test_the_quiet_hosts_are_chosen_and_an_unknown_one_is_named(
     skelgen: Callable[..., tuple[str, str]], tmp_path: Path
 ) -> None:
     skelgen("build", "run", "--target-time", "0.7s", "-o", "skel")
-    words = ["select", "skel", "--from", "h[1-2],h4,h9", "--limit", "60s", "--json"]
-    output, errors = skelgen(*words, "--budget", "60s", "--interval", "40%")
+    words = ["select", "skel", "--from", "h[1-2],h4,h9", "--limit", "150s", "--json"]
+    output, errors = skelgen(*words, "--budget", "200s", "--interval", "40%")
     found: dict[str, Any] = json.loads(output)
     order = [one["hosts"] for one in found["sets"]]
     assert order[0] == ["h1", "h2"]
@@ -92,11 +92,13 @@ def test_an_application_is_stopped_behind_its_phases_on_several_hosts(
         assert 0 < found["p5_s"] < found["paet_s"] < found["p95_s"]
         assert found["ranks"] == 2
     words = ["select", "sig", "--from", "h[1-2],h9", "--nodes", "2", "--json"]
-    output, errors = skelgen(*words, "--budget", "60s", "--interval", "90%")
+    output, errors = skelgen(*words, "--budget", "200s", "--interval", "90%")
     assert [one["hosts"] for one in json.loads(output)["sets"]] == [["h1", "h2"]]
     assert "host h9" in errors
     _, errors = skelgen("measure", "sig", "--hosts", "h1,h9", code=5)
-    assert len(errors.splitlines()) == 1 and "h9" in errors
+    # A busy machine may have made the run irregular, which is a warning.
+    (said,) = [line for line in errors.splitlines() if "skelgen: error: " in line]
+    assert "h9" in said
     _, errors = skelgen("measure", "sig", "--backend", "criu", code=4)
     assert "CRIU saves the ranks of this host only" in errors
     assert not list(tmp_path.glob("sig/skelgen-phases-*"))

@@ -127,8 +127,12 @@ def only_failure(slurm: Slurm, command: list[str]) -> str:
 def until(slurm: Slurm, wanted: str) -> None:
     """Wait until the states of all jobs are these."""
     end = time.monotonic() + 60
-    while (states := slurm.said("squeue", "-h", "-o", "%T")) != wanted:
-        assert time.monotonic() < end, states
+    while True:
+        asked = ["squeue", "-h", "-o", "%T"]
+        done = slurm.run(asked, capture_output=True, text=True)
+        if done.returncode == 0 and done.stdout.strip() == wanted:
+            return
+        assert time.monotonic() < end, done.stdout + done.stderr
         time.sleep(0.05)
 
 
@@ -188,7 +192,7 @@ def test_phases_are_measured_in_steps_and_jobs(
         found, _ = predicted(slurm, words)
         assert 0 < found["p5_s"] < found["paet_s"] < found["p95_s"]
     words = ["select", stored, "--from", "h[1-3]", "--nodes", "2", "--json"]
-    jobs = ["--through", "slurm", "--budget", "60s", "--interval", "90%"]
+    jobs = ["--through", "slurm", "--budget", "200s", "--interval", "90%"]
     jobs += ["--sets", "windows", "-v"]
     found, said = predicted(slurm, [*skelgen, *words, *jobs])
     assert sorted(one["hosts"] for one in found["sets"]) == [["h1", "h2"], ["h2", "h3"]]
@@ -217,7 +221,7 @@ def test_words_of_the_best_set_put_a_job_there(slurm: Slurm, scripted) -> None:
     save(replace(FACTS, ranks=4), folder)
     words = ["--from", "h[1-3]:2", "--nodes", "2", "--format", "slurm"]
     command = [sys.executable, "-m", "skelgen", "select", str(folder), *words]
-    best = slurm.said(*command, "--budget", "60s", "--through", "slurm")
+    best = slurm.said(*command, "--budget", "200s", "--through", "slurm")
     assert best == "--nodes=2 --ntasks=4 --ntasks-per-node=2 --nodelist=h2,h3"
     job = fake_mpi.script(folder / "job.sh", "srun hostname")
     slurm.said("sh", "-c", f"sbatch --wait -o {folder}/where {best} {job}")
@@ -229,12 +233,12 @@ def test_a_step_that_hangs_is_ended_with_its_ranks_and_what_was_measured_stays(
 ) -> None:
     hangs = '[ $(hostname) != h3 ] || [ -e "$0.mended" ] || exec sleep 98765'
     folder = scripted(f'hostname >> "$0.ran"\n{hangs}')
-    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "20s"]
+    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "60s"]
     line = [sys.executable, "-m", "skelgen", "select", str(folder), "--json", *sets]
     found, said = predicted(slurm, ["salloc", "-Q", "-N3", *line])
     assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
     assert found["failed"][0]["hosts"] == ["h1", "h3"]
-    assert "did not end within 20" in said
+    assert "did not end within 60" in said
 
     pids = slurm.cluster.groups.processes
     assert comes_true(lambda: not any(b"98765" in line_of(pid) for pid in pids()))
@@ -295,7 +299,7 @@ def test_a_host_that_is_down_is_named_and_other_sets_go_on(
     slurm.said("scontrol", "update", "nodename=h3", "state=resume")
     assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
     assert "host h3: Slurm job" in found["failed"][0]["reason"]
-    assert "can never run (ReqNodeNotAvail" in said and "host h3 is down" in said
+    assert "can never run" in said and "host h3 is down" in said
 
 
 @pytest.mark.parametrize(
@@ -304,7 +308,7 @@ def test_a_host_that_is_down_is_named_and_other_sets_go_on(
         # Slurm ends the job's script, unless srun has ended before, and well.
         (
             ["scontrol", "update", "nodename=h3", "state=down", "reason=test"],
-            r"\(NODE_FAIL\); host h3 is down|not run whole: Node failure on h3",
+            r"\(NODE_FAIL\); host h3 is down|Node failure on h3",
         ),
         (
             ["scancel", "--state=RUNNING", "--user=root"],
@@ -345,7 +349,7 @@ def test_an_interrupt_cancels_the_job(slurm: Slurm, scripted) -> None:
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
     until(slurm, "")
-    assert list(folder.glob("job-*")) == []
+    assert comes_true(lambda: not [*folder.glob("job-*")])  # its script may still end
 
 
 SILENCE = """

@@ -159,9 +159,9 @@ class TestHosts:
         hosts = "-hosts" if len(mpi.launcher) == 1 else "--host"
         line = [mpi.launcher[0], hosts, "h1,h2", "-n", "2", str(program)]
         for _ in range(2):  # one of some hundred launches was seen to hang
-            limited = ["timeout", "--kill-after=5", "60", *line]
+            limited = ["timeout", "--kill-after=5", "100", *line]
             done = cluster.run("head", limited, capture_output=True, text=True)
-            if done.returncode != 124:
+            if done.returncode not in (124, 137):
                 break
         assert done.returncode == 0, done.stderr
         *names, speed = done.stdout.split()

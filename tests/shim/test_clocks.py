@@ -138,7 +138,7 @@ def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
         finally:
             for hog in hogs:
                 hog.kill()
-                hog.wait()
+                hog.communicate()
     finally:
         os.sched_setaffinity(0, cores)
     (unsampled,) = read_run(tmp_path / "unsampled")

@@ -117,6 +117,6 @@ def test_examples_run_clean_recorded_and_measured(mpi: TestMpi, tmp_path: Path) 
         run_example(mpi, name, tmp_path, loaded)
     for name, last, end in (
         ("bucket_sort", "stop", "stopped"),
-        ("master_worker", "time", "finalized"),
+        ("heat2d", "time", "finalized"),
     ):
         run_measured(mpi, name, tmp_path / f"{name}-marks", loaded, last, end)

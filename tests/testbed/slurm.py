@@ -53,7 +53,7 @@ SchedulerType=sched/backfill
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0
 SlurmdParameters=config_overrides
 ReturnToService=1
-MessageTimeout=5
+MessageTimeout=15
 SlurmdTimeout=30
 SlurmctldTimeout=30
 InactiveLimit=0

@@ -22,6 +22,7 @@ from benchmarks.accuracy.results import (
     Results,
     options_of,
     read,
+    read_all,
 )
 from skelgen.errors import SkelgenError, UsageError
 from tests.testbed.cluster import Cluster, lacking
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("what", choices=("run", "report"))
     add("--preset", choices=tuple(PRESETS), default="full")
-    add("--results", type=Path, help="of run: build/accuracy/results.jsonl")
+    add("--results", type=Path, help="a file; of report also a folder of them")
     add("--folder", type=Path, default=work, help="where programs lie")
     add("--applications", type=Path, default=here / "applications.yaml")
     add("--apps", default="", help="names from it, in order; all when not given")
@@ -103,7 +104,7 @@ def _options(words: list[str] | None = None) -> argparse.Namespace:
     parser.set_defaults(**preset)
     options = parser.parse_args(words)
     if options.results is None:
-        measured = ROOT / "docs/accuracy/results.jsonl"
+        measured = ROOT / "docs/accuracy"
         run = options.what == "run"
         options.results = options.folder / "results.jsonl" if run else measured
     if options.other_lengths is None:
@@ -231,7 +232,7 @@ def main() -> int:
     try:
         if options.what == "run":
             return _run(options)
-        results = read(options.results)
+        results = read_all(options.results)
     except TestbedError as error:
         tell(f"accuracy: {error}")
         return 4

@@ -140,6 +140,40 @@ def read(path: Path) -> Results:
     return Results(measured, tuple(provenance), tuple(dict.fromkeys(refused)))
 
 
+def read_all(path: Path) -> Results:
+    """Read a file of results, or all files of a folder: those of an application in one.
+
+    Each may be of another machine and build: errors can be compared, times cannot.
+
+    Raises
+    ------
+    InputError
+        When a line is something else, or an application stands in two files.
+    """
+    if not path.is_dir():
+        return read(path)
+    files = {file: read(file) for file in sorted(path.glob("*.jsonl"))}
+    begun = sorted(files.items(), key=lambda pair: _begin(pair[1]))
+    measured: dict[Key, Run] = {}
+    for file, one in begun:
+        known = {key.application for key in measured}
+        if twice := sorted(known & set(one.names("application"))):
+            raise InputError(
+                f"{file} has runs of {twice[0]}, and so has another file of {path}; "
+                "name one file with --results"
+            )
+        measured |= one.measured
+    return Results(
+        measured,
+        tuple(facts for _, one in begun for facts in one.provenance),
+        tuple(why for _, one in begun for why in one.refused),
+    )
+
+
+def _begin(results: Results) -> str:
+    return min((str(facts.get("at", "")) for facts in results.provenance), default="")
+
+
 def options_of(settings: Mapping[str, Any] | None) -> str:
     """Write settings as the options that a run needs to go on with a file."""
     known = settings or {}

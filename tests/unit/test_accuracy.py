@@ -28,8 +28,9 @@ from benchmarks.accuracy.results import (
     Run,
     options_of,
     read,
+    read_all,
 )
-from skelgen.errors import UsageError
+from skelgen.errors import InputError, UsageError
 from skelgen.launch.json_lines import JsonLines
 from skelgen.prediction.predict import MODEL_ERROR
 from tests.testbed.scenarios import SCENARIOS
@@ -373,6 +374,24 @@ class TestResultsFile:
     def test_a_full_disk_is_one_line(self) -> None:
         with pytest.raises(UsageError, match="/dev/full cannot be written: No space"):
             JsonLines(Path("/dev/full")).append({})
+
+    def test_a_folder_is_read_as_one_unless_an_application_stands_twice(
+        self, tmp_path: Path
+    ) -> None:
+        later, first = (
+            Key(name, "quiet", "application", 0.0, 0) for name in ("later", "first")
+        )
+        for key, at in ((later, "2026-02"), (first, "2026-01")):
+            log = Log(tmp_path / f"{key.application}.jsonl")
+            log.provenance({"at": at})
+            log.run(key, Run(1.0, 0.5))
+        found = read_all(tmp_path)
+        assert list(found.measured) == [first, later]
+        assert [facts["at"] for facts in found.provenance] == ["2026-01", "2026-02"]
+        assert list(read_all(tmp_path / "later.jsonl").measured) == [later]
+        log.run(later, Run(2.0, 0.5))
+        with pytest.raises(InputError, match="jsonl has runs of later, and so has"):
+            read_all(tmp_path)
 
 
 class TestOptions:

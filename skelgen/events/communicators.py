@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skelgen.events.types import WINDOW_KINDS, Communicator
 from skelgen.trace import RankFile
-from skelgen.trace.types import CommunicatorDefinition
+from skelgen.trace.definition_types import CommunicatorDefinition
 
 WORLD, SELF = 0, 1
 _WINDOWS = ("win_create", "win_allocate", "win_shared", "win_dynamic")

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
+from skelgen.trace.definition_types import Ragged
 from skelgen.trace.format import struct_dtype
-from skelgen.trace.types import Ragged
 
 _FIRST_ROWS = 1 << 10
 #: A call that lists more requests than this on average is damage.

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from skelgen.events.functions import COLLECTIVES, SENDING, FunctionInfo, Kind
 from skelgen.trace import RankFile
+from skelgen.trace.definition_types import Ragged
 from skelgen.trace.format import trace_format
-from skelgen.trace.types import Ragged
 
 if TYPE_CHECKING:
     from skelgen.events.shapes import FileShapes

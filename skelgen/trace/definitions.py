@@ -9,9 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.trace.format import trace_format
-from skelgen.trace.payload import Payload, PayloadError
-from skelgen.trace.types import (
+from skelgen.trace.definition_types import (
     ClockSample,
     CommunicatorDefinition,
     Definitions,
@@ -21,6 +19,8 @@ from skelgen.trace.types import (
     Ragged,
     TypeDefinition,
 )
+from skelgen.trace.format import trace_format
+from skelgen.trace.payload import Payload, PayloadError
 
 _T = TypeVar("_T")
 _LARGEST_SIZE = 2**44

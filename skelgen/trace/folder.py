@@ -14,8 +14,9 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trace.definition_types import End
 from skelgen.trace.rank_file import read_header, read_rank_file
-from skelgen.trace.types import End, Header, RankFile, Trace
+from skelgen.trace.types import Header, RankFile, Trace
 from skelgen.units import NS_PER_S
 
 logger = logging.getLogger(__name__)

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.trace import stream
+from skelgen.trace.definition_types import Definitions
 from skelgen.trace.definitions import Collector
 from skelgen.trace.format import trace_format
 from skelgen.trace.payload import PayloadError
 from skelgen.trace.stream import Columns, Decoded, Scan, TimeScale
-from skelgen.trace.types import Damage, Definitions, Header, RankFile
+from skelgen.trace.types import Damage, Header, RankFile
 
 MOST_RANKS = 1 << 20
 _MOST_HEADER_BYTES = 1 << 16

@@ -1,0 +1,204 @@
+"""What a rank file defines beside its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDefinition:
+    """An MPI function of a file: its name and what the recorder calls its kind."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDefinition:
+    """A datatype of a file.
+
+    Attributes
+    ----------
+    size_bytes : int
+        Of an element [bytes].
+    name : str
+    contiguous : bool
+        Whether elements lie in memory without holes, inside and between them.
+    """
+
+    size_bytes: int
+    name: str
+    contiguous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicatorDefinition:
+    """A communicator as one rank sees it.
+
+    Attributes
+    ----------
+    kind : str
+    parent : int
+        Id of the communicator it was created from, -1 for none.
+    sequence : int
+        Collective creating calls that the parent had seen before.
+    twin : int
+        Communicators with exactly these groups that the rank had seen before.
+    rank : int
+        Own rank.
+    members, remote : tuple of int
+        World ranks; -1: a process outside MPI_COMM_WORLD.
+    dims : tuple of int
+    periods : tuple of bool
+    sources, destinations : tuple of int
+        Neighbours in a topology, in the order of neighbourhood collectives.
+    """
+
+    kind: str
+    parent: int
+    sequence: int
+    twin: int
+    rank: int
+    members: tuple[int, ...]
+    remote: tuple[int, ...]
+    dims: tuple[int, ...]
+    periods: tuple[bool, ...]
+    sources: tuple[int, ...] = ()
+    destinations: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSample:
+    """Clocks that were read together.
+
+    Attributes
+    ----------
+    place : str
+        ``init``, ``finalize`` or ``other``.
+    ticks : int
+    monotonic_ns, realtime_ns, cpu_ns : int
+        CLOCK_MONOTONIC, CLOCK_REALTIME and CPU time of the thread [ns].
+    """
+
+    place: str
+    ticks: int
+    monotonic_ns: int
+    realtime_ns: int
+    cpu_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSample:
+    """How far this host's CLOCK_MONOTONIC was from that of another rank.
+
+    Attributes
+    ----------
+    ticks : int
+        When [ticks].
+    reference : int
+        The other's world rank.
+    offset_ns, error_ns : int
+        The other's clock minus this one, and its error bound [ns].
+    """
+
+    ticks: int
+    reference: int
+    offset_ns: int
+    error_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What a file's last record says.
+
+    Attributes
+    ----------
+    reason : str
+        ``finalize``, ``abort``, ``exit``, ``full``, ``limit``, ``thread``.
+    code : int
+        Of MPI_Abort.
+    ticks : int
+        When [ticks].
+    events, requests, persistent : int
+        How many were recorded.
+    cost_ps : int
+        Usual cost of recording one event, in the gap beside it [ps].
+    unrecorded : int
+        Calls that were not recorded because recording had stopped or was paused.
+    inside_ps : int
+        What recording adds to the duration of each call [ps].
+    request_ps : int
+        What making or completing one request adds after the call [ps].
+    """
+
+    reason: str
+    code: int
+    ticks: int
+    events: int
+    requests: int
+    persistent: int
+    cost_ps: int
+    unrecorded: int
+    inside_ps: int = 0
+    request_ps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Rows of different lengths.
+
+    Attributes
+    ----------
+    first : (rows + 1,) int64 array
+        Row i is ``values[first[i]:first[i + 1]]``.
+    values : int64 array
+    """
+
+    first: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Everything that a file defines beside its call shapes.
+
+    Attributes
+    ----------
+    functions : dict of int to FunctionDefinition
+    sites : dict of int to tuple of (str, int)
+        Path of the module and offset in it [bytes], the call's own first, then
+        those of its callers where they were recorded.
+    communicators : dict of int to CommunicatorDefinition
+    types : dict of int to TypeDefinition
+    lists, vectors : Ragged
+        Row i has the id i + 1.
+    clocks : tuple of ClockSample
+    offsets : tuple of OffsetSample
+    passed : dict of int to int
+        Calls of functions that were passed on without an event, by function.
+    passed_units : dict of int to int
+        Time inside those that communicate [units]; empty in older traces.
+    windows, files : dict of int to int, dict of int to str
+        Of their communicators: own memory [bytes], name.
+    notes : tuple of str
+    end : End or None
+        None when the process was killed.
+    """
+
+    functions: dict[int, FunctionDefinition]
+    sites: dict[int, tuple[tuple[str, int], ...]]
+    communicators: dict[int, CommunicatorDefinition]
+    types: dict[int, TypeDefinition]
+    lists: Ragged
+    vectors: Ragged
+    clocks: tuple[ClockSample, ...]
+    offsets: tuple[OffsetSample, ...]
+    passed: dict[int, int]
+    passed_units: dict[int, int]
+    windows: dict[int, int]
+    files: dict[int, str]
+    notes: tuple[str, ...]
+    end: End | None

@@ -25,8 +25,6 @@ from skelgen.skeleton.vectors import vector_blocks
 
 #: Sizes of a leaf that lie this close together become one constant.
 _CLOSE = 1.1
-#: Collectives whose recorded bytes are those to all ranks of the communicator.
-_TO_ALL = ("Scatter", "Alltoall", "Reduce_scatter_block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +118,7 @@ def _agree(
         return
     sent = [float(values[node].mean()) for node in members.tolist()]
     leader = int(members[int(np.argmax(sent))])
-    if info.collective == "Barrier":
-        block = np.zeros(1)
-    else:
-        share = len(nodes.members(leader)) if info.collective in _TO_ALL else 1
-        block = values[leader] / share
+    block = np.zeros(1) if info.collective == "Barrier" else values[leader]
     if len(block) > 1 and not nodes.in_step(members):
         block = block.mean(keepdims=True)
     block = _rounded(block, nodes.datatype_bytes(leader))

@@ -130,7 +130,9 @@ class CriuCheckpointer:
         self, command: Sequence[str], folder: Path, variables: dict[str, str], out: Path
     ) -> None:
         """Start a command; what it writes goes to files in `out`."""
-        environment = environment_with({**variables, **self._settings})
+        # Only what is new in /tmp is the application's own, and goes into images.
+        own = {"TMPDIR": "/tmp"}
+        environment = environment_with({**variables, **self._settings, **own})
         self._namespaces = Namespaces()
         self._root = self._namespaces.start(
             Task(tuple(command), environment, folder, out / "out", out / "err")

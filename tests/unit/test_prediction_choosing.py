@@ -262,7 +262,7 @@ def test_no_run_begins_after_the_budget_and_unmeasured_sets_are_told() -> None:
 
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_a_node_that_hangs_takes_no_time_from_the_others(parallel: int) -> None:
-    """Its run takes 30 s, and 20 s more the one that tells which node is the cause."""
+    """Its run takes 30 s, and 30 s more the one that tells which node is the cause."""
     slow, hosts = pool(1.0, 1.5, 2.0, 2.5)
     cluster = MadeUp(slow, hanging=frozenset({"n1"}))
     sets = node_sets(hosts, 2)
@@ -271,7 +271,7 @@ def test_a_node_that_hangs_takes_no_time_from_the_others(parallel: int) -> None:
     assert len(choice.candidates) == 3
     shortest = [program for program, names, _ in cluster.begun if "n1" not in names]
     assert shortest.count("0.5") == 6  # each twice: time was left for that
-    assert cluster.now_s < 28.0 + 50.0 + 5.1
+    assert cluster.now_s < 28.0 + 60.0 + 5.1
 
 
 def test_a_crash_of_the_program_itself_leaves_its_nodes_in() -> None:

@@ -15,7 +15,9 @@ from skelgen.errors import ApplicationError, InputError, UsageError
 from skelgen.launch.through import NEAREST
 from skelgen.phases import Parameters
 from skelgen.phases.store import load, save
-from skelgen.runners.plan import Extent, in_one_run
+from skelgen.phases.stored import PhaseSignature
+from skelgen.pipeline.measuring import Measurement
+from skelgen.runners.plan import Extent, Plan, in_one_run
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.processes import comes_true, processes_of
@@ -79,6 +81,15 @@ def lines(folder: Path) -> list[list[str]]:
     return [(folder / f"rank-{rank}").read_text().split() for rank in (0, 1)]
 
 
+def measured_as_planned(known: PhaseSignature, done: Measurement) -> Plan:
+    """Check that the loop is a phase and that what was to be measured was."""
+    assert max(one.phase.weight for one in known.phases) > STEPS // 2
+    plan = in_one_run(known, Extent(share=0.0))
+    measured = {phase.number for phase in done.estimate.phases}
+    assert measured == {one.phase for one in plan.wanted}
+    return plan
+
+
 @pytest.mark.parametrize("how", [(), ("ahead",)], ids=["complete", "open-request"])
 def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     launch: Callable[..., list[str]], tmp_path: Path, how: tuple[str, ...]
@@ -89,8 +100,7 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     done = pipeline.measure(stored, extent=Extent(share=0.0))
     begun = lines(tmp_path)
     known = load(stored)
-    assert max(one.phase.weight for one in known.phases) > STEPS // 2
-    until = in_one_run(known, Extent(share=0.0)).wanted[-1].end
+    until = measured_as_planned(known, done).wanted[-1].end
     for rank in (0, 1):  # a last phase that was interrupted may be worth its way
         assert len(begun[rank]) <= 2 + STEPS * until[rank] / known.counts[rank]
         # What was not flushed yet may be cut within its last number.
@@ -127,11 +137,7 @@ def test_phases_of_unusual_programs_are_measured_where_they_were_recorded(
     command = [*mpi.launcher, "-n", "2", str(unusual), str(STEPS), way]
     stored = signature(command, tmp_path)
     done = pipeline.measure(stored, extent=Extent(share=0.0))
-    known = load(stored)
-    assert max(one.phase.weight for one in known.phases) > STEPS // 2
-    wanted = in_one_run(known, Extent(share=0.0)).wanted
-    measured = {phase.number for phase in done.estimate.phases}
-    assert measured == {one.phase for one in wanted}
+    measured_as_planned(load(stored), done)
     assert comes_true(lambda: not processes_of(str(unusual)))
     if way == "session":  # it comes to its end, where it does not find the phase
         with pytest.raises(ApplicationError, match=r"less work than then|called MPI_"):

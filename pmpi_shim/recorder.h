@@ -109,6 +109,9 @@ void skelgen_clock_compare(bool several_hosts, uint64_t host);
 void skelgen_clock_offsets(struct skelgen_stream *s, enum skelgen_clock_place place);
 void skelgen_clock_release(void);
 
+/* usage.c */
+uint64_t skelgen_usage_asked(void);
+
 /* parting.c */
 void skelgen_part(void);
 

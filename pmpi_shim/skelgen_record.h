@@ -72,6 +72,7 @@ enum skelgen_record_tag {
 	SKELGEN_REC_END = 13,
 	SKELGEN_REC_WINDOW = 14,
 	SKELGEN_REC_FILE = 15,
+	SKELGEN_REC_USAGE = 16,
 	SKELGEN_REC_EVENT = 0x80, /* bit: this is an event, the other bits are: */
 };
 

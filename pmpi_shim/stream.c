@@ -171,13 +171,26 @@ static void write_counts(struct skelgen_stream *s)
 	free(payload);
 }
 
+/* How often the program asked for its CPU time, if it did. */
+static void write_usage(struct skelgen_stream *s)
+{
+	uint8_t payload[10];
+	uint64_t asked = skelgen_usage_asked();
+	uint8_t *end = skelgen_put_varint(payload, asked);
+
+	if (asked)
+		skelgen_define(s, SKELGEN_REC_USAGE, payload, (size_t)(end - payload));
+}
+
 /* Write what comes last into a stream's file and bring it to its place. */
 void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
 {
 	if (!s->stopped) {
 		skelgen_flush_poll(s);
-		if (!s->thread)
+		if (!s->thread) {
 			write_counts(s);
+			write_usage(s);
+		}
 		skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
 		skelgen_file_end(s, reason, code);
 	}

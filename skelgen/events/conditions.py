@@ -30,6 +30,8 @@ class Conditions:
         Time between calls, all ranks [s].
     lost_s : float
         Time of that in which the ranks did not have their core [s].
+    usage_queries : int
+        How often the program asked for its CPU time outside MPI.
     """
 
     clock: str
@@ -37,11 +39,17 @@ class Conditions:
     clock_error_s: float | None
     computed_s: float
     lost_s: float
+    usage_queries: int
 
     @property
     def lost_share(self) -> float:
         """Return the share of the computation that was lost [0 to 1]."""
         return min(self.lost_s / self.computed_s, 1.0) if self.computed_s else 0.0
+
+    @property
+    def queries_per_s(self) -> float:
+        """Return how often a second of computation asked for its CPU time [1/s]."""
+        return self.usage_queries / self.computed_s if self.computed_s else 0.0
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -85,4 +93,5 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
         clock_error_s=error_ns / NS_PER_S if compared else None,
         computed_s=seconds(sum(f.facts.compute_units * unit_ns(f) for f in files)),
         lost_s=sum(file.facts.lost_us for file in files) / 1e6,
+        usage_queries=sum(file.definitions.usage_queries for file in files),
     )

@@ -59,7 +59,15 @@ def _head(run: RunSummary) -> str:
         ("clock", str(run.taken)),
         ("recording cost", _cost(run)),
     ]
+    if run.taken.usage_queries:
+        rows.insert(-2, ("CPU time asked for", _queries(run)))
     return _table(rows, "<<")
+
+
+def _queries(run: RunSummary) -> str:
+    taken = run.taken
+    rate = f"{taken.queries_per_s:.0f} in each second of computation"
+    return f"{taken.usage_queries} times, {rate}"
 
 
 def _cost(run: RunSummary) -> str:

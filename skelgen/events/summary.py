@@ -161,6 +161,7 @@ class RunSummary:
             "clock_error_s": self.taken.clock_error_s,
             "computed_s": self.taken.computed_s,
             "lost_share": self.taken.lost_share,
+            "usage_queries": self.taken.usage_queries,
             "recorder_s": self.recorder_s,
             "recorder_share": self.recorder_share,
             "clean": self.clean,

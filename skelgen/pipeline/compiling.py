@@ -255,7 +255,11 @@ def _result(
     threshold = symbols.similarity_threshold
     provenance = provenance_of(run, facts, None if isnan(threshold) else threshold)
     signature = signature_of(events, symbols, groups, provenance)
-    return replace(signature, dropped=(*signature.dropped, *_not_recorded(run)))
+    return replace(
+        signature,
+        dropped=(*signature.dropped, *_not_recorded(run)),
+        usage_queries=sum(file.definitions.usage_queries for file in run.files),
+    )
 
 
 def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:

@@ -71,7 +71,8 @@ def read_signature(path: Path) -> Signature:
             f"read version {version.text()[:60]!r}, expected {VERSION}: build the "
             "signature again with this skelgen"
         )
-    fields = document.mapping(_FIELDS)
+    fields = document.mapping(_FIELDS, ("usage_queries",))
+    queries = fields.get("usage_queries")
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     families = _families(fields["families"], ranks)
     sites = tuple(field.text() for field in fields["sites"].items())
@@ -100,6 +101,7 @@ def read_signature(path: Path) -> Signature:
         groups=tuple(groups),
         events=_events(fields["events"], groups),
         dropped=_dropped(fields["dropped"]),
+        usage_queries=queries.integer(0, _MOST_EVENTS) if queries else 0,
     )
 
 

@@ -161,6 +161,8 @@ class Signature:
         Calls recorded, all ranks.
     dropped : tuple of (str, int, float)
         What the signature leaves out: reason, calls, time [s], all ranks.
+    usage_queries : int
+        How often the program asked for its CPU time outside MPI, all ranks.
     """
 
     provenance: Provenance
@@ -175,3 +177,10 @@ class Signature:
     groups: tuple[RankGroup, ...]
     events: int
     dropped: tuple[tuple[str, int, float], ...]
+    usage_queries: int = 0
+
+    @property
+    def computed_s(self) -> float:
+        """Return the time between calls, sum over all ranks [s]."""
+        sums = (g.compute_ns.total.sum() + g.tail_ns.sum() for g in self.groups)
+        return float(sum(sums)) / 1e9

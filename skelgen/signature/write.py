@@ -36,6 +36,7 @@ def signature_text(signature: Signature) -> str:
             f"- [{quoted(reason)}, {calls}, {format_real(time_s)}]"
             for reason, calls, time_s in signature.dropped
         ]),
+        *_usage(signature),
         *_list("sites", [f"- {quoted(site)}" for site in signature.sites]),
         *_list("families", [_family(family) for family in signature.families]),
     ]  # fmt: skip
@@ -46,6 +47,11 @@ def signature_text(signature: Signature) -> str:
     for group in signature.groups:
         lines += _group(group, names)
     return "\n".join(lines) + "\n"
+
+
+def _usage(signature: Signature) -> list[str]:
+    queries = signature.usage_queries
+    return [f"usage_queries: {queries}"] if queries else []
 
 
 def _list(name: str, entries: list[str]) -> list[str]:

@@ -34,6 +34,10 @@ logger = logging.getLogger(__name__)
 #: How skeletons are compiled, and the calibration: the rates hold for these options.
 COMPILER_FLAGS = ("-std=c11", "-O2", "-ffp-contract=off", "-fno-tree-vectorize")
 
+#: Rarer than the scheduler's own ticks, queries of the CPU time change nothing.
+_FEWEST_QUERIES_PER_S = 100.0
+#: What older calibrations lack, and what stands for it.
+_LATER = {"query_us": 0.0}
 _PARTS = ("arithmetic", "streaming", "chasing")
 _TIMEOUT_S = 300.0
 
@@ -95,6 +99,8 @@ class Calibration:
         Processes that measured at the same time, one for each rank of a node.
     host, cpu : str
         Name and processor of the reference machine.
+    query_us : float
+        What it takes to ask for the CPU time [us].
     """
 
     mix: Mix
@@ -104,6 +110,7 @@ class Calibration:
     processes: int
     host: str
     cpu: str
+    query_us: float = 0.0
 
     @property
     def units_per_s(self) -> float:
@@ -122,10 +129,21 @@ class Work:
     clock: str
     set_bytes: int
     reference: str
+    query: str = ""
+    query_every: str = ""
 
     @classmethod
-    def of(cls, calibration: Calibration) -> Work:
-        """Write the numbers of a calibration."""
+    def of(cls, calibration: Calibration, queries_per_s: float = 0.0) -> Work:
+        """Write the numbers of a calibration.
+
+        Parameters
+        ----------
+        calibration : Calibration
+        queries_per_s : float
+            How often a second the computation asks for its CPU time; seldom is never
+            [1/s].
+        """
+        often = queries_per_s >= _FEWEST_QUERIES_PER_S
         arithmetic, streaming, chasing = map(_rate, calibration.steps_per_us)
         processes = calibration.processes
         return cls(
@@ -137,6 +155,8 @@ class Work:
             set_bytes=calibration.mix.working_set_bytes,
             reference=f"{calibration.cpu}, {processes} process"
             + ("es" if processes > 1 else ""),
+            query=f"{calibration.query_us:.4f}",
+            query_every=f"{1e6 / queries_per_s:.4f}" if often else "",
         )
 
 
@@ -244,9 +264,9 @@ def _measure(compiler: str, mix: Mix, processes: int) -> Calibration:
         took = _results(compiler, _with(blank, rates))[len(_PARTS)]
     # The cost of a call shows with arithmetic only: other parts overlap.
     plain = replace(blank, mix=Mix(), steps_per_us=(alone[0] or 500.0, 0.0, 0.0))
-    *_, call_us, clock_us = _results(compiler, plain)
+    *_, call_us, clock_us, query_us = _results(compiler, plain)
     rates = [rate / took for rate in rates]
-    return _with(blank, rates, max(call_us, 0.0), max(clock_us, 0.0))
+    return _with(blank, rates, max(call_us, 0.0), max(clock_us, 0.0), query_us)
 
 
 def _with(
@@ -254,6 +274,7 @@ def _with(
     rates: Sequence[float],
     call_us: float = 0.0,
     clock_us: float = 0.0,
+    query_us: float = 0.0,
 ) -> Calibration:
     arithmetic, streaming, chasing = (float(f"{rate:.6g}") for rate in rates)
     return Calibration(
@@ -264,6 +285,7 @@ def _with(
         blank.processes,
         blank.host,
         blank.cpu,
+        round(query_us, 4),
     )
 
 
@@ -303,7 +325,9 @@ def checked(*arguments: str) -> str:
 
 def read_calibration(kept: Mapping[str, Any]) -> Calibration:
     """Return a calibration from what JSON says about it, as ``skeleton.json`` does."""
-    values = {name: kept[name] for name in Calibration.__dataclass_fields__}
+    asked = Calibration.__dataclass_fields__.keys()
+    values = {name: kept[name] for name in asked - _LATER.keys()}
+    values |= {name: kept.get(name, usual) for name, usual in _LATER.items()}
     values |= {"mix": Mix(**kept["mix"]), "steps_per_us": tuple(kept["steps_per_us"])}
     return Calibration(**values)
 

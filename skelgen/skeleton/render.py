@@ -27,7 +27,7 @@ from skelgen.skeleton.render_tables import Tables
 from skelgen.skeleton.render_template import fill
 from skelgen.skeleton.render_uses import Uses
 from skelgen.skeleton.render_windows import partners, windows
-from skelgen.skeleton.types import Plan
+from skelgen.skeleton.types import PAPER_2005, Plan
 
 #: Version of ``skeleton.json`` and of what the skeleton prints.
 FORMAT = 1
@@ -123,7 +123,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
         "version": skelgen.__version__,
         "scale": f"{plan.scaling_factor:.6g}",
         "ranks": signature.ranks,
-        "work": Work.of(calibration),
+        "work": Work.of(calibration, _queries_per_s(plan)),
         "groups": [group.name for group in families if group is not None],
         "self_group": len(families) > 1 and families[1] is not None,
         "splits": made,
@@ -144,6 +144,17 @@ def _program(plan: Plan, calibration: Calibration) -> str:
 
     text = filled()
     return filled() if tables.drop_unused(text) else text
+
+
+def _queries_per_s(plan: Plan) -> float:
+    """Return how often a second of computation asks for the CPU time [1/s].
+
+    The paper of 2005 has nothing of the kind.
+    """
+    computed_s = plan.signature.computed_s
+    if plan.method == PAPER_2005 or not computed_s:
+        return 0.0
+    return plan.signature.usage_queries / computed_s
 
 
 def _surroundings(

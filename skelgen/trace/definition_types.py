@@ -181,6 +181,9 @@ class Definitions:
         Calls of functions that were passed on without an event, by function.
     passed_units : dict of int to int
         Time inside those that communicate [units]; empty in older traces.
+    usage_queries : int
+        How often the program asked for its CPU time outside MPI, all threads; 0 in
+        older traces.
     windows, files : dict of int to int, dict of int to str
         Of their communicators: own memory [bytes], name.
     notes : tuple of str
@@ -198,6 +201,7 @@ class Definitions:
     offsets: tuple[OffsetSample, ...]
     passed: dict[int, int]
     passed_units: dict[int, int]
+    usage_queries: int
     windows: dict[int, int]
     files: dict[int, str]
     notes: tuple[str, ...]

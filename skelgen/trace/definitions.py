@@ -50,6 +50,7 @@ class Collector:
         self.offsets: list[OffsetSample] = []
         self.passed: dict[int, int] = {}
         self.passed_units: dict[int, int] = {}
+        self.usage_queries = 0
         self.windows: dict[int, int] = {}
         self.files: dict[int, str] = {}
         self.notes: list[str] = []
@@ -70,6 +71,7 @@ class Collector:
             constants["REC_END"]: self._end,
             constants["REC_WINDOW"]: self._window,
             constants["REC_FILE"]: self._file,
+            constants["REC_USAGE"]: self._usage,
         }
 
     def take(self, tag: int, payload: bytes) -> None:
@@ -97,6 +99,7 @@ class Collector:
             offsets=tuple(self.offsets),
             passed=self.passed,
             passed_units=self.passed_units,
+            usage_queries=self.usage_queries,
             windows=self.windows,
             files=self.files,
             notes=tuple(self.notes),
@@ -202,6 +205,9 @@ class Collector:
             _add(self.passed, functions[-1], payload.varint())
         for function in functions if payload.more else ():
             _add(self.passed_units, function, payload.varint(2**63))
+
+    def _usage(self, payload: Payload) -> None:
+        self.usage_queries += payload.varint(2**62)
 
     def _window(self, payload: Payload) -> None:
         _once(self.windows, self._object(payload), payload.varint(2**62))

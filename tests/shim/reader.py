@@ -38,6 +38,7 @@ DEFINITIONS = {
     ),
     14: ("windows", "u:id u:bytes u:unit"),
     15: ("files", "u:id u:mode s:name"),
+    16: ("usage", "u:queries"),
 }
 
 

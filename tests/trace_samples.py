@@ -88,6 +88,7 @@ def anything(
         rng.choice(steps)()
     if rng.random() < 0.8:
         writer.passed(0, 700, Comm_rank=3, Put=2)
+        writer.usage(300)
         writer.finish()
     return writer
 

@@ -239,6 +239,9 @@ class RankWriter:
         pairs = b"".join(varint(number) + varint(count) for number, count in rows)
         self.define("COUNT", varint(len(rows)), pairs, *map(varint, units))
 
+    def usage(self, queries: int) -> None:
+        self.define("USAGE", varint(queries))
+
     def note(self, text: str) -> None:
         self.define("NOTE", string(text))
 

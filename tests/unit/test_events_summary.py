@@ -185,6 +185,17 @@ def test_the_time_inside_calls_that_were_passed_on_is_told(tmp_path):
     assert (put.calls, put.time_s) == (4, pytest.approx(5e-4, rel=1e-4))
 
 
+def test_queries_of_the_cpu_time_are_told(tmp_path):
+    def body(writer, rank):
+        writer.event("MPI_Barrier", 2_000_000, 10)  # after 1 ms
+        writer.usage(10 * (rank + 1))
+
+    run = recorded(tmp_path, body)
+    assert run.facts()["usage_queries"] == 30
+    told = "CPU time asked for  30 times, 15000 in each second of computation"
+    assert told in describe(run).splitlines()
+
+
 def test_a_loaded_machine_is_told(tmp_path):
     def body(writer, rank):
         writer.event("MPI_Barrier", 2_000_000, 10, extras={"lost_us": 250})

@@ -2,6 +2,7 @@
 
 import random
 import stat
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -57,6 +58,16 @@ def edited(signature, tmp_path):
 def test_a_signature_comes_back_exactly(signature, tmp_path):
     path = save(signature, tmp_path / "one.yaml")
     assert_same(load(path), signature)
+
+
+def test_queries_of_the_cpu_time_come_back(signature, tmp_path):
+    asking = replace(signature, usage_queries=12345)
+    path = save(asking, tmp_path / "one.yaml")
+    assert_same(load(path), asking)
+    for wrong in ("-1", "some"):
+        path.write_text(signature_text(asking).replace("12345", wrong))
+        with pytest.raises(InputError, match="usage_queries"):
+            load(path)
 
 
 @settings(max_examples=80, deadline=None)

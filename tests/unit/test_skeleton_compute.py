@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from skelgen.errors import MachineError, UsageError
-from skelgen.skeleton.compute import Calibration, Mix, Work, calibrate
+from skelgen.skeleton.compute import (
+    Calibration,
+    Mix,
+    Work,
+    calibrate,
+    read_calibration,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +38,14 @@ def test_a_part_without_a_share_is_not_written() -> None:
     work = Work.of(speed)
     assert (work.arithmetic, work.streaming, work.chasing) == ("615.0", "", "")
     assert work.reference == "CPU, 1 process"
+
+
+def test_a_calibration_comes_back_and_older_ones_do_too() -> None:
+    speed = Calibration(Mix(), (615.0, 0.0, 0.0), 0.01, 0.05, 1, "h", "CPU", 0.7)
+    kept = json.loads(json.dumps(asdict(speed)))
+    assert read_calibration(kept) == speed
+    del kept["query_us"]
+    assert read_calibration(kept) == replace(speed, query_us=0.0)
 
 
 def test_without_a_compiler_there_is_one_clear_line(tmp_path: Path) -> None:

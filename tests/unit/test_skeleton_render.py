@@ -12,6 +12,7 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.render import render
+from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION, Builder, Do, Loop
 from tests.unit.test_skeleton_render_layout import CLANG_FORMAT, formatted
@@ -35,6 +36,43 @@ def functions(text: str) -> str:
 def test_a_program_is_formatted_already(calibration) -> None:
     text = render(every_operation(), calibration=calibration)["skeleton.c"]
     assert formatted(text) == text
+
+
+def asking(plan: Plan, queries_per_s: float) -> Plan:
+    """Let the ranks compute for 2 s, and ask for their CPU time so often."""
+    (group,) = plan.signature.groups
+    rank_ns = 2e9 / plan.signature.ranks
+    computed = replace(group, tail_ns=np.full(plan.signature.ranks, rank_ns))
+    queries = int(2 * queries_per_s)
+    known = replace(plan.signature, groups=(computed,), usage_queries=queries)
+    return replace(plan, signature=known)
+
+
+@pytest.mark.parametrize("calibration", [CALIBRATION, MIXED], ids=["plain", "mixed"])
+def test_computation_asks_for_its_cpu_time_as_often(calibration) -> None:
+    speed = replace(calibration, query_us=0.75)
+    text = render(asking(every_operation(), 8000), calibration=speed)["skeleton.c"]
+    assert "#define QUERY_EVERY_US 125.0000\n#define QUERY_US 0.7500\n" in text
+    assert "#include <sys/resource.h>" in text
+    body = text.partition("static void compute(double us)")[2].partition("\n}\n")[0]
+    assert "\twork_and_ask(us);" in body
+    assert "\twork(" not in body
+    if CLANG_FORMAT is not None:
+        assert formatted(text) == text
+
+
+@pytest.mark.parametrize("method", [WHOLE_EVENTS, PAPER_2005])
+def test_queries_that_change_nothing_are_left_out(method) -> None:
+    often = 99 if method == WHOLE_EVENTS else 8000  # the paper's rules know no such
+    plan = replace(asking(every_operation(), often), method=method)
+    text = render(plan, calibration=CALIBRATION)["skeleton.c"]
+    assert (
+        text
+        == render(replace(every_operation(), method=method), calibration=CALIBRATION)[
+            "skeleton.c"
+        ]
+    )
+    assert "rusage" not in text
 
 
 def test_the_same_plan_gives_the_same_text() -> None:

@@ -1,7 +1,7 @@
 """Diffusion of a periodic field by Fourier transforms (mpi4py-fft): all to all.
 
-``mpirun -n 2 python spectral.py 64 400``: a grid of 64 x 64 x 64 points, 400 steps, each
-of them there and back, with the ranks' slabs transposed on either way.
+``mpirun -n 2 python spectral.py 64 400``: a grid of 64 x 64 x 64 points, 400 steps,
+each of them there and back, with the ranks' slabs transposed on either way.
 """
 
 import sys

@@ -3,14 +3,15 @@
  * How often the program asks for its CPU time. Asked for it, Linux looks whether the thread's slice
  * is over, at once and not at its next tick: a program that asks thousands of times a second loses
  * its core earlier beside competitors, so a skeleton must ask as often. Calls of MPI itself are not
- * counted. Times of clock_gettime are not, for clocks that show no CPU time are read with it, too.
+ * counted. clock_gettime is not, for clocks that show no CPU time are read with it, too; nor is
+ * times: libraries may well have something else of that name, which ours would hide from them.
  */
 #include "lifecycle.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/resource.h>
-#include <sys/times.h>
+#include <time.h>
 
 #ifdef __GLIBC__
 typedef __rusage_who_t who_t;
@@ -50,19 +51,6 @@ SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
 		return real(who, usage);
 	errno = ENOSYS;
 	return -1;
-}
-
-SKELGEN_EXPORT clock_t times(struct tms *buffer)
-{
-	static void *known;
-	clock_t (*real)(struct tms *);
-
-	*(void **)&real = behind(&known, "times");
-	count();
-	if (real)
-		return real(buffer);
-	errno = ENOSYS;
-	return (clock_t)-1;
 }
 
 SKELGEN_EXPORT clock_t clock(void)

@@ -20,7 +20,7 @@ def test_queries_of_the_program_itself_are_counted(lab: Lab) -> None:
     run = lab.record("usage", 2)
     assert run.exit_code == 0, run.errors
     assert run.output.split() == ["answered"] * 2
-    assert [queries(trace) for trace in run.traces] == [[104], [204]]
+    assert [queries(trace) for trace in run.traces] == [[103], [203]]
 
 
 def test_a_program_that_never_asks_has_no_such_record(lab: Lab, tmp_path: Path) -> None:

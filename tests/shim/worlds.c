@@ -51,14 +51,14 @@ static void spawn(int argc, char **argv)
 			       MPI_ERRCODES_IGNORE);
 		if (!rank)
 			MPI_Send(&number, 1, MPI_INT, 1, 3, children);
-		MPI_Barrier(MPI_COMM_WORLD);
+		MPI_Barrier(children); /* MPICH lets parents end while their children start */
 		MPI_Comm_disconnect(&children);
 		if (!rank)
 			printf("sent\n");
 	} else {
-		MPI_Barrier(MPI_COMM_WORLD);
 		if (rank == 1)
 			MPI_Recv(&number, 1, MPI_INT, 0, 3, parent, MPI_STATUS_IGNORE);
+		MPI_Barrier(parent);
 		MPI_Comm_disconnect(&parent);
 	}
 	MPI_Finalize();

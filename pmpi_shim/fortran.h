@@ -75,8 +75,8 @@ SKELGEN_INLINE MPI_Status *skelgen_statuses(void *statuses, MPI_Status *none)
 	skelgen_gone_fortran(s, n, requests, statuses, code)
 #define skelgen_comm_promise(s, parent, where) skelgen_comm_promise_fortran(s, parent, where)
 #undef skelgen_counted_bytes
-#define skelgen_counted_bytes(s, counts, types, n, ranks)                                 \
+#define skelgen_counted_bytes(s, counts, types, n, ranks, flags)                          \
 	_Generic((counts), const int *: skelgen_bytes_int, default: skelgen_bytes_large)( \
-		s, counts, skelgen_types_f2c(s, types, n), n, ranks)
+		s, counts, skelgen_types_f2c(s, types, n), n, ranks, flags)
 
 #endif

@@ -209,6 +209,7 @@ void skelgen_object_made(struct skelgen_stream *s, enum skelgen_comm_kind kind, 
 			 size_t bytes);
 void skelgen_handle_freed(uint64_t handle);
 void skelgen_type_freed(MPI_Datatype type);
+bool skelgen_contiguous(MPI_Datatype type);
 uint32_t skelgen_type_id(struct skelgen_stream *s, uint64_t handle, bool ask);
 uint32_t skelgen_op_code(uint64_t handle, bool ask);
 void skelgen_message_made(MPI_Message message, MPI_Comm comm, int source, int tag);

@@ -121,6 +121,7 @@ enum skelgen_shape_flags {
 	SKELGEN_SHAPE_VARIES_LIST = 0x20000, /* requests change from event to event */
 	SKELGEN_SHAPE_RELEASES = 0x40000,    /* Request_free: the list's requests are gone */
 	SKELGEN_SHAPE_OBJECT = 0x80000,      /* comm is the id of a window or a file */
+	SKELGEN_SHAPE_HOLES = 0x100000,      /* bytes of a vector do not lie in one piece */
 };
 
 /* Special values of peers and tags. */

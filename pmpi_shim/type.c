@@ -87,14 +87,27 @@ static enum skelgen_combiner combiner_of(MPI_Datatype type)
 	return SKELGEN_TYPE_OTHER;
 }
 
-/* Describe a datatype; types of equal content share an id. */
-static uint32_t add_type(MPI_Datatype type)
+/* Whether a type's bytes have no holes, also between elements. */
+bool skelgen_contiguous(MPI_Datatype type)
 {
 	MPI_Count size = 0;
 	MPI_Aint lower = 0;
 	MPI_Aint extent = 0;
 	MPI_Aint true_lower = 0;
 	MPI_Aint true_extent = 0;
+
+	pmpi.Type_size_x(type, &size);
+	pmpi.Type_get_extent(type, &lower, &extent);
+	pmpi.Type_get_true_extent(type, &true_lower, &true_extent);
+	return size == extent && lower == 0 && true_lower == 0 && true_extent == extent;
+}
+
+/* Describe a datatype; types of equal content share an id. */
+static uint32_t add_type(MPI_Datatype type)
+{
+	MPI_Count size = 0;
+	MPI_Aint lower = 0;
+	MPI_Aint extent = 0;
 	char name[MPI_MAX_OBJECT_NAME] = "";
 	int length = 0;
 	uint8_t payload[MPI_MAX_OBJECT_NAME + 80];
@@ -105,14 +118,12 @@ static uint32_t add_type(MPI_Datatype type)
 
 	pmpi.Type_size_x(type, &size);
 	pmpi.Type_get_extent(type, &lower, &extent);
-	pmpi.Type_get_true_extent(type, &true_lower, &true_extent);
 	pmpi.Type_get_name(type, name, &length);
 	p = skelgen_put_varint(p, (uint64_t)(size < 0 ? 0 : size));
 	p = skelgen_put_zigzag(p, lower);
 	p = skelgen_put_zigzag(p, extent);
 	p = skelgen_put_varint(p, combiner_of(type));
-	p = skelgen_put_varint(p, size == extent && lower == 0 && true_lower == 0 &&
-					  true_extent == extent);
+	p = skelgen_put_varint(p, skelgen_contiguous(type));
 	p = skelgen_put_string(p, name, (size_t)length);
 	for (uint8_t *q = payload; q < p; q++)
 		hash = skelgen_mix(hash, *q);

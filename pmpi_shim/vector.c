@@ -73,46 +73,56 @@ uint32_t skelgen_equal_counts(struct skelgen_stream *s, int64_t count, size_t n,
 	return skelgen_vector(s, numbers, used);
 }
 
-/* Bytes of `count` elements; runs of equal types are asked for once. */
-static int64_t bytes_of(MPI_Datatype type, int64_t count, MPI_Datatype *last, MPI_Count *size)
+/* What is known about the types of a vector: runs of equal ones are asked for once. */
+struct known {
+	MPI_Datatype last;
+	MPI_Count size;
+	bool holes; /* whether any of them has some */
+};
+
+static int64_t bytes_of(MPI_Datatype type, int64_t count, struct known *known)
 {
 	if (!count || type == mpi.datatype_null)
 		return 0;
-	if (type != *last) {
-		pmpi.Type_size_x(type, size);
-		*last = type;
+	if (type != known->last) {
+		pmpi.Type_size_x(type, &known->size);
+		known->holes |= !skelgen_contiguous(type);
+		known->last = type;
 	}
-	return count * *size;
+	return count * known->size;
 }
 
 uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const MPI_Datatype types[],
-			   size_t n, const int ranks[])
+			   size_t n, const int ranks[], uint32_t *flags)
 {
 	int64_t *numbers = scratch(s, n);
-	MPI_Datatype last = mpi.datatype_null;
-	MPI_Count size = 0;
+	struct known known = {.last = mpi.datatype_null};
 	size_t used = 0;
 
 	if (!numbers)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (!left_out(ranks, i))
-			numbers[used++] = bytes_of(types[i], counts[i], &last, &size);
+			numbers[used++] = bytes_of(types[i], counts[i], &known);
+	if (known.holes)
+		*flags |= SKELGEN_SHAPE_HOLES;
 	return skelgen_vector(s, numbers, used);
 }
 
 uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
-			     const MPI_Datatype types[], size_t n, const int ranks[])
+			     const MPI_Datatype types[], size_t n, const int ranks[],
+			     uint32_t *flags)
 {
 	int64_t *numbers = scratch(s, n);
-	MPI_Datatype last = mpi.datatype_null;
-	MPI_Count size = 0;
+	struct known known = {.last = mpi.datatype_null};
 	size_t used = 0;
 
 	if (!numbers)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (!left_out(ranks, i))
-			numbers[used++] = bytes_of(types[i], counts[i], &last, &size);
+			numbers[used++] = bytes_of(types[i], counts[i], &known);
+	if (known.holes)
+		*flags |= SKELGEN_SHAPE_HOLES;
 	return skelgen_vector(s, numbers, used);
 }

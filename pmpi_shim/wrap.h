@@ -22,24 +22,25 @@ struct skelgen_finalize {
 
 struct skelgen_view skelgen_view(MPI_Comm comm, bool succeeded);
 /*
- * Vectors of n counts, or of bytes. With `ranks` those of MPI_PROC_NULL are left out: nothing is
- * sent there.
+ * Vectors of n counts, or of bytes, where types with holes set a flag. With `ranks` those of
+ * MPI_PROC_NULL are left out: nothing is sent there.
  */
 uint32_t skelgen_counts_int(struct skelgen_stream *s, const int counts[], size_t n,
 			    const int ranks[]);
 uint32_t skelgen_counts_large(struct skelgen_stream *s, const MPI_Count counts[], size_t n,
 			      const int ranks[]);
 uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const MPI_Datatype types[],
-			   size_t n, const int ranks[]);
+			   size_t n, const int ranks[], uint32_t *flags);
 uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
-			     const MPI_Datatype types[], size_t n, const int ranks[]);
+			     const MPI_Datatype types[], size_t n, const int ranks[],
+			     uint32_t *flags);
 uint32_t skelgen_equal_counts(struct skelgen_stream *s, int64_t count, size_t n, const int ranks[]);
 #define skelgen_counts(s, counts, n, ranks)                                                 \
 	_Generic((counts), const int *: skelgen_counts_int, default: skelgen_counts_large)( \
 		s, counts, n, ranks)
-#define skelgen_counted_bytes(s, counts, types, n, ranks)                                 \
+#define skelgen_counted_bytes(s, counts, types, n, ranks, flags)                          \
 	_Generic((counts), const int *: skelgen_bytes_int, default: skelgen_bytes_large)( \
-		s, counts, types, n, ranks)
+		s, counts, types, n, ranks, flags)
 
 bool skelgen_init_begin(void);
 bool skelgen_init_done(int code);

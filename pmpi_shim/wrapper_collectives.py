@@ -75,7 +75,7 @@ def _vector(w: Wrapper, letter: str, n: str, ranks: str = "NULL") -> list[str]:
         number = f"skelgen_counts(s, {counts.name}, {n}, {ranks})"
         if types := f.get(f"types_{letter}"):
             both = f"{counts.name}, {types.name}"
-            number = f"skelgen_counted_bytes(s, {both}, {n}, {ranks})"
+            number = f"skelgen_counted_bytes(s, {both}, {n}, {ranks}, &call.flags)"
     else:
         count = f[f"count_{letter}"].name
         number = f"skelgen_equal_counts(s, {count}, {n}, {ranks})"

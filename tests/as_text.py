@@ -12,6 +12,7 @@ from typing import Any
 from skelgen.events import Communicator, Events, Kind, function_info
 from skelgen.events.functions import SENDING, TWO_SIDED
 from skelgen.events.types import (
+    HOLES,
     IN_PLACE,
     NO_COMMUNICATOR,
     NO_PEER,
@@ -82,8 +83,8 @@ def _call(events: Events, call: int) -> str:
     words.append(f"bytes={calls.size_bytes[call]}")
     words += [f"{key}={row[key]}" for key in ("op", "site") if row[key]]
     words.append(f"type={row['datatype_bytes']}")
-    if row["flags"] & IN_PLACE:
-        words.append("inplace")
+    flags = (("inplace", IN_PLACE), ("holes", HOLES))
+    words += [word for word, flag in flags if row["flags"] & flag]
     first, last = calls.age_first[calls.ages[call] :][:2]
     if last > first:
         words.append(f"ages={_numbers(calls.age_values[first:last])}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.skeleton import Plan
 from tests.plans import Builder, Do, Loop
@@ -95,6 +96,7 @@ def collectives() -> list[Do | Loop]:
         Do("MPI_Alltoallv", vectors=vectors(N)),
         Do("MPI_Alltoallv", vectors=vectors(N), in_place=True),
         Do("MPI_Alltoallw", vectors=vectors(N)),
+        *in_pieces(own),
         Do("MPI_Reduce", size=80, datatype=8, op=SUM, peer=3),
         Do("MPI_Allreduce", size=8, datatype=4, op=USER),
         Do("MPI_Allreduce", size=24, datatype=12, op=MAXLOC, in_place=True),
@@ -104,6 +106,28 @@ def collectives() -> list[Do | Loop]:
         Do("MPI_Reduce_scatter", vectors=equal_vectors(N), datatype=8, op=SUM),
         Do("MPI_Reduce_scatter_block", size=16, datatype=8, op=SUM),
         Do("MPI_Reduce_scatter_block", size=16, datatype=8, op=SUM, in_place=True),
+    ]
+
+
+def in_pieces(own: NDArray[np.float64]) -> list[Do | Loop]:
+    """Return collectives whose data has holes in memory."""
+    several = [
+        Do("MPI_Gatherv", size=own, peer=0, vectors=root_vectors(N, 1)),
+        Do("MPI_Scatterv", size=own, peer=0, vectors=root_vectors(N, 0)),
+        Do("MPI_Allgatherv", size=8, vectors=equal_vectors(N)),
+        Do("MPI_Alltoallv", vectors=vectors(N)),
+        Do("MPI_Alltoallw", vectors=vectors(N)),
+        Do("MPI_Alltoallw", vectors=vectors(N), in_place=True),
+        Do("MPI_Ialltoallw", vectors=vectors(N)),
+    ]
+    return [
+        Do("MPI_Bcast", size=100, datatype=20, peer=1, holes=True),
+        Do("MPI_Gather", size=24, datatype=6, peer=0, holes=True),
+        Do("MPI_Scatter", size=24, datatype=8, peer=2, holes=True),
+        Do("MPI_Allgather", size=40, datatype=8, holes=True),
+        Do("MPI_Alltoall", size=12, datatype=4, holes=True),
+        *[replace(do, datatype=8, holes=True) for do in several],
+        Do("MPI_Wait", ages=(1,)),
     ]
 
 

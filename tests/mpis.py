@@ -43,6 +43,12 @@ class TestMpi:
         )
         return int(done.stdout.split()[-1])
 
+    @cached_property
+    def version(self) -> str:
+        """What its launcher says about itself."""
+        line = [self.launcher[0], "--version"]
+        return subprocess.run(line, capture_output=True, text=True, check=True).stdout
+
     def run(self, ranks: int, *program: str) -> subprocess.CompletedProcess[str]:
         command = [*self.launcher, "-n", str(ranks), *program]
         return subprocess.run(

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from skelgen.events.types import IN_PLACE
+from skelgen.events.types import HOLES, IN_PLACE
 from tests.actor import Actor
 
 PLAIN = (
     "Barrier Bcast Reduce Allreduce Allgather Gather Scatter Alltoall Scan Exscan "
     "Reduce_scatter_block"
 ).split()
-_VECTOR = "Alltoallv Allgatherv Gatherv Scatterv".split()
+_VECTOR = "Alltoallv Alltoallw Allgatherv Gatherv Scatterv".split()
 _NEIGHBOURHOOD = (
     "Neighbor_alltoall Neighbor_alltoallv Neighbor_alltoallw Neighbor_allgather "
     "Neighbor_allgatherv"
@@ -73,6 +73,8 @@ class Collectives(Actor):
         ]
         if near:
             vectors = self._of_edges(function, comm)
+        if function not in ("Barrier", *_REDUCING):
+            self._in_pieces(given, vectors)
         name = {
             "": function,
             "I": f"I{function[0].lower()}{function[1:]}",
@@ -91,12 +93,20 @@ class Collectives(Actor):
 
         return run
 
+    def _in_pieces(self, given: dict[str, Any], of_ranks: list[dict[str, Any]]) -> None:
+        """Give data holes in memory: on all ranks, on some, or on none."""
+        some = self.rng.choice(((0,), (0,), (0, HOLES), (HOLES,)))
+        for own in of_ranks:
+            flags = self.rng.choice(some)
+            own["flags"] = given.get("flags", 0) | flags
+            own["datatype_bytes"] = self.rng.choice((4, 8)) if flags else 1
+
     def _vectors(
         self, function: str, matrix: list[list[int]], own: int, root: int
     ) -> dict[str, Any]:
         """Return the byte counts for each rank of a vector collective."""
         column = [row[0] for row in matrix]
-        if function == "Alltoallv":
+        if function in ("Alltoallv", "Alltoallw"):
             return {"sends": matrix[own], "receives": [row[own] for row in matrix]}
         if function == "Allgatherv":
             return {"size_bytes": column[own], "receives": column}

@@ -89,6 +89,12 @@ class FunctionInfo:
         return self.collective.startswith("Neighbor_")
 
     @property
+    def reduces(self) -> bool:
+        """Return whether the collective combines what the ranks contribute."""
+        words = ("reduce", "scan")
+        return any(word in self.collective.lower() for word in words)
+
+    @property
     def creates(self) -> bool:
         """Return whether a call creates a request, for requests are aged by it."""
         return self.extra_request or self.kind in _CREATING

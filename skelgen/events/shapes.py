@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -145,6 +146,8 @@ def interpret(
     rows["op"] = np.minimum(raw["op"], _LARGEST)
     element = np.where(raw["type_a"] != 0, raw["bytes_a"], raw["bytes_b"])
     rows["datatype_bytes"] = np.where(element > _LARGEST, 1, element)
+    for row in np.flatnonzero(flagged(raw, "HOLES")).tolist():
+        rows["datatype_bytes"][row] = _common_bytes(file, raw[row])
     sites = {n: names.site(site) for n, site in file.definitions.sites.items()}
     rows["site"] = _mapped(raw["site"], sites, 0)
     return FileShapes(
@@ -176,8 +179,32 @@ def _with_holes(file: RankFile, infos: list[FunctionInfo]) -> NDArray[np.bool_]:
     raw = file.shapes
     found: NDArray[np.bool_] = np.isin(raw["type_a"], holed)
     found |= np.isin(raw["type_b"], holed)
-    found &= np.array([info.kind in (*SENDING, *RECEIVING) for info in infos], bool)
+    found |= flagged(raw, "HOLES")
+    kinds = (*SENDING, *RECEIVING, *COLLECTIVES)
+    found &= np.array([i.kind in kinds and not i.reduces for i in infos], bool)
     return found
+
+
+def _common_bytes(file: RankFile, shape: np.void) -> int:
+    """Return a size that all parts are multiples of, in calls with a type for each.
+
+    Parameters
+    ----------
+    file : RankFile
+    shape : void
+        Whose vectors are those of its first call; they count bytes.
+
+    Returns
+    -------
+    int
+        Up to 8 [bytes]: the pieces of memory between the holes.
+    """
+    common, ragged = 8, file.definitions.vectors
+    for number in (int(shape["vector_a"]), int(shape["vector_b"])):
+        if number:
+            first, end = ragged.first[number - 1 : number + 1].tolist()
+            common = math.gcd(common, *ragged.values[first:end].tolist())
+    return common
 
 
 def _functions(file: RankFile) -> list[str]:

@@ -139,7 +139,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
     }
 
     def filled() -> str:
-        uses = Uses.of("\n".join(lines), joined, tables)
+        uses = Uses.of("\n".join(lines), joined, tables, signature.families)
         return fill("skeleton.c.j2", uses=uses, **values)
 
     text = filled()

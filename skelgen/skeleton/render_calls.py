@@ -15,6 +15,7 @@ from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
     created,
+    datatype,
     peer,
     received,
     sent,
@@ -83,7 +84,7 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     arguments = [
         outgoing,
         size(around, step, step.block_bytes),
-        _datatype(step),
+        datatype(step),
         peer(around, step),
         str(max(step.tag, 0)),
         f"{around.group(step).name}.comm",
@@ -93,11 +94,6 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     elif step.kind is Kind.RECEIVE:
         arguments.append("MPI_STATUS_IGNORE")
     return [call(depth, _message_name(step), arguments)]
-
-
-def _datatype(step: Step) -> str:
-    """Return bytes, or blocks with holes between them as the application's type has."""
-    return f"holes_{step.block_bytes}" if step.holes else "MPI_BYTE"
 
 
 def _message_name(step: Step) -> str:
@@ -121,7 +117,7 @@ def _message_name(step: Step) -> str:
 
 def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
     step = around.routine.steps[index]
-    datatype, block = _datatype(step), step.block_bytes
+    kind, block = datatype(step), step.block_bytes
     count = size(around, step, block)
     capacity = str(-(-max(place.capacity_bytes for place in step.everywhere) // block))
     to = [
@@ -138,10 +134,10 @@ def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
     incoming = received(around, index)
     # Replacing takes one count for both directions.
     if step.function.endswith("_replace") and count == capacity:
-        arguments = [incoming, count, datatype, *to, *source, *end]
+        arguments = [incoming, count, kind, *to, *source, *end]
         return [call(depth, f"{name}_replace", arguments)]
-    outgoing = [sent(around, index), count, datatype, *to]
-    arguments = [*outgoing, incoming, capacity, datatype, *source, *end]
+    outgoing = [sent(around, index), count, kind, *to]
+    arguments = [*outgoing, incoming, capacity, kind, *source, *end]
     return [call(depth, name, arguments)]
 
 

@@ -13,19 +13,12 @@ from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
     created,
+    datatype,
     received,
     sent,
     size,
 )
 
-_REDUCTIONS = {
-    "Reduce",
-    "Allreduce",
-    "Scan",
-    "Exscan",
-    "Reduce_scatter",
-    "Reduce_scatter_block",
-}
 _COUNTS_SENT = {"Scatterv", "Alltoallv", "Alltoallw"}
 _COUNTS_RECEIVED = {"Gatherv", "Allgatherv", "Alltoallv", "Alltoallw"}
 
@@ -34,7 +27,7 @@ def collective_call(around: Surroundings, index: int, depth: int) -> list[Statem
     """Write a collective, blocking, nonblocking or persistent."""
     step = around.routine.steps[index]
     kind = step.info.collective
-    if kind in _REDUCTIONS:
+    if step.info.reduces:
         arguments = _reduction(around, index)
     elif kind == "Barrier":
         arguments = []
@@ -53,11 +46,8 @@ def collective_call(around: Surroundings, index: int, depth: int) -> list[Statem
 
 
 def _name(step: Step) -> str:
-    """Return the function that repeats a collective.
-
-    All types are bytes, and all neighbours have counts of their own.
-    """
-    name = step.function.replace("lltoallw", "lltoallv")
+    """Return the function that repeats a collective, with counts for all neighbours."""
+    name = step.function
     if step.info.neighbourhood and not step.info.collective.endswith(("v", "w")):
         head, end = name.removesuffix("_init"), "_init" * name.endswith("_init")
         return f"{head}v{end}"
@@ -68,17 +58,17 @@ def _data(around: Surroundings, index: int) -> list[str]:
     """Return the arguments of a collective that moves data."""
     step = around.routine.steps[index]
     kind = step.info.collective
-    incoming, count = received(around, index), size(around, step)
+    incoming, count = received(around, index), size(around, step, step.block_bytes)
     if kind == "Bcast":
-        return [incoming, count, "MPI_BYTE"]
-    send = [sent(around, index), count, "MPI_BYTE"]
-    receive = [incoming, count, "MPI_BYTE"]
+        return [incoming, count, datatype(step)]
+    send = [sent(around, index), count, datatype(step)]
+    receive = [incoming, count, datatype(step)]
     if kind == "Allgatherv":
         send[1] = around.tables.quantity("size", [_own(around, index)], [1])
     if kind in _COUNTS_SENT:
-        send[1:2] = _counts(around, step.to, "to")
+        send[1:] = _counts(around, step, "to")
     if kind in _COUNTS_RECEIVED:
-        receive[1:2] = _counts(around, step.of, "of")
+        receive[1:] = _counts(around, step, "of")
     if kind in ("Scatter", "Scatterv"):
         receive[0] = _in_place(around, index, receive[0])
     else:
@@ -90,39 +80,56 @@ def _neighbourhood(around: Surroundings, index: int) -> list[str]:
     """Return the arguments of a collective with a count for each neighbour."""
     step = around.routine.steps[index]
     if step.info.collective in SENT_TO_ALL:
-        count = step.to.max(axis=1, initial=0)[:, None].astype(float)
-        to = [around.tables.quantity("size", [count], [1])]
+        count = step.to.max(axis=1, initial=0)[:, None] // step.block_bytes
+        to = [around.tables.quantity("size", [count.astype(float)], [1])]
+        to.append(datatype(step))
     else:
-        to = _counts(around, step.to, "to")
-    send = [sent(around, index), *to, "MPI_BYTE"]
-    return [*send, received(around, index), *_counts(around, step.of, "of"), "MPI_BYTE"]
+        to = _counts(around, step, "to")
+    send = [sent(around, index), *to]
+    return [*send, received(around, index), *_counts(around, step, "of")]
 
 
 def _own(around: Surroundings, index: int) -> NDArray[np.float64]:
     """Return what each rank contributes to a vector that all of them receive."""
     step = around.routine.steps[index]
     places = [around.group(step).place(rank)[0] for rank in around.routine.ranks]
-    return step.of[np.arange(len(places)), places][:, None].astype(float)
+    own = step.of[np.arange(len(places)), places][:, None]
+    return np.asarray(own // step.block_bytes, np.float64)
 
 
-def _counts(around: Surroundings, bytes_: NDArray[np.int64], stem: str) -> list[str]:
-    """Return counts and displacements for each rank of the communicator.
+def _counts(around: Surroundings, step: Step, side: str) -> list[str]:
+    """Return counts, displacements and type or types for each rank or neighbour.
 
     Where there are none (of a rank that is not the root, or without neighbours) Open
     MPI refuses NULL all the same.
+
+    Parameters
+    ----------
+    around : Surroundings
+    step : Step
+    side : str
+        What the step sends `to` each of them, or receives `of` each.
     """
-    if not bytes_.size:
-        return [around.tables.constant("int", "zero", np.zeros(1))] * 2
-    begin = np.cumsum(bytes_, axis=1) - bytes_
-    return [_by_row(around, bytes_, stem), _by_row(around, begin, f"{stem}_at")]
+    counts = (step.to if side == "to" else step.of) // step.block_bytes
+    counts = counts if counts.size else np.zeros((len(counts), 1), np.int64)
+    begin = np.cumsum(counts, axis=1) - counts
+    types, kind = datatype(step), "int"
+    if step.typed:  # whose displacements are bytes
+        begin = begin * (2 * step.block_bytes if step.holes else 1)
+        types = f"each_{types}"
+        kind = "MPI_Aint" if step.info.neighbourhood else "int"
+    words = [_by_row(around, counts, side)]
+    return [*words, _by_row(around, begin, f"{side}_at", kind), types]
 
 
-def _by_row(around: Surroundings, values: NDArray[np.int64], stem: str) -> str:
+def _by_row(
+    around: Surroundings, values: NDArray[np.int64], stem: str, kind: str = "int"
+) -> str:
     table = values.astype(float)
     if (values == values[:1]).all():
-        return around.tables.constant("int", stem, table[0])
+        return around.tables.constant(kind, stem, table[0])
     around.tables.by_row = True
-    return f"{around.tables.constant('int', stem, table)}[row]"
+    return f"{around.tables.constant(kind, stem, table)}[row]"
 
 
 def _in_place(around: Surroundings, index: int, place: str) -> str:

@@ -75,7 +75,7 @@ class Memory:
 
 
 def extent(step: Step, group_size: int) -> Extent:
-    """Return the memory that a step needs.
+    """Return the memory that a step needs, at least a byte, for its text names it.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def extent(step: Step, group_size: int) -> Extent:
     group_size : int
         Ranks of the largest communicator of its family.
     """
-    size = max(int(place.size_bytes.max()) for place in step.everywhere)
-    capacity = max(place.capacity_bytes for place in step.everywhere)
+    size = max(1, *(int(place.size_bytes.max()) for place in step.everywhere))
+    capacity = max(1, *(place.capacity_bytes for place in step.everywhere))
     if step.kind in TWO_SIDED:
         found = Extent(size, capacity)
     elif step.sends:
@@ -135,9 +135,9 @@ def _collective_extent(step: Step, name: str, size: int, ranks: int) -> Extent:
         to = int(step.to.sum(axis=1).max()) if step.to.size else 0
         of = int(step.of.sum(axis=1).max()) if step.of.size else 0
         if name in SENT_TO_ALL:
-            return Extent(int(step.to.max(initial=0)), of)
+            return Extent(max(1, int(step.to.max(initial=0))), max(1, of))
         if name == "Reduce_scatter":
-            return Extent(of, of)
+            return Extent(max(1, of), max(1, of))
         return Extent(max(size, to), max(size, of))
     unit = reduction(step.op, step.datatype_bytes)
     size = -(-size // unit.size_bytes) * unit.extent_bytes if step.op else size

@@ -158,10 +158,23 @@ class Step:
 
     @property
     def block_bytes(self) -> int:
-        """Return the size of the pieces of its message in memory [bytes]."""
+        """Return the size of the pieces of its message in memory [bytes].
+
+        All participants of a collective must mean the same bytes, whatever their types.
+        """
         if not self.holes:
             return 1
-        return next(size for size in (8, 4, 2, 1) if self.datatype_bytes % size == 0)
+        block = math.gcd(8, self.datatype_bytes)
+        if self.kind in COLLECTIVES:
+            for at in self.everywhere:
+                for sizes in (at.size_bytes, at.to, at.of):
+                    block = math.gcd(block, int(np.gcd.reduce(sizes, axis=None)))
+        return block
+
+    @property
+    def typed(self) -> bool:
+        """Return whether it takes a type for each rank or neighbour."""
+        return self.info.collective in ("Alltoallw", "Neighbor_alltoallw")
 
     @property
     def on_window(self) -> bool:
@@ -225,6 +238,7 @@ def join_step(
     with_peer, both = info.kind in _PEERS, info.kind in TWO_SIDED
     sizes = rows.of([op.size_bytes.values for op in operations])
     vectors = rows.of([op.vectors for op in operations])
+    to, of = _vectors(vectors, 0), _vectors(vectors, 1)
     return Step(
         function=plan.functions[symbol["function"]].removesuffix("_c"),
         info=info,
@@ -237,8 +251,8 @@ def join_step(
         site=int(symbol["site"]),
         ages=first.ages,
         occurrences=max(op.occurrences for op in operations),
-        in_place=rows.each([bool(of & IN_PLACE) for of in flags]),
-        holes=any(of & HOLES for of in flags),
+        in_place=rows.each([bool(one & IN_PLACE) for one in flags]),
+        holes=any(one & HOLES for one in flags) and _fits(to, of),
         present=rows.each(present),
         peer=rows.whole([_peers(op, plan) for op in operations if with_peer]),
         peer2=rows.whole([_constant(op, plan, "peer2") for op in operations if both]),
@@ -246,8 +260,8 @@ def join_step(
         call_us=float(np.mean([_call_us(plan, op) for op in operations])),
         size_bytes=_sizes(sizes, info, unit),
         capacity_bytes=max(int(op.receive_bytes.max()) for op in operations),
-        to=_vectors(vectors, 0),
-        of=_vectors(vectors, 1),
+        to=to,
+        of=of,
         partners=tuple(first.peers.tolist()) if info.kind in WITH_PARTNERS else (),
     )
 
@@ -308,6 +322,11 @@ def _constant(operation: Operation, plan: Plan, column: str) -> NDArray[np.float
     value = int(plan.symbols[operation.symbol][column])
     ranks = len(operation.compute_ns.values)
     return np.full((ranks, 1), PROC_NULL if value == NO_PEER else value, np.float64)
+
+
+def _fits(*parts: NDArray[np.int64]) -> bool:
+    """Return whether parts with holes as wide reach no further than an int does."""
+    return all(2 * int(one.sum(axis=1).max(initial=0)) < 2**31 for one in parts)
 
 
 def _vectors(vectors: NDArray[np.float64], side: int) -> NDArray[np.int64]:

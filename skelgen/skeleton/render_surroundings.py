@@ -80,6 +80,11 @@ def _place(area: str, offset: int) -> str:
     return f"{area} + {offset}" if offset else area
 
 
+def datatype(step: Step) -> str:
+    """Return bytes, or blocks with holes between them as the application's type has."""
+    return f"holes_{step.block_bytes}" if step.holes else "MPI_BYTE"
+
+
 def size(around: Surroundings, step: Step, unit: int = 1) -> str:
     """Write a call's count in units of some bytes."""
     sizes = [-(-place.size_bytes // unit) for place in step.everywhere]

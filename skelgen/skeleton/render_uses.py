@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from skelgen.signature import Family
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_tables import Tables
@@ -55,6 +56,20 @@ def _rings(text: str, steps: Sequence[Step]) -> Iterator[Ring]:
         yield Ring(False, max(ages))
 
 
+def _parts(step: Step, families: Sequence[Family]) -> int:
+    """Return how many types a call takes.
+
+    Open MPI 4.1 looks at one for each neighbour in collectives of a topology that are
+    not about its neighbours, too, and there may be more of them than ranks.
+    """
+    if not step.typed:
+        return 0
+    family = families[step.family]
+    around = (*family.sources, *family.destinations)
+    near = [len(of) for instance in around for of in instance]
+    return max(1, int(step.to.shape[1]), int(step.of.shape[1]), *near)
+
+
 @dataclass(frozen=True, slots=True)
 class Uses:
     """Which helpers the text needs; an unused one would be a warning.
@@ -70,6 +85,10 @@ class Uses:
         For requests that are looked up by age.
     holes : tuple of int
         Sizes of the blocks of messages with holes between them [bytes].
+    each : tuple of str
+        Types of which a call takes one for each rank or neighbour: ``MPI_BYTE``.
+    parts : int
+        The most ranks or neighbours that such a call has.
     """
 
     compute: bool
@@ -91,9 +110,17 @@ class Uses:
     most: int
     rings: tuple[Ring, ...]
     holes: tuple[int, ...]
+    each: tuple[str, ...]
+    parts: int
 
     @classmethod
-    def of(cls, text: str, joined: Sequence[Routine], tables: Tables) -> Uses:
+    def of(
+        cls,
+        text: str,
+        joined: Sequence[Routine],
+        tables: Tables,
+        families: Sequence[Family],
+    ) -> Uses:
         """Find the helpers that a text calls."""
         steps = [step for routine in joined for step in routine.steps]
         left = any(routine.lifetimes.left for routine in joined)
@@ -117,4 +144,6 @@ class Uses:
             most=max((len(step.ages) for step in steps), default=0),
             rings=tuple(_rings(text, steps)),
             holes=tuple(sorted({step.block_bytes for step in steps if step.holes})),
+            each=tuple(sorted(set(re.findall(r"\beach_(\w+)", text)))),
+            parts=max(_parts(step, families) for step in steps) if steps else 0,
         )

@@ -68,7 +68,7 @@ def vector_blocks(
             for node in members.tolist()
         }
     blocks = _rounded(_one_vector(nodes, members, size, values), unit)
-    reduces = "reduce" in name.lower()
+    reduces = nodes.info(int(members[0])).reduces
     for node in members.tolist():
         own = blocks.sum() if reduces else blocks[nodes.own(node)]
         values[node] = np.array([own])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 from pathlib import Path
 
@@ -32,8 +33,17 @@ pytestmark = [
 ]
 
 
-def drawn(rng: random.Random, standard: int) -> Signature:
-    return build(random_program(rng, calls=300, standard=standard)).signature
+def drawn(rng: random.Random, mpi: TestMpi) -> Signature:
+    """Draw a program that makes calls, and none that its MPI cannot."""
+    while True:
+        program = random_program(rng, calls=300, standard=mpi.standard)
+        signature = build(program).signature
+        # MPICH 4.0 ends at the second start of this one on four ranks and more.
+        broken = re.search(r"Version: +4\.0", mpi.version)
+        if broken and "MPI_Scatter_init" in signature.functions:
+            continue
+        if any(group.count.sum() for group in signature.groups):
+            return signature
 
 
 @pytest.mark.parametrize("seed", range(PROGRAMS))
@@ -44,9 +54,7 @@ def test_a_skeleton_of_a_random_program_runs_to_its_end(
     # MPI_Compare_and_swap of Open MPI 4.1 crashes over shared memory: ompi#11349.
     monkeypatch.setenv("OMPI_MCA_osc", "^rdma")
     rng = random.Random(1000 + PROGRAMS * MPIS.index(mpi) + seed)
-    signature = drawn(rng, mpi.standard)
-    while not any(group.count.sum() for group in signature.groups):
-        signature = drawn(rng, mpi.standard)
+    signature = drawn(rng, mpi)
     try:
         made = plan(signature, rng.choice((1.2, 2, 5)))
     except UsageError:  # too short for this K

@@ -96,7 +96,8 @@ def test_a_halo_exchange_on_a_grid_becomes_a_skeleton(
     )
     assert signature.dropped == ()
     text = skeleton_of(signature, mpi, tmp_path)
-    assert "MPI_Neighbor_alltoallv(out" in text
+    assert "MPI_Neighbor_alltoallw(out" in text
+    assert "each_holes_8[i] = holes_8;" in text  # a column of a matrix
     assert "MPI_Dist_graph_create_adjacent(" in text
     assert re.search(r"\{2, 2, 1, -1\}", text)
 

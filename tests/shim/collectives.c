@@ -28,6 +28,24 @@ static void in_place(void)
 	add(a, 2 * size);
 }
 
+/* Every second number of `a` to every second one of `b`, all to all. */
+static void in_pieces(const int a[], const int counts[], int b[])
+{
+	int at[MOST], end = 0;
+	MPI_Datatype apart, types[MOST];
+
+	MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &apart);
+	MPI_Type_commit(&apart);
+	for (int i = 0; i < size; i++) {
+		types[i] = i ? apart : MPI_INT;
+		at[i] = end;
+		end += 2 * counts[i] * (int)sizeof(int);
+	}
+	MPI_Alltoallw(a, counts, at, types, b, counts, at, types, MPI_COMM_WORLD);
+	MPI_Type_free(&apart);
+	add(b, end / (int)sizeof(int));
+}
+
 static void vectors(void)
 {
 	int counts[MOST], displacements[MOST], recv_counts[MOST], recv_displacements[MOST];
@@ -51,6 +69,7 @@ static void vectors(void)
 	add(b, 6);
 	MPI_Alltoallw(a, counts, bytes, types, b, recv_counts, byte_displacements, types,
 		      MPI_COMM_WORLD);
+	in_pieces(a, counts, b);
 	for (int i = 0; i < size; i++)
 		recv_counts[i] = i + 1, recv_displacements[i] = i * (i + 1) / 2;
 	MPI_Gatherv(a, rank + 1, MPI_INT, b, recv_counts, recv_displacements, MPI_INT, 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.shim.conftest import Record, Run
-from tests.shim.reader import HAS_A, HAS_B, IN_PLACE, Event
+from tests.shim.reader import HAS_A, HAS_B, HOLES, IN_PLACE, Event
 
 pytestmark = pytest.mark.mpi
 
@@ -45,7 +45,9 @@ def test_count_vectors_are_recorded_on_both_sides(run: Run) -> None:
         counts = [rank, rank + 1, rank + 2]
         assert trace.of("Alltoallv")[0].vectors == (counts, counts)
         number_bytes = [4 * n for n in counts]
-        assert trace.of("Alltoallw")[0].vectors == (number_bytes, number_bytes)
+        whole, in_pieces = trace.of("Alltoallw")
+        assert whole.vectors == in_pieces.vectors == (number_bytes, number_bytes)
+        assert in_pieces.has(HOLES) and not whole.has(HOLES)
         at_root = [1, 2, 3] if rank == 1 else None
         gather, scatter = trace.of("Gatherv")[0], trace.of("Scatterv")[0]
         assert gather.vectors == (None, at_root)

@@ -309,7 +309,12 @@ def test_size_is_that_of_the_side_that_counts(tmp_path, function, values, size):
 
 @pytest.mark.parametrize(
     ("function", "holes", "expected"),
-    [("Send", True, HOLES), ("Send", False, 0), ("Allreduce", True, 0)],
+    [
+        ("Send", True, HOLES),
+        ("Send", False, 0),
+        ("Allgather", True, HOLES),
+        ("Allreduce", True, 0),
+    ],
 )
 def test_messages_that_do_not_lie_in_one_piece_are_known(
     tmp_path, function, holes, expected
@@ -360,6 +365,24 @@ def test_alltoallw_counts_bytes(tmp_path):
     calls = collected(tmp_path, writer).calls
     assert [side.tolist() for side in calls.vectors[0]] == [A, B]
     assert calls.size_bytes.tolist() == [6]
+
+
+@pytest.mark.parametrize(
+    ("sent", "received", "common"),
+    [([16, 0, 800], [8, 8, 8], 8), ([12, 4, 0], [8, 8, 8], 4), ([3, 8, 8], [8], 1)],
+)
+def test_parts_of_alltoallw_that_have_holes_consist_of_what_divides_them(
+    tmp_path, sent, received, common
+):
+    writer = begun(0, 3)
+    words = {"vector_a": sent, "vector_b": received}
+    writer.event("MPI_Alltoallw", 1, 1, flags="HOLES", **words)
+    writer.event("MPI_Alltoallw", 1, 1, **words)
+    calls = collected(tmp_path, writer).calls
+    first, second = named(calls, 0), named(calls, 1)
+    assert (first["flags"], first["datatype_bytes"]) == (HOLES, common)
+    assert second["flags"] == 0
+    assert calls.size_bytes.tolist() == 2 * [sum(sent)]
 
 
 def test_gatherv_outside_the_root_has_no_vector(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +19,7 @@ from skelgen.skeleton.render import render
 from skelgen.skeleton.types import Operation, Plan
 from tests.builders import calls, events
 from tests.plans import CALIBRATION
-from tests.random_programs import random_program
 from tests.skeletons import signature
-from tests.summaries import build
 
 RING = """
     comm ring members=0,1,2 kind=cart sources=2,1;0,2;1,0 destinations=2,1;0,2;1,0
@@ -291,7 +289,17 @@ def test_polls_for_partitions_are_waiting() -> None:
 
 def test_a_rank_without_neighbours_passes_lists_all_the_same() -> None:
     """Open MPI refuses NULL for the counts of nobody."""
-    random_one = random_program(random.Random(1112), calls=300, standard=3)
-    text = text_of(plan(build(random_one).signature, 5))
-    assert "MPI_Neighbor_allgatherv" in text
-    assert "NULL, NULL" not in text
+    known = signature("""
+        comm pair members=0,1,2 kind=dist_graph sources=1;0;- destinations=1;0;-
+        rank 0,1
+          Neighbor_allgatherv comm=pair bytes=8 type=8 sends=8 receives=8
+          Neighbor_alltoallw comm=pair bytes=8 type=8 holes sends=8 receives=8
+        rank 2
+          Neighbor_allgatherv comm=pair bytes=0 sends= receives=
+          Neighbor_alltoallw comm=pair bytes=0 sends= receives=
+    """)
+    text = text_of(plan(known, 1.01))
+    assert text.count("MPI_Neighbor_allgatherv(") == 2  # of those two and of rank 2
+    for types in ("each_MPI_BYTE", "each_holes_8"):
+        assert re.search(rf"MPI_Neighbor_alltoallw\(.*, \w+, to_at_3, {types}", text)
+    assert "= {0};" in text and "NULL, NULL" not in text

@@ -166,6 +166,44 @@ def test_messages_that_are_gathered_in_memory_have_holes_there() -> None:
     assert "holes_2 = with_holes(2);" in text and "holes_8 = with_holes(8);" in text
 
 
+def test_messages_of_no_bytes_have_a_place() -> None:
+    build = Builder(2)
+    build.program([0], Do("MPI_Send", size=0, peer=1, tag=1))
+    build.program([1], Do("MPI_Recv", size=0, peer=1, tag=1))
+    text = source(build)
+    assert "MPI_Send(out, 0, " in text and "MPI_Recv(in, 0, " in text
+    assert "static char *out;" in text and "static char *in;" in text
+
+
+def test_collectives_are_gathered_in_memory_like_messages() -> None:
+    vectors = np.full((2, 2, 2), 24.0)
+    bcast = Do("MPI_Bcast", size=40, datatype=20, peer=0, holes=True)
+    calls = [
+        bcast,
+        Do("MPI_Alltoallv", datatype=8, vectors=vectors, holes=True),
+        Do("MPI_Alltoallw", datatype=8, vectors=vectors, holes=True),
+        Do("MPI_Alltoallw", vectors=vectors),
+        replace(bcast, size=42),  # as others that take part may have averaged
+    ]
+    text = source(Builder(2).program([0, 1], *calls))
+    assert "MPI_Bcast(in, 10, holes_4, 0, " in text
+    assert re.search(r"MPI_Bcast\(in \+ \d+, 21, holes_2, 0, ", text)
+    shared, apart, whole = "{3, 3}", "{0, 48}", "{0, 24}"
+    assert f"] = {shared};" in text and f"] = {apart};" in text
+    assert re.search(r"MPI_Alltoallv\(out, to_0, to_at_1, holes_8, in \+", text)
+    assert re.search(r"MPI_Alltoallw\(out.*, to_0, to_at_2, each_holes_8, in", text)
+    assert re.search(r"MPI_Alltoallw\(out.*, to_\d, to_at_\d, each_MPI_BYTE, in", text)
+    assert f"] = {whole};" in text
+    assert "each_MPI_BYTE[i] = MPI_BYTE;" in text
+    assert "out = touched(" in text
+
+
+def test_parts_that_an_int_cannot_place_are_sent_in_one_piece() -> None:
+    vectors = np.full((2, 2, 2), float(1 << 29))
+    far = Do("MPI_Alltoallw", datatype=8, vectors=vectors, holes=True)
+    assert "each_MPI_BYTE" in source(Builder(2).program([0, 1], far))
+
+
 def test_communicators_have_formulas_where_there_are_some() -> None:
     build = Builder(6)
     rows = build.family("split", (0, 1, 2), (3, 4, 5))

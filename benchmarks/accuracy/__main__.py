@@ -233,6 +233,7 @@ def main() -> int:
         if options.what == "run":
             return _run(options)
         results = read_all(options.results)
+        known = read_applications(options.applications, [])
     except TestbedError as error:
         tell(f"accuracy: {error}")
         return 4
@@ -242,7 +243,8 @@ def main() -> int:
     if not results.measured:
         tell(f"accuracy: {options.results} holds no runs yet")
         return 3
-    for path in write(results, options.output):
+    launchers = {one.name: one.mpi for one in known}
+    for path in write(results, options.output, launchers):
         print(path)
     return 0
 

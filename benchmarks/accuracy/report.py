@@ -122,6 +122,37 @@ def _spread(found: Sequence[Judgement]) -> str:
     return table(head.split(", "), rows)
 
 
+def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
+    """Write errors of ours by the MPI of the applications."""
+    ours = [one for one in found if one.method == SKELETON]
+    rows = []
+    for mpi in dict.fromkeys(mpis.get(one.application, "") for one in ours):
+        group = [one for one in ours if mpis.get(one.application, "") == mpi]
+        long = _sizes(one for one in group if one.length_s >= LONG_S)
+        held = [float(one.held) for one in group if one.held is not None]
+        rows.append(
+            [
+                mpi or "unknown",
+                ", ".join(dict.fromkeys(one.application for one in group)),
+                _percent(long),
+                f"{100 * float(np.quantile(long, 0.9)):.1f} %" if long else "-",
+                _percent(_sizes(one for one in group if one.length_s < LONG_S)),
+                f"{100 * statistics.fmean(held):.0f} %" if held else "-",
+            ]
+        )
+    long_ones = f"{LONG_S:g} s and more"
+    head = f"MPI; applications; {long_ones}; 90th percentile; shorter; interval held"
+    return table(head.split("; "), rows)
+
+
+def _mpis(results: Results, launchers: Mapping[str, str]) -> dict[str, str]:
+    """Return the MPI of each application, as the runs state it."""
+    titles: dict[str, str] = {}
+    for facts in results.provenance:
+        titles |= facts.get("mpi", {})
+    return {name: titles.get(launcher, "") for name, launcher in launchers.items()}
+
+
 def _large(found: Sequence[Judgement], causes: Mapping[str, str]) -> str:
     """List large errors of ours with the cause found for them."""
     rows = [
@@ -221,7 +252,9 @@ def _causes(path: Path) -> dict[str, str]:
     return (yaml.safe_load(path.read_text()) or {}) if path.exists() else {}
 
 
-def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+def sections(
+    results: Results, causes: Mapping[str, str], launchers: Mapping[str, str]
+) -> tuple[dict[str, str], ...]:
     """Return all tables, and all figures, by the names that the page gives them."""
     everything = judge(results, np.random.default_rng(1))
     found = [one for one in everything if not one.alone]
@@ -236,6 +269,7 @@ def sections(results: Results, causes: Mapping[str, str]) -> tuple[dict[str, str
     tables = {
         "goals": table(["what", "goal", "measured", "met"], goals(found, sixth)),
         "spread": _spread(found),
+        "by_mpi": _by_mpi(found, _mpis(results, launchers)),
         "by_application": _by(found, lambda one: one.application, "application"),
         "by_scenario": _by(found, lambda one: one.scenario, "scenario"),
         "sixth": _by(sixth, lambda one: one.application, "application"),
@@ -279,9 +313,17 @@ def _shortest(found: Sequence[Judgement]) -> list[Judgement]:
     return [one for one in found if one.length_s == shortest[one.method]]
 
 
-def write(results: Results, folder: Path) -> list[Path]:
-    """Write accuracy.md and its figures into a folder; return their paths."""
-    tables, figures = sections(results, _causes(HERE / "causes.yaml"))
+def write(results: Results, folder: Path, launchers: Mapping[str, str]) -> list[Path]:
+    """Write accuracy.md and its figures into a folder; return their paths.
+
+    Parameters
+    ----------
+    results : Results
+    folder : Path
+    launchers : mapping of str to str
+        Of each application, as in applications.yaml.
+    """
+    tables, figures = sections(results, _causes(HERE / "causes.yaml"), launchers)
     environment = Environment(
         loader=FileSystemLoader(HERE),
         undefined=StrictUndefined,

@@ -82,7 +82,7 @@ def judged(of: Results, method: str) -> list[Judgement]:
 
 
 def page(of: Results, folder: Path) -> str:
-    paths = write(of, folder)
+    paths = write(of, folder, {"a": "mpirun", "b": "mpirun.openmpi"})
     assert paths[0] == folder / "accuracy.md"
     for path in paths[1:]:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
@@ -178,6 +178,15 @@ class TestReport:
         assert made[0].results == ROOT / made[1].results
         assert ROOT / "docs" not in made[0].results.parents
         assert made[1].output == Path("build/accuracy")
+
+    def test_errors_are_told_by_the_mpi_of_the_applications(
+        self, tmp_path: Path
+    ) -> None:
+        calls = ({"mpi": {"mpirun": "MPICH 5", "mpirun.openmpi": "Open MPI 4"}},)
+        text = page(replace(TWO, provenance=calls), tmp_path)
+        assert "| MPICH 5 | a | 10.0 % | 10.0 % | - | 0 % |" in text
+        assert "| Open MPI 4 | b | 0.0 % | 0.0 % | - | 100 % |" in text
+        assert "| unknown | a, b | 5.0 % |" in page(TWO, tmp_path)
 
     def test_skeletons_that_cannot_be_had_are_named_with_the_reason(
         self, tmp_path: Path

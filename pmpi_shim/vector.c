@@ -77,7 +77,7 @@ uint32_t skelgen_equal_counts(struct skelgen_stream *s, int64_t count, size_t n,
 struct known {
 	MPI_Datatype last;
 	MPI_Count size;
-	bool holes; /* whether any of them has some */
+	uint32_t *flags; /* of the call */
 };
 
 static int64_t bytes_of(MPI_Datatype type, int64_t count, struct known *known)
@@ -86,7 +86,8 @@ static int64_t bytes_of(MPI_Datatype type, int64_t count, struct known *known)
 		return 0;
 	if (type != known->last) {
 		pmpi.Type_size_x(type, &known->size);
-		known->holes |= !skelgen_contiguous(type);
+		if (!skelgen_contiguous(type))
+			*known->flags |= SKELGEN_SHAPE_HOLES;
 		known->last = type;
 	}
 	return count * known->size;
@@ -96,7 +97,7 @@ uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const M
 			   size_t n, const int ranks[], uint32_t *flags)
 {
 	int64_t *numbers = scratch(s, n);
-	struct known known = {.last = mpi.datatype_null};
+	struct known known = {.last = mpi.datatype_null, .flags = flags};
 	size_t used = 0;
 
 	if (!numbers)
@@ -104,8 +105,6 @@ uint32_t skelgen_bytes_int(struct skelgen_stream *s, const int counts[], const M
 	for (size_t i = 0; i < n; i++)
 		if (!left_out(ranks, i))
 			numbers[used++] = bytes_of(types[i], counts[i], &known);
-	if (known.holes)
-		*flags |= SKELGEN_SHAPE_HOLES;
 	return skelgen_vector(s, numbers, used);
 }
 
@@ -114,7 +113,7 @@ uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
 			     uint32_t *flags)
 {
 	int64_t *numbers = scratch(s, n);
-	struct known known = {.last = mpi.datatype_null};
+	struct known known = {.last = mpi.datatype_null, .flags = flags};
 	size_t used = 0;
 
 	if (!numbers)
@@ -122,7 +121,5 @@ uint32_t skelgen_bytes_large(struct skelgen_stream *s, const MPI_Count counts[],
 	for (size_t i = 0; i < n; i++)
 		if (!left_out(ranks, i))
 			numbers[used++] = bytes_of(types[i], counts[i], &known);
-	if (known.holes)
-		*flags |= SKELGEN_SHAPE_HOLES;
 	return skelgen_vector(s, numbers, used);
 }

@@ -45,6 +45,15 @@ def _percent(values: Sequence[float]) -> str:
     return f"{100 * statistics.fmean(values):.1f} %" if values else "-"
 
 
+def _ninth(values: Sequence[float]) -> str:
+    return f"{100 * float(np.quantile(values, 0.9)):.1f} %" if values else "-"
+
+
+def _held(found: Iterable[Judgement]) -> str:
+    held = [float(one.held) for one in found if one.held is not None]
+    return f"{100 * statistics.fmean(held):.0f} %" if held else "-"
+
+
 def _sizes(found: Iterable[Judgement]) -> list[float]:
     return [abs(one.error) for one in found]
 
@@ -103,16 +112,15 @@ def _spread(found: Sequence[Judgement]) -> str:
         if not group:
             continue
         sizes = _sizes(group)
-        held = [float(one.held) for one in group if one.held is not None]
         needed = [one.needed for one in group if one.needed is not None]
         rows.append(
             [
                 name,
                 str(len(group)),
                 _percent(sizes),
-                f"{100 * float(np.quantile(sizes, 0.9)):.1f} %",
+                _ninth(sizes),
                 f"{100 * max(sizes):.1f} %",
-                f"{100 * statistics.fmean(held):.0f} %" if held else "-",
+                _held(group),
                 f"{float(np.quantile(needed, 0.9)):.3f}" if needed else "-",
             ]
         )
@@ -129,15 +137,14 @@ def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
     for mpi in dict.fromkeys(mpis.get(one.application, "") for one in ours):
         group = [one for one in ours if mpis.get(one.application, "") == mpi]
         long = _sizes(one for one in group if one.length_s >= LONG_S)
-        held = [float(one.held) for one in group if one.held is not None]
         rows.append(
             [
                 mpi or "unknown",
                 ", ".join(dict.fromkeys(one.application for one in group)),
                 _percent(long),
-                f"{100 * float(np.quantile(long, 0.9)):.1f} %" if long else "-",
+                _ninth(long),
                 _percent(_sizes(one for one in group if one.length_s < LONG_S)),
-                f"{100 * statistics.fmean(held):.0f} %" if held else "-",
+                _held(group),
             ]
         )
     long_ones = f"{LONG_S:g} s and more"

@@ -43,8 +43,9 @@ _PATIENCE, _PATIENCE_S = 40.0, 30.0
 _ARITHMETIC = "100,0,0"
 #: A run that is disturbed each time is made so often.
 _ATTEMPTS = 3
-#: `skelgen mix` makes so many runs, and measures for some minutes besides [1, s].
-_RUNS_OF_MIX, _MIX_S = 3, 600.0
+#: `skelgen mix` runs the application so often under each of three conditions, and
+#: measures for some minutes besides [1, s].
+_RUNS_OF_MIX, _MIX_S = 3, 900.0
 
 #: Asked for its CPU time, Linux gives a rank's core to a competitor earlier.
 _UNDISTURBED = {"SKELGEN_CPU_TIME": "0"}
@@ -166,8 +167,9 @@ class Bench:
         if not (self._folder(one) / "run/mix.json").exists():
             launcher = launcher_of(one.installed_mpi())
             line = launcher.arguments(one.words(one.command), ranks=one.ranks)
-            limit_s = _RUNS_OF_MIX * self.limit_s + _MIX_S
-            self._command(["skelgen", "mix", "run", "--", *line], one, limit_s)
+            limit_s = 3 * _RUNS_OF_MIX * self.limit_s + _MIX_S
+            words = ["skelgen", "mix", "run", "--runs", str(_RUNS_OF_MIX), "--", *line]
+            self._command(words, one, limit_s)
 
     def _trial(self, one: Application, scenario: Scenario, key: Key) -> None:
         """Make one run, again when it was disturbed; the least disturbed counts."""

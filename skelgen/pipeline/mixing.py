@@ -60,13 +60,21 @@ def fit_mix(
     facts = _facts(run, command)
     ranks = parse_command(command or facts.command).ranks or 1
     bench = Bench.of(str(reference_compiler(facts.mpi)), ranks)
-    progress.start("running the application beside competitors", 3 * runs)
-    wanted = _application(bench, facts, tuple(command), runs, progress)
-    progress.start("measuring computation beside them", len(WORKING_SETS) + 1)
-    parts = {}
-    for size_bytes in WORKING_SETS:
-        parts[size_bytes] = bench.parts(size_bytes)
+    steps = runs * (1 + len(WORKING_SETS))
+    progress.start("running application and parts beside competitors", steps)
+    applications: list[Slowdown] = []
+    measured: dict[int, list[tuple[Slowdown, ...]]] = {s: [] for s in WORKING_SETS}
+    for _ in range(runs):  # in turn: what a competitor costs changes with the minutes
+        applications.append(_application(bench, facts, tuple(command)))
         progress.advance(1)
+        for size_bytes, found in measured.items():
+            found.append(bench.parts(size_bytes))
+            progress.advance(1)
+    wanted = _mean(applications)
+    parts = {
+        size_bytes: [_mean(part) for part in zip(*found, strict=True)]
+        for size_bytes, found in measured.items()
+    }
     fitted = fit_measured(wanted, parts, lambda mix: _mixture(bench, mix))
     progress.finish()
     replace_file(run / MIX_FILE, mix_text(fitted))
@@ -95,13 +103,12 @@ def _mixture(bench: Bench, mix: Mix) -> Slowdown:
     return bench.mixture(speed)
 
 
-def _application(
-    bench: Bench,
-    facts: RunFacts,
-    command: tuple[str, ...],
-    runs: int,
-    progress: Progress,
-) -> Slowdown:
+def _mean(found: Sequence[Slowdown]) -> Slowdown:
+    first, second = (statistics.fmean(values) for values in zip(*found, strict=True))
+    return first, second
+
+
+def _application(bench: Bench, facts: RunFacts, command: tuple[str, ...]) -> Slowdown:
     """Return how much longer the application computes beside each competitor [1]."""
     from skelgen.pipeline.recording import again
     from skelgen.prediction.skeleton_runs import longest_s
@@ -110,19 +117,14 @@ def _application(
     folder = str(Path.cwd()) if command else facts.folder
     words, environment = command or facts.command, dict(facts.environment)
     limit_s = longest_s(facts.duration_s)
-    ratios: dict[str, list[float]] = {name: [] for name in COMPETITORS}
-    for _ in range(runs):
-        times_s = {}
-        for competitor in ("", *COMPETITORS):
-            with bench.beside(competitor):
-                taken = again(words, folder, environment, _conditions, limit_s=limit_s)
-            times_s[competitor] = taken.computed_s - taken.lost_s
-            for warning in () if competitor else taken.warnings:
-                logger.warning("%s", warning)
-            progress.advance(1)
-        for name, found in ratios.items():
-            found.append(times_s[name] / times_s[""])
-    first, second = (statistics.median(found) for found in ratios.values())
+    times_s = {}
+    for competitor in ("", *COMPETITORS):
+        with bench.beside(competitor):
+            taken = again(words, folder, environment, _conditions, limit_s=limit_s)
+        times_s[competitor] = taken.computed_s - taken.lost_s
+        for warning in () if competitor else taken.warnings:
+            logger.warning("%s", warning)
+    first, second = (times_s[name] / times_s[""] for name in COMPETITORS)
     return first, second
 
 

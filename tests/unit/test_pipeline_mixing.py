@@ -1,0 +1,60 @@
+"""What a mix is fitted to: means of application and parts, measured in turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from skelgen.launch.record import RunFacts
+from skelgen.pipeline import machine, mixing
+from skelgen.skeleton.beside import Bench
+from skelgen.skeleton.compute import Mix
+from skelgen.skeleton.mixing import WORKING_SETS
+
+RUNS = 3
+
+
+class _Bench:
+    """Its competitor for memory costs nothing, then twice the time, in turn."""
+
+    compiler, processes = "cc", 1
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+        self.mixed: list[Mix] = []
+
+    def parts(self, size_bytes: int) -> tuple[tuple[float, float], ...]:
+        self.seen.append(size_bytes)
+        felt = 2.0 if self.seen.count(size_bytes) % 2 == 0 else 1.0
+        return (1.0, 1.0), (1.0, felt), (1.0, 3.0)
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> _Bench:
+    made = _Bench()
+
+    def application(*_: object) -> tuple[float, float]:
+        made.seen.append(0)
+        return 1.0, 1.5 if made.seen.count(0) % 2 == 0 else 1.0
+
+    def mixture(_: object, mix: Mix) -> tuple[float, float]:
+        made.mixed.append(mix)
+        return 1.0, 1 + mix.streaming / 3 + 2 * mix.chasing
+
+    monkeypatch.setattr(Bench, "of", lambda *_: made)
+    monkeypatch.setattr(mixing, "_application", application)
+    monkeypatch.setattr(mixing, "_mixture", mixture)
+    monkeypatch.setattr(machine, "reference_compiler", lambda _: "cc")
+    facts = RunFacts(("true",), ".", "", 1.0, 0, "", "", "", 1, (0.0, 0.0, 0.0), ())
+    monkeypatch.setattr(mixing, "_facts", lambda *_: facts)
+    return made
+
+
+def test_application_and_parts_are_measured_in_turn_and_count_in_the_mean(
+    bench: _Bench, tmp_path
+) -> None:
+    fitted = mixing.fit_mix(tmp_path, (), runs=RUNS)
+    assert bench.seen == [0, *WORKING_SETS] * RUNS
+    # In one of three runs: the application half as slow again, streaming twice.
+    assert fitted.wanted == pytest.approx((1.0, 3.5 / 3))
+    assert bench.mixed[0].shares == pytest.approx((0.5, 0.5, 0.0))
+    assert mixing.fitted_mix(tmp_path) == fitted

@@ -54,7 +54,7 @@ def prepare(name: str, folder: Path) -> list[str]:
     return list(lammps(folder, LAMMPS_STEPS))
 
 
-def beside(condition: str) -> AbstractContextManager[None]:
+def beside(condition: str) -> AbstractContextManager[object]:
     """Let the test cluster's load compete on its core."""
     if condition == "quiet":
         return nullcontext()

@@ -116,13 +116,15 @@ def applications(
 
 
 @contextmanager
-def busy_core(core: str = "0", program: str = "while True: pass") -> Iterator[None]:
+def busy_core(
+    core: str = "0", program: str = "while True: pass"
+) -> Iterator[subprocess.Popen[bytes]]:
     """Let a Python program compete on a core."""
     line = ["taskset", "-c", core, sys.executable, "-c", program]
     hog = subprocess.Popen(line)
     time.sleep(1.0)  # NumPy takes a moment to load
     try:
-        yield
+        yield hog
     finally:
         hog.kill()
         hog.wait()

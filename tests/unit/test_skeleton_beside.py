@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -57,6 +58,26 @@ def test_a_competitor_ends_with_what_it_stood_beside(competitor: str) -> None:
     assert comes_true(lambda: not alive(worker))
     assert not alive(leader)
     assert os.sched_getaffinity(0) == cores
+
+
+def referenced_bytes(pid: int) -> int:
+    """Return the memory that a process used since this was last forgotten."""
+    text = Path(f"/proc/{pid}/smaps").read_text()
+    return (
+        sum(map(int, re.findall(r"^Referenced: +(\d+) kB", text, re.MULTILINE))) << 10
+    )
+
+
+def test_the_competitor_for_memory_goes_on_using_it() -> None:
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("this kernel does not tell which memory was used")
+    before = set(children_of(os.getpid()))
+    with Bench.of("cc", 1).beside("memory"):
+        (leader,) = set(children_of(os.getpid())) - before
+        (worker,) = children_of(leader)
+        for _ in range(2):
+            Path(f"/proc/{worker}/clear_refs").write_text("1")
+            assert comes_true(lambda: referenced_bytes(worker) >= 128 << 20)
 
 
 def test_a_competitor_ends_when_skelgen_is_killed() -> None:

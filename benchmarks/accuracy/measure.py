@@ -45,7 +45,7 @@ _ARITHMETIC = "100,0,0"
 _ATTEMPTS = 3
 #: `skelgen mix` runs the application so often under each of three conditions, and
 #: measures for some minutes besides [1, s].
-_RUNS_OF_MIX, _MIX_S = 3, 900.0
+_RUNS_OF_MIX, _MIX_S = 2, 900.0
 
 #: Asked for its CPU time, Linux gives a rank's core to a competitor earlier.
 _UNDISTURBED = {"SKELGEN_CPU_TIME": "0"}

@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
@@ -45,7 +46,8 @@ def fit_mix(
     command : sequence of str
         Launch of the application, that of the recording when empty.
     runs : int
-        How often it runs quiet and beside each competitor.
+        How often it runs quiet and beside each competitor, at least: a short one
+        runs for as long as the parts it may consist of.
     progress : Progress
 
     Raises
@@ -55,30 +57,51 @@ def fit_mix(
     """
     from skelgen.pipeline.machine import reference_compiler
     from skelgen.skeleton.beside import Bench
-    from skelgen.skeleton.mixing import WORKING_SETS, fit_measured
+    from skelgen.skeleton.mixing import fit_measured
 
     facts = _facts(run, command)
     ranks = parse_command(command or facts.command).ranks or 1
     bench = Bench.of(str(reference_compiler(facts.mpi)), ranks)
-    steps = runs * (1 + len(WORKING_SETS))
-    progress.start("running application and parts beside competitors", steps)
-    applications: list[Slowdown] = []
-    measured: dict[int, list[tuple[Slowdown, ...]]] = {s: [] for s in WORKING_SETS}
-    for _ in range(runs):  # in turn: what a competitor costs changes with the minutes
-        applications.append(_application(bench, facts, tuple(command)))
-        progress.advance(1)
-        for size_bytes, found in measured.items():
-            found.append(bench.parts(size_bytes))
-            progress.advance(1)
-    wanted = _mean(applications)
-    parts = {
-        size_bytes: [_mean(part) for part in zip(*found, strict=True)]
-        for size_bytes, found in measured.items()
-    }
+    progress.start("running application and parts beside competitors", runs)
+    wanted, parts = _measured(bench, facts, tuple(command), runs, progress)
     fitted = fit_measured(wanted, parts, lambda mix: _mixture(bench, mix))
     progress.finish()
     replace_file(run / MIX_FILE, mix_text(fitted))
     return fitted
+
+
+def _measured(
+    bench: Bench,
+    facts: RunFacts,
+    command: tuple[str, ...],
+    runs: int,
+    progress: Progress,
+) -> tuple[Slowdown, dict[int, list[Slowdown]]]:
+    """Measure the application and its possible parts, in turn and for equally long.
+
+    What a competitor costs changes with the minutes, so a short application runs again
+    between the parts, and both are means over the same time.
+    """
+    from skelgen.skeleton.mixing import WORKING_SETS
+
+    applications: list[Slowdown] = []
+    measured: dict[int, list[tuple[Slowdown, ...]]] = {s: [] for s in WORKING_SETS}
+    for _ in range(runs):
+        ahead_s = 0.0
+        for size_bytes, found in measured.items():
+            if ahead_s <= 0:
+                begin_s = perf_counter()
+                applications.append(_application(bench, facts, command))
+                ahead_s += perf_counter() - begin_s
+            begin_s = perf_counter()
+            found.append(bench.parts(size_bytes))
+            ahead_s -= perf_counter() - begin_s
+            progress.advance(1 / len(WORKING_SETS))
+    parts = {
+        size_bytes: [_mean(part) for part in zip(*found, strict=True)]
+        for size_bytes, found in measured.items()
+    }
+    return _mean(applications), parts
 
 
 def mix_text(fitted: Fit) -> str:

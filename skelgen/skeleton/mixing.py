@@ -13,8 +13,9 @@ from skelgen.skeleton.beside import Slowdown
 from skelgen.skeleton.compute import Mix
 
 #: Working sets to choose from: within a core's own cache, about as large, within the
-#: share of the last cache that neighbours leave us or not, beyond it [bytes].
-WORKING_SETS = tuple(size << 19 for size in (1, 2, 4, 8, 24, 96))
+#: share of the last cache that neighbours leave us or not, as large as it, beyond it
+#: [bytes].
+WORKING_SETS = tuple(size << 19 for size in (1, 2, 4, 8, 24, 48, 96))
 
 #: Slowdowns that were measured twice differ by so much [1].
 NOISE = 0.02

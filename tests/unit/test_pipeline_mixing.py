@@ -17,15 +17,17 @@ class _Bench:
     """Its competitor for memory costs nothing, then twice the time, in turn."""
 
     compiler, processes = "cc", 1
+    application_s, now_s = 1000.0, 0.0
 
     def __init__(self) -> None:
         self.seen: list[int] = []
         self.mixed: list[Mix] = []
 
     def parts(self, size_bytes: int) -> tuple[tuple[float, float], ...]:
+        self.now_s += 10
         self.seen.append(size_bytes)
         felt = 2.0 if self.seen.count(size_bytes) % 2 == 0 else 1.0
-        return (1.0, 1.0), (1.0, felt), (1.0, 3.0)
+        return (1.0, 1.0), (1.0, felt), (1.5, 3.0)
 
 
 @pytest.fixture
@@ -33,15 +35,17 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> _Bench:
     made = _Bench()
 
     def application(*_: object) -> tuple[float, float]:
+        made.now_s += made.application_s
         made.seen.append(0)
         return 1.0, 1.5 if made.seen.count(0) % 2 == 0 else 1.0
 
     def mixture(_: object, mix: Mix) -> tuple[float, float]:
         made.mixed.append(mix)
-        return 1.0, 1 + mix.streaming / 3 + 2 * mix.chasing
+        return 1 + mix.chasing / 2, 1 + mix.streaming / 3 + 2 * mix.chasing
 
     monkeypatch.setattr(Bench, "of", lambda *_: made)
     monkeypatch.setattr(mixing, "_application", application)
+    monkeypatch.setattr(mixing, "perf_counter", lambda: made.now_s)
     monkeypatch.setattr(mixing, "_mixture", mixture)
     monkeypatch.setattr(machine, "reference_compiler", lambda _: "cc")
     facts = RunFacts(("true",), ".", "", 1.0, 0, "", "", "", 1, (0.0, 0.0, 0.0), ())
@@ -58,3 +62,16 @@ def test_application_and_parts_are_measured_in_turn_and_count_in_the_mean(
     assert fitted.wanted == pytest.approx((1.0, 3.5 / 3))
     assert bench.mixed[0].shares == pytest.approx((0.5, 0.5, 0.0))
     assert mixing.fitted_mix(tmp_path) == fitted
+
+
+@pytest.mark.parametrize(("application_s", "between"), [(9, 1), (19, 2), (31, 4)])
+def test_a_short_application_runs_for_as_long_as_its_parts(
+    bench: _Bench, tmp_path, application_s: float, between: int
+) -> None:
+    bench.application_s = application_s
+    mixing.fit_mix(tmp_path, (), runs=1)
+    runs = [at for at, size in enumerate(bench.seen) if size == 0]
+    first = bench.seen[1 : 1 + between]
+    assert first == list(WORKING_SETS[:between])
+    assert runs[1] == 1 + between
+    assert [size for size in bench.seen if size] == list(WORKING_SETS)

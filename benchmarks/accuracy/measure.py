@@ -43,8 +43,8 @@ _PATIENCE, _PATIENCE_S = 40.0, 30.0
 _ARITHMETIC = "100,0,0"
 #: A run that is disturbed each time is made so often.
 _ATTEMPTS = 3
-#: `skelgen mix` runs the application so often under each of three conditions, and
-#: measures for some minutes besides [1, s].
+#: `skelgen mix` runs a short application for as long as it measures parts, which takes
+#: minutes, and so many times all of that [1, s].
 _RUNS_OF_MIX, _MIX_S = 2, 900.0
 
 #: Asked for its CPU time, Linux gives a rank's core to a competitor earlier.

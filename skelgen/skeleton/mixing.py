@@ -26,7 +26,8 @@ _SMALLEST_SHARE = 0.005
 #: Slowdowns below this tell nothing of how parts add up [1].
 _SMALLEST_EXCESS = 0.005
 
-_TRIALS = 4
+#: Mixtures that are measured for a working set, and working sets that are tried [1].
+_TRIALS, _SETS = 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +127,10 @@ def fit_measured(
     """Fit, measure the mixture itself, and correct by what was missed.
 
     The parts of a mixture share caches, so it slows down otherwise than the sum of
-    its parts: what lies above 1 is scaled by as much as it was missed by. Only what
-    was measured counts as how like the application it is; where arithmetic alone is as
-    like it, that is taken.
+    its parts: what lies above 1 is scaled by as much as it was missed by. Where no
+    mixture in the working set that seemed best is like the application, the next best
+    is tried. Only what was measured counts as how like the application it is; where
+    arithmetic alone is as like it, that is taken.
 
     Parameters
     ----------
@@ -138,21 +140,36 @@ def fit_measured(
         Returns the slowdowns of a mixture.
     """
     trials = [Fit(Mix(), wanted, next(iter(parts.values()))[0])]
-    aim, noise = wanted, NOISE
-    for _ in range(_TRIALS):
-        guess = fit(aim, parts, noise)
-        if any(guess.mix == trial.mix for trial in trials):
+    left = dict(parts)
+    for _ in range(_SETS):
+        guess = fit(wanted, left)
+        if guess.mix == Mix():
             break
+        size_bytes = guess.mix.working_set_bytes
+        trials += _corrected(guess, left.pop(size_bytes), measure)
+        if not left or min(trial.error for trial in trials) <= NOISE:
+            break
+    return min(trials, key=lambda trial: trial.error)
+
+
+def _corrected(
+    guess: Fit, parts: Sequence[Slowdown], measure: Callable[[Mix], Slowdown]
+) -> list[Fit]:
+    """Measure a mixture and better ones in its working set; return all of them."""
+    wanted, size_bytes = guess.wanted, guess.mix.working_set_bytes
+    trials: list[Fit] = []
+    tried = {Mix()}
+    while len(trials) < _TRIALS and guess.mix not in tried:
+        tried.add(guess.mix)
         got = measure(guess.mix)
         trials.append(Fit(guess.mix, wanted, got))
         if trials[-1].error <= NOISE:
             break
-        size_bytes = guess.mix.working_set_bytes
-        parts = {size_bytes: parts[size_bytes]}
         gains = [_gain(*pair) for pair in zip(guess.got, got, strict=True)]
         first, second = (1 + (w - 1) * g for w, g in zip(wanted, gains, strict=True))
-        aim, noise = (first, second), NOISE * min(1.0, *gains)
-    return min(trials, key=lambda trial: trial.error)
+        noise = NOISE * min(1.0, *gains)
+        guess = fit((first, second), {size_bytes: parts}, noise)
+    return trials
 
 
 def _gain(expected: float, measured: float) -> float:

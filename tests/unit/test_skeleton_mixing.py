@@ -84,6 +84,22 @@ def test_little_that_a_mixture_multiplies_does_not_become_arithmetic() -> None:
     assert found.error <= NOISE
 
 
+def test_where_the_best_working_set_is_missed_the_next_best_is_tried() -> None:
+    """Parts of the larger set do in a mixture what their sum does not."""
+    next_best = 8 << 20
+    parts = {LARGE: PARTS[LARGE], next_best: [(1.0, 1.0), (1.0, 1.4), (1.5, 2.0)]}
+    tried: list[int] = []
+
+    def measure(mix: Mix) -> tuple[float, float]:
+        tried.append(mix.working_set_bytes)
+        return (1.3, 1.3) if mix.working_set_bytes == LARGE else (1.04, 1.48)
+
+    found = fit_measured((1.05, 1.5), parts, measure)
+    assert tried[0] == LARGE
+    assert found.mix.working_set_bytes == next_best
+    assert found.got == (1.04, 1.48)
+
+
 def test_a_mixture_that_is_no_better_than_arithmetic_is_not_taken() -> None:
     """Streaming seemed right, and was off by more when it was measured again."""
     found = fit_measured((1.0, 1.05), PARTS, lambda mix: (1.1, 1.0))

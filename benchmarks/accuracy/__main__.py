@@ -35,7 +35,7 @@ _EXAMPLE = """examples:
   python -m benchmarks.accuracy report
 
 presets (each option given beside one wins):
-  full     all applications, lengths and scenarios, 3 repeats: about 35 hours
+  full     all applications, lengths and scenarios, 3 repeats: about 40 hours
   reduced  3 applications, 3 scenarios, skeletons of 1 and 0.5 s: 12 minutes
   tiny     1 short application, 1 scenario, 1 repeat: does it work here? A minute
 """

@@ -181,7 +181,11 @@ def mix(
     ] = None,
     runs: Annotated[
         int,
-        typer.Option(min=1, help="Runs quiet and beside each competitor, in turn."),
+        typer.Option(
+            min=1,
+            help="Rounds; in each, the application and possible parts of its "
+            "computation run quiet and beside each competitor.",
+        ),
     ] = 1,
     json: Json = False,
     verbose: Verbose = 0,

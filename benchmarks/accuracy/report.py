@@ -199,14 +199,14 @@ def _activity(results: Results) -> tuple[str, str]:
     ----------
     Sodhi and Subhlok 2005, figure 2.
     """
-    names = results.names("application")
     series: dict[str, dict[str, tuple[float, float, float]]] = {}
     for what, length_s in _quiet_what(results):
         column = f"{what} {length_s:g} s" if length_s else what
-        for name in names:
+        for name in results.names("application"):
             if found := results.found(name, reference(""), what, length_s):
                 share = statistics.median(run.mpi_share for run in found)
                 series.setdefault(column, {})[name] = (share, share, share)
+    names = list(dict.fromkeys(name for one in series.values() for name in one))
     rows = [
         [n, *(f"{100 * s[n][0]:.1f} %" if n in s else "-" for s in series.values())]
         for n in names
@@ -216,21 +216,23 @@ def _activity(results: Results) -> tuple[str, str]:
 
 
 def _noise(results: Results) -> str:
-    """Write how quiet the quiet machine was."""
+    """Write how quiet the quiet machine was: all hosts, and each one alone."""
+    quiet = [name for name in results.names("scenario") if name == reference(name)]
     rows = []
     for name in results.names("application"):
-        runs = results.runs(name, reference(""), APPLICATION, 0.0)
-        steal = [run.steal for key, run in results.measured.items() if _of(key, name)]
-        spread = f"{max(runs) / min(runs) - 1:.1%}" if runs else "-"
-        times = ", ".join(f"{seconds:.2f}" for seconds in runs)
-        share = f"{statistics.fmean(steal):.1%}, {max(steal):.1%}"
-        rows.append([name, times, spread, share])
-    head = "application; quiet runs [s]; longest over shortest; steal: mean, largest"
+        for scenario in quiet:
+            if runs := results.runs(name, scenario, APPLICATION, 0.0):
+                steal = [
+                    run.steal
+                    for key, run in results.measured.items()
+                    if key.application == name and reference(key.scenario) == scenario
+                ]
+                times = ", ".join(f"{seconds:.2f}" for seconds in runs)
+                spread = f"{max(runs) / min(runs) - 1:.1%}"
+                share = f"{statistics.fmean(steal):.1%}, {max(steal):.1%}"
+                rows.append([name, scenario, times, spread, share])
+    head = "application; quiet; runs [s]; longest over shortest; steal: mean, largest"
     return table(head.split("; "), rows)
-
-
-def _of(key: object, name: str) -> bool:
-    return getattr(key, "application", "") == name
 
 
 def _merged(provenance: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -141,14 +141,17 @@ def read(path: Path) -> Results:
 
 
 def read_all(path: Path) -> Results:
-    """Read a file of results, or all files of a folder: those of an application in one.
+    """Read a file of results, or all files of a folder.
 
-    Each may be of another machine and build: errors can be compared, times cannot.
+    Each may be of another machine and build: errors can be compared, times cannot. So
+    all runs of an application in a scenario, and with it the quiet ones that it is
+    compared with, have to stand in one.
 
     Raises
     ------
     InputError
-        When a line is something else, or an application stands in two files.
+        When a line is something else, or an application was run in a scenario in two
+        files.
     """
     if not path.is_dir():
         return read(path)
@@ -156,11 +159,11 @@ def read_all(path: Path) -> Results:
     begun = sorted(files.items(), key=lambda pair: _begin(pair[1]))
     measured: dict[Key, Run] = {}
     for file, one in begun:
-        known = {key.application for key in measured}
-        if twice := sorted(known & set(one.names("application"))):
+        if twice := sorted(_cases(measured) & _cases(one.measured)):
+            name, scenario = twice[0]
             raise InputError(
-                f"{file} has runs of {twice[0]}, and so has another file of {path}; "
-                "name one file with --results"
+                f"{file} has runs of {name}, {scenario}, and so has another file of "
+                f"{path}; name one file with --results"
             )
         measured |= one.measured
     return Results(
@@ -168,6 +171,10 @@ def read_all(path: Path) -> Results:
         tuple(facts for _, one in begun for facts in one.provenance),
         tuple(why for _, one in begun for why in one.refused),
     )
+
+
+def _cases(measured: Mapping[Key, Run]) -> set[tuple[str, str]]:
+    return {(key.application, key.scenario) for key in measured}
 
 
 def _begin(results: Results) -> str:

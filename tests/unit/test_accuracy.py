@@ -207,7 +207,9 @@ class TestReport:
         sixth = SCENARIOS[6]
         runs = {"application": 10.0, "1": 1.0}
         alone = {"a": {sixth.reference.name: runs, sixth.name: runs}}
-        assert "## The sixth scenario" in page(results(**alone), tmp_path)
+        text = page(results(**alone), tmp_path)
+        assert "## The sixth scenario" in text
+        assert f"| a | {sixth.reference.name} | 9.99, 10.00, 10.01 | 0.2% |" in text
 
     def test_a_page_has_the_commands_and_the_mpis_of_all_calls(
         self, tmp_path: Path
@@ -384,22 +386,26 @@ class TestResultsFile:
         with pytest.raises(UsageError, match="/dev/full cannot be written: No space"):
             JsonLines(Path("/dev/full")).append({})
 
-    def test_a_folder_is_read_as_one_unless_an_application_stands_twice(
+    def test_a_folder_is_read_as_one_unless_a_case_stands_twice(
         self, tmp_path: Path
     ) -> None:
-        later, first = (
-            Key(name, "quiet", "application", 0.0, 0) for name in ("later", "first")
-        )
-        for key, at in ((later, "2026-02"), (first, "2026-01")):
-            log = Log(tmp_path / f"{key.application}.jsonl")
+        keys = [
+            Key("later", "quiet", "application", 0.0, 0),
+            Key("first", "quiet", "application", 0.0, 0),
+            Key("first", "quiet on h1", "application", 0.0, 0),
+        ]
+        for number, (key, at) in enumerate(
+            zip(keys, ("2026-02", "2026-01", "2026-03"), strict=True)
+        ):
+            log = Log(tmp_path / f"{number}.jsonl")
             log.provenance({"at": at})
             log.run(key, Run(1.0, 0.5))
         found = read_all(tmp_path)
-        assert list(found.measured) == [first, later]
-        assert [facts["at"] for facts in found.provenance] == ["2026-01", "2026-02"]
-        assert list(read_all(tmp_path / "later.jsonl").measured) == [later]
-        log.run(later, Run(2.0, 0.5))
-        with pytest.raises(InputError, match="jsonl has runs of later, and so has"):
+        assert list(found.measured) == [keys[1], keys[0], keys[2]]
+        assert [facts["at"][-2:] for facts in found.provenance] == ["01", "02", "03"]
+        assert list(read_all(tmp_path / "0.jsonl").measured) == [keys[0]]
+        log.run(keys[0], Run(2.0, 0.5))
+        with pytest.raises(InputError, match="jsonl has runs of later, quiet, and so"):
             read_all(tmp_path)
 
 

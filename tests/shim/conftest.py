@@ -76,6 +76,7 @@ class Lab:
         folder: Path,
         *,
         preload: str | None = None,
+        limit_s: float = 300.0,
         **settings: str,
     ) -> Run:
         """Run a command under the launcher; without `preload` nothing is recorded."""
@@ -90,7 +91,7 @@ class Lab:
             [*self.mpi.launcher, "-n", str(ranks), *command],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=limit_s,
             check=False,
             env=environment,
             cwd=folder,

@@ -1,16 +1,16 @@
 """Does ``skelgen select`` choose the best pair of hosts, and what does it cost?
 
-``python benchmarks/choosing.py [--patterns 10] [--steps 2500] [--results FILE]``
+``python benchmarks/choosing.py [--patterns 10] [--runs 2] [--results FILE]``
 
 A pool of four hosts of half a core on the test cluster (tests/testbed: root, control
 groups, tc). Each pattern puts 0 to 2 busy processes on each host and gives each link a
 rate, at random, but no two hosts the same of both. Then ``select`` orders all six
-pairs, and the truth is the application itself, recorded once on each of them in turn:
-hosts that share a core disturb each other by up to 5 %, so nothing runs at the same
-time. A row of the table is a pattern; pairs whose times differ by less than 5 % cannot
-be ordered by one run and do not count in the second figure of Kendall's rank
-correlation. Every result is written down as it comes, so a run that was stopped goes on
-where it was. It takes 35 minutes.
+pairs, and the truth is the application itself, recorded on each of them in turn and
+then in reverse order: hosts that share a core disturb each other by up to 5 %, so
+nothing runs at the same time. A row of the table is a pattern; pairs whose times differ
+by less than 5 % cannot be ordered by so few runs and do not count in the second figure
+of Kendall's rank correlation. Every result is written down as it comes, so a run that
+was stopped goes on where it was. It takes 60 minutes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -181,12 +182,33 @@ def kendall(
     return statistics.fmean(signs) if signs else 1.0
 
 
-def measure(bench: Bench, pattern: Pattern, log: JsonLines, budget: str) -> None:
-    """Make what is missing of a pattern: one selection, one run on each pair."""
-    known = [line for line in log.read() if line.get("pattern") == pattern.number]
+def times_of(lines: Sequence[dict[str, Any]], number: int) -> dict[str, list[float]]:
+    """Return what the application took on each pair in a pattern, run by run [s]."""
+    times_s: dict[str, list[float]] = defaultdict(list)
+    for line in lines:
+        if line.get("pattern") == number and "pair" in line:
+            times_s[line["pair"]].append(line["seconds"])
+    return dict(times_s)
+
+
+def turns(
+    pairs: Sequence[str], runs: int, times_s: dict[str, list[float]]
+) -> Iterator[str]:
+    """Yield the pairs that are still to be run; every second round goes backwards."""
+    for number in range(runs):
+        for pair in reversed(pairs) if number % 2 else pairs:
+            if len(times_s.get(pair, ())) <= number:
+                yield pair
+
+
+def measure(
+    bench: Bench, pattern: Pattern, log: JsonLines, budget: str, runs: int
+) -> None:
+    """Make what is missing of a pattern: one selection, the runs on each pair."""
+    lines = log.read()
     pairs = [",".join(pair) for pair in itertools.combinations(bench.cluster.hosts, 2)]
-    missing = [p for p in pairs if p not in {line.get("pair") for line in known}]
-    selected = any("select" in line for line in known)
+    missing = list(turns(pairs, runs, times_of(lines, pattern.number)))
+    selected = any(_selects(lines, pattern.number))
     if selected and not missing:
         return
     pattern.apply(bench.cluster)
@@ -205,14 +227,26 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def report(lines: Sequence[dict[str, Any]]) -> None:
+def _selects(lines: Sequence[dict[str, Any]], number: int) -> list[dict[str, Any]]:
+    return [
+        line["select"]
+        for line in lines
+        if line.get("pattern") == number and "select" in line
+    ]
+
+
+def report(lines: Sequence[dict[str, Any]], runs: int) -> None:
     """Print a row for each complete pattern, and the means."""
     print(_HEAD)
     rows = []
     for number in sorted({line["pattern"] for line in lines if "pattern" in line}):
-        own = [line for line in lines if line.get("pattern") == number]
-        true_s = {line["pair"]: line["seconds"] for line in own if "pair" in line}
-        selects = [line["select"] for line in own if "select" in line]
+        times_s = times_of(lines, number)
+        true_s = {
+            pair: statistics.median(each)
+            for pair, each in times_s.items()
+            if len(each) >= runs
+        }
+        selects = _selects(lines, number)
         if not selects or len(true_s) != HOSTS * (HOSTS - 1) // 2:
             continue
         found = selects[0]["order"]
@@ -251,6 +285,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=2500, help="of heat2d")
     parser.add_argument("--length", type=float, default=0.32, help="of skeletons [s]")
     parser.add_argument("--budget", default="14s", help="of each selection")
+    parser.add_argument("--runs", type=int, default=2, help="of each pair")
     parser.add_argument("--results", type=Path, default=work / "results.jsonl")
     parser.add_argument("--report", action="store_true", help="only print the table")
     options = parser.parse_args()
@@ -261,7 +296,7 @@ def main() -> int:
                 print(f"choosing: {reason}", file=sys.stderr)
                 return 0
             _run(options, log)
-        report(log.read())
+        report(log.read(), options.runs)
     except TestbedError as error:
         tell(f"choosing: {error}")
         return 4
@@ -314,7 +349,7 @@ def _run(options: argparse.Namespace, log: JsonLines) -> None:
         facts = provenance(cluster, settings, programs, sys.argv[1:])
         log.append({"provenance": facts})
         for number in range(options.patterns):
-            measure(bench, Pattern.drawn(number), log, options.budget)
+            measure(bench, Pattern.drawn(number), log, options.budget, options.runs)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.choosing import Bench, Pattern, check_same_run, kendall
+from benchmarks.choosing import (
+    Bench,
+    Pattern,
+    check_same_run,
+    kendall,
+    report,
+    times_of,
+    turns,
+)
 from skelgen.errors import UsageError
 from skelgen.launch.json_lines import JsonLines
 from tests.testbed.cluster import Cluster
@@ -34,6 +42,33 @@ def test_rank_correlation_can_leave_equal_times_out(order, every, apart) -> None
 def test_a_pattern_is_the_same_in_every_run() -> None:
     assert Pattern.drawn(3) == Pattern.drawn(3)
     assert len({str(Pattern.drawn(number)) for number in range(10)}) == 10
+
+
+def test_the_second_round_goes_backwards_and_on_after_a_stop() -> None:
+    assert "".join(turns("abc", 2, {})) == "abccba"
+    assert "".join(turns("abc", 2, {"a": [1.0], "b": [1.0]})) == "ccba"
+    assert (
+        "".join(turns("abc", 2, {one: [1.0] for one in "ab"} | {"c": [1.0] * 2}))
+        == "ba"
+    )
+    assert not list(turns("abc", 1, {one: [1.0] for one in "abc"}))
+
+
+def test_the_truth_is_the_median_of_all_runs_of_a_pair(capsys) -> None:
+    pairs = ["h1,h2", "h1,h3", "h1,h4", "h2,h3", "h2,h4", "h3,h4"]
+    order = [{"pair": pair, "p5_s": 8.0, "p95_s": 13.0} for pair in pairs]
+    lines = [
+        {"pattern": 0, "select": {"order": order, "seconds": 6.0}},
+        *({"pattern": 0, "pair": p, "seconds": 9.0 + i} for i, p in enumerate(pairs)),
+        *({"pattern": 0, "pair": p, "seconds": 11.0 + i} for i, p in enumerate(pairs)),
+    ]
+    assert times_of(lines, 0)["h1,h3"] == [10.0, 12.0]
+    assert times_of(lines, 1) == {}
+    report(lines, 2)
+    row = f"| {Pattern.drawn(0)} | h1,h2 | h1,h2 | 0.0% | 1.00 | 1.00 | yes | 8.0% |"
+    assert row in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="no complete pattern yet"):
+        report(lines[:-1], 2)
 
 
 SETTINGS = {"steps": 1500, "length_s": 0.32, "budget": "8s", "share": 0.5}

@@ -132,6 +132,10 @@ def _facts(content: Mapping[str, Any]) -> SkeletonFacts:
         calibration=None if known is None else _calibration(known),
         mix_error=_number(content, "mix_error") if "mix_error" in content else None,
         method=_text({"method": "whole-events", **content}, "method"),
+        dealers=tuple(
+            _whole("dealers", rank)
+            for rank in _list("dealers", content.get("dealers", []))
+        ),
     )
     for name in _POSITIVE:
         if getattr(facts, name) <= 0:

@@ -71,6 +71,8 @@ class SkeletonFacts:
         Share of the application's time that these phases do not tell [0 to 1].
     drift : float
         By how much their times drifted in the recording [1].
+    dealers : tuple of int
+        Ranks that answer whoever comes first, and so may deal out work.
     """
 
     ranks: int
@@ -89,6 +91,7 @@ class SkeletonFacts:
     method: str = "whole-events"
     unmeasured_share: float = 0.0
     drift: float = 0.0
+    dealers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature, calls_of
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.closure import close
+from skelgen.skeleton.dealing import Dealer, dealers_of
 from skelgen.skeleton.durations import durations_of
 from skelgen.skeleton.expansion import Expansion, expand
 from skelgen.skeleton.mend import Mended, Symbols, mend
@@ -148,12 +149,14 @@ def planned(
     method : str
     """
     signature, programs = source.signature, proof.programs
+    dealers = dealers_of(source.calls)
     report = report_of(
         signature,
         programs,
         scaling_factor,
         _dropped(source),
-        _warnings(source, proof.mended, method),
+        [*_warnings(source, proof.mended, method), *_dealt(dealers)],
+        [one.rank for one in dealers],
     )
     functions = tuple(symbols.functions)
     return Plan(
@@ -340,6 +343,16 @@ def _warnings(source: Source, mended: Mended, method: str) -> list[str]:
             f"the skeleton: {', '.join(dict.fromkeys(names))}"
         )
     return found
+
+
+def _dealt(dealers: Sequence[Dealer]) -> Iterator[str]:
+    for one in dealers[:1]:
+        others = f" and {len(dealers) - 1} more" if len(dealers) > 1 else ""
+        yield (
+            f"rank {one.rank}{others} answers whoever comes first ({one.messages} "
+            f"messages from {one.partners} partners), the skeleton who did so in the "
+            "recording: it takes too long on busy nodes"
+        )
 
 
 def _leaf_symbol(source: Source, number: int, leaf: int) -> int:

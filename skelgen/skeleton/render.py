@@ -279,6 +279,7 @@ def _metadata(plan: Plan, calibration: Calibration) -> dict[str, object]:
         },
         "dropped_share": report.dropped_share,
         "smallest_good_s": report.smallest_good_s,
+        "dealers": list(report.dealers),
         "warnings": list(report.warnings),
         "compute": {**asdict(calibration), "units_per_s": calibration.units_per_s},
         "calibration": None,

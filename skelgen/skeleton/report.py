@@ -51,6 +51,7 @@ def report_of(
     scaling_factor: float,
     dropped: Sequence[tuple[str, int, float]],
     warnings: Sequence[str],
+    dealers: Sequence[int] = (),
 ) -> Report:
     """Compare a plan's programs with the application.
 
@@ -64,6 +65,8 @@ def report_of(
         What planning left out: reason, calls, time [s].
     warnings : sequence of str
         What planning has to say.
+    dealers : sequence of int
+        Ranks that may deal out work.
     """
     table = _table(signature, programs, 1 / scaling_factor)
     fraction = float(table.kept.sum() / max(table.calls.sum(), 1))
@@ -92,6 +95,7 @@ def report_of(
         smallest_good_s=smallest_s,
         largest_good_scale=good,
         warnings=tuple(said),
+        dealers=tuple(dealers),
     )
 
 

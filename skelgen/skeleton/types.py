@@ -142,6 +142,8 @@ class Report:
     largest_good_scale : float
         Scaling factor of that skeleton.
     warnings : tuple of str
+    dealers : tuple of int
+        Ranks that answer whoever comes first, and so may deal out work.
     """
 
     classes: tuple[KeptClass, ...]
@@ -153,6 +155,7 @@ class Report:
     smallest_good_s: float
     largest_good_scale: float
     warnings: tuple[str, ...]
+    dealers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

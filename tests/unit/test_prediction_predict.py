@@ -186,6 +186,7 @@ def test_drift_of_the_recording_widens_the_interval():
         ({"dropped_share": 0.03}, "dropped"),
         ({"mix_error": 0.2}, "mix is not representative"),
         ({"smallest_good_s": 5.0}, "too short"),
+        ({"dealers": (2, 3)}, "rank 2 answers whoever comes first"),
         ({"mpi": "Open MPI v5.0.11"}, "recorded with Open MPI"),
         ({"ranks_per_host": (1, 1)}, "recorded on 2 hosts"),
         (

@@ -31,6 +31,7 @@ def written(facts: SkeletonFacts) -> str:
             "signature": {"ranks_per_host": facts.ranks_per_host, "events": 7},
             "dropped_share": facts.dropped_share,
             "smallest_good_s": facts.smallest_good_s,
+            "dealers": facts.dealers,
             "warnings": [],
             "compute": {"host": "ref"},
             "calibration": None,
@@ -47,7 +48,10 @@ def save(facts: SkeletonFacts, folder: Path) -> None:
         save_calibration(facts.calibration, folder)
 
 
-@pytest.mark.parametrize("facts", [FACTS, replace(FACTS, calibration=None)])
+@pytest.mark.parametrize(
+    "facts",
+    [FACTS, replace(FACTS, calibration=None), replace(FACTS, dealers=(0, 2))],
+)
 def test_what_is_saved_is_loaded(tmp_path: Path, facts):
     save(facts, tmp_path)
     assert load(tmp_path) == facts

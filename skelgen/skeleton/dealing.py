@@ -1,0 +1,95 @@
+"""Find ranks that deal out work: whom they serve next is decided while they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Calls, function_info
+from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, Kind
+from skelgen.events.types import WILDCARD_SOURCE
+
+#: A rank deals when so many of its receives are answered next [1]: all of a master's
+#: but the last of each worker, at most half of those of a rank with two neighbours.
+_ANSWERED = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Dealer:
+    """A rank that answers whoever comes first.
+
+    Attributes
+    ----------
+    rank : int
+    messages : int
+        What it received from any source.
+    partners : int
+        Ranks that these came from.
+    """
+
+    rank: int
+    messages: int
+    partners: int
+
+
+def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
+    """Find the ranks that receive from any source and answer it with the next message.
+
+    A skeleton receives in the order of the recording. Where a competitor slows down
+    one of the partners, the application goes on with another.
+
+    Parameters
+    ----------
+    calls : Calls
+
+    Returns
+    -------
+    tuple of Dealer
+        Those with two partners and more that answered each more than once, in order.
+    """
+    rows = calls.shapes
+    kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
+    kind = kinds[rows["function"]]
+    asking = np.isin(
+        kind, [one for one in (*RECEIVING, Kind.PROBE) if one not in TWO_SIDED]
+    )
+    asking &= (rows["flags"] & WILDCARD_SOURCE) != 0
+    sending = np.isin(kind, [one for one in SENDING if one not in TWO_SIDED])
+    found = []
+    for rank in range(calls.ranks):
+        shape = calls.shape[calls.first[rank] : calls.first[rank + 1]]
+        if asking[shape].any():
+            ours = shape[asking[shape] | sending[shape]]
+            partner = np.stack([rows["communicator"][ours], rows["peer"][ours]], axis=1)
+            found.append(_dealer(rank, partner, asking[ours], kind[ours] == Kind.PROBE))
+    return tuple(one for one in found if one)
+
+
+def _dealer(
+    rank: int,
+    partner: NDArray[np.int32],
+    asking: NDArray[np.bool_],
+    probe: NDArray[np.bool_],
+) -> Dealer | None:
+    """Look at each message from any source, and at what is sent right behind it.
+
+    Parameters
+    ----------
+    rank : int
+    partner : (n, 2) int32 array
+        Communicator and partner of what asks for messages, and of what is sent.
+    asking, probe : (n,) bool arrays
+        Which of these ask, and which of them only for what a receive takes next.
+    """
+    same = (partner[1:] == partner[:-1]).all(axis=1)
+    once = np.append(~(probe[:-1] & asking[1:] & same), True)
+    partner, asking = partner[once], asking[once]
+    same = (partner[1:] == partner[:-1]).all(axis=1)
+    answers = int(np.count_nonzero(asking[:-1] & ~asking[1:] & same))
+    messages = int(np.count_nonzero(asking))
+    partners = len(np.unique(partner[asking], axis=0))
+    if partners < 2 or answers < max(_ANSWERED * messages, 2 * partners):
+        return None
+    return Dealer(rank, messages, partners)

@@ -346,13 +346,15 @@ def _warnings(source: Source, mended: Mended, method: str) -> list[str]:
 
 
 def _dealt(dealers: Sequence[Dealer]) -> Iterator[str]:
-    for one in dealers[:1]:
-        others = f" and {len(dealers) - 1} more" if len(dealers) > 1 else ""
-        yield (
-            f"rank {one.rank}{others} answers whoever comes first ({one.messages} "
-            f"messages from {one.partners} partners), the skeleton who did so in the "
-            "recording: it takes too long on busy nodes"
-        )
+    if not dealers:
+        return
+    first, others = dealers[0], len(dealers) - 1
+    more = f" and {others} more" if others else ""
+    yield (
+        f"rank {first.rank}{more} answers whoever comes first ({first.messages} "
+        f"messages from {first.partners} partners), the skeleton who did so in the "
+        "recording: it takes too long on busy nodes"
+    )
 
 
 def _leaf_symbol(source: Source, number: int, leaf: int) -> int:

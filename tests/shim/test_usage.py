@@ -19,7 +19,8 @@ def queries(trace: Trace) -> list[int]:
 def test_queries_of_the_program_itself_are_counted(lab: Lab) -> None:
     run = lab.record("usage", 2)
     assert run.exit_code == 0, run.errors
-    assert run.output.split() == ["answered"] * 2
+    # MPICH's ranks write without a buffer: lines of two may stand inside each other.
+    assert run.output.count("answered") == 2
     assert [queries(trace) for trace in run.traces] == [[103], [203]]
 
 

@@ -308,8 +308,9 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[str]:
         )
     if facts.dealers:
         yield (
-            f"rank {facts.dealers[0]} answers whoever comes first, the skeleton who "
-            "did so in the recording: it takes too long on busy nodes"
+            f"rank {facts.dealers[0]} answers whoever comes first, the skeleton each "
+            "partner as often as in the recording: it takes too long where nodes are "
+            "not equally busy"
         )
 
 

@@ -72,7 +72,8 @@ class SkeletonFacts:
     drift : float
         By how much their times drifted in the recording [1].
     dealers : tuple of int
-        Ranks that answer whoever comes first, and so may deal out work.
+        Ranks that answer whoever comes first, where the skeleton answers each partner
+        as often as in the recording.
     """
 
     ranks: int

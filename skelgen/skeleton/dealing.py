@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, function_info
 from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, Kind
 from skelgen.events.types import WILDCARD_SOURCE
+from skelgen.skeleton.types import Program, Turn
 
 #: A rank deals when so many of its receives are answered next [1]: all of a master's
 #: but the last of each worker, at most half of those of a rank with two neighbours.
@@ -37,8 +39,8 @@ class Dealer:
 def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
     """Find the ranks that receive from any source and answer it with the next message.
 
-    A skeleton receives in the order of the recording. Where a competitor slows down
-    one of the partners, the application goes on with another.
+    Where a competitor slows down one of the partners, the application goes on with
+    another.
 
     Parameters
     ----------
@@ -65,6 +67,40 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
             partner = np.stack([rows["communicator"][ours], rows["peer"][ours]], axis=1)
             found.append(_dealer(rank, partner, asking[ours], kind[ours] == Kind.PROBE))
     return tuple(one for one in found if one)
+
+
+def not_shared(
+    dealers: Sequence[Dealer], written: Sequence[Program]
+) -> tuple[Dealer, ...]:
+    """Return those whose partners come as often in a skeleton as in the recording.
+
+    Parameters
+    ----------
+    dealers : sequence of Dealer
+    written : sequence of Program
+        What is written where ranks serve whoever comes first.
+    """
+    sharing = {
+        rank
+        for program in written
+        if any(operation.turn is Turn.ANSWERS for operation in program.operations)
+        for rank in program.ranks
+    }
+    return tuple(one for one in dealers if one.rank not in sharing)
+
+
+def warnings_of(dealers: Sequence[Dealer]) -> Iterator[str]:
+    """Say in what skeletons with such ranks are unlike their applications."""
+    if not dealers:
+        return
+    first, others = dealers[0], len(dealers) - 1
+    more = f" and {others} more" if others else ""
+    yield (
+        f"rank {first.rank}{more} answers whoever comes first ({first.messages} "
+        f"messages from {first.partners} partners), in the skeleton each partner comes "
+        "as often as in the recording: it takes too long where nodes are not equally "
+        "busy"
+    )
 
 
 def _dealer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature, calls_of
 from skelgen.signature.labels import symbol_label
 from skelgen.skeleton.closure import close
-from skelgen.skeleton.dealing import Dealer, dealers_of
+from skelgen.skeleton.dealing import dealers_of, not_shared, warnings_of
 from skelgen.skeleton.durations import durations_of
 from skelgen.skeleton.expansion import Expansion, expand
 from skelgen.skeleton.mend import Mended, Symbols, mend
@@ -25,6 +25,7 @@ from skelgen.skeleton.prove import Flaw, find_flaw
 from skelgen.skeleton.report import report_of
 from skelgen.skeleton.script import script_of
 from skelgen.skeleton.selection import places, select
+from skelgen.skeleton.serving_programs import served
 from skelgen.skeleton.sizes import sizes_of
 from skelgen.skeleton.strings import Strings, draft, strings_of
 from skelgen.skeleton.types import WHOLE_EVENTS, Plan, Program
@@ -150,17 +151,28 @@ def planned(
     """
     signature, programs = source.signature, proof.programs
     dealers = dealers_of(source.calls)
+    written: tuple[Program, ...] = ()
+    if method == WHOLE_EVENTS:
+        dealing = [one.rank for one in dealers]
+        written = served(programs, symbols, signature.families, dealing)
+    doubtful = not_shared(dealers, written)
     report = report_of(
         signature,
         programs,
         scaling_factor,
         _dropped(source),
-        [*_warnings(source, proof.mended, method), *_dealt(dealers)],
-        [one.rank for one in dealers],
+        [*_warnings(source, proof.mended, method), *warnings_of(doubtful)],
+        [one.rank for one in doubtful],
     )
-    functions = tuple(symbols.functions)
     return Plan(
-        signature, scaling_factor, functions, symbols.table, programs, report, method
+        signature,
+        scaling_factor,
+        tuple(symbols.functions),
+        symbols.table,
+        programs,
+        report,
+        method,
+        written,
     )
 
 
@@ -343,18 +355,6 @@ def _warnings(source: Source, mended: Mended, method: str) -> list[str]:
             f"the skeleton: {', '.join(dict.fromkeys(names))}"
         )
     return found
-
-
-def _dealt(dealers: Sequence[Dealer]) -> Iterator[str]:
-    if not dealers:
-        return
-    first, others = dealers[0], len(dealers) - 1
-    more = f" and {others} more" if others else ""
-    yield (
-        f"rank {first.rank}{more} answers whoever comes first ({first.messages} "
-        f"messages from {first.partners} partners), the skeleton who did so in the "
-        "recording: it takes too long on busy nodes"
-    )
 
 
 def _leaf_symbol(source: Source, number: int, leaf: int) -> int:

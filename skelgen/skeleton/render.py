@@ -99,6 +99,7 @@ def render(plan: Plan, *, calibration: Calibration) -> dict[str, str]:
 
 
 def _program(plan: Plan, calibration: Calibration) -> str:
+    plan = replace(plan, programs=plan.served or plan.programs)
     signature, joined = plan.signature, routines(plan)
     steps = [step for routine in joined for step in routine.steps]
     used = {step.family for step in steps} | {_WORLD}

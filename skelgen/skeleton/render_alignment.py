@@ -21,8 +21,8 @@ from skelgen.events.functions import WITH_PARTNERS, function_info
 from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold
 from skelgen.skeleton.render_clusters import clusters
-from skelgen.skeleton.series import COLUMNS, summed, taken
-from skelgen.skeleton.types import Operation, Plan, Program, Series
+from skelgen.skeleton.series import part
+from skelgen.skeleton.types import Operation, Plan, Program, Series, Turn
 
 #: Longest list of message sizes that a split may need.
 _LONGEST_SIZES = 64
@@ -46,24 +46,33 @@ class Aligned:
 
 
 def aligned(plan: Plan, programs: Sequence[Program]) -> list[Aligned]:
-    """Return programs of a plan, with common loops where their calls are the same."""
-    strings = [expand(program.nest) for program in programs]
+    """Return programs of a plan, with common loops where their calls are the same.
+
+    Loops that end when a rank is told so stay as they are.
+    """
+    plain = [i for i, one in enumerate(programs) if not _is_told(one)]
+    strings = {i: expand(programs[i].nest) for i in plain}
     calls: dict[Hashable, int] = {}
     sequences: list[NDArray[np.int64]] = []
-    for program, string in zip(programs, strings, strict=True):
+    for i in plain:
         kinds = [
             calls.setdefault(_call(plan, operation), len(calls))
-            for operation in program.operations
+            for operation in programs[i].operations
         ]
-        sequences.append(np.array(kinds, np.int64)[string])
+        sequences.append(np.array(kinds, np.int64)[strings[i]])
     found = [Aligned(program) for program in programs]
     for cluster in clusters(sequences):
         if len(cluster.members) > 1:
-            own = [(programs[i], strings[i]) for i in cluster.members]
+            members = [plain[member] for member in cluster.members]
+            own = [(programs[i], strings[i]) for i in members]
             together = _together(own, cluster.places)
-            for i, one in zip(cluster.members, together, strict=True):
+            for i, one in zip(members, together, strict=True):
                 found[i] = one
     return found
+
+
+def _is_told(program: Program) -> bool:
+    return any(operation.turn is Turn.HEARS for operation in program.operations)
 
 
 def _call(plan: Plan, operation: Operation) -> Hashable:
@@ -77,6 +86,7 @@ def _call(plan: Plan, operation: Operation) -> Hashable:
         int(symbol["peer2"]) == NO_PEER,
         operation.ages,
         operation.vectors.shape[1:],
+        (id(operation.serving), operation.turn),
     )
 
 
@@ -138,7 +148,7 @@ def _split(
     turn = np.empty(len(string), np.int64)  # which of its operation's occurrences
     turn[order] = np.arange(len(string)) - first[string[order]]
     return [
-        None if run[0] < 0 else _part(program.operations[string[run[0]]], turn[run])
+        None if run[0] < 0 else part(program.operations[string[run[0]]], turn[run])
         for run in runs
     ]
 
@@ -155,19 +165,4 @@ def _stand_in(donor: Operation, ranks: int) -> Operation:
         size_bytes=alike(donor.size_bytes),
         receive_bytes=np.zeros(ranks, np.int64),
         vectors=np.full((ranks, *donor.vectors.shape[1:]), np.nan),
-    )
-
-
-def _part(whole: Operation, turns: NDArray[np.int64]) -> Operation:
-    """Return some of an operation's occurrences as an operation of its own."""
-    if len(turns) == whole.occurrences:
-        return whole
-    size = taken(whole.size_bytes.values, turns, whole.occurrences)
-    compute = taken(whole.compute_ns.values, turns, whole.occurrences)
-    return replace(
-        whole,
-        occurrences=len(turns),
-        compute_ns=Series(summed(compute, COLUMNS)),
-        size_bytes=Series(size),
-        peers=whole.peers[turns] if len(whole.peers) else whole.peers,
     )

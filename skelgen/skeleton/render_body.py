@@ -13,6 +13,7 @@ from skelgen.skeleton.render_layout import Statement, call, with_comments
 from skelgen.skeleton.render_ranks import condition
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_surroundings import Surroundings
+from skelgen.skeleton.types import Turn
 
 #: Loops with at least this share of a routine's time are sections of their own.
 _LEAST_SHARE = 0.1
@@ -173,6 +174,12 @@ class _Body:
         """Return whether an item is a loop."""
         return self.symbol[item] < 0
 
+    def is_told(self, item: int) -> bool:
+        """Return whether a loop ends when an answer says so."""
+        steps, inside = self.routine.steps, self.symbol[item + 1 : self.end[item]]
+        ask = (Turn.ASKS, Turn.HEARS)
+        return all(symbol >= 0 and steps[symbol].turn in ask for symbol in inside)
+
     def time_us(self, items: Sequence[int]) -> float:
         """Return the time of all executions of some items [us]."""
         return sum(float(self.times[self.end[i]] - self.times[i]) for i in items)
@@ -323,12 +330,17 @@ class _Body:
         self, same: _Same, depth: int, within: int | None, guard: _Rows | None
     ) -> list[Statement]:
         """Write a loop; one trip is no loop."""
+        columns = [self.inside(item + 1, self.end[item]) for item in same]
+        items = list(zip(*columns, strict=True))
+        if self.is_told(same[0]):
+            body = self.text(items, depth + 1, within, guard)
+            begin, end = "\t" * depth + "do {", "\t" * depth + "} while (told.again);"
+            return [Statement((begin,)), *body, Statement((end,))]
         trips = self.trips(same)
         if trips == "0":
             return []
         below = depth if trips == "1" else depth + 1
-        columns = [self.inside(item + 1, self.end[item]) for item in same]
-        body = self.text(list(zip(*columns, strict=True)), below, within, guard)
+        body = self.text(items, below, within, guard)
         if trips == "1" or not body:
             return body
         indent = "\t" * depth

@@ -11,6 +11,7 @@ from skelgen.events.functions import Kind
 from skelgen.skeleton.render_collectives import collective_call
 from skelgen.skeleton.render_completion import completion
 from skelgen.skeleton.render_layout import Statement, call
+from skelgen.skeleton.render_memory import aligned
 from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
@@ -23,6 +24,7 @@ from skelgen.skeleton.render_surroundings import (
     turn_name,
 )
 from skelgen.skeleton.render_windows import window_call
+from skelgen.skeleton.types import Turn
 
 #: Computation that is not worth a call: the loop around it takes as long [us].
 LEAST_US = 0.02
@@ -64,11 +66,15 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     us = [place.compute_us for place in step.everywhere]
     often = [place.occurrences for place in step.everywhere]
     if gap := compute(around, us, often, step):
+        if step.turn in (Turn.ASKS, Turn.HEARS):  # not counted: others may do its work
+            gap = gap.replace("next(&", "now(&")
         written.append(call(depth, "compute", [gap]))
     writer = window_call if step.on_window else _WRITERS.get(step.kind, _message)
     calls = writer(around, index, depth)
     site = around.sites[step.site] if 0 <= step.site < len(around.sites) else ""
     written += [Statement(text.lines, site) for text in calls]
+    if step.turn is Turn.HEARS:
+        written.append(call(depth, "hear", [received(around, index)]))
     span = around.routine.lifetimes.spans.get(index, 0)
     if span > 1:
         turn = turn_name(index)
@@ -80,12 +86,16 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
 def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     """Write a send or a receive."""
     step = around.routine.steps[index]
+    if step.turn is Turn.OPENS:
+        return [_served(around, index, depth)]
     outgoing = sent(around, index) if step.sends else received(around, index)
+    if step.turn is Turn.ANSWERS:
+        outgoing = f"answer(&{_serving(around, index)})"
     arguments = [
         outgoing,
         size(around, step, step.block_bytes),
         datatype(step),
-        peer(around, step),
+        peer(around, step) if step.serving is None else "served.rank",
         str(max(step.tag, 0)),
         f"{around.group(step).name}.comm",
     ]
@@ -94,6 +104,23 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     elif step.kind is Kind.RECEIVE:
         arguments.append("MPI_STATUS_IGNORE")
     return [call(depth, _message_name(step), arguments)]
+
+
+def _served(around: Surroundings, index: int, depth: int) -> Statement:
+    """Write a receive from whoever of the partners comes first."""
+    step = around.routine.steps[index]
+    name, group = _serving(around, index), f"&{around.group(step).name}"
+    count = size(around, step, step.block_bytes)
+    tag = str(max(step.tag, 0))
+    return call(depth, "serve", [f"&{name}", count, datatype(step), tag, group])
+
+
+def _serving(around: Surroundings, index: int) -> str:
+    """Return the name of the table of whom a call serves."""
+    serving, extent = around.routine.steps[index].serving, around.extents[index]
+    assert serving is not None
+    needs = aligned(extent.receive), aligned(extent.send)
+    return around.tables.serving(serving, *needs)
 
 
 def _message_name(step: Step) -> str:

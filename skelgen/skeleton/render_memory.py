@@ -19,6 +19,7 @@ from skelgen.skeleton.render_reduction import Reduction, reduction
 from skelgen.skeleton.render_requests import Places, places
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_steps import Step
+from skelgen.skeleton.types import Turn
 
 #: Messages begin on a cache line.
 LINE_BYTES = 64
@@ -157,11 +158,11 @@ def lay_out(routine: Routine, extents: Sequence[Extent]) -> Memory:
     lives = routine.lifetimes
     send_at, send_bytes = _spread([e.send for e in extents])
     blocking = [
-        0 if step.info.creates else e.receive
+        0 if step.info.creates or step.turn is Turn.OPENS else e.receive
         for step, e in zip(routine.steps, extents, strict=True)
     ]
     receive_at, blocking_bytes = _spread(blocking)
-    stride = {op: _aligned(extents[op].receive) for op in lives.spans}
+    stride = {op: aligned(extents[op].receive) for op in lives.spans}
     needs = {op: span * stride[op] for op, span in lives.spans.items()}
     slots = places(needs, lives.conflicts, begin=blocking_bytes)
     return Memory(
@@ -175,7 +176,8 @@ def lay_out(routine: Routine, extents: Sequence[Extent]) -> Memory:
     )
 
 
-def _aligned(size_bytes: int) -> int:
+def aligned(size_bytes: int) -> int:
+    """Return a size in whole cache lines [bytes]."""
     return -(-size_bytes // LINE_BYTES) * LINE_BYTES
 
 
@@ -187,7 +189,7 @@ def _spread(sizes: Sequence[int]) -> tuple[dict[int, int], int]:
         if cursor and cursor + size > SPREAD_BYTES:
             cursor = 0
         at[step] = cursor if size else 0
-        cursor += _aligned(size)
+        cursor += aligned(size)
         end = max(end, cursor)
     return at, end
 

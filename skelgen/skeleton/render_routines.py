@@ -139,6 +139,7 @@ def _operation_shape(plan: Plan, operation: Operation) -> object:
         operation.vectors.shape[1:],
         operation.occurrences if varying else 0,
         operation.peers.tobytes() if info.kind in WITH_PARTNERS else b"",
+        (id(operation.serving), operation.turn),
     )
 
 

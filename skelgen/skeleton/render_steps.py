@@ -22,7 +22,7 @@ from skelgen.events.functions import (
 )
 from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, PROC_NULL
 from skelgen.skeleton.render_sizes import even
-from skelgen.skeleton.types import Operation, Plan
+from skelgen.skeleton.types import Operation, Plan, Serving, Turn
 from skelgen.symbols import VARYING
 
 _PEERS = {*SENDING, *RECEIVING, Kind.PROBE, Kind.RMA}
@@ -52,6 +52,9 @@ class Step:
         The most of all ranks.
     partners : tuple of int
         Relative partners of Win_post and its like.
+    serving : Serving or None
+    turn : Turn
+        As in the operation.
     variants : tuple of Step
         The calls at all places of a text that stands at several; empty for others.
     in_place : tuple of bool
@@ -98,6 +101,8 @@ class Step:
     of: NDArray[np.int64]
     variants: tuple[Step, ...] = ()
     partners: tuple[int, ...] = ()
+    serving: Serving | None = None
+    turn: Turn = Turn.NONE
 
     @property
     def everywhere(self) -> tuple[Step, ...]:
@@ -142,6 +147,8 @@ class Step:
             self.in_place,
             self.holes,
             self.present,
+            id(self.serving),
+            self.turn,
             self.to.tobytes(),
             self.of.tobytes(),
         )
@@ -263,6 +270,8 @@ def join_step(
         to=to,
         of=of,
         partners=tuple(first.peers.tolist()) if info.kind in WITH_PARTNERS else (),
+        serving=first.serving,
+        turn=first.turn,
     )
 
 

@@ -16,11 +16,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.skeleton.render_layout import COLUMNS, number, width, wrap
+from skelgen.skeleton.types import Serving
 
 #: Partner of a call to nobody; no real one is that large.
 NOBODY = 1 << 30
 #: Longest list of values whose period is looked for.
 _LONGEST_PERIOD_SEARCH = 1 << 16
+
+
+@dataclass(slots=True)
+class ServingTable:
+    """Whom a rank serves, as the template sees it.
+
+    Attributes
+    ----------
+    name : str
+    serving : Serving
+    shifts, due : str
+        Names of its tables.
+    room_bytes, answer_bytes : int
+        What its calls receive from a partner, and send at most [bytes].
+    """
+
+    name: str
+    serving: Serving
+    shifts: str
+    due: str
+    room_bytes: int = 0
+    answer_bytes: int = 0
+
+    @property
+    def partners(self) -> int:
+        """Return the number of partners."""
+        return len(self.serving.shifts)
+
+    @property
+    def stretches(self) -> int:
+        """Return the number of different stretches."""
+        return len(self.serving.due)
+
+    @property
+    def turns(self) -> int:
+        """Return the number of turns of a run."""
+        due = self.serving.due
+        return int((due[:, 0] * due[:, 1:].sum(axis=1)).sum())
 
 
 @dataclass(slots=True)
@@ -33,10 +72,13 @@ class Tables:
         Lines of each table's definition.
     by_row : bool
         Whether any of them is indexed by ``row``.
+    servings : dict of int to ServingTable
+        Whom ranks serve as they come.
     """
 
     definitions: dict[str, list[str]] = field(default_factory=dict)
     by_row: bool = False
+    servings: dict[int, ServingTable] = field(default_factory=dict)
     _count: int = 0
     _known: dict[Hashable, str] = field(default_factory=dict)
 
@@ -44,6 +86,16 @@ class Tables:
     def lines(self) -> list[str]:
         """Return the definitions of all tables."""
         return [line for lines in self.definitions.values() for line in lines]
+
+    @property
+    def served_bytes(self) -> int:
+        """Return what the first messages of all partners of a rank need [bytes]."""
+        return max(one.partners * one.room_bytes for one in self.servings.values())
+
+    @property
+    def answer_bytes(self) -> int:
+        """Return what the longest answer needs [bytes]."""
+        return max(one.answer_bytes for one in self.servings.values())
 
     def drop_unused(self, text: str) -> bool:
         """Drop the tables that a text only defines; return whether there were any.
@@ -66,6 +118,25 @@ class Tables:
             head = f"static const {kind} {name}{size} = "
             self._define(name, head, _rows(values), ";")
         return self._known[key]
+
+    def serving(self, serving: Serving, room_bytes: int, answer_bytes: int) -> str:
+        """Return the name of the table of whom a rank serves.
+
+        Parameters
+        ----------
+        serving : Serving
+        room_bytes, answer_bytes : int
+            What a call receives and sends [bytes].
+        """
+        table = self.servings.get(id(serving))
+        if table is None:
+            shifts = self.constant("int", "shifts", serving.shifts.astype(float))
+            due = self.constant("int", "due", serving.due.ravel().astype(float))
+            table = ServingTable(f"serving_{len(self.servings)}", serving, shifts, due)
+            self.servings[id(serving)] = table
+        table.room_bytes = max(table.room_bytes, room_bytes)
+        table.answer_bytes = max(table.answer_bytes, answer_bytes)
+        return table.name
 
     def _name(self, key: Hashable, stem: str) -> str:
         self._known[key] = name = f"{stem}_{self._count}"

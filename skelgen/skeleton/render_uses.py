@@ -101,6 +101,9 @@ class Uses:
     aged: bool
     aged_list: bool
     series: bool
+    next: bool
+    now: bool
+    answer: bool
     count: bool
     one: bool
     runs: bool
@@ -134,7 +137,10 @@ class Uses:
             start_all="start_all(" in text,
             aged=re.search(r"aged\(-?\d+\)", text) is not None,
             aged_list=re.search(r"aged_all\(", text) is not None,
-            series="next(&" in text or "count(&" in text,
+            series=re.search(r"\b(next|count|now)\(&", text) is not None,
+            next=re.search(r"\b(next|count)\(&", text) is not None,
+            now="now(&" in text,
+            answer="answer(&" in text,
             count="count(&" in text,
             one=any("ONE(" in line for line in tables.lines),
             runs="next_run(&" in text,

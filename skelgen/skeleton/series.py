@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.skeleton.selection import strata
+from skelgen.skeleton.types import Operation, Series
 
 #: Most columns of a `Series`.
 COLUMNS = 16
@@ -109,3 +112,26 @@ def summed(values: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
     count = occurrences_of_columns(columns, values.shape[1])
     sums = np.add.reduceat(values, np.cumsum(count) - count, axis=1)
     return np.asarray(sums / count)
+
+
+def part(whole: Operation, turns: NDArray[np.int64]) -> Operation:
+    """Return some of an operation's occurrences as an operation of its own.
+
+    Parameters
+    ----------
+    whole : Operation
+    turns : (m,) int64 array
+        The occurrences, ascending.
+    """
+    if len(turns) == whole.occurrences:
+        return whole
+    size = taken(whole.size_bytes.values, turns, whole.occurrences)
+    compute = taken(whole.compute_ns.values, turns, whole.occurrences)
+    peers = whole.peers
+    return replace(
+        whole,
+        occurrences=len(turns),
+        compute_ns=Series(summed(compute, COLUMNS)),
+        size_bytes=Series(size),
+        peers=peers[turns % len(peers)] if len(peers) else peers,
+    )

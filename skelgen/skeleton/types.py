@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,42 @@ class Series:
     """
 
     values: NDArray[np.float64]
+
+    def of(self, rows: slice) -> Series:
+        """Return the values of some of the ranks."""
+        return Series(self.values[rows])
+
+
+class Turn(IntEnum):
+    """What a call does in a turn, in which a rank serves whoever comes first."""
+
+    NONE = 0
+    OPENS = 1  # of the rank that serves: receives from who comes first
+    GOES_ON = 2  # with the same partner
+    ANSWERS = 3  # the same, and tells the partner whether to come again
+    ASKS = 4  # of a partner: repeated until it is told not to
+    HEARS = 5  # the same: receives what tells it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Serving:
+    """Whom a rank serves: whoever of its partners comes first.
+
+    Attributes
+    ----------
+    shifts : (p,) int64 array
+        Relative partners.
+    due : (n, 1 + p) int64 array
+        Stretches of turns: how many equal ones follow each other, and how often each
+        partner comes in one.
+    shared : bool
+        Whether partners share the turns of a stretch as they come, and are told when
+        they are over; else each comes as often as in the recording.
+    """
+
+    shifts: NDArray[np.int64]
+    due: NDArray[np.int64]
+    shared: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +96,10 @@ class Operation:
         Bytes to and from each rank of the communicator for vector collectives, to each
         destination and from each source for those of neighbourhoods, equal at both
         ends of each pair; (ranks, 2, 0) for others.
+    serving : Serving or None
+        Whose turn it is part of, when its partner is whoever comes first.
+    turn : Turn
+        What it does there, or as a partner.
     """
 
     symbol: int
@@ -71,6 +112,8 @@ class Operation:
     receive_bytes: NDArray[np.int64]
     peers: NDArray[np.int32]
     vectors: NDArray[np.float64]
+    serving: Serving | None = None
+    turn: Turn = Turn.NONE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +186,8 @@ class Report:
         Scaling factor of that skeleton.
     warnings : tuple of str
     dealers : tuple of int
-        Ranks that answer whoever comes first, and so may deal out work.
+        Ranks that answer whoever comes first, where the skeleton answers each partner
+        as often as in the recording.
     """
 
     classes: tuple[KeptClass, ...]
@@ -173,9 +217,12 @@ class Plan:
         Those of the signature, then those that the plan added: a send that
         relied on buffering becomes a nonblocking one with a completion.
     programs : tuple of Program
+        In the order of the recording, as they were proved.
     report : Report
     method : str
         Rules by which it was made: WHOLE_EVENTS or PAPER_2005.
+    served : tuple of Program
+        What is written instead, where ranks serve whoever comes first; else empty.
     """
 
     signature: Signature
@@ -185,3 +232,4 @@ class Plan:
     programs: tuple[Program, ...]
     report: Report
     method: str = WHOLE_EVENTS
+    served: tuple[Program, ...] = ()

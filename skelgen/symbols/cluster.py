@@ -12,6 +12,7 @@ from skelgen.loops import fold
 from skelgen.matching import Matching
 from skelgen.symbols.outside import fates_and_ages
 from skelgen.symbols.pairs import distinct_pairs, parts_of
+from skelgen.symbols.probes import with_sources_of_probes
 from skelgen.symbols.requests import any_in_order
 from skelgen.symbols.sizes import message_bytes
 from skelgen.symbols.strings import Decided, Strings, decide, strings_of
@@ -166,6 +167,7 @@ def auto_threshold(
 def _prepare(
     calls: Calls, matching: Matching
 ) -> tuple[Decided, NDArray[np.uint8], NDArray[np.int64]]:
+    calls = with_sources_of_probes(calls)
     pairs = distinct_pairs(calls)
     fate, ages = fates_and_ages(calls, matching, pairs)
     inside = fate == Fate.INSIDE

@@ -1,0 +1,292 @@
+"""Find calls of a rank that may come in another order than they were recorded in.
+
+A master receives from any source and goes on with who came: it answers with the next
+task. In the recording that was one order out of many. Here its calls are divided into
+*turns*: a message from any source with the calls behind it that go on with the same
+partner. Turns of one kind with nothing between them are a *stretch*, and may change
+places in it. That cannot make anybody wait for ever, for
+
+- of each partner there are as many turns in a stretch as before, in the same order;
+- a partner makes its calls of a turn one behind the other, so a turn that has begun
+  ends whatever the other ranks do;
+- all ranks but the served one's do the same in every order: whoever came by a turn in
+  the recorded order, with less done before it, comes by it in any other.
+
+No partner serves others itself. The two orders that are furthest from the recorded one
+are simulated all the same: where one of them stalls, the recorded order stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Kind, function_info
+from skelgen.events.types import NO_PEER, PROC_NULL, WILDCARD_SOURCE
+from skelgen.loops import expand
+from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.script import NOBODY, Script
+from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.types import Program
+from skelgen.symbols import VARYING
+
+_PLAIN = (Kind.SEND, Kind.RECEIVE)
+#: What calls at the same place of all turns have in common.
+_COMMON = ("function", "family", "datatype_bytes", "tag", "flags")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turns:
+    """Turns of the ranks of a program.
+
+    Attributes
+    ----------
+    program : int
+    step : (n, calls) int64 array
+        Calls of each turn as places in the program's string, in the recorded order.
+    peer : (n,) int64 array
+        Relative partner.
+    stretch : (n,) int64 array
+        Turns with the same number may change places.
+    """
+
+    program: int
+    step: NDArray[np.int64]
+    peer: NDArray[np.int64]
+    stretch: NDArray[np.int64]
+
+
+def turns_in(programs: Sequence[Program], symbols: Symbols) -> list[Turns]:
+    """Divide what ranks execute that receive from any source.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+    symbols : Symbols
+
+    Returns
+    -------
+    list of Turns
+        At most one of each program, with two partners or more in a stretch.
+    """
+    divided = (_turns(number, one, symbols) for number, one in enumerate(programs))
+    return [turns for turns in divided if turns is not None]
+
+
+def harmless(
+    found: Sequence[Turns],
+    programs: Sequence[Program],
+    script: Script,
+    mate: NDArray[np.int64],
+) -> list[Turns]:
+    """Return those turns whose order cannot let anybody wait for ever.
+
+    Parameters
+    ----------
+    found : sequence of Turns
+    programs : sequence of Program
+        Proved to finish.
+    script : Script
+        Of these programs.
+    mate : (steps,) int64 array
+        Its `mates`.
+    """
+    kept: list[Turns] = []
+    serving: set[int] = set()
+    served: set[int] = set()
+    for turns in found:
+        ranks = programs[turns.program].ranks
+        partners = _partners(script, mate, turns, ranks)
+        if partners is None or partners & {*serving, *ranks} or served & {*ranks}:
+            continue
+        if all(_finishes(script, turns, ranks, turned) for turned in (1, -1)):
+            kept.append(turns)
+            serving |= {*ranks}
+            served |= partners
+    return kept
+
+
+def occurrence_of(row: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return which of its occurrences each element of a string is.
+
+    Examples
+    --------
+    >>> occurrence_of(np.array([5, 3, 5, 5, 3])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(row, kind="stable")
+    ordered = row[order]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    lengths = np.diff(np.append(begins, len(row)))
+    found = np.empty(len(row), np.int64)
+    found[order] = np.arange(len(row)) - np.repeat(begins, lengths)
+    return found
+
+
+def _turns(number: int, program: Program, symbols: Symbols) -> Turns | None:
+    """Divide what a program executes, with the most frequent kind of turn."""
+    rows = symbols.table[[operation.symbol for operation in program.operations]]
+    kinds = np.array([function_info(name).kind for name in symbols.functions], np.int64)
+    kind = kinds[rows["function"]]
+    asks = ((rows["flags"] & WILDCARD_SOURCE) != 0) & (kind == Kind.RECEIVE)
+    if not asks.any():
+        return None
+    string = expand(program.nest)
+    peer = _peers(program, rows["peer"], string)
+    kind, asks, family = kind[string], asks[string], rows["family"][string]
+    asks &= (peer != PROC_NULL) & (peer != NO_PEER)
+    same = np.append(False, (peer[1:] == peer[:-1]) & (family[1:] == family[:-1]))
+    first = np.flatnonzero(asks | ~same | ~np.isin(kind, _PLAIN))
+    calls = np.diff(np.append(first, len(string)))
+    columns = np.stack([rows[name].astype(np.int64) for name in _COMMON], axis=1)
+    _, key = np.unique(columns, axis=0, return_inverse=True)
+    turn = _most_frequent(first, calls, asks, key.ravel()[string])
+    if turn is None:
+        return None
+    step = first[turn, None] + np.arange(calls[turn[0]])
+    stretch = np.cumsum(np.append(0, np.diff(turn) != 1))
+    found = Turns(number, step, peer[step[:, 0]], stretch)
+    pairs = np.unique(np.stack([stretch, found.peer]), axis=1)
+    return found if len(pairs[0]) > len(np.unique(stretch)) else None
+
+
+def _peers(
+    program: Program, peer: NDArray[np.int32], string: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Return the relative partner of each call."""
+    found = peer[string].astype(np.int64)
+    for number in np.flatnonzero(peer == VARYING).tolist():
+        at = np.flatnonzero(string == number)
+        peers = program.operations[number].peers
+        found[at] = peers[np.arange(len(at)) % len(peers)] if len(peers) else NO_PEER
+    return found
+
+
+def _most_frequent(
+    first: NDArray[np.int64],
+    calls: NDArray[np.int64],
+    asks: NDArray[np.bool_],
+    key: NDArray[np.int64],
+) -> NDArray[np.int64] | None:
+    """Return the turns of the most frequent kind, as numbers of runs of calls."""
+    best = None
+    asking = asks[first]
+    for length in np.unique(calls[asking]).tolist():
+        turn = np.flatnonzero(asking & (calls == length))
+        kinds, which, count = np.unique(
+            key[first[turn, None] + np.arange(length)],
+            axis=0,
+            return_inverse=True,
+            return_counts=True,
+        )
+        chosen = turn[which.ravel() == int(count.argmax())]
+        if len(kinds) and (best is None or len(chosen) > len(best)):
+            best = chosen
+    return best
+
+
+def mates(script: Script) -> NDArray[np.int64]:
+    """Return for each step of a script the other end of its message.
+
+    -1 where there is none, and where nonblocking calls use the same channel.
+    """
+    row = script.row
+    kind = script.kind[row]
+    count = np.diff(script.partner_first)
+    at = script.partner_first[row] + occurrence_of(row) % np.maximum(count[row], 1)
+    owner = np.repeat(np.arange(len(count)), count)
+    other = ~np.isin(script.kind[owner], _PLAIN)
+    shared = np.zeros(len(script.channels) + 1, bool)
+    for channels in (script.send_channel, script.receive_channel):
+        shared[channels[other]] = True
+    shared[NOBODY] = True
+    ends = []
+    for channels, which in (
+        (script.send_channel, Kind.SEND),
+        (script.receive_channel, Kind.RECEIVE),
+    ):
+        step = np.flatnonzero(kind == which)
+        channel = channels[at[step]]
+        step, channel = step[~shared[channel]], channel[~shared[channel]]
+        ends.append(step[np.argsort(channel, kind="stable")])
+    found = np.full(len(row), NOBODY, np.int64)
+    if len(ends[0]) == len(ends[1]):
+        found[ends[0]], found[ends[1]] = ends[1], ends[0]
+    return found
+
+
+def _partners(
+    script: Script, mate: NDArray[np.int64], turns: Turns, ranks: Sequence[int]
+) -> set[int] | None:
+    """Return whom some ranks serve, None when a turn may wait for others."""
+    found: set[int] = set()
+    for rank in ranks:
+        other = mate[script.first[rank] + turns.step]
+        if (other < 0).any() or (np.diff(other, axis=1) != 1).any():
+            return None
+        owner = np.searchsorted(script.first, other, side="right") - 1
+        if (owner != owner[:, :1]).any():
+            return None
+        found |= set(owner[:, 0].tolist())
+    return found
+
+
+def _finishes(script: Script, turns: Turns, ranks: Sequence[int], turned: int) -> bool:
+    """Say whether all ranks finish with the turns of each stretch put in order.
+
+    Parameters
+    ----------
+    script : Script
+    turns : Turns
+    ranks : sequence of int
+    turned : int
+        1 for ascending partners, -1 for descending ones.
+    """
+    order = np.lexsort((turned * turns.peer, turns.stretch))
+    changed = reordered(script, turns, ranks, order)
+    return changed is not None and all(
+        simulate(changed, rendezvous=rendezvous).sound for rendezvous in (True, False)
+    )
+
+
+def reordered(
+    script: Script, turns: Turns, ranks: Sequence[int], order: NDArray[np.int64]
+) -> Script | None:
+    """Return a script in which some ranks take their turns in another order.
+
+    Messages whose size depends on the occurrence keep the size of the place.
+
+    Parameters
+    ----------
+    script : Script
+    turns : Turns
+    ranks : sequence of int
+    order : (n,) int64 array
+        The turn at each place.
+
+    Returns
+    -------
+    Script or None
+        None when partners of a call repeat, so that they cannot change places.
+    """
+    row = script.row.copy()
+    count = np.diff(script.partner_first)
+    send, receive = script.send_channel.copy(), script.receive_channel.copy()
+    at = script.partner_first[row] + occurrence_of(row) % np.maximum(count[row], 1)
+    for rank in ranks:
+        own = slice(*script.first[rank : rank + 2].tolist())
+        came_from = np.arange(own.stop - own.start)
+        came_from[turns.step.ravel()] = turns.step[order].ravel()
+        row[own] = script.row[own][came_from]
+        moved = at[own][came_from]
+        for number in np.unique(row[own][count[row[own]] > 1]).tolist():
+            there = moved[row[own] == number]
+            if len(there) != count[number]:
+                return None
+            partners = slice(*script.partner_first[number : number + 2].tolist())
+            send[partners] = script.send_channel[there]
+            receive[partners] = script.receive_channel[there]
+    return replace(script, row=row, send_channel=send, receive_channel=receive)

@@ -1,0 +1,178 @@
+"""Let programs serve whoever comes first: one call in place of one for each partner."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import Kind
+from skelgen.events.types import HOLES
+from skelgen.loops import expand, fold
+from skelgen.signature import Family
+from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.script import Script, script_of
+from skelgen.skeleton.serving import Turns, harmless, mates, turns_in
+from skelgen.skeleton.serving_runs import Runs, runs_of, told
+from skelgen.skeleton.serving_values import merged
+from skelgen.skeleton.types import Program, Serving, Turn
+
+#: Longest table of turns: beyond it the recorded order stays.
+_LONGEST_TABLE = 100_000
+#: What an answer needs to say how far all are, and whether to come again [bytes].
+_ANSWER_BYTES = 2
+
+
+def served(
+    programs: Sequence[Program],
+    symbols: Symbols,
+    families: Sequence[Family],
+    ranks: Collection[int],
+) -> tuple[Program, ...]:
+    """Return the programs with turns in the order in which partners come.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+        Proved to finish.
+    symbols : Symbols
+    families : sequence of Family
+    ranks : collection of int
+        Who may serve others in another order than was recorded.
+
+    Returns
+    -------
+    tuple of Program
+        Empty when nobody serves others.
+    """
+    possible = [
+        turns
+        for turns in turns_in(programs, symbols)
+        if {*programs[turns.program].ranks} <= {*ranks}
+    ]
+    if not possible:
+        return ()
+    script = script_of(programs, symbols.functions, symbols.table, families)
+    mate = mates(script)
+    found = list(programs)
+    runs: dict[int, Runs] = {}
+    kept: list[tuple[Turns, Serving, int | None]] = []
+    for turns in harmless(possible, programs, script, mate):
+        answer = _answer(programs[turns.program], turns, symbols)
+        own = _runs(script, mate, turns, programs[turns.program].ranks, answer)
+        shared = own is not None and not own.keys() & runs.keys()
+        serving = _serving(turns, shared=shared)
+        if serving.due.size <= _LONGEST_TABLE:
+            kept.append((turns, serving, answer if shared else None))
+            runs |= own if shared and own is not None else {}
+            _make_room(found, programs, script, mate, turns)
+    for turns, serving, answer in kept:
+        found[turns.program] = _served(found[turns.program], turns, serving, answer)
+    if not kept:
+        return ()
+    return tuple(one for program in found for one in told(program, runs))
+
+
+def _answer(program: Program, turns: Turns, symbols: Symbols) -> int | None:
+    """Return the call of a turn that can tell the partner whether to come again."""
+    string = expand(program.nest)
+    for place in reversed(range(turns.step.shape[1])):
+        numbers = np.unique(string[turns.step[:, place]]).tolist()
+        operations = [program.operations[number] for number in numbers]
+        row = symbols.table[operations[0].symbol]
+        if symbols.kind(operations[0].symbol) is Kind.SEND:
+            least = min(float(one.size_bytes.values.min()) for one in operations)
+            split = int(row["flags"]) & HOLES and int(row["datatype_bytes"]) % 2
+            return place if least >= _ANSWER_BYTES and not split else None
+    return None
+
+
+def _runs(
+    script: Script,
+    mate: NDArray[np.int64],
+    turns: Turns,
+    ranks: Sequence[int],
+    answer: int | None,
+) -> dict[int, Runs] | None:
+    """Return the runs of all partners of some ranks; None when there are none."""
+    found: dict[int, Runs] = {}
+    for rank in ranks if answer is not None else ():
+        own = runs_of(script, mate, turns, rank, answer or 0)
+        if own is None or own.keys() & found.keys():
+            return None
+        found |= own
+    return found or None
+
+
+def _serving(turns: Turns, *, shared: bool) -> Serving:
+    shifts, place = np.unique(turns.peer, return_inverse=True)
+    _, stretch = np.unique(turns.stretch, return_inverse=True)
+    often = np.zeros((int(stretch.max()) + 1, len(shifts)), np.int64)
+    np.add.at(often, (stretch, place), 1)
+    new = np.append(True, (often[1:] != often[:-1]).any(axis=1))
+    begins = np.flatnonzero(new)
+    in_a_row = np.diff(np.append(begins, len(often)))
+    return Serving(shifts, np.column_stack([in_a_row, often[begins]]), shared)
+
+
+def _served(
+    program: Program, turns: Turns, serving: Serving, answer: int | None
+) -> Program:
+    """Return a program with one operation for each call of a turn."""
+    calls = turns.step.shape[1]
+    kinds = [Turn.ANSWERS if i == answer else Turn.GOES_ON for i in range(calls)]
+    kinds[0] = Turn.OPENS
+    string, operations = merged(program, turns.step, kinds, serving)
+    return replace(program, nest=fold(string), operations=operations)
+
+
+def _make_room(
+    found: list[Program],
+    programs: Sequence[Program],
+    script: Script,
+    mate: NDArray[np.int64],
+    turns: Turns,
+) -> None:
+    """Let partners receive the longest answer of any turn, whoever it was for."""
+    owners = _owners(programs)
+    for rank in programs[turns.program].ranks:
+        for step in turns.step.T:
+            own = script.first[rank] + step
+            answers = np.unique(script.row[own]).tolist()
+            most = max(_sent_bytes(script, row) for row in answers)
+            for row in np.unique(script.row[mate[own]]).tolist() if most else ():
+                number, position, at = owners[row]
+                _give_room(found, number, position, at, most)
+
+
+def _sent_bytes(script: Script, row: int) -> int:
+    """Return the longest message that a call sends, 0 for receives [bytes]."""
+    first, last = script.size_first[row : row + 2].tolist()
+    sends = script.kind[row] == Kind.SEND and last > first
+    return int(script.size_bytes[first:last].max()) if sends else 0
+
+
+def _give_room(
+    found: list[Program], number: int, position: int, at: int, least: int
+) -> None:
+    operations = list(found[number].operations)
+    room = operations[at].receive_bytes.copy()
+    room[position] = max(int(room[position]), least)
+    operations[at] = replace(operations[at], receive_bytes=room)
+    found[number] = replace(found[number], operations=tuple(operations))
+
+
+def _owners(programs: Sequence[Program]) -> list[tuple[int, int, int]]:
+    """Return for each row of a script the program, its rank's place, the operation."""
+    places = sorted(
+        (rank, number, position)
+        for number, program in enumerate(programs)
+        for position, rank in enumerate(program.ranks)
+    )
+    return [
+        (number, position, at)
+        for _, number, position in places
+        for at in range(len(programs[number].operations))
+    ]

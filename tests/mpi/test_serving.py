@@ -1,0 +1,100 @@
+"""Skeletons of masters with workers serve whoever comes first, and share the work."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skelgen import pipeline
+from skelgen.events import collect
+from skelgen.signature import Signature, store
+from skelgen.skeleton.plan import plan
+from skelgen.skeleton.render import render
+from skelgen.trace import open_trace
+from tests.mpis import MPIS, TestMpi
+from tests.plans import CALIBRATION
+from tests.skeletons import signature
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(not MPIS, reason="no mpicc with its mpirun was found"),
+]
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "master_worker.c"
+#: Microseconds of a task of the two workers.
+QUICK_US, SLOW_US = 50, 100_000
+TURNS = 12
+
+
+def uneven(answer_bytes: int = 80) -> Signature:
+    """Return a master that served a quick and a slow worker in turn."""
+    lines = {rank: [f"rank {rank}"] for rank in range(3)}
+    for _ in range(TURNS):
+        for w, us in ((1, QUICK_US), (2, SLOW_US)):
+            answer = f"tag=1 bytes={answer_bytes}"
+            lines[0] += [f"Recv from=*{w} tag=2 bytes=800", f"Send to={w} {answer}"]
+            lines[w] += [f"{1000 * us} Send to=0 tag=2 bytes=800"]
+            lines[w] += [f"Recv from=0 {answer}"]
+    return signature("\n".join(line for own in lines.values() for line in own))
+
+
+def skeleton(known: Signature, mpi: TestMpi, folder: Path) -> list[str]:
+    """Compile a skeleton and return its command line."""
+    for name, text in render(plan(known, 1.001), calibration=CALIBRATION).items():
+        (folder / name).write_text(text)
+    subprocess.run(["make", "-s", "-C", folder, f"MPICC={mpi.compiler}"], check=True)
+    return [*mpi.launcher, "-n", str(known.ranks), str(folder / "skeleton")]
+
+
+def sends_of(command: Sequence[str], folder: Path) -> list[int]:
+    """Record a program; return how often each rank sends."""
+    pipeline.record(command, folder, quiet_output=True)
+    calls = collect(open_trace(folder)).calls
+    sends = np.array([name == "MPI_Send" for name in calls.functions])
+    found = sends[calls.shapes["function"]][calls.shape]
+    return np.add.reduceat(found.astype(int), calls.first[:-1]).tolist()
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
+def test_a_quick_worker_takes_what_a_slow_one_did(mpi: TestMpi, tmp_path: Path) -> None:
+    sends = sends_of(skeleton(uneven(), mpi, tmp_path), tmp_path / "run")
+    assert sends[1] + sends[2] == sends[0] == 2 * TURNS
+    assert 1 <= sends[2] < TURNS / 2
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
+def test_workers_that_are_told_nothing_do_what_they_did(
+    mpi: TestMpi, tmp_path: Path
+) -> None:
+    command = skeleton(uneven(answer_bytes=1), mpi, tmp_path)
+    assert sends_of(command, tmp_path / "run") == [2 * TURNS, TURNS, TURNS]
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
+def test_the_example_makes_all_its_calls_whoever_comes(
+    mpi: TestMpi, tmp_path: Path
+) -> None:
+    program, run, made = (tmp_path / name for name in ("program", "run", "skel"))
+    compile_line = [str(mpi.compiler), "-O2", str(EXAMPLE), "-o", str(program)]
+    subprocess.run([*compile_line, "-lm"], check=True)
+    launch = [*mpi.launcher, "-n", "4"]
+    command = [*launch, str(program), "600", "100", "100"]
+    pipeline.record(command, run, quiet_output=True)
+    halved = pipeline.BuildOptions(2.0, None, None, None, strict=False)
+    pipeline.build(run, made, options=halved)
+    assert json.loads((made / "skeleton.json").read_text())["dealers"] == []
+    subprocess.run(["make", "-s", "-C", made, f"MPICC={mpi.compiler}"], check=True)
+    command = [*launch, str(made / "skeleton")]
+    planned = plan(store.load(made / "signature.yaml"), 2.0)
+    names = planned.functions
+    assert sum(sends_of(command, tmp_path / "own")) == sum(
+        operation.occurrences * len(program.ranks)
+        for program in planned.programs
+        for operation in program.operations
+        if names[planned.symbols[operation.symbol]["function"]] == "MPI_Send"
+    )

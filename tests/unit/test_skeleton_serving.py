@@ -1,0 +1,271 @@
+"""Ranks that answer whoever comes first do so in skeletons; nobody waits for ever."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from skelgen.loops import expand
+from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.plan import plan
+from skelgen.skeleton.render import render
+from skelgen.skeleton.series import series_sums
+from skelgen.skeleton.serving import Turns, harmless, mates, reordered, turns_in
+from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.types import Plan, Program, Serving, Turn
+from tests.plans import CALIBRATION
+from tests.skeletons import script, signature
+from tests.turns import act
+
+TWO = [1, 2, 2, 1, 2, 1, 1, 2, 2, 2] * 4
+THREE = [1, 2, 3, 3, 1, 2, 2, 1, 3, 3, 2, 1] * 4
+ASKED = ("50 Recv from=*{w} tag=2 bytes=8",)
+PROBED = ("20 Probe from=*{w} tag=2", "30 Recv from={w} tag=2 bytes=8")
+ANSWER = "30 Send to={w} tag=1 bytes=4"
+WORK = ("900 Send to=0 tag=2 bytes=8", "Recv from=0 tag=1 bytes=4")
+
+
+def master(
+    *stretches: list[int],
+    asked: tuple[str, ...] = ASKED,
+    answer: tuple[str, ...] = (ANSWER,),
+    work: tuple[str, ...] = WORK,
+    between: str = "10 Barrier",
+) -> str:
+    """Return a rank that serves workers in these orders, and as many workers."""
+    workers = sorted({w for turns in stretches for w in turns})
+    lines = {rank: [f"rank {rank}"] for rank in [0, *workers]}
+    for turns in stretches:
+        for w in turns:
+            lines[0] += [line.format(w=w) for line in (*asked, *answer)]
+        for w in workers:
+            lines[w] += [line.format(w=w) for line in work] * turns.count(w)
+        for own in lines.values():
+            own.append(between)
+    return "\n".join(line for own in lines.values() for line in own)
+
+
+def servings(made: Plan) -> list[Serving]:
+    """Return whom the ranks of a plan serve."""
+    every = [op.serving for program in made.served for op in program.operations]
+    return list({id(one): one for one in every if one is not None}.values())
+
+
+def found_turns(made: Plan) -> list[Turns]:
+    """Return the turns of a plan's programs that may change places."""
+    symbols = Symbols(made.functions, made.symbols)
+    given = script(made)
+    possible = turns_in(made.programs, symbols)
+    return harmless(possible, made.programs, given, mates(given))
+
+
+def text_of(made: Plan) -> str:
+    return render(made, calibration=CALIBRATION)["skeleton.c"]
+
+
+@pytest.mark.parametrize("turns", [TWO, THREE])
+@pytest.mark.parametrize("asked", [ASKED, PROBED])
+def test_each_partner_comes_as_often_as_in_the_recording(turns, asked) -> None:
+    made = plan(signature(master(turns, asked=asked)), 1.001)
+    (serving,) = servings(made)
+    workers = sorted(set(turns))
+    assert serving.shifts.tolist() == workers
+    assert serving.due.tolist() == [[1, *(turns.count(w) for w in workers)]]
+
+
+@pytest.mark.parametrize("asked", [ASKED, PROBED])
+def test_all_turns_are_one_loop_with_the_same_computation(asked) -> None:
+    made = plan(signature(master(TWO, asked=asked)), 1.001)
+    recorded = next(one for one in made.programs if one.ranks == (0,))
+    serving = next(one for one in made.served if one.ranks == (0,))
+    assert computed_ns(serving) == pytest.approx(computed_ns(recorded), rel=1e-9)
+    turn = [op for op in serving.operations if op.serving is not None]
+    assert [op.turn for op in turn] == [Turn.OPENS, Turn.ANSWERS]
+    assert [op.occurrences for op in turn] == [len(TWO)] * 2
+    counted = np.bincount(expand(serving.nest))
+    assert counted.tolist() == [op.occurrences for op in serving.operations]
+    assert len(serving.nest) < len(recorded.nest)
+
+
+def computed_ns(program: Program) -> float:
+    return sum(
+        float(series_sums(op.compute_ns.values, op.occurrences).sum())
+        for op in program.operations
+    )
+
+
+def test_what_other_calls_divide_are_stretches_of_their_own() -> None:
+    one, other = [1, 2, 1, 2, 1, 2], [2, 1, 1, 1]
+    made = plan(signature(master(one, one, one, other)), 1.001)
+    (serving,) = servings(made)
+    assert serving.due.tolist() == [[3, 3, 3], [1, 3, 1]]
+
+
+def test_the_text_receives_from_whoever_comes_first() -> None:
+    text = text_of(plan(signature(master(TWO)), 1.001))
+    assert "serve(&serving_" in text
+    assert "MPI_Send(answer(&serving_0), 4, MPI_BYTE, served.rank, 0, world" in text
+    assert "} while (told.again);" in text
+    assert text_of(plan(signature(master(TWO)), 1.001)) == text
+
+
+def test_a_program_without_dealers_has_nothing_of_it() -> None:
+    made = plan(signature(master(TWO, asked=("Recv from={w} tag=2 bytes=8",))), 1.001)
+    assert not made.served
+    assert "serv" not in text_of(made).replace("observ", "")
+
+
+def test_the_recorded_order_stays_where_nonblocking_calls_use_the_channel() -> None:
+    work = ("Isend to=0 tag=2 bytes=8 as=s", "Wait of=s", WORK[1])
+    made = plan(signature(master(TWO, work=work)), 1.001)
+    assert not made.served
+    assert made.report.dealers == (0,)
+
+
+def test_partners_have_room_for_the_answers_of_others() -> None:
+    lines = master(TWO).splitlines()
+    second = lines.index("rank 2")
+    text = "\n".join(
+        line.replace("to=2 tag=1 bytes=4", "to=2 tag=1 bytes=4000")
+        if i < second
+        else line.replace("tag=1 bytes=4", "tag=1 bytes=4000")
+        for i, line in enumerate(lines)
+    )
+    made = plan(signature(text), 1.001)
+    assert servings(made)
+    for program in made.served:
+        for op in program.operations:
+            if op.serving is None and op.receive_bytes.any():
+                assert op.receive_bytes.tolist() == [4000] * len(program.ranks)
+
+
+def test_a_master_of_masters_keeps_its_order_or_they_keep_theirs() -> None:
+    """Rank 0 serves 1 and 2, rank 1 serves 3 and 4 before each of its questions."""
+    turns = [1, 2, 2, 1] * 6
+    below = [3, 4, 4, 3]
+    lines = {rank: [f"rank {rank}"] for rank in range(5)}
+    for w in turns:
+        lines[0] += [ASKED[0].format(w=w), ANSWER.format(w=w)]
+        if w == 1:
+            for v in below:
+                lines[1] += [
+                    f"Recv from=*{v} tag=5 bytes=8",
+                    f"Send to={v} tag=6 bytes=4",
+                ]
+                lines[v] += ["Send to=1 tag=5 bytes=8", "Recv from=1 tag=6 bytes=4"]
+        lines[w] += list(WORK)
+    made = plan(signature("\n".join(x for own in lines.values() for x in own)), 1.001)
+    assert len(servings(made)) == 1
+    assert made.report.dealers == (0, 1)
+
+
+orders = st.lists(st.integers(1, 4), min_size=2, max_size=14)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(orders, min_size=1, max_size=4),
+    st.sampled_from([ASKED, PROBED]),
+    st.integers(1, 3),
+    st.sampled_from([1.001, 1.5, 3]),
+    st.randoms(use_true_random=False),
+)
+def test_every_order_of_turns_finishes(stretches, asked, answers, factor, rng) -> None:
+    stretches = [[*turns, 1, 2] for turns in stretches]
+    text = master(
+        *stretches,
+        asked=asked,
+        answer=(ANSWER,) * answers,
+        work=(WORK[0], *(WORK[1],) * answers),
+    )
+    made = plan(signature(text), factor)
+    recorded = script(made)
+    for turns in found_turns(made):
+        ranks = made.programs[turns.program].ranks
+        for _ in range(3):
+            order = np.arange(len(turns.peer))
+            ends = np.flatnonzero(np.diff(turns.stretch)) + 1
+            for begin, end in pairwise([0, *ends.tolist(), len(order)]):
+                some = order[begin:end].tolist()
+                rng.shuffle(some)
+                order[begin:end] = some
+            other = reordered(recorded, turns, ranks, order)
+            assert other is not None
+            assert simulate(other, rendezvous=True).sound
+            assert simulate(other, rendezvous=False).sound
+
+
+def test_a_partner_that_is_told_has_a_loop_of_its_turns() -> None:
+    made = plan(signature(master(TWO, [1, 2], TWO)), 1.001)
+    assert made.report.dealers == ()
+    assert not any("whoever comes first" in text for text in made.report.warnings)
+    for program in made.served:
+        counted = np.bincount(expand(program.nest))
+        assert counted.tolist() == [op.occurrences for op in program.operations]
+        if program.ranks != (0,):
+            turns = [op.turn for op in program.operations if op.turn]
+            assert turns == [Turn.ASKS, Turn.HEARS]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        master(TWO, answer=("30 Send to={w} tag=1 bytes=1",)),  # no room to tell
+        # What a worker does between its turns.
+        master(TWO, work=(*WORK, "Send to=+2 tag=5 bytes=8"))
+        + "".join(
+            f"\nrank {w + 2}"
+            + f"\nRecv from={w} tag=5 bytes=8" * TWO.count(w)
+            + "\n10 Barrier"
+            for w in (1, 2)
+        ),
+    ],
+)
+def test_partners_that_cannot_be_told_come_as_often_as_recorded(text) -> None:
+    made = plan(signature(text), 1.001)
+    (serving,) = servings(made)
+    assert not serving.shared
+    assert made.report.dealers == (0,)
+    assert any("as often as in the recording" in x for x in made.report.warnings)
+    assert "told" not in text_of(made)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(orders, min_size=1, max_size=4),
+    st.sampled_from([ASKED, PROBED]),
+    st.sampled_from([1, 4]),
+    st.sampled_from([1.001, 1.5, 3]),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_whoever_is_quick_all_finish(
+    stretches, asked, answer_bytes, factor, rendezvous, rng
+) -> None:
+    stretches = [[*turns, 1, 2] for turns in stretches]
+    answer = f"30 Send to={{w}} tag=1 bytes={answer_bytes}"
+    text = master(*stretches, asked=asked, answer=(answer,))
+    made = plan(signature(text), factor)
+    assume(made.served)
+    recorded = act(made, made.programs, rng, rendezvous=rendezvous)
+    for _ in range(3):
+        acted = act(made, made.served, rng, rendezvous=rendezvous)
+        assert acted.finished
+        assert acted.messages == recorded.messages
+
+
+def test_messages_whose_partners_wait_for_each_other_are_not_reordered() -> None:
+    """Worker 1 hears from worker 2, whom the master answered, before its own answer."""
+    lines = {rank: [f"rank {rank}"] for rank in range(3)}
+    for _ in range(10):
+        for w in (2, 1):
+            lines[0] += [ASKED[0].format(w=w), ANSWER.format(w=w)]
+        lines[2] += [*WORK, "Send to=1 tag=9 bytes=8"]
+        lines[1] += [WORK[0], "Recv from=2 tag=9 bytes=8", WORK[1]]
+    made = plan(signature("\n".join(x for own in lines.values() for x in own)), 1.001)
+    assert made.report.dealers == (0,)
+    assert not made.served

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skelgen.events import Kind, function_info
-from skelgen.skeleton.types import Operation, Plan, Program, Serving, Turn
+from skelgen.skeleton.types import TOLD, Operation, Plan, Program, Serving, Turn
 
 #: What a rank waits for: a word, and whom or what.
 _Wish = tuple[str, Any]
@@ -177,9 +177,8 @@ class _Actor:
 
     def is_told(self, begin: int, end: int) -> bool:
         inside = self.program.nest.symbol[begin:end].tolist()
-        turns = (Turn.ASKS, Turn.HEARS)
         operations = self.program.operations
-        return all(one >= 0 and operations[one].turn in turns for one in inside)
+        return all(one >= 0 and operations[one].turn in TOLD for one in inside)
 
     def call(self, number: int) -> _Rank:
         operation = self.program.operations[number]

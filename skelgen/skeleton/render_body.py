@@ -13,7 +13,7 @@ from skelgen.skeleton.render_layout import Statement, call, with_comments
 from skelgen.skeleton.render_ranks import condition
 from skelgen.skeleton.render_routines import Routine
 from skelgen.skeleton.render_surroundings import Surroundings
-from skelgen.skeleton.types import Turn
+from skelgen.skeleton.types import TOLD
 
 #: Loops with at least this share of a routine's time are sections of their own.
 _LEAST_SHARE = 0.1
@@ -177,8 +177,7 @@ class _Body:
     def is_told(self, item: int) -> bool:
         """Return whether a loop ends when an answer says so."""
         steps, inside = self.routine.steps, self.symbol[item + 1 : self.end[item]]
-        ask = (Turn.ASKS, Turn.HEARS)
-        return all(symbol >= 0 and steps[symbol].turn in ask for symbol in inside)
+        return all(symbol >= 0 and steps[symbol].turn in TOLD for symbol in inside)
 
     def time_us(self, items: Sequence[int]) -> float:
         """Return the time of all executions of some items [us]."""

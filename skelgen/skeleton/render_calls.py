@@ -24,7 +24,7 @@ from skelgen.skeleton.render_surroundings import (
     turn_name,
 )
 from skelgen.skeleton.render_windows import window_call
-from skelgen.skeleton.types import Turn
+from skelgen.skeleton.types import TOLD, Turn
 
 #: Computation that is not worth a call: the loop around it takes as long [us].
 LEAST_US = 0.02
@@ -66,7 +66,7 @@ def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
     us = [place.compute_us for place in step.everywhere]
     often = [place.occurrences for place in step.everywhere]
     if gap := compute(around, us, often, step):
-        if step.turn in (Turn.ASKS, Turn.HEARS):  # not counted: others may do its work
+        if step.turn in TOLD:  # not counted: others may do its work
             gap = gap.replace("next(&", "now(&")
         written.append(call(depth, "compute", [gap]))
     writer = window_call if step.on_window else _WRITERS.get(step.kind, _message)

@@ -22,7 +22,7 @@ from skelgen.skeleton.render_repeats import Repeat, repeats
 from skelgen.skeleton.render_requests import Lifetimes, Role, lifetimes
 from skelgen.skeleton.render_sizes import evened
 from skelgen.skeleton.render_steps import Step, info_of, join_step
-from skelgen.skeleton.types import Operation, Plan, Program
+from skelgen.skeleton.types import TOLD, Operation, Plan, Program
 from skelgen.symbols import VARYING
 
 #: Computation with a smaller share of the time is the same on all ranks [1].
@@ -88,16 +88,23 @@ def routines(plan: Plan) -> tuple[Routine, ...]:
 
 
 def _even(programs: list[Aligned]) -> list[list[Aligned]]:
-    """Keep programs apart where a series would be spread over unequal numbers."""
-    operations = [op for found in programs for op in found.program.operations]
+    """Keep programs apart where a series would be spread over unequal numbers.
+
+    Those of calls that are repeated until they are told not to are not counted.
+    """
+    counted = [
+        [op for op in found.program.operations if op.turn not in TOLD]
+        for found in programs
+    ]
+    operations = [operation for found in counted for operation in found]
     if all(
         op.compute_ns.values.shape[1] == op.size_bytes.values.shape[1] == 1
         for op in operations
     ):
         return [programs]
     even: dict[tuple[int, ...], list[Aligned]] = {}
-    for found in programs:
-        often = tuple(op.occurrences for op in found.program.operations)
+    for found, own in zip(programs, counted, strict=True):
+        often = tuple(operation.occurrences for operation in own)
         even.setdefault(often, []).append(found)
     return list(even.values())
 
@@ -119,11 +126,18 @@ def _shape(plan: Plan, program: Program) -> object:
     """Return what programs must have in common to share a text."""
     nest = program.nest
     trips = tuple(
-        None if len(rows) == 1 else rows.tobytes()
-        for rows in np.split(nest.trips, nest.trips_first[1:-1])
+        None if len(rows) == 1 or _is_told(program, item) else rows.tobytes()
+        for item, rows in enumerate(np.split(nest.trips, nest.trips_first[1:-1]))
     )
     operations = tuple(_operation_shape(plan, op) for op in program.operations)
     return (nest.body_items.tobytes(), nest.symbol.tobytes(), trips, operations)
+
+
+def _is_told(program: Program, item: int) -> bool:
+    """Return whether a loop ends when an answer says so."""
+    nest = program.nest
+    inside = nest.symbol[item + 1 : item + 1 + int(nest.body_items[item])].tolist()
+    return all(one >= 0 and program.operations[one].turn in TOLD for one in inside)
 
 
 def _operation_shape(plan: Plan, operation: Operation) -> object:

@@ -75,7 +75,7 @@ def _joined(
             return Series(found[:, :1])
         return Series(summed(found, COLUMNS))
 
-    return replace(
+    joined: Operation = replace(
         parts[0],
         occurrences=len(step),
         compute_ns=at([one.compute_ns for one in operations]),
@@ -83,3 +83,4 @@ def _joined(
         receive_bytes=np.max([one.receive_bytes for one in parts], axis=0),
         peers=parts[0].peers[:1],
     )
+    return joined

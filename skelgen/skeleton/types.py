@@ -44,6 +44,10 @@ class Turn(IntEnum):
     HEARS = 5  # the same: receives what tells it
 
 
+#: Calls that are repeated until an answer says that there is nothing more.
+TOLD = (Turn.ASKS, Turn.HEARS)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Serving:
     """Whom a rank serves: whoever of its partners comes first.

@@ -20,9 +20,7 @@ EXAMPLES = {
     "heat2d": ("64", "30"),
     "conjugate_gradient": ("500", "8", "5"),
     "bucket_sort": ("1000", "5"),
-    "wavefront": ("16", "8", "4"),
     "master_worker": ("20", "300", "10"),
-    "two_phases": ("500", "20", "3"),
 }
 THREADS, ROUNDS, STEPS = 4, 3, 50
 

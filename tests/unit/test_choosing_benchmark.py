@@ -11,6 +11,7 @@ import pytest
 from benchmarks.choosing import (
     Bench,
     Pattern,
+    agreement,
     check_same_run,
     kendall,
     report,
@@ -22,6 +23,12 @@ from skelgen.launch.json_lines import JsonLines
 from tests.testbed.cluster import Cluster
 
 TRUE_S = {"a": 10.0, "b": 10.2, "c": 20.0}
+
+
+def test_an_application_agrees_with_itself_as_far_as_its_runs_do() -> None:
+    same = {"a": [1.0, 4.0], "b": [2.0, 5.0], "c": [3.0, 6.0]}
+    assert agreement(same) == 1
+    assert agreement({**same, "c": [3.0, 1.0]}) == pytest.approx(-1 / 3)
 
 
 @pytest.mark.parametrize(

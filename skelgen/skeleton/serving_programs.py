@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Kind
 from skelgen.events.types import HOLES
-from skelgen.loops import expand, fold
+from skelgen.loops import fold
 from skelgen.signature import Family
 from skelgen.skeleton.mend import Symbols
 from skelgen.skeleton.script import Script, script_of
@@ -60,7 +60,7 @@ def served(
     runs: dict[int, Runs] = {}
     kept: list[tuple[Turns, Serving, int | None]] = []
     for turns in harmless(possible, programs, script, mate):
-        answer = _answer(programs[turns.program], turns, symbols)
+        answer = _answer(programs, script, mate, turns, symbols)
         own = _runs(script, mate, turns, programs[turns.program].ranks, answer)
         shared = own is not None and not own.keys() & runs.keys()
         serving = _serving(turns, shared=shared)
@@ -75,18 +75,30 @@ def served(
     return tuple(one for program in found for one in told(program, runs))
 
 
-def _answer(program: Program, turns: Turns, symbols: Symbols) -> int | None:
+def _answer(
+    programs: Sequence[Program],
+    script: Script,
+    mate: NDArray[np.int64],
+    turns: Turns,
+    symbols: Symbols,
+) -> int | None:
     """Return the call of a turn that can tell the partner whether to come again."""
-    string = expand(program.nest)
-    for place in reversed(range(turns.step.shape[1])):
-        numbers = np.unique(string[turns.step[:, place]]).tolist()
-        operations = [program.operations[number] for number in numbers]
-        row = symbols.table[operations[0].symbol]
-        if symbols.kind(operations[0].symbol) is Kind.SEND:
-            least = min(float(one.size_bytes.values.min()) for one in operations)
-            split = int(row["flags"]) & HOLES and int(row["datatype_bytes"]) % 2
-            return place if least >= _ANSWER_BYTES and not split else None
-    return None
+    owners, step = _owners(programs), turns.step
+    begin = script.first[programs[turns.program].ranks[0]]
+    sends = np.flatnonzero(script.kind[script.row[begin + step[0]]] == Kind.SEND)
+    if not len(sends):
+        return None
+    for rank in programs[turns.program].ranks:
+        own = script.first[rank] + step[:, sends[-1]]
+        for row in np.unique(script.row[np.append(own, mate[own])]).tolist():
+            number, _, at = owners[row]
+            operation = programs[number].operations[at]
+            symbol = symbols.table[operation.symbol]
+            # What is split may have its first bytes apart from each other.
+            split = int(symbol["flags"]) & HOLES and int(symbol["datatype_bytes"]) % 2
+            if split or operation.size_bytes.values.min() < _ANSWER_BYTES:
+                return None
+    return int(sends[-1])
 
 
 def _runs(

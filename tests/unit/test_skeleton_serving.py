@@ -215,6 +215,8 @@ def test_a_partner_that_is_told_has_a_loop_of_its_turns() -> None:
     "text",
     [
         master(TWO, answer=("30 Send to={w} tag=1 bytes=1",)),  # no room to tell
+        # What is received in pieces of one byte.
+        master(TWO, work=(WORK[0], f"{WORK[1]} type=1 holes")),
         # What a worker does between its turns.
         master(TWO, work=(*WORK, "Send to=+2 tag=5 bytes=8"))
         + "".join(

@@ -125,9 +125,10 @@ def _in_order(found: Aligned) -> Aligned:
 def _shape(plan: Plan, program: Program) -> object:
     """Return what programs must have in common to share a text."""
     nest = program.nest
+    rows = [_trip_rows(nest, item) for item in range(len(nest))]
     trips = tuple(
-        None if len(rows) == 1 or _is_told(program, item) else rows.tobytes()
-        for item, rows in enumerate(np.split(nest.trips, nest.trips_first[1:-1]))
+        None if len(own) == 1 or _is_told(program, item) else own.tobytes()
+        for item, own in enumerate(rows)
     )
     operations = tuple(_operation_shape(plan, op) for op in program.operations)
     return (nest.body_items.tobytes(), nest.symbol.tobytes(), trips, operations)

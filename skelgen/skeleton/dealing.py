@@ -13,8 +13,9 @@ from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, Kind
 from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.skeleton.types import Program, Turn
 
-#: A rank deals when so many of its receives are answered next [1]: all of a master's
-#: but the last of each worker, at most half of those of a rank with two neighbours.
+#: A rank deals when so many of its receives are answered next, or so many of what it
+#: sends are answers [1]: all of a master's but the last of each worker, at most half of
+#: those of a rank with two neighbours.
 _ANSWERED = 0.75
 
 
@@ -123,9 +124,10 @@ def _dealer(
     once = np.append(~(probe[:-1] & asking[1:] & same), True)
     partner, asking = partner[once], asking[once]
     same = (partner[1:] == partner[:-1]).all(axis=1)
-    answers = int(np.count_nonzero(asking[:-1] & ~asking[1:] & same))
+    answered = np.flatnonzero(asking[:-1] & ~asking[1:] & same)
+    partners = len(np.unique(partner[answered], axis=0))
     messages = int(np.count_nonzero(asking))
-    partners = len(np.unique(partner[asking], axis=0))
-    if partners < 2 or answers < max(_ANSWERED * messages, 2 * partners):
+    least = _ANSWERED * min(messages, len(asking) - messages)
+    if partners < 2 or len(answered) < max(least, 2 * partners):
         return None
     return Dealer(rank, messages, partners)

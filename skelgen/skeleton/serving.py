@@ -18,24 +18,18 @@ are simulated all the same: where one of them stalls, the recorded order stays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind, function_info
-from skelgen.events.types import NO_PEER, PROC_NULL, WILDCARD_SOURCE
-from skelgen.loops import expand
+from skelgen.events import Kind
 from skelgen.skeleton.mend import Symbols
 from skelgen.skeleton.script import NOBODY, Script
+from skelgen.skeleton.serving_visits import PLAIN, Visits, visits_of
 from skelgen.skeleton.simulate import simulate
 from skelgen.skeleton.types import Program
-from skelgen.symbols import VARYING
-
-_PLAIN = (Kind.SEND, Kind.RECEIVE)
-#: What calls at the same place of all turns have in common.
-_COMMON = ("function", "family", "datatype_bytes", "tag", "flags")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,20 +53,30 @@ class Turns:
     stretch: NDArray[np.int64]
 
 
-def turns_in(programs: Sequence[Program], symbols: Symbols) -> list[Turns]:
+def turns_in(
+    programs: Sequence[Program],
+    symbols: Symbols,
+    goes_on: Mapping[int, NDArray[np.bool_]] | None = None,
+) -> list[Turns]:
     """Divide what ranks execute that receive from any source.
 
     Parameters
     ----------
     programs : sequence of Program
     symbols : Symbols
+    goes_on : mapping of int to (steps,) bool array, optional
+        Of programs, what receives from any source but goes on with the partner before.
 
     Returns
     -------
     list of Turns
         At most one of each program, with two partners or more in a stretch.
     """
-    divided = (_turns(number, one, symbols) for number, one in enumerate(programs))
+    known = goes_on or {}
+    divided = (
+        _turns(number, visits_of(one, symbols, known.get(number)))
+        for number, one in enumerate(programs)
+    )
     return [turns for turns in divided if turns is not None]
 
 
@@ -126,63 +130,30 @@ def occurrence_of(row: NDArray[np.integer]) -> NDArray[np.int64]:
     return found
 
 
-def _turns(number: int, program: Program, symbols: Symbols) -> Turns | None:
-    """Divide what a program executes, with the most frequent kind of turn."""
-    rows = symbols.table[[operation.symbol for operation in program.operations]]
-    kinds = np.array([function_info(name).kind for name in symbols.functions], np.int64)
-    kind = kinds[rows["function"]]
-    asks = ((rows["flags"] & WILDCARD_SOURCE) != 0) & (kind == Kind.RECEIVE)
-    if not asks.any():
+def _turns(number: int, visits: Visits | None) -> Turns | None:
+    """Take the most frequent kind of a program's visits."""
+    turn = None if visits is None else _most_frequent(visits)
+    if visits is None or turn is None:
         return None
-    string = expand(program.nest)
-    peer = _peers(program, rows["peer"], string)
-    kind, asks, family = kind[string], asks[string], rows["family"][string]
-    asks &= (peer != PROC_NULL) & (peer != NO_PEER)
-    same = np.append(False, (peer[1:] == peer[:-1]) & (family[1:] == family[:-1]))
-    first = np.flatnonzero(asks | ~same | ~np.isin(kind, _PLAIN))
-    calls = np.diff(np.append(first, len(string)))
-    columns = np.stack([rows[name].astype(np.int64) for name in _COMMON], axis=1)
-    _, key = np.unique(columns, axis=0, return_inverse=True)
-    turn = _most_frequent(first, calls, asks, key.ravel()[string])
-    if turn is None:
-        return None
-    step = first[turn, None] + np.arange(calls[turn[0]])
+    step = visits.first[turn, None] + np.arange(visits.calls[turn[0]])
     stretch = np.cumsum(np.append(0, np.diff(turn) != 1))
-    found = Turns(number, step, peer[step[:, 0]], stretch)
+    found = Turns(number, step, visits.peer[step[:, 0]], stretch)
     pairs = np.unique(np.stack([stretch, found.peer]), axis=1)
     return found if len(pairs[0]) > len(np.unique(stretch)) else None
 
 
-def _peers(
-    program: Program, peer: NDArray[np.int32], string: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """Return the relative partner of each call."""
-    found = peer[string].astype(np.int64)
-    for number in np.flatnonzero(peer == VARYING).tolist():
-        at = np.flatnonzero(string == number)
-        peers = program.operations[number].peers
-        found[at] = peers[np.arange(len(at)) % len(peers)] if len(peers) else NO_PEER
-    return found
-
-
-def _most_frequent(
-    first: NDArray[np.int64],
-    calls: NDArray[np.int64],
-    asks: NDArray[np.bool_],
-    key: NDArray[np.int64],
-) -> NDArray[np.int64] | None:
-    """Return the turns of the most frequent kind, as numbers of runs of calls."""
+def _most_frequent(visits: Visits) -> NDArray[np.int64] | None:
+    """Return the visits of the most frequent kind of those that ask."""
     best = None
-    asking = asks[first]
-    for length in np.unique(calls[asking]).tolist():
-        turn = np.flatnonzero(asking & (calls == length))
+    for length in np.unique(visits.calls[visits.asks]).tolist():
+        visit = np.flatnonzero(visits.asks & (visits.calls == length))
         kinds, which, count = np.unique(
-            key[first[turn, None] + np.arange(length)],
+            visits.key[visits.first[visit, None] + np.arange(length)],
             axis=0,
             return_inverse=True,
             return_counts=True,
         )
-        chosen = turn[which.ravel() == int(count.argmax())]
+        chosen = visit[which.ravel() == int(count.argmax())]
         if len(kinds) and (best is None or len(chosen) > len(best)):
             best = chosen
     return best
@@ -198,7 +169,7 @@ def mates(script: Script) -> NDArray[np.int64]:
     count = np.diff(script.partner_first)
     at = script.partner_first[row] + occurrence_of(row) % np.maximum(count[row], 1)
     owner = np.repeat(np.arange(len(count)), count)
-    other = ~np.isin(script.kind[owner], _PLAIN)
+    other = ~np.isin(script.kind[owner], PLAIN)
     shared = np.zeros(len(script.channels) + 1, bool)
     for channels in (script.send_channel, script.receive_channel):
         shared[channels[other]] = True

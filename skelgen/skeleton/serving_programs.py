@@ -13,8 +13,10 @@ from skelgen.events.types import HOLES
 from skelgen.loops import fold
 from skelgen.signature import Family
 from skelgen.skeleton.mend import Symbols
-from skelgen.skeleton.script import Script, script_of
-from skelgen.skeleton.serving import Turns, harmless, mates, turns_in
+from skelgen.skeleton.script import Script
+from skelgen.skeleton.serving import Turns, harmless, turns_in
+from skelgen.skeleton.serving_joins import joined
+from skelgen.skeleton.serving_room import make_room, owners_of
 from skelgen.skeleton.serving_runs import Runs, runs_of, told
 from skelgen.skeleton.serving_values import merged
 from skelgen.skeleton.types import Program, Serving, Turn
@@ -47,15 +49,15 @@ def served(
     tuple of Program
         Empty when nobody serves others.
     """
+    if not ranks:
+        return ()
+    together = joined(programs, symbols, families, ranks)
+    programs, script, mate = together.programs, together.script, together.mate
     possible = [
         turns
-        for turns in turns_in(programs, symbols)
+        for turns in turns_in(programs, symbols, together.goes_on)
         if {*programs[turns.program].ranks} <= {*ranks}
     ]
-    if not possible:
-        return ()
-    script = script_of(programs, symbols.functions, symbols.table, families)
-    mate = mates(script)
     found = list(programs)
     runs: dict[int, Runs] = {}
     kept: list[tuple[Turns, Serving, int | None]] = []
@@ -67,7 +69,9 @@ def served(
         if serving.due.size <= _LONGEST_TABLE:
             kept.append((turns, serving, answer if shared else None))
             runs |= own if shared and own is not None else {}
-            _make_room(found, programs, script, mate, turns)
+            for rank in programs[turns.program].ranks:
+                for step in script.first[rank] + turns.step.T:
+                    make_room(found, programs, script, mate, step)
     for turns, serving, answer in kept:
         found[turns.program] = _served(found[turns.program], turns, serving, answer)
     if not kept:
@@ -83,7 +87,7 @@ def _answer(
     symbols: Symbols,
 ) -> int | None:
     """Return the call of a turn that can tell the partner whether to come again."""
-    owners, step = _owners(programs), turns.step
+    owners, step = owners_of(programs), turns.step
     begin = script.first[programs[turns.program].ranks[0]]
     sends = np.flatnonzero(script.kind[script.row[begin + step[0]]] == Kind.SEND)
     if not len(sends):
@@ -138,53 +142,3 @@ def _served(
     kinds[0] = Turn.OPENS
     string, operations = merged(program, turns.step, kinds, serving)
     return replace(program, nest=fold(string), operations=operations)
-
-
-def _make_room(
-    found: list[Program],
-    programs: Sequence[Program],
-    script: Script,
-    mate: NDArray[np.int64],
-    turns: Turns,
-) -> None:
-    """Let partners receive the longest answer of any turn, whoever it was for."""
-    owners = _owners(programs)
-    for rank in programs[turns.program].ranks:
-        for step in turns.step.T:
-            own = script.first[rank] + step
-            answers = np.unique(script.row[own]).tolist()
-            most = max(_sent_bytes(script, row) for row in answers)
-            for row in np.unique(script.row[mate[own]]).tolist() if most else ():
-                number, position, at = owners[row]
-                _give_room(found, number, position, at, most)
-
-
-def _sent_bytes(script: Script, row: int) -> int:
-    """Return the longest message that a call sends, 0 for receives [bytes]."""
-    first, last = script.size_first[row : row + 2].tolist()
-    sends = script.kind[row] == Kind.SEND and last > first
-    return int(script.size_bytes[first:last].max()) if sends else 0
-
-
-def _give_room(
-    found: list[Program], number: int, position: int, at: int, least: int
-) -> None:
-    operations = list(found[number].operations)
-    room = operations[at].receive_bytes.copy()
-    room[position] = max(int(room[position]), least)
-    operations[at] = replace(operations[at], receive_bytes=room)
-    found[number] = replace(found[number], operations=tuple(operations))
-
-
-def _owners(programs: Sequence[Program]) -> list[tuple[int, int, int]]:
-    """Return for each row of a script the program, its rank's place, the operation."""
-    places = sorted(
-        (rank, number, position)
-        for number, program in enumerate(programs)
-        for position, rank in enumerate(program.ranks)
-    )
-    return [
-        (number, position, at)
-        for _, number, position in places
-        for at in range(len(programs[number].operations))
-    ]

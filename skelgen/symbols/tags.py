@@ -3,7 +3,9 @@
 Tags belong to matching, not to what a call is: a loop index as a tag would make every
 iteration different. Messages between two ranks of a communicator that are received in
 the order in which they were sent match without tags. Where they are not, the recorded
-tags stay if they are few, and are numbered anew if they are many.
+tags stay if they are few, and are numbered anew if they are many. A few tags also stay
+where receives take messages from any source: there they tell what a message is, such
+as the result of a worker or its request for more.
 
 The choice is made for all messages of a family and distance at once, at both ends and
 on all ranks, so that ranks that do the same keep the same symbols.
@@ -17,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import PERSISTENT, RECEIVING, SENDING, TWO_SIDED
+from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.matching import Matching
 from skelgen.symbols.factor import combine, factorise
 from skelgen.symbols.pairs import Pairs
 
 #: More different tags than this are numbered anew.
 MOST_RECORDED_TAGS = 64
+#: So many tags of messages to receives from any source tell what these are.
+MOST_TELLING_TAGS = 8
 #: Every MPI has at least these tags.
 _TAGS_EVERYWHERE = 32767
 
@@ -104,7 +109,9 @@ def canonical_tags(
     plain[class_of[_overtaken(messages)]] = False
     many = ~plain & ~recorded & (different > MOST_RECORDED_TAGS)
     tag, tag2 = (pairs.shape[end].astype(np.int64) for end in ("tag", "tag2"))
-    new = _shortened(ends, plain)
+    new = _shortened(
+        ends, plain[ends.channels] & ~_telling(pairs, messages, ends, of_send)
+    )
     tag[ends.pair[~ends.second]] = new[~ends.second]
     tag2[ends.pair[ends.second]] = new[ends.second]
     return _renumbered(pairs, tag, tag2, messages, many[class_of])
@@ -196,10 +203,28 @@ def _overtaken(messages: _Messages) -> NDArray[np.int64]:
     return overtaken
 
 
+def _telling(
+    pairs: Pairs, messages: _Messages, ends: _Ends, of_send: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return the ends whose tag tells a receive from any source what it has got."""
+    anybody = (pairs.shape["flags"] & WILDCARD_SOURCE) != 0
+    taken = messages.send[anybody[pairs.of_call[messages.receive]]]
+    if not len(taken):
+        return np.zeros(len(ends.pair), bool)
+    senders = np.unique(pairs.of_call[taken])
+    channels = np.concatenate([of_send[senders], ends.channels])
+    tag = np.concatenate([pairs.shape["tag"][senders].astype(np.int64), ends.tag])
+    key = combine(channels, tag)
+    known, first = np.unique(key[: len(senders)], return_index=True)
+    different = np.bincount(of_send[senders[first]], minlength=int(channels.max()) + 1)
+    few = (different > 1) & (different <= MOST_TELLING_TAGS)
+    return np.isin(key[len(senders) :], known) & few[ends.channels]
+
+
 def _shortened(ends: _Ends, plain: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the tags that ends have: 0 where tags are not needed."""
     tag = ends.tag.copy()
-    tag[plain[ends.channels]] = 0
+    tag[plain] = 0
     too_large = np.unique(ends.channels[tag > _TAGS_EVERYWHERE])
     for channels in too_large.tolist():
         rows = ends.channels == channels

@@ -46,13 +46,15 @@ EXAMPLES = [
     Example("wavefront", 2, ("64", "80", "8")),
     Example("master_worker", 3, ("150", "300", "1000"), 3),
     Example("jacobi", 2, ("100000", "200")),
+    Example("task_farm", 3, ("90", "4"), 3),
 ]
 
 
 def program(example: Example, folder: Path) -> list[str]:
-    if example.name == "jacobi":
+    script = ROOT / f"examples/{example.name}.py"
+    if script.exists():
         pytest.importorskip("mpi4py")
-        return [sys.executable, str(ROOT / "examples/jacobi.py")]
+        return [sys.executable, str(script)]
     source = str(ROOT / f"examples/{example.name}.c")
     target = str(folder / example.name)
     line = [str(OWN[0].compiler), "-O2", source, "-o", target, "-lm"]

@@ -45,6 +45,18 @@ def uneven(answer: str = "bytes=80") -> Signature:
     return signature("\n".join(line for own in lines.values() for line in own))
 
 
+def handed_in() -> Signature:
+    """Return the same with workers that hand in a result, and ask after others."""
+    lines = {rank: [f"rank {rank}"] for rank in range(3)}
+    for _ in range(TURNS):
+        lines[0] += [f"Recv from=*{w} tag=3 bytes=800" for w in (1, 2)]
+        for w, us in ((1, QUICK_US), (2, SLOW_US)):
+            lines[0] += [f"Recv from=*{w} tag=2 bytes=8", f"Send to={w} tag=1 bytes=80"]
+            lines[w] += [f"{1000 * us} Send to=0 tag=3 bytes=800"]
+            lines[w] += ["Send to=0 tag=2 bytes=8", "Recv from=0 tag=1 bytes=80"]
+    return signature("\n".join(line for own in lines.values() for line in own))
+
+
 def skeleton(known: Signature, mpi: TestMpi, folder: Path) -> list[str]:
     """Compile a skeleton and return its command line."""
     source = folder / "skeleton.c"
@@ -79,6 +91,14 @@ def test_a_quick_worker_takes_what_a_slow_one_did(
     sends = sends_of(skeleton(uneven(answer), mpi, tmp_path), tmp_path / "run")
     assert sends[1] + sends[2] == sends[0] == 2 * TURNS
     assert 1 <= sends[2] < TURNS / 2
+
+
+@pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
+def test_a_quick_worker_hands_in_more_results(mpi: TestMpi, tmp_path: Path) -> None:
+    sends = sends_of(skeleton(handed_in(), mpi, tmp_path), tmp_path / "run")
+    assert sends[0] == 2 * TURNS
+    assert sends[1] + sends[2] == 2 * sends[0]
+    assert 2 <= sends[2] < TURNS
 
 
 @pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])

@@ -36,6 +36,12 @@ def test_a_rank_that_answers_whoever_comes_first_deals(before, receive) -> None:
     assert dealers_of(calls) == (Dealer(0, len(TURNS), 2),)
 
 
+def test_results_need_no_answer() -> None:
+    text = master("Recv from=*{w} tag=3 bytes=80", "Recv from=*{w} tag=2 bytes=8")
+    text = text.replace("Send to=0 tag=2", "Send to=0 tag=3 bytes=80\nSend to=0 tag=2")
+    assert dealers_of(builders.calls(text)) == (Dealer(0, 2 * len(TURNS), 2),)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -54,6 +60,17 @@ def test_a_rank_that_answers_whoever_comes_first_deals(before, receive) -> None:
           }
         """,
         """
+        ranks 3
+        rank *
+          repeat 9 {
+            Isend to=+1 tag=1 bytes=8 as=s
+            Isend to=-1 tag=2 bytes=8 as=t
+            Recv from=*+1 tag=2 bytes=8
+            Recv from=*-1 tag=1 bytes=8
+            Waitall of=s,t
+          }
+        """,
+        """
         rank 0
           repeat 9 {
             Recv from=*1 tag=1 bytes=8
@@ -67,7 +84,7 @@ def test_a_rank_that_answers_whoever_comes_first_deals(before, receive) -> None:
           }
         """,
     ],
-    ids=["known", "one", "once", "neighbours", "results"],
+    ids=["known", "one", "once", "neighbours", "tags", "results"],
 )
 def test_others_do_not(text: str) -> None:
     assert dealers_of(builders.calls(text)) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import numpy as np
@@ -14,11 +15,12 @@ from skelgen.skeleton.mend import Symbols
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from skelgen.skeleton.series import series_sums
-from skelgen.skeleton.serving import Turns, harmless, mates, reordered, turns_in
+from skelgen.skeleton.serving import Turns, harmless, reordered, turns_in
+from skelgen.skeleton.serving_joins import Joined, joined
 from skelgen.skeleton.simulate import simulate
 from skelgen.skeleton.types import Plan, Program, Serving, Turn
 from tests.plans import CALIBRATION
-from tests.skeletons import script, signature
+from tests.skeletons import signature
 from tests.turns import act
 
 TWO = [1, 2, 2, 1, 2, 1, 1, 2, 2, 2] * 4
@@ -49,18 +51,47 @@ def master(
     return "\n".join(line for own in lines.values() for line in own)
 
 
+#: A worker asks for more right after its result, or computes for long before.
+HANDED_IN = "900 Send to=0 tag=3 bytes=80"
+MORE = "1 Send to=0 tag=2 bytes=8"
+
+
+def farm(rng: random.Random, workers: int, tasks: int, more: str = MORE) -> str:
+    """Return a rank that takes results and requests as they come, and its workers."""
+    lines = {rank: [f"rank {rank}"] for rank in range(workers + 1)}
+    pending = {w: ["asks"] for w in range(1, workers + 1)}
+    while pending:
+        w = rng.choice(sorted(pending))
+        if pending[w].pop(0) == "result":
+            lines[0].append(f"20 Recv from=*{w} tag=3 bytes=80")
+            lines[w].append(HANDED_IN)
+            continue
+        lines[0].append(f"20 Recv from=*{w} tag=2 bytes=8")
+        lines[w].append(more)
+        tasks -= 1
+        tag = 1 if tasks >= 0 else 9
+        lines[0].append(f"5 Send to={w} tag={tag} bytes=4")
+        lines[w].append(f"Recv from=0 tag={tag} bytes=4")
+        if tag == 1:
+            pending[w] = ["result", "asks"]
+        else:
+            del pending[w]
+    return "\n".join(line for own in lines.values() for line in own)
+
+
 def servings(made: Plan) -> list[Serving]:
     """Return whom the ranks of a plan serve."""
     every = [op.serving for program in made.served for op in program.operations]
     return list({id(one): one for one in every if one is not None}.values())
 
 
-def found_turns(made: Plan) -> list[Turns]:
-    """Return the turns of a plan's programs that may change places."""
+def found_turns(made: Plan) -> tuple[Joined, list[Turns]]:
+    """Return a plan's programs, and the turns in them that may change places."""
     symbols = Symbols(made.functions, made.symbols)
-    given = script(made)
-    possible = turns_in(made.programs, symbols)
-    return harmless(possible, made.programs, given, mates(given))
+    ranks = range(made.signature.ranks)
+    whole = joined(made.programs, symbols, made.signature.families, ranks)
+    possible = turns_in(whole.programs, symbols, whole.goes_on)
+    return whole, harmless(possible, whole.programs, whole.script, whole.mate)
 
 
 def text_of(made: Plan) -> str:
@@ -182,10 +213,27 @@ def test_every_order_of_turns_finishes(stretches, asked, answers, factor, rng) -
         answer=(ANSWER,) * answers,
         work=(WORK[0], *(WORK[1],) * answers),
     )
-    made = plan(signature(text), factor)
-    recorded = script(made)
-    for turns in found_turns(made):
-        ranks = made.programs[turns.program].ranks
+    every_order_finishes(plan(signature(text), factor), rng)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.integers(2, 4),
+    st.integers(0, 40),
+    st.sampled_from([1.001, 1.5, 3]),
+    st.randoms(use_true_random=False),
+)
+def test_every_order_of_results_and_requests_finishes(
+    workers, tasks, factor, rng
+) -> None:
+    every_order_finishes(plan(signature(farm(rng, workers, tasks)), factor), rng)
+
+
+def every_order_finishes(made: Plan, rng: random.Random) -> None:
+    """Simulate a plan with the turns of each stretch in random orders."""
+    whole, found = found_turns(made)
+    for turns in found:
+        ranks = whole.programs[turns.program].ranks
         for _ in range(3):
             order = np.arange(len(turns.peer))
             ends = np.flatnonzero(np.diff(turns.stretch)) + 1
@@ -193,7 +241,7 @@ def test_every_order_of_turns_finishes(stretches, asked, answers, factor, rng) -
                 some = order[begin:end].tolist()
                 rng.shuffle(some)
                 order[begin:end] = some
-            other = reordered(recorded, turns, ranks, order)
+            other = reordered(whole.script, turns, ranks, order)
             assert other is not None
             assert simulate(other, rendezvous=True).sound
             assert simulate(other, rendezvous=False).sound
@@ -271,3 +319,43 @@ def test_messages_whose_partners_wait_for_each_other_are_not_reordered() -> None
     made = plan(signature("\n".join(x for own in lines.values() for x in own)), 1.001)
     assert made.report.dealers == (0,)
     assert not made.served
+
+
+def test_a_result_and_the_request_behind_it_are_one_turn() -> None:
+    made = plan(signature(farm(random.Random(1), 3, 60)), 1.001)
+    (serving,) = servings(made)
+    assert serving.shared
+    assert int(serving.due[:, 1:].sum()) > 50
+    master = next(one for one in made.served if one.ranks == (0,))
+    turn = [op.turn for op in master.operations if op.serving is not None]
+    assert turn == [Turn.OPENS, Turn.GOES_ON, Turn.ANSWERS]
+    recorded = next(one for one in made.programs if one.ranks == (0,))
+    assert computed_ns(master) == pytest.approx(computed_ns(recorded), rel=1e-9)
+    assert made.report.dealers == ()
+    assert "8, MPI_BYTE, served.rank, 2, world.comm" in text_of(made)
+
+
+def test_a_master_does_not_wait_where_work_lies_between_two_messages() -> None:
+    text = farm(random.Random(1), 3, 60, more="400 Send to=0 tag=2 bytes=8")
+    whole, _ = found_turns(plan(signature(text), 1.001))
+    assert not whole.goes_on
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.integers(2, 4),
+    st.integers(0, 60),
+    st.sampled_from([1.001, 1.5, 3]),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_whoever_is_quick_all_hand_in_and_finish(
+    workers, tasks, factor, rendezvous, rng
+) -> None:
+    made = plan(signature(farm(rng, workers, tasks)), factor)
+    assume(made.served)
+    recorded = act(made, made.programs, rng, rendezvous=rendezvous)
+    for _ in range(3):
+        acted = act(made, made.served, rng, rendezvous=rendezvous)
+        assert acted.finished
+        assert acted.messages == recorded.messages

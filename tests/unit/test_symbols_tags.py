@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skelgen.matching import match
 from skelgen.symbols import cluster
-from skelgen.symbols.tags import fewest_tags
+from skelgen.symbols.tags import MOST_TELLING_TAGS, fewest_tags
 from tests import builders
 
 
@@ -139,6 +139,27 @@ def test_recorded_tags_that_not_every_mpi_has_become_small():
           Recv from=0 tag=70000 bytes=8
     """)
     assert tags == [0, 1, 1, 0]
+
+
+def results_and_requests(tags: range | tuple[int, ...]) -> str:
+    """Return a rank that takes messages with these tags from any source in turn."""
+    own = [f"Recv from=*{w} tag={tag} bytes=8" for tag in tags for w in (1, 2)]
+    lines = ["rank 0", *own, *(f"Send to={w} tag=9 bytes=8" for w in (1, 2))]
+    for w in (1, 2):
+        sent = [f"Send to=0 tag={tag} bytes=8" for tag in tags]
+        lines += [f"rank {w}", *sent, "Recv from=0 tag=9 bytes=8"]
+    return "\n".join(lines)
+
+
+def test_a_few_tags_tell_what_a_receive_from_any_source_got():
+    tags, _ = tags_of(results_and_requests((17, 18)))
+    assert tags == [17, 17, 18, 18, 0, 0, 17, 18, 0, 17, 18, 0]
+
+
+@pytest.mark.parametrize("known", [(17,), range(17, 17 + MOST_TELLING_TAGS + 1)])
+def test_one_tag_or_many_tell_nothing(known):
+    tags, _ = tags_of(results_and_requests(known))
+    assert not any(tags)
 
 
 def test_persistent_requests_keep_their_tags_where_there_are_several():

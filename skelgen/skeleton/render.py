@@ -115,6 +115,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
     texts = [written(a, stem) for a, stem in zip(around, stems, strict=True)]
     names = _section_names(joined, [found for _, found in texts])
     parts = _parts(joined, texts, stems, tables)
+    serving = [rank for r in joined for rank in r.ranks if _serves(r)]
     made = splits(families, signature.ranks, tables)
     lines = [line for part in parts for f in part.stretches for line in f.lines]
     lines += [line for part in parts for f in part.functions for line in f.lines]
@@ -132,6 +133,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
         "windows": exposed,
         "partners": around[0].partners,
         "tables": tables,
+        "serving": serving and condition(serving, range(signature.ranks)),
         "turns": _turns(joined),
         "memory": _sizes([surroundings.memory for surroundings in around]),
         "sections": len(names),
@@ -200,6 +202,10 @@ def _section_names(
         for routine, found in zip(joined, written, strict=True)
         for section in found
     ]
+
+
+def _serves(routine: Routine) -> bool:
+    return any(step.serving is not None for step in routine.steps)
 
 
 def _parts(

@@ -17,6 +17,7 @@ from skelgen.loops import Nest, positions
 from skelgen.skeleton.render_repeats import Repeat
 from skelgen.skeleton.render_steps import Step
 from skelgen.skeleton.series import COLUMNS, summed, taken
+from skelgen.skeleton.types import TOLD
 
 
 def apart(
@@ -121,10 +122,13 @@ def _part(step: Step, turns: NDArray[np.int64]) -> Step:
     if peer.shape[1] > 1:
         peer = peer[:, turns % peer.shape[1]]
     size_bytes = taken(step.size_bytes.astype(np.float64), turns, often)
+    compute_us = step.compute_us  # of the whole run where others may do its work
+    if step.turn not in TOLD:
+        compute_us = summed(taken(compute_us, turns, often), COLUMNS)
     return replace(
         step,
         occurrences=len(turns),
         peer=peer,
-        compute_us=summed(taken(step.compute_us, turns, often), COLUMNS),
+        compute_us=compute_us,
         size_bytes=size_bytes.astype(np.int64),
     )

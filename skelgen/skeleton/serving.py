@@ -14,6 +14,13 @@ places in it. That cannot make anybody wait for ever, for
 
 No partner serves others itself. The two orders that are furthest from the recorded one
 are simulated all the same: where one of them stalls, the recorded order stays.
+
+Partners may also share the turns of a stretch. Theirs then follow each other, with
+nothing else between them, so whatever a partner does before or behind them depends on
+others as whole runs of turns only, in the recorded order. A stretch is over after as
+many turns as in the recording. At its beginning as many are left as partners are open,
+or more; and when no more are left than that, whoever comes is told that it is over. So
+each partner comes at least once, and all are told before the stretch ends.
 """
 
 from __future__ import annotations
@@ -249,11 +256,12 @@ def reordered(
     at = script.partner_first[row] + occurrence_of(row) % np.maximum(count[row], 1)
     for rank in ranks:
         own = slice(*script.first[rank : rank + 2].tolist())
+        moves = np.unique(script.row[own][turns.step])
         came_from = np.arange(own.stop - own.start)
         came_from[turns.step.ravel()] = turns.step[order].ravel()
         row[own] = script.row[own][came_from]
         moved = at[own][came_from]
-        for number in np.unique(row[own][count[row[own]] > 1]).tolist():
+        for number in moves[count[moves] > 1].tolist():
             there = moved[row[own] == number]
             if len(there) != count[number]:
                 return None

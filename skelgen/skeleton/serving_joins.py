@@ -207,6 +207,6 @@ def _moved(
 
 def _with_peers(operation: Operation, occurrence: NDArray[np.int64]) -> Operation:
     """Return an operation whose partners come in another order."""
-    if len(operation.peers) < 2:
+    if (np.diff(occurrence) == 1).all():  # it has not moved
         return operation
     return replace(operation, peers=operation.peers[occurrence % len(operation.peers)])

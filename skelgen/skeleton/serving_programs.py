@@ -13,9 +13,9 @@ from skelgen.events.types import HOLES
 from skelgen.loops import fold
 from skelgen.signature import Family
 from skelgen.skeleton.mend import Symbols
-from skelgen.skeleton.script import Script
+from skelgen.skeleton.script import Script, script_of
 from skelgen.skeleton.serving import Turns, harmless, turns_in
-from skelgen.skeleton.serving_joins import joined
+from skelgen.skeleton.serving_joins import Joined, joined
 from skelgen.skeleton.serving_room import make_room, owners_of
 from skelgen.skeleton.serving_runs import Runs, runs_of, told
 from skelgen.skeleton.serving_values import merged
@@ -51,32 +51,65 @@ def served(
     """
     if not ranks:
         return ()
-    together = joined(programs, symbols, families, ranks)
+    together, free = turns_of(programs, symbols, families, ranks)
     programs, script, mate = together.programs, together.script, together.mate
-    possible = [
-        turns
-        for turns in turns_in(programs, symbols, together.goes_on)
-        if {*programs[turns.program].ranks} <= {*ranks}
-    ]
     found = list(programs)
     runs: dict[int, Runs] = {}
     kept: list[tuple[Turns, Serving, int | None]] = []
-    for turns in harmless(possible, programs, script, mate):
+    for turns in free:
         answer = _answer(programs, script, mate, turns, symbols)
+        if not _alike(programs, script, mate, turns, symbols):
+            answer = None
         own = _runs(script, mate, turns, programs[turns.program].ranks, answer)
         shared = own is not None and not own.keys() & runs.keys()
         serving = _serving(turns, shared=shared)
         if serving.due.size <= _LONGEST_TABLE:
             kept.append((turns, serving, answer if shared else None))
             runs |= own if shared and own is not None else {}
-            for rank in programs[turns.program].ranks:
-                for step in script.first[rank] + turns.step.T:
-                    make_room(found, programs, script, mate, step)
     for turns, serving, answer in kept:
         found[turns.program] = _served(found[turns.program], turns, serving, answer)
     if not kept:
         return ()
     return tuple(one for program in found for one in told(program, runs))
+
+
+def turns_of(
+    programs: Sequence[Program],
+    symbols: Symbols,
+    families: Sequence[Family],
+    ranks: Collection[int],
+) -> tuple[Joined, list[Turns]]:
+    """Return programs, and turns in them that may change places.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+        Proved to finish.
+    symbols : Symbols
+    families : sequence of Family
+    ranks : collection of int
+        Who may serve others in another order than was recorded.
+
+    Returns
+    -------
+    programs : Joined
+        Partners have room for the longest answer of any turn, whoever it was for.
+    turns : list of Turns
+    """
+    whole = joined(programs, symbols, families, ranks)
+    possible = [
+        turns
+        for turns in turns_in(whole.programs, symbols, whole.goes_on)
+        if {*whole.programs[turns.program].ranks} <= {*ranks}
+    ]
+    roomy = list(whole.programs)
+    for turns in possible:
+        for rank in whole.programs[turns.program].ranks:
+            for step in whole.script.first[rank] + turns.step.T:
+                make_room(roomy, whole.programs, whole.script, whole.mate, step)
+    script = script_of(roomy, symbols.functions, symbols.table, families)
+    whole = replace(whole, programs=tuple(roomy), script=script)
+    return whole, harmless(possible, roomy, script, whole.mate)
 
 
 def _answer(
@@ -103,6 +136,28 @@ def _answer(
             if split or operation.size_bytes.values.min() < _ANSWER_BYTES:
                 return None
     return int(sends[-1])
+
+
+def _alike(
+    programs: Sequence[Program],
+    script: Script,
+    mate: NDArray[np.int64],
+    turns: Turns,
+    symbols: Symbols,
+) -> bool:
+    """Say whether partners use one datatype at each place of their turns."""
+    owners = owners_of(programs)
+    for rank in programs[turns.program].ranks:
+        for step in script.first[rank] + turns.step.T:
+            used = set()
+            for row in np.unique(script.row[mate[step]]).tolist():
+                number, _, at = owners[row]
+                symbol = symbols.table[programs[number].operations[at].symbol]
+                holes = bool(int(symbol["flags"]) & HOLES)
+                used.add((holes, int(symbol["datatype_bytes"])))
+            if len(used) > 1:
+                return False
+    return True
 
 
 def _runs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from skelgen.loops import expand
 from skelgen.skeleton.series import COLUMNS, part, summed
 from skelgen.skeleton.serving import occurrence_of
-from skelgen.skeleton.types import Operation, Program, Series, Serving, Turn
+from skelgen.skeleton.types import (
+    TOLD,
+    Operation,
+    Program,
+    Series,
+    Serving,
+    Turn,
+)
 
 
 def merged(
@@ -44,8 +51,8 @@ def merged(
     operations = []
     for place, turn in enumerate(turns):
         number[step[:, place]] = place
-        joined = _joined(program.operations, string, often, step[:, place])
-        operations.append(replace(joined, serving=serving, turn=turn))
+        joined = _joined(program.operations, string, often, step[:, place], turn)
+        operations.append(replace(joined, serving=serving))
     for old, operation in enumerate(program.operations):
         rest = np.flatnonzero((string == old) & (number < 0))
         if len(rest):
@@ -59,28 +66,67 @@ def _joined(
     string: NDArray[np.int32],
     often: NDArray[np.int64],
     step: NDArray[np.int64],
+    turn: Turn,
 ) -> Operation:
-    """Return one operation for some calls: with the partner of one of them."""
-    parts = [operations[number] for number in np.unique(string[step]).tolist()]
+    """Return one operation for some calls, with the partner of the first of them."""
+    numbers = np.unique(string[step]).tolist()
+    parts = [operations[number] for number in numbers]
+    first = int(step[string[step] == numbers[0]][0])
 
-    def at(series: Sequence[Series]) -> Series:
-        """Return the values at these calls in a few columns; sums remain."""
+    def at(series: Sequence[Series]) -> NDArray[np.float64]:
+        """Return the values at these calls."""
         found = np.zeros((len(series[0].values), len(step)))
-        for number in np.unique(string[step]).tolist():
+        for number in numbers:
             own = string[step] == number
             values, count = series[number].values, operations[number].occurrences
             column = often[step[own]] * values.shape[1] // count
             found[:, own] = values[:, column]
-        if (found == found[:, :1]).all():
-            return Series(found[:, :1])
-        return Series(summed(found, COLUMNS))
+        return found
 
     joined: Operation = replace(
         parts[0],
         occurrences=len(step),
-        compute_ns=at([one.compute_ns for one in operations]),
-        size_bytes=at([one.size_bytes for one in operations]),
+        compute_ns=_few(at([one.compute_ns for one in operations]), turn, _averages),
+        size_bytes=_few(at([one.size_bytes for one in operations]), turn, _picked),
         receive_bytes=np.max([one.receive_bytes for one in parts], axis=0),
-        peers=parts[0].peers[:1],
+        peers=_peers_at(parts[0], int(often[first])),
+        turn=turn,
     )
     return joined
+
+
+def _peers_at(operation: Operation, occurrence: int) -> NDArray[np.int32]:
+    peers = operation.peers
+    place = occurrence % max(len(peers), 1)
+    return peers[place : place + 1]
+
+
+def _few(
+    values: NDArray[np.float64],
+    turn: Turn,
+    spread: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Series:
+    """Return values in a few columns; sums remain.
+
+    Partners that are told make more turns or fewer than in the recording, and may
+    share a text: theirs have one column or all.
+    """
+    if (values == values[:, :1]).all():
+        return Series(values[:, :1])
+    if turn in TOLD and values.shape[1] < COLUMNS:
+        return Series(spread(values))
+    return Series(summed(values, COLUMNS))
+
+
+def _averages(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the averages of equal parts of the values' time."""
+    count = values.shape[1]
+    ends = np.linspace(0, count, COLUMNS + 1)
+    sums = np.cumsum(np.pad(values, ((0, 0), (1, 0))), axis=1)
+    until = [np.interp(ends, np.arange(count + 1), row) for row in sums]
+    return np.asarray(np.diff(until, axis=1) * COLUMNS / count)
+
+
+def _picked(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the value at the beginning of each part: sizes stay what they were."""
+    return values[:, np.arange(COLUMNS) * values.shape[1] // COLUMNS]

@@ -15,8 +15,9 @@ from skelgen.skeleton.mend import Symbols
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from skelgen.skeleton.series import series_sums
-from skelgen.skeleton.serving import Turns, harmless, reordered, turns_in
-from skelgen.skeleton.serving_joins import Joined, joined
+from skelgen.skeleton.serving import Turns, reordered
+from skelgen.skeleton.serving_joins import Joined
+from skelgen.skeleton.serving_programs import turns_of
 from skelgen.skeleton.simulate import simulate
 from skelgen.skeleton.types import Plan, Program, Serving, Turn
 from tests.plans import CALIBRATION
@@ -70,8 +71,9 @@ def farm(rng: random.Random, workers: int, tasks: int, more: str = MORE) -> str:
         lines[w].append(more)
         tasks -= 1
         tag = 1 if tasks >= 0 else 9
-        lines[0].append(f"5 Send to={w} tag={tag} bytes=4")
-        lines[w].append(f"Recv from=0 tag={tag} bytes=4")
+        answer = f"tag={tag} bytes={rng.randrange(100, 110)}"
+        lines[0].append(f"5 Send to={w} {answer}")
+        lines[w].append(f"Recv from=0 {answer}")
         if tag == 1:
             pending[w] = ["result", "asks"]
         else:
@@ -89,9 +91,7 @@ def found_turns(made: Plan) -> tuple[Joined, list[Turns]]:
     """Return a plan's programs, and the turns in them that may change places."""
     symbols = Symbols(made.functions, made.symbols)
     ranks = range(made.signature.ranks)
-    whole = joined(made.programs, symbols, made.signature.families, ranks)
-    possible = turns_in(whole.programs, symbols, whole.goes_on)
-    return whole, harmless(possible, whole.programs, whole.script, whole.mate)
+    return turns_of(made.programs, symbols, made.signature.families, ranks)
 
 
 def text_of(made: Plan) -> str:
@@ -359,3 +359,56 @@ def test_whoever_is_quick_all_hand_in_and_finish(
         acted = act(made, made.served, rng, rendezvous=rendezvous)
         assert acted.finished
         assert acted.messages == recorded.messages
+
+
+def rounds(rng: random.Random, workers: int) -> str:
+    """Return workers that send to each other without a pattern, then to the master.
+
+    All of it with the same call: it has many partners.
+    """
+    every = range(1, workers + 1)
+    lines = {rank: [f"rank {rank}"] for rank in (0, *every)}
+    for _ in range(6):
+        for _ in range(rng.randrange(6)):
+            one, other = rng.sample(every, 2)
+            lines[one].append(f"20 Send to={other} tag=2 bytes=8")
+            lines[other].append(f"Recv from={one} tag=2 bytes=8")
+        turns = [rng.choice(every) for _ in range(rng.randrange(2, 12))]
+        for w in [*turns, *every]:
+            lines[0] += [ASKED[0].format(w=w), f"Send to={w} tag=2 bytes=8"]
+            lines[w] += ["900 Send to=0 tag=2 bytes=8", "Recv from=0 tag=2 bytes=8"]
+        for own in lines.values():
+            own.append("Barrier")
+    return "\n".join(line for own in lines.values() for line in own)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(2, 5),
+    st.sampled_from([1.001, 1.5, 3]),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_workers_that_talk_to_each_other_find_their_master(
+    workers, factor, rendezvous, rng
+) -> None:
+    made = plan(signature(rounds(rng, workers)), factor)
+    assume(made.served)
+    recorded = act(made, made.programs, rng, rendezvous=rendezvous)
+    for _ in range(3):
+        acted = act(made, made.served, rng, rendezvous=rendezvous)
+        assert acted.finished
+        assert acted.messages == recorded.messages
+
+
+def test_workers_with_different_numbers_of_turns_have_short_tables() -> None:
+    turns = [w for w in range(1, 10) for _ in range(w + 4)]
+    random.Random(1).shuffle(turns)
+    lines = master(turns).splitlines()
+    varied = [
+        line.replace("900", str(900 + 97 * (i % 11))) if "900" in line else line
+        for i, line in enumerate(lines)
+    ]
+    text = text_of(plan(signature("\n".join(varied)), 1.001))
+    assert "told.again" in text
+    assert len(text) < 40_000

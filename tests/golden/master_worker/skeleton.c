@@ -102,7 +102,7 @@ static double next(struct series *series)
 	return values[column];
 }
 
-/* What answers say: how far all turns are, up to 1, and whether to come again. */
+/* What answers say: how far all turns are, less than 1, and whether to come again. */
 static struct {
 	double part;
 	int again;
@@ -346,8 +346,10 @@ static void prepare(void)
 {
 	out = touched(128);
 	in = touched(128);
-	served.room = touched(128);
-	served.answer = touched(64);
+	if (world.rank == 0) {
+		served.room = touched(128);
+		served.answer = touched(64);
+	}
 	for (int i = 0; i < 2; i++)
 		served.coming[i] = MPI_REQUEST_NULL;
 }

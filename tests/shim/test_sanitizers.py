@@ -111,7 +111,8 @@ def test_threads_do_not_race_in_the_shim(mpi: TestMpi, tmp_path: Path) -> None:
 
 def test_examples_run_clean_recorded_and_measured(mpi: TestMpi, tmp_path: Path) -> None:
     loaded = loading(mpi, tmp_path, sanitized.MEMORY)
-    for name in EXAMPLES:
+    # The shim's own code is the same: its calls into the other MPI differ.
+    for name in EXAMPLES if mpi is FAMILIES[0] else ("heat2d", "master_worker"):
         run_example(mpi, name, tmp_path, loaded)
     for name, last, end in (
         ("bucket_sort", "stop", "stopped"),

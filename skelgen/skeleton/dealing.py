@@ -29,7 +29,7 @@ class Dealer:
     messages : int
         What it received from any source.
     partners : int
-        Ranks that these came from.
+        Ranks that it answered.
     """
 
     rank: int

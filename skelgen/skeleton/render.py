@@ -115,7 +115,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
     texts = [written(a, stem) for a, stem in zip(around, stems, strict=True)]
     names = _section_names(joined, [found for _, found in texts])
     parts = _parts(joined, texts, stems, tables)
-    serving = [rank for r in joined for rank in r.ranks if _serves(r)]
+    serving = [rank for r in joined for rank in r.ranks if r.serves]
     made = splits(families, signature.ranks, tables)
     lines = [line for part in parts for f in part.stretches for line in f.lines]
     lines += [line for part in parts for f in part.functions for line in f.lines]
@@ -133,7 +133,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
         "windows": exposed,
         "partners": around[0].partners,
         "tables": tables,
-        "serving": serving and condition(serving, range(signature.ranks)),
+        "serving": serving and _condition("serving", serving, signature.ranks, tables),
         "turns": _turns(joined),
         "memory": _sizes([surroundings.memory for surroundings in around]),
         "sections": len(names),
@@ -204,10 +204,6 @@ def _section_names(
     ]
 
 
-def _serves(routine: Routine) -> bool:
-    return any(step.serving is not None for step in routine.steps)
-
-
 def _parts(
     joined: Sequence[Routine],
     texts: Sequence[tuple[Sequence[Stretch], Sequence[Section]]],
@@ -236,7 +232,9 @@ def _parts(
             Part(
                 f"part_{number}",
                 ranks_text(routine.ranks).capitalize(),
-                "" if last else _condition(number, routine.ranks, ranks, tables),
+                ""
+                if last
+                else _condition(f"in_part_{number}", routine.ranks, ranks, tables),
                 _row(routine.ranks, tables, ranks) if tables.by_row else "",
                 tuple(stretches),
                 functions,
@@ -245,12 +243,12 @@ def _parts(
     return parts
 
 
-def _condition(number: int, ranks: Sequence[int], all_: int, tables: Tables) -> str:
-    """Write the condition for executing a part."""
+def _condition(stem: str, ranks: Sequence[int], all_: int, tables: Tables) -> str:
+    """Write the condition that holds on some ranks."""
     if words := condition(ranks, range(all_)):
         return words
     member = np.isin(np.arange(all_), ranks).astype(float)
-    return f"{tables.constant('int', f'in_part_{number}', member)}[world.rank]"
+    return f"{tables.constant('int', stem, member)}[world.rank]"
 
 
 def _row(ranks: Sequence[int], tables: Tables, all_: int) -> str:

@@ -68,6 +68,11 @@ class Routine:
         """Return the time that a rank of the routine stands for, about [us]."""
         return float(self.item_us.sum() + self.tail_us.mean())
 
+    @property
+    def serves(self) -> bool:
+        """Return whether its ranks serve whoever comes first."""
+        return any(step.serving is not None for step in self.steps)
+
 
 def routines(plan: Plan) -> tuple[Routine, ...]:
     """Join the programs of a plan where their text can be the same.

@@ -25,7 +25,7 @@ each partner comes at least once, and all are told before the stretch ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,15 +63,17 @@ class Turns:
 def turns_in(
     programs: Sequence[Program],
     symbols: Symbols,
-    goes_on: Mapping[int, NDArray[np.bool_]] | None = None,
+    ranks: Collection[int],
+    goes_on: Mapping[int, NDArray[np.bool_]],
 ) -> list[Turns]:
-    """Divide what ranks execute that receive from any source.
+    """Divide what some ranks execute that receive from any source.
 
     Parameters
     ----------
     programs : sequence of Program
     symbols : Symbols
-    goes_on : mapping of int to (steps,) bool array, optional
+    ranks : collection of int
+    goes_on : mapping of int to (steps,) bool array
         Of programs, what receives from any source but goes on with the partner before.
 
     Returns
@@ -79,10 +81,10 @@ def turns_in(
     list of Turns
         At most one of each program, with two partners or more in a stretch.
     """
-    known = goes_on or {}
     divided = (
-        _turns(number, visits_of(one, symbols, known.get(number)))
+        _turns(number, visits_of(one, symbols, goes_on.get(number)))
         for number, one in enumerate(programs)
+        if {*one.ranks} <= {*ranks}
     )
     return [turns for turns in divided if turns is not None]
 

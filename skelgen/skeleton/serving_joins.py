@@ -22,7 +22,7 @@ from skelgen.skeleton.mend import Symbols
 from skelgen.skeleton.script import Script, script_of
 from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.serving import mates, occurrence_of
-from skelgen.skeleton.serving_room import make_room, owners_of
+from skelgen.skeleton.serving_room import owners_of
 from skelgen.skeleton.serving_visits import Visits, visits_of
 from skelgen.skeleton.simulate import simulate
 from skelgen.skeleton.types import Operation, Program
@@ -87,14 +87,14 @@ def joined(
             continue
         if _waited(programs, script, mate, visits, before, program) > _WAITED:
             continue
-        _let_answers_move(found, programs, script, mate, program)
-        found[number], goes_on[number] = _moved(found[number], visits, before)
+        found[number], goes_on[number] = _moved(program, visits, before)
+    unchanged = Joined(tuple(programs), script, mate, {})
+    if not goes_on:
+        return unchanged
     changed = script_of(found, symbols.functions, symbols.table, families)
-    if goes_on and all(
-        simulate(changed, rendezvous=way).sound for way in (True, False)
-    ):
+    if all(simulate(changed, rendezvous=way).sound for way in (True, False)):
         return Joined(tuple(found), changed, mates(changed), goes_on)
-    return Joined(tuple(programs), script, mate, {})
+    return unchanged
 
 
 def _before(
@@ -164,21 +164,6 @@ def _computed_ns(programs: Sequence[Program], rank: int) -> float:
         float(series_sums(one.compute_ns.values, one.occurrences)[row])
         for one in program.operations
     )
-
-
-def _let_answers_move(
-    found: list[Program],
-    programs: Sequence[Program],
-    script: Script,
-    mate: NDArray[np.int64],
-    program: Program,
-) -> None:
-    """Let partners receive the longest of the messages that change places."""
-    for rank in program.ranks:
-        first, last = script.first[rank : rank + 2].tolist()
-        own = np.arange(first, last)[script.kind[script.row[first:last]] == Kind.SEND]
-        for row in np.unique(script.row[own]).tolist():
-            make_room(found, programs, script, mate, own[script.row[own] == row])
 
 
 def _moved(

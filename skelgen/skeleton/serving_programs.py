@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,21 @@ from skelgen.skeleton.serving_joins import Joined, joined
 from skelgen.skeleton.serving_room import make_room, owners_of
 from skelgen.skeleton.serving_runs import Runs, runs_of, told
 from skelgen.skeleton.serving_values import merged
-from skelgen.skeleton.types import Program, Serving, Turn
+from skelgen.skeleton.types import Operation, Program, Serving, Turn
 
 #: Longest table of turns: beyond it the recorded order stays.
 _LONGEST_TABLE = 100_000
 #: What an answer needs to say how far all are, and whether to come again [bytes].
 _ANSWER_BYTES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a turn: what its ranks and, for each rank, its partners execute."""
+
+    sends: bool
+    own: tuple[Operation, ...]
+    partners: tuple[tuple[Operation, ...], ...]
 
 
 def served(
@@ -53,13 +63,12 @@ def served(
         return ()
     together, free = turns_of(programs, symbols, families, ranks)
     programs, script, mate = together.programs, together.script, together.mate
-    found = list(programs)
+    owners, found = owners_of(programs), list(programs)
     runs: dict[int, Runs] = {}
     kept: list[tuple[Turns, Serving, int | None]] = []
     for turns in free:
-        answer = _answer(programs, script, mate, turns, symbols)
-        if not _alike(programs, script, mate, turns, symbols):
-            answer = None
+        used = _used(programs, owners, script, mate, turns)
+        answer = _answer(used, symbols) if _alike(used, symbols) else None
         own = _runs(script, mate, turns, programs[turns.program].ranks, answer)
         shared = own is not None and not own.keys() & runs.keys()
         serving = _serving(turns, shared=shared)
@@ -97,67 +106,69 @@ def turns_of(
     turns : list of Turns
     """
     whole = joined(programs, symbols, families, ranks)
-    possible = [
-        turns
-        for turns in turns_in(whole.programs, symbols, whole.goes_on)
-        if {*whole.programs[turns.program].ranks} <= {*ranks}
-    ]
-    roomy = list(whole.programs)
+    possible = turns_in(whole.programs, symbols, ranks, whole.goes_on)
+    if not possible:
+        return whole, []
+    roomy, owners = list(whole.programs), owners_of(whole.programs)
     for turns in possible:
         for rank in whole.programs[turns.program].ranks:
             for step in whole.script.first[rank] + turns.step.T:
-                make_room(roomy, whole.programs, whole.script, whole.mate, step)
+                make_room(roomy, owners, whole.script, whole.mate, step)
     script = script_of(roomy, symbols.functions, symbols.table, families)
     whole = replace(whole, programs=tuple(roomy), script=script)
     return whole, harmless(possible, roomy, script, whole.mate)
 
 
-def _answer(
+def _used(
     programs: Sequence[Program],
+    owners: Sequence[tuple[int, int, int]],
     script: Script,
     mate: NDArray[np.int64],
     turns: Turns,
-    symbols: Symbols,
-) -> int | None:
+) -> list[_Call]:
+    """Return the calls of a turn, with what stands for them in the programs."""
+    ranks = programs[turns.program].ranks
+
+    def at(steps: NDArray[np.int64]) -> tuple[Operation, ...]:
+        rows = np.unique(script.row[steps]).tolist()
+        return tuple(
+            programs[n].operations[at] for n, _, at in map(owners.__getitem__, rows)
+        )
+
+    calls = []
+    for step in turns.step.T:
+        own = np.array([script.first[rank] + step for rank in ranks])
+        sends = bool(script.kind[script.row[own[0, 0]]] == Kind.SEND)
+        calls.append(_Call(sends, at(own), tuple(at(mate[one]) for one in own)))
+    return calls
+
+
+def _answer(used: Sequence[_Call], symbols: Symbols) -> int | None:
     """Return the call of a turn that can tell the partner whether to come again."""
-    owners, step = owners_of(programs), turns.step
-    begin = script.first[programs[turns.program].ranks[0]]
-    sends = np.flatnonzero(script.kind[script.row[begin + step[0]]] == Kind.SEND)
-    if not len(sends):
+    sends = [number for number, call in enumerate(used) if call.sends]
+    if not sends:
         return None
-    for rank in programs[turns.program].ranks:
-        own = script.first[rank] + step[:, sends[-1]]
-        for row in np.unique(script.row[np.append(own, mate[own])]).tolist():
-            number, _, at = owners[row]
-            operation = programs[number].operations[at]
-            symbol = symbols.table[operation.symbol]
-            # What is split may have its first bytes apart from each other.
-            split = int(symbol["flags"]) & HOLES and int(symbol["datatype_bytes"]) % 2
-            if split or operation.size_bytes.values.min() < _ANSWER_BYTES:
-                return None
-    return int(sends[-1])
+    call = used[sends[-1]]
+    for operation in (*call.own, *chain(*call.partners)):
+        symbol = symbols.table[operation.symbol]
+        # What is split may have its first bytes apart from each other.
+        split = int(symbol["flags"]) & HOLES and int(symbol["datatype_bytes"]) % 2
+        if split or operation.size_bytes.values.min() < _ANSWER_BYTES:
+            return None
+    return sends[-1]
 
 
-def _alike(
-    programs: Sequence[Program],
-    script: Script,
-    mate: NDArray[np.int64],
-    turns: Turns,
-    symbols: Symbols,
-) -> bool:
-    """Say whether partners use one datatype at each place of their turns."""
-    owners = owners_of(programs)
-    for rank in programs[turns.program].ranks:
-        for step in script.first[rank] + turns.step.T:
-            used = set()
-            for row in np.unique(script.row[mate[step]]).tolist():
-                number, _, at = owners[row]
-                symbol = symbols.table[programs[number].operations[at].symbol]
-                holes = bool(int(symbol["flags"]) & HOLES)
-                used.add((holes, int(symbol["datatype_bytes"])))
-            if len(used) > 1:
-                return False
-    return True
+def _alike(used: Sequence[_Call], symbols: Symbols) -> bool:
+    """Say whether partners of a rank use one datatype at each place of their turns."""
+
+    def types(operations: Sequence[Operation]) -> set[tuple[bool, int]]:
+        rows = [symbols.table[one.symbol] for one in operations]
+        return {
+            (bool(int(row["flags"]) & HOLES), int(row["datatype_bytes"]))
+            for row in rows
+        }
+
+    return all(len(types(one)) <= 1 for call in used for one in call.partners)
 
 
 def _runs(

@@ -15,7 +15,7 @@ from skelgen.skeleton.types import Program
 
 def make_room(
     found: list[Program],
-    programs: Sequence[Program],
+    owners: Sequence[tuple[int, int, int]],
     script: Script,
     mate: NDArray[np.int64],
     own: NDArray[np.int64],
@@ -25,8 +25,9 @@ def make_room(
     Parameters
     ----------
     found : list of Program
-        Changed in place; their operations stand where those of `programs` do.
-    programs : sequence of Program
+        Changed in place.
+    owners : sequence of (int, int, int)
+        Their `owners_of`.
     script : Script
         Of these programs.
     mate : (steps,) int64 array
@@ -36,10 +37,8 @@ def make_room(
     """
     most = max(_sent_bytes(script, row) for row in np.unique(script.row[own]).tolist())
     other = mate[own][mate[own] >= 0]
-    if most:
-        owners = owners_of(programs)
-        for row in np.unique(script.row[other]).tolist():
-            _give_room(found, owners[row], most)
+    for row in np.unique(script.row[other]).tolist() if most else ():
+        _give_room(found, owners[row], most)
 
 
 def owners_of(programs: Sequence[Program]) -> list[tuple[int, int, int]]:

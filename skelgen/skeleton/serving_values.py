@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 from skelgen.loops import expand
 from skelgen.skeleton.series import COLUMNS, part, summed
 from skelgen.skeleton.serving import occurrence_of
-from skelgen.skeleton.types import (
-    TOLD,
-    Operation,
-    Program,
-    Series,
-    Serving,
-    Turn,
-)
+from skelgen.skeleton.types import TOLD, Operation, Program, Series, Serving, Turn
 
 
 def merged(
@@ -71,7 +64,7 @@ def _joined(
     """Return one operation for some calls, with the partner of the first of them."""
     numbers = np.unique(string[step]).tolist()
     parts = [operations[number] for number in numbers]
-    first = int(step[string[step] == numbers[0]][0])
+    first = step[string[step] == numbers[0]][:1]
 
     def at(series: Sequence[Series]) -> NDArray[np.float64]:
         """Return the values at these calls."""
@@ -89,16 +82,10 @@ def _joined(
         compute_ns=_few(at([one.compute_ns for one in operations]), turn, _averages),
         size_bytes=_few(at([one.size_bytes for one in operations]), turn, _picked),
         receive_bytes=np.max([one.receive_bytes for one in parts], axis=0),
-        peers=_peers_at(parts[0], int(often[first])),
+        peers=part(parts[0], often[first]).peers,
         turn=turn,
     )
     return joined
-
-
-def _peers_at(operation: Operation, occurrence: int) -> NDArray[np.int32]:
-    peers = operation.peers
-    place = occurrence % max(len(peers), 1)
-    return peers[place : place + 1]
 
 
 def _few(

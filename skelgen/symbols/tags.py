@@ -208,9 +208,9 @@ def _telling(
 ) -> NDArray[np.bool_]:
     """Return the ends whose tag tells a receive from any source what it has got."""
     anybody = (pairs.shape["flags"] & WILDCARD_SOURCE) != 0
-    taken = messages.send[anybody[pairs.of_call[messages.receive]]]
-    if not len(taken):
+    if not anybody.any() or not len(messages.send):
         return np.zeros(len(ends.pair), bool)
+    taken = messages.send[anybody[pairs.of_call[messages.receive]]]
     senders = np.unique(pairs.of_call[taken])
     channels = np.concatenate([of_send[senders], ends.channels])
     tag = np.concatenate([pairs.shape["tag"][senders].astype(np.int64), ends.tag])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skelgen.documents.document import read_document
+from skelgen.documents.field import Field
+from skelgen.documents.numbers import MOST_RANKS, format_integers, format_real
 from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.types import Parameters, Phase
-from skelgen.signature.document import read_document
-from skelgen.signature.field import Field
-from skelgen.signature.numbers import MOST_RANKS, format_integers, format_real
 from skelgen.signature.read import read_provenance
 from skelgen.signature.write import provenance_lines, quoted
 

@@ -9,7 +9,6 @@ from skelgen.prediction.types import (
     Calibration,
     Choice,
     Failure,
-    Interval,
     Prediction,
     SkeletonFacts,
 )
@@ -18,7 +17,6 @@ __all__ = [
     "Calibration",
     "Choice",
     "Failure",
-    "Interval",
     "Prediction",
     "SkeletonFacts",
 ]

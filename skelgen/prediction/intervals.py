@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.prediction.types import Interval
+from skelgen.trust import Interval
 
 #: Draws for an interval; its ends then move by less than 1 % of its width.
 _DRAWS = 20_000

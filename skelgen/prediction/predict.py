@@ -17,7 +17,8 @@ from skelgen.prediction.intervals import (
     relative_spread,
     whole_draws,
 )
-from skelgen.prediction.types import Interval, Prediction, SkeletonFacts
+from skelgen.prediction.types import Prediction, SkeletonFacts
+from skelgen.trust import Interval
 from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skelgen.launch import Host
+from skelgen.trust import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +94,6 @@ class SkeletonFacts:
     unmeasured_share: float = 0.0
     drift: float = 0.0
     dealers: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A quantity with its 90 % interval.
-
-    Attributes
-    ----------
-    p5, p50, p95 : float
-    """
-
-    p5: float
-    p50: float
-    p95: float
-
-    @property
-    def half_width(self) -> float:
-        """Return half the interval's width as a share of the median [1]."""
-        return (self.p95 - self.p5) / (2 * self.p50)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from skelgen.prediction.intervals import (
     relative_spread,
     whole_draws,
 )
-from skelgen.prediction.types import Interval
 from skelgen.runners.interface import Measured
+from skelgen.trust import Interval
 
 #: Error of the method itself as a share of the time [1].
 _METHOD_ERROR = 0.01

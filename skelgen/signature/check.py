@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.documents.field import Field
 from skelgen.events import function_info
 from skelgen.loops import Nest
-from skelgen.signature.field import Field
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.types import Family, RankGroup
 from skelgen.symbols import VARYING

@@ -6,8 +6,8 @@ a grid most members have the same word.
 
 from __future__ import annotations
 
-from skelgen.signature.field import Field
-from skelgen.signature.numbers import NumberError, format_repeated, integer
+from skelgen.documents.field import Field
+from skelgen.documents.numbers import NumberError, format_repeated, integer
 from skelgen.signature.types import Neighbours
 
 #: Neighbours of one rank.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.documents.field import Field
+from skelgen.documents.numbers import NumberError, format_runs, runs
 from skelgen.loops import Nest
-from skelgen.signature.field import Field
-from skelgen.signature.numbers import NumberError, format_runs, runs
 
 #: Calls of one rank that a nest may stand for.
 LONGEST = 1_000_000_000

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.documents.document import read_document
+from skelgen.documents.field import Field
+from skelgen.documents.numbers import MOST_RANKS, NumberError, reals
 from skelgen.errors import InputError
 from skelgen.signature.check import (
     check_ages,
@@ -15,12 +18,9 @@ from skelgen.signature.check import (
     check_ranks,
     partner_limits,
 )
-from skelgen.signature.document import read_document
-from skelgen.signature.field import Field
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.neighbour_text import read_neighbours
 from skelgen.signature.nest_text import ReadNest, read_nest
-from skelgen.signature.numbers import MOST_RANKS, NumberError, reals
 from skelgen.signature.spread import MOST_SAMPLES
 from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader

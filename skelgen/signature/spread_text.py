@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.signature.field import Field
-from skelgen.signature.numbers import (
+from skelgen.documents.field import Field
+from skelgen.documents.numbers import (
     NumberError,
     amount,
     format_real,

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.documents.field import Field
+from skelgen.documents.numbers import NumberError, format_integers, integer, integers
 from skelgen.events import Kind, function_info
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED, WITH_PARTNERS
 from skelgen.events.types import (
@@ -18,8 +20,6 @@ from skelgen.events.types import (
     WILDCARD_SOURCE,
     WILDCARD_TAG,
 )
-from skelgen.signature.field import Field
-from skelgen.signature.numbers import NumberError, format_integers, integer, integers
 from skelgen.signature.types import Family, Signature
 from skelgen.symbols import SYMBOL_DTYPE, VARYING
 from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.signature.field import Field
-from skelgen.signature.numbers import (
+from skelgen.documents.field import Field
+from skelgen.documents.numbers import (
     MOST_RANKS,
     NumberError,
     format_real,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from skelgen.documents.numbers import format_integers, format_real, format_repeated
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.neighbour_text import format_neighbours
 from skelgen.signature.nest_text import nest_lines
-from skelgen.signature.numbers import format_integers, format_real, format_repeated
 from skelgen.signature.spread_text import spread_lines
 from skelgen.signature.symbol_text import symbol_lines, symbol_names
 from skelgen.signature.tables import peer_lines, row_lines, vector_lines

@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
+from skelgen.documents.document import read_document
+from skelgen.documents.field import Field
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.models import Range
-from skelgen.signature.document import read_document
-from skelgen.signature.field import Field
 from skelgen.workload.types import Point, PointPhase, Study
 
 #: Version of the format.

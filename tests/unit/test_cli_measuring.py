@@ -9,8 +9,8 @@ import pytest
 from skelgen import pipeline
 from skelgen.cli.main import run
 from skelgen.pipeline import Measurement
-from skelgen.prediction import Interval
 from skelgen.runners.estimate import Estimate, PhaseTime
+from skelgen.trust import Interval
 
 
 def measurement(*reasons: str, aet_s: float | None = 9.0) -> Measurement:

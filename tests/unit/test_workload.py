@@ -16,8 +16,8 @@ from skelgen.models import Range
 from skelgen.models.types import FlagKind
 from skelgen.phases import Phase
 from skelgen.pipeline import Measurement
-from skelgen.prediction import Interval
 from skelgen.runners.estimate import Estimate
+from skelgen.trust import Interval
 from skelgen.web import render_workload
 from skelgen.workload import (
     Study,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.signature.numbers import (
+from skelgen.documents.numbers import (
     NumberError,
     amount,
     format_integers,

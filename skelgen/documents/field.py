@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skelgen.documents.document import Value
+from skelgen.documents.numbers import NumberError, integer, integers, real
 from skelgen.errors import InputError
-from skelgen.signature.document import Value
-from skelgen.signature.numbers import NumberError, integer, integers, real
 
 
 @dataclass(frozen=True, slots=True)

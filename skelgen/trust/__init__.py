@@ -1,0 +1,9 @@
+"""How sure an answer is: its interval, what makes it doubtful, and the verdict.
+
+Skeletons, phases and workload studies use these types and rules alike, so that one
+question has one answer whoever gives it.
+"""
+
+from skelgen.trust.types import Doubt, Interval, verdict_of
+
+__all__ = ["Doubt", "Interval", "verdict_of"]

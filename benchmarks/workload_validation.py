@@ -203,12 +203,13 @@ def validate(case: Case, folder: Path, runs: int) -> tuple[str, list[str]]:
     if runs > 1:
         noise = statistics.median(one.noise for one in recorded)
         shown = f"{noise:.2%}, {real.noise:.2%}"
-    half_s = max(found.p95_s - found.paet_s, found.paet_s - found.p5_s)
-    flags = ", ".join(sorted({str(flag.kind) for flag in found.flags}))
+    paet_s = found.time_s.p50
+    half_s = max(found.time_s.p95 - paet_s, paet_s - found.time_s.p5)
+    flags = ", ".join(sorted({doubt.code for doubt in found.doubts}))
     line = (
         f"| {case.name} | {len(recorded)} | {sum(r.time_s for r in recorded):.2f} s | "
-        f"{found.paet_s:.3f} s | +-{half_s / found.paet_s:.1%} | {real.time_s:.3f} s | "
-        f"{found.paet_s / real.time_s - 1:+.2%} | {shown} | "
+        f"{paet_s:.3f} s | +-{half_s / paet_s:.1%} | {real.time_s:.3f} s | "
+        f"{paet_s / real.time_s - 1:+.2%} | {shown} | "
         f"{case.thesis} | {flags} |"
     )
     return line, list(phase_lines(case, found, study, real))
@@ -221,13 +222,13 @@ def phase_lines(case: Case, found: Forecast, study: Path, real: Runs) -> Iterato
     measured = {(part.key, part.weights[:-1]): part for part in parts}
     for one in found.parts:
         part = measured.get((one.part.key, one.part.weights))
-        if part is None or one.total_s < SHOWN * found.paet_s:
+        if part is None or one.total_s < SHOWN * found.time_s.p50:
             continue
         calls = [call.removeprefix("MPI_") for call in one.part.calls[:3]]
         cells = (
             case.name,
             " ".join(calls) or "the rest",
-            f"{one.total_s / found.paet_s:.0%}",
+            f"{one.total_s / found.time_s.p50:.0%}",
             f"{one.weight.value:.0f}",
             f"{part.weights[-1]:.0f}",
             one.fits.time.function.text,

@@ -17,8 +17,8 @@ from benchmarks.accuracy.results import (
     SMALL,
     Results,
 )
-from skelgen.prediction.intervals import interval
 from skelgen.prediction.predict import MODEL_ERROR, scale, scaled, scaled_draws
+from skelgen.trust.intervals import interval
 from tests.testbed.scenarios import SCENARIOS
 
 _REFERENCES = {

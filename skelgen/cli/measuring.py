@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,13 +20,18 @@ from skelgen.cli.options import (
     share,
     through_of,
 )
-from skelgen.cli.output import print_facts, print_json, print_table
-from skelgen.errors import UntrustedError, UsageError
+from skelgen.cli.output import (
+    check_trust,
+    print_doubts,
+    print_facts,
+    print_json,
+    print_table,
+    trust_facts,
+)
+from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.through import Way
 from skelgen.units import format_seconds
-
-logger = logging.getLogger(__name__)
 
 
 def measure(
@@ -135,15 +139,11 @@ def measure(
             through=through_of(through, batch_options, queue_limit),
             progress=progress,
         )
-    reasons = done.estimate.reasons
     if json:
         print_json(facts_of(done))
-        for reason in reasons:
-            logger.warning("do not trust: %s", reason)
     else:
         _show(done)
-    if strict and reasons:
-        raise UntrustedError(f"do not trust: {reasons[0]}")
+    check_trust(done.estimate.doubts, strict=strict)
 
 
 def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
         "p95_s": found.time_s.p95,
         "set_s": done.set_s,
         **known,
-        "verdict": found.verdict,
+        **trust_facts(found.doubts),
         "ranks": done.ranks,
         "structures": plain_phases(
             point_phases(
@@ -210,5 +210,4 @@ def _show(done: pipeline.Measurement) -> None:
         error = time_s.p50 / done.aet_s - 1 if done.aet_s else 0.0
         rows.append(("recorded", f"{format_seconds(done.aet_s)}  ({error:+.2%})"))
     print_facts([*rows, ("verdict", found.verdict)])
-    for reason in found.reasons:
-        typer.echo(f"do not trust: {reason}")
+    print_doubts(found.doubts)

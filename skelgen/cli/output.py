@@ -13,6 +13,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from skelgen.errors import UntrustedError
+from skelgen.trust import Doubt, verdict_of
+
+#: Version of what --json prints: it changes when a key is renamed or means another
+#: thing, not when one is added.
+FORMAT = 2
+
 
 def complain(message: str) -> None:
     """Print an error, always on one line, on stderr."""
@@ -20,8 +27,41 @@ def complain(message: str) -> None:
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print a result as JSON; numbers that are none become null."""
-    typer.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
+    """Print a result as JSON, after its format; numbers that are none become null."""
+    said = {"format": FORMAT, **value}
+    typer.echo(json.dumps(_plain(said), indent=2, allow_nan=False))
+
+
+def trust_facts(doubts: Sequence[Doubt]) -> dict[str, Any]:
+    """Return what machines are told of how sure an answer is."""
+    return {
+        "verdict": verdict_of(doubts),
+        "doubts": [
+            {"code": one.code, "text": one.text, "remedy": one.remedy} for one in doubts
+        ],
+    }
+
+
+def print_doubts(doubts: Sequence[Doubt], about: str = "") -> None:
+    """Print, with the result, why it should not be trusted."""
+    for one in doubts:
+        typer.echo(_doubted(one, about))
+
+
+def check_trust(doubts: Sequence[Doubt], about: str = "", *, strict: bool) -> None:
+    """Fail when an answer is doubtful and only one that is trusted will do.
+
+    Raises
+    ------
+    UntrustedError
+    """
+    if strict and doubts:
+        raise UntrustedError(_doubted(doubts[0], about))
+
+
+def _doubted(doubt: Doubt, about: str) -> str:
+    whose = f"{about}: " if about else ""
+    return f"{whose}do not trust: {doubt} [{doubt.code}]"
 
 
 def _plain(value: Any) -> Any:

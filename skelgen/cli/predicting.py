@@ -29,8 +29,15 @@ from skelgen.cli.options import (
     share,
     through_of,
 )
-from skelgen.cli.output import print_facts, print_json, print_table
-from skelgen.errors import ApplicationError, UntrustedError, UsageError
+from skelgen.cli.output import (
+    check_trust,
+    print_doubts,
+    print_facts,
+    print_json,
+    print_table,
+    trust_facts,
+)
+from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.through import Way
 from skelgen.prediction import Calibration, Failure, Prediction
@@ -165,8 +172,7 @@ def predicted(one: Prediction) -> dict[str, Any]:
         "predicted_s": one.time_s.p50,
         "p5_s": one.time_s.p5,
         "p95_s": one.time_s.p95,
-        "verdict": one.verdict,
-        "reasons": one.reasons,
+        **trust_facts(one.doubts),
         "runs_s": one.runs_s,
     }
 
@@ -208,8 +214,7 @@ def show(
     ]
     print_table([*head, "verdict"], rows)
     for one in predictions:
-        for reason in one.reasons:
-            typer.echo(f"{name_of(one.hosts)}: {reason}")
+        print_doubts(one.doubts, name_of(one.hosts))
 
 
 def check(
@@ -223,8 +228,5 @@ def check(
         first = failures[0]
         more = f" ({len(failures)} node sets failed)" if len(failures) > 1 else ""
         raise ApplicationError(f"{name_of(first.hosts)}: {first.reason}{more}")
-    doubtful = [one for one in predictions if one.reasons]
-    if strict and doubtful:
-        raise UntrustedError(
-            f"{name_of(doubtful[0].hosts)}: do not trust: {doubtful[0].reasons[0]}"
-        )
+    for one in predictions:
+        check_trust(one.doubts, name_of(one.hosts), strict=strict)

@@ -48,7 +48,7 @@ _COLUMNS = (
     "skeleton_s",
     "ratio",
     "verdict",
-    "reasons",
+    "doubts",
 )
 _FORMATS = ("plain", "json", "csv", "slurm", "openmpi", "mpich")
 
@@ -170,7 +170,7 @@ def _facts(one: Candidate) -> dict[str, Any]:
 
 
 def _csv(candidates: Sequence[Candidate]) -> str:
-    """Write a line for each set; names and reasons are joined within their cells."""
+    """Write a line for each set; names and doubts are joined within their cells."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -178,7 +178,7 @@ def _csv(candidates: Sequence[Candidate]) -> str:
         facts = _facts(one)
         joined = {
             "hosts": " ".join(facts["hosts"]),
-            "reasons": "; ".join(facts["reasons"]),
+            "doubts": "; ".join(f"{d['code']}: {d['text']}" for d in facts["doubts"]),
         }
         writer.writerow({**facts, **joined})
     return text.getvalue()

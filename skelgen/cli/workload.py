@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import shlex
 from enum import StrEnum
@@ -14,8 +13,15 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, Strict, Verbose
-from skelgen.cli.output import print_facts, print_json, print_table
-from skelgen.errors import UntrustedError, UsageError
+from skelgen.cli.output import (
+    check_trust,
+    print_doubts,
+    print_facts,
+    print_json,
+    print_table,
+    trust_facts,
+)
+from skelgen.errors import UsageError
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -24,8 +30,6 @@ if TYPE_CHECKING:
     from skelgen.workload import Forecast
     from skelgen.workload.forecast import PartForecast
     from skelgen.workload.types import Workload
-
-logger = logging.getLogger(__name__)
 
 workload = typer.Typer(
     help="Predict the time at workloads that were not recorded.",
@@ -224,8 +228,7 @@ def predict(
         print_json(_facts(found))
     else:
         _show(found, picture)
-    if strict and found.flags:
-        raise UntrustedError(f"{found.flags[0].kind}: {found.flags[0].text}")
+    check_trust(found.doubts, strict=strict)
 
 
 def _facts(found: Forecast) -> dict[str, Any]:
@@ -245,14 +248,14 @@ def _facts(found: Forecast) -> dict[str, Any]:
                 "time_function": one.fits.time.function.text,
                 "time_error": one.fits.time.error,
                 "time_flags": [_told(flag) for flag in one.time.flags],
-                "share": one.total_s / found.paet_s if found.paet_s else 0.0,
+                "share": one.total_s / found.time_s.p50,
             }
             for number, one in enumerate(found.parts, start=1)
         ],
-        "paet_s": found.paet_s,
-        "p5_s": found.p5_s,
-        "p95_s": found.p95_s,
-        "flags": [_told(flag) for flag in found.flags],
+        "paet_s": found.time_s.p50,
+        "p5_s": found.time_s.p5,
+        "p95_s": found.time_s.p95,
+        **trust_facts(found.doubts),
     }
 
 
@@ -265,19 +268,20 @@ def _show(found: Forecast, picture: Path | None) -> None:
         ["phase", "weight", "time", "share", "error", "time [s]", "weight", "calls"],
         [_row(number, one, found) for number, one in enumerate(found.parts, start=1)],
     )
+    time_s = found.time_s
     print_facts(
         [
             ("workload", _written(found.at)),
             (
                 "application",
-                f"{format_seconds(found.paet_s)} ({format_seconds(found.p5_s)} to "
-                f"{format_seconds(found.p95_s)}, 90 %)",
+                f"{format_seconds(time_s.p50)} ({format_seconds(time_s.p5)} to "
+                f"{format_seconds(time_s.p95)}, 90 %)",
             ),
             *([("picture", str(picture))] if picture is not None else []),
+            ("verdict", found.verdict),
         ]
     )
-    for flag in found.flags:
-        logger.warning("%s: %s", flag.kind, flag.text)
+    print_doubts(found.doubts)
 
 
 def _row(number: int, one: PartForecast, found: Forecast) -> list[str]:
@@ -286,7 +290,7 @@ def _row(number: int, one: PartForecast, found: Forecast) -> list[str]:
         str(number) if one.part.key else "rest",
         f"{one.weight.value:.0f}",
         format_seconds(one.time.value),
-        f"{one.total_s / found.paet_s:.1%}" if found.paet_s else "-",
+        f"{one.total_s / found.time_s.p50:.1%}",
         f"{one.fits.time.error:.1%}",
         one.fits.time.function.text,
         one.fits.weight.function.text,

@@ -25,6 +25,7 @@ from skelgen.launch.launchers import for_ranks
 from skelgen.launch.node_files import NodeFolder, recorder_settings
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.shim import mpi_of, shim
+from skelgen.trust import Doubt
 
 logger = logging.getLogger(__name__)
 
@@ -96,15 +97,19 @@ def missing_settings(recorded: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in recorded.items() if name not in os.environ}
 
 
-def setting_differences(recorded: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the variables that are set otherwise now than in a recorded run.
+def setting_differences(recorded: Mapping[str, str]) -> tuple[Doubt, ...]:
+    """Doubt the variables that are set otherwise now than in a recorded run.
 
     A variable of the recording that is not set now is none: it can be set.
     """
     return tuple(
-        f"{name} is {value!r} here, "
-        + (f"was {recorded[name]!r}" if name in recorded else "was not set")
-        + " in the recording"
+        Doubt(
+            "other-settings",
+            f"{name} is {value!r} here, "
+            + (f"was {recorded[name]!r}" if name in recorded else "was not set")
+            + " in the recording",
+            f"set {name} as it was in the recording",
+        )
         for name, value in mpi_environment()
         if recorded.get(name) != value
     )

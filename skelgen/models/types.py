@@ -27,17 +27,16 @@ def written(workload: Mapping[str, float]) -> str:
 
 
 class FlagKind(StrEnum):
-    """What can be wrong with a fit or a prediction."""
+    """What can be wrong with a fit or a prediction: codes of doubts."""
 
     EXTRAPOLATION = "extrapolation"
-    FEW_POINTS = "few points"
+    FEW_POINTS = "few-points"
     KNEE = "knee"
-    SWITCH = "algorithm switch"
+    SWITCH = "algorithm-switch"
     MISFIT = "misfit"
-    NOT_VALIDATED = "not validated"
-    NOT_WHOLE = "not whole"
+    NOT_VALIDATED = "not-validated"
+    NOT_WHOLE = "not-whole"
     NEGATIVE = "negative"
-    UNCERTAIN = "uncertain"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ import platform
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from skelgen.prediction.intervals import relative_spread
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.types import Calibration
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust.intervals import relative_spread
 from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)

@@ -10,10 +10,10 @@ import numpy as np
 
 from skelgen.launch import Host
 from skelgen.launch.hosts import place
-from skelgen.prediction.intervals import half_width
 from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
+from skelgen.trust.intervals import half_width
 
 FEWEST_RUNS = 3
 

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.prediction.campaign import FEWEST_RUNS, narrow
-from skelgen.prediction.intervals import interval, median_draws, relative_spread
 from skelgen.prediction.predict import application_time, error_draws, predict
 from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
+from skelgen.trust import Doubt
+from skelgen.trust.intervals import interval, median_draws, relative_spread
 from skelgen.units import format_seconds
 
 #: So few sets are not thinned: halving would leave one that nothing is compared with.
@@ -202,9 +203,13 @@ class Contest:
         if program is not last or len(runs_s) < FEWEST_RUNS:
             runs = "1 run" if len(runs_s) == 1 else f"{len(runs_s)} runs"
             length = format_seconds(program.facts.expected_s)
-            reason = f"only ordered, by {runs} of a skeleton of {length}"
+            doubt = Doubt(
+                "only-ordered",
+                f"only ordered, by {runs} of a skeleton of {length}",
+                "raise --budget, or predict it by itself",
+            )
             time_s = interval(self._draws(hosts), prediction.time_s.p50)
-            prediction = replace(prediction, time_s=time_s, reasons=(reason,))
+            prediction = replace(prediction, time_s=time_s, doubts=(doubt,))
         return Candidate(prediction, chance, self.programs.index(program))
 
 

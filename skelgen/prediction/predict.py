@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.prediction.intervals import (
+from skelgen.prediction.types import Prediction, SkeletonFacts
+from skelgen.trust import Doubt, Interval, too_wide
+from skelgen.trust.intervals import (
     interval,
     median_draws,
     relative_spread,
     whole_draws,
 )
-from skelgen.prediction.types import Prediction, SkeletonFacts
-from skelgen.trust import Interval
 from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]
@@ -144,7 +144,7 @@ def predict(
     mpi: str,
     interval_bound: float,
     generator: np.random.Generator,
-    doubts: Sequence[str] = (),
+    doubts: Sequence[Doubt] = (),
 ) -> Prediction:
     """Predict the application's time from the skeleton's times on a node set.
 
@@ -160,8 +160,8 @@ def predict(
     interval_bound : float
         Largest half width of the interval that is trusted [1].
     generator : numpy.random.Generator
-    doubts : sequence of str
-        Further reasons not to trust the prediction.
+    doubts : sequence of Doubt
+        Further ones.
 
     References
     ----------
@@ -172,21 +172,18 @@ def predict(
     error = error_draws(facts, len(draws), generator)
     # As the ratio's, this error is common to all node sets, and no run makes it less.
     error *= np.exp(facts.drift * generator.standard_normal(len(draws)))
-    reasons = (*verdict(facts, hosts=hosts, mpi=mpi), *doubts)
-    half_width = interval(draws, middle).half_width
-    if half_width > _DRAWN_WIDTH * interval_bound:
-        also = "" if facts.method == PHASES else ", or calibrate with more --runs"
-        reasons = (
-            *reasons,
-            f"the interval is too wide: {half_width:.1%} to both sides, "
-            f"{interval_bound:.1%} wanted; raise --budget{also}",
-        )
+    also = "" if facts.method == PHASES else ", or calibrate with more --runs"
+    wide = too_wide(
+        interval(draws, middle),
+        f"raise --budget{also}",
+        bound=_DRAWN_WIDTH * interval_bound,
+    )
     return Prediction(
         tuple(hosts),
         tuple(runs_s),
         ratio(facts),
         interval(draws * error, middle),
-        reasons,
+        (*doubts_of(facts, hosts=hosts, mpi=mpi), *doubts, *wide),
     )
 
 
@@ -203,8 +200,8 @@ def error_draws(
 ) -> NDArray[np.float64]:
     """Draw the error of the method: the true time over the predicted one [1]."""
     error = np.exp(MODEL_ERROR * generator.standard_normal(count))
-    if facts.unmeasured_share:
-        error *= whole_draws(facts.unmeasured_share, generator)
+    if unknown := facts.unmeasured_share + facts.dropped_share:
+        error *= whole_draws(unknown, generator)
     return np.asarray(error, np.float64)
 
 
@@ -255,63 +252,77 @@ def scaled_draws(
     return scaled(there, above, below, scale)
 
 
-def verdict(
+def doubts_of(
     facts: SkeletonFacts, *, hosts: Sequence[Host], mpi: str
-) -> tuple[str, ...]:
+) -> tuple[Doubt, ...]:
     """Return why a prediction should not be trusted, before anything is measured."""
-    reasons = [*_doubts_of_scale(facts, mpi), *_doubts_of_likeness(facts)]
+    doubts = [*_doubts_of_scale(facts, mpi), *_doubts_of_likeness(facts)]
     if facts.mpi and not _same_mpi(facts.mpi, mpi):
-        reasons.append(f"recorded with {facts.mpi}, run with {mpi}")
+        text = f"recorded with {facts.mpi}, run with {mpi}"
+        doubts.append(Doubt("other-mpi", text, "record it with the MPI that runs it"))
     recorded, now = max(len(facts.ranks_per_host), 1), max(len(hosts), 1)
     if recorded != now:
-        reasons.append(f"recorded on {_hosts(recorded)}, run on {_hosts(now)}")
-    return tuple(reasons)
+        text = f"recorded on {_hosts(recorded)}, run on {_hosts(now)}"
+        doubts.append(Doubt("other-hosts", text, "record it on as many hosts"))
+    return tuple(doubts)
 
 
-def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[str]:
+def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
     """Say what is wrong with the calibration, and with the time when quiet."""
     quiet_s = facts.expected_s
     if facts.calibration is None and facts.method != PHASES:
-        yield (
-            "no calibration: the ratio is an expectation; run skelgen calibrate on "
-            "the machine of the recording"
+        yield Doubt(
+            "uncalibrated",
+            "no calibration: the ratio is an expectation",
+            "run skelgen calibrate on the machine of the recording",
         )
     elif facts.calibration is not None:
         quiet_s = statistics.median(facts.calibration.skeleton_runs_s)
         if not _same_mpi(facts.calibration.mpi, mpi):
-            yield f"calibrated with {facts.calibration.mpi}, run with {mpi}"
+            text = f"calibrated with {facts.calibration.mpi}, run with {mpi}"
+            yield Doubt("other-mpi", text, "calibrate with the MPI that runs it")
         off = ratio(facts) / _expected(facts)
         if facts.method != PAPER_2005 and max(off, 1 / off) > _DOUBTED:
-            yield (
+            yield Doubt(
+                "other-ratio",
                 "calibrated on another run or input than the recorded one: the ratio "
-                f"is {ratio(facts):.3g}, {_expected(facts):.3g} was expected"
+                f"is {ratio(facts):.3g}, {_expected(facts):.3g} was expected",
+                "calibrate with the recorded command and input",
             )
     needed_s = max(SHORTEST_S, _with_slack(facts.smallest_good_s))
     if quiet_s < needed_s:
-        yield (
+        yield Doubt(
+            "too-short",
             f"too short: {format_seconds(quiet_s)}, a good skeleton takes at least "
-            f"{format_seconds(needed_s)}; build it with a smaller K"
+            f"{format_seconds(needed_s)}",
+            "build it with a smaller K",
         )
 
 
-def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[str]:
+def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say in what the skeleton is unlike the application."""
     if facts.dropped_share > LARGEST_DROPPED:
-        yield (
+        yield Doubt(
+            "dropped",
             f"{facts.dropped_share:.1%} of the application's time was dropped "
-            f"(at most {LARGEST_DROPPED:.0%} is trusted)"
+            f"(at most {LARGEST_DROPPED:.0%} is trusted)",
+            "build it with a smaller K",
         )
     if facts.mix_error is not None and facts.mix_error > LARGEST_MIX_ERROR:
-        yield (
+        yield Doubt(
+            "mix",
             "the compute mix is not representative: beside a known competitor it "
             f"slows down {facts.mix_error:.0%} otherwise than the application (at most "
-            f"{LARGEST_MIX_ERROR:.0%} is trusted)"
+            f"{LARGEST_MIX_ERROR:.0%} is trusted)",
+            "run the application's phases instead: skelgen measure",
         )
     if facts.dealers:
-        yield (
+        yield Doubt(
+            "dealers",
             f"rank {facts.dealers[0]} answers whoever comes first, the skeleton each "
             "partner as often as in the recording: it takes too long where nodes are "
-            "not equally busy"
+            "not equally busy",
+            "trust it on equally busy nodes only",
         )
 
 

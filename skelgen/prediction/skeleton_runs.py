@@ -21,6 +21,7 @@ from skelgen.launch.process import NO_RESULT, NOTE, run
 from skelgen.launch.record import missing_settings, setting_differences
 from skelgen.launch.runner import LocalRunner, Runner, Running
 from skelgen.prediction.types import SkeletonFacts
+from skelgen.trust import Doubt
 from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ class SkeletonProgram:
         return longest_s(self.facts.expected_s)
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def doubts(self) -> tuple[Doubt, ...]:
         """Return what is set otherwise now than in the recorded run."""
         if not self.facts.folder:
             return ()  # recorded by hand: nobody knows how it was

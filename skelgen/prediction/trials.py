@@ -19,6 +19,7 @@ from skelgen.launch.runner import Runner, Running
 from skelgen.prediction.skeleton_runs import failure_of, section_s
 from skelgen.prediction.types import Failure, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust import Doubt
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class Program(Protocol):
         """Return name and version of the MPI that runs it."""
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def doubts(self) -> tuple[Doubt, ...]:
         """Return why its times may not be those of the recorded application."""
 
     def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> Running:

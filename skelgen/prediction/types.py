@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skelgen.launch import Host
-from skelgen.trust import Interval
+from skelgen.trust import Doubt, Interval, verdict_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Prediction:
         Application time / skeleton time on the reference [1].
     time_s : Interval
         Predicted time of the application [s].
-    reasons : tuple of str
+    doubts : tuple of Doubt
         Why the prediction should not be trusted; empty when it can be.
     """
 
@@ -118,12 +118,12 @@ class Prediction:
     runs_s: tuple[float, ...]
     ratio: float
     time_s: Interval
-    reasons: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
 
     @property
     def verdict(self) -> str:
         """Return ``trust`` or ``do not trust``."""
-        return "do not trust" if self.reasons else "trust"
+        return verdict_of(self.doubts)
 
 
 @dataclass(frozen=True, slots=True)

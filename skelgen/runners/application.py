@@ -18,6 +18,7 @@ from skelgen.launch.runner import Runner
 from skelgen.launch.shim import mpi_of
 from skelgen.phases.stored import PhaseSignature
 from skelgen.runners.interface import Application
+from skelgen.trust import Doubt
 
 
 def application_of(
@@ -27,7 +28,7 @@ def application_of(
     hosts: Sequence[Host] = (),
     runner_of: Callable[[Launcher], Runner] | None = None,
     workspace: Path | None = None,
-) -> tuple[Application, tuple[str, ...]]:
+) -> tuple[Application, tuple[Doubt, ...]]:
     """Return the application as it is to be launched, and what is doubtful about that.
 
     Parameters
@@ -143,21 +144,27 @@ def _recorded_program(signature: PhaseSignature, launch: LaunchCommand) -> list[
 
 def _doubts(
     signature: PhaseSignature, launch: LaunchCommand, *, given: bool
-) -> tuple[str, ...]:
+) -> tuple[Doubt, ...]:
     doubts = []
     recorded_program = _recorded_program(signature, launch)
     if given and _values(launch.program) != _values(recorded_program):
-        doubts.append("its arguments are not those of the recording")
+        doubts.append(
+            Doubt(
+                "other-arguments",
+                "its arguments are not those of the recording",
+                "record the application with these",
+            )
+        )
     if given and signature.files:
         digests, written = dict(signature.files).values(), _written(signature)
         for name, digest in file_hashes(launch.program):
             if digest not in digests and name not in written:
-                doubts.append(
-                    f"{name} is not what was recorded: its phases may be others"
-                )
+                text = f"{name} is not what was recorded: its phases may be others"
+                doubts.append(Doubt("other-files", text, "record it again"))
     mpi, recorded = mpi_of(launch), kind_of(signature.provenance.mpi)
     if MpiKind.UNKNOWN not in (mpi.kind, recorded) and mpi.kind is not recorded:
-        doubts.append(f"recorded with {signature.provenance.mpi}, run with {mpi.title}")
+        text = f"recorded with {signature.provenance.mpi}, run with {mpi.title}"
+        doubts.append(Doubt("other-mpi", text, "record it with the MPI that runs it"))
     if signature.folder:
         doubts += setting_differences(dict(signature.environment))
     return tuple(doubts)

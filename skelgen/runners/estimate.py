@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
-from skelgen.prediction.intervals import (
+from skelgen.runners.interface import Measured
+from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
+from skelgen.trust.intervals import (
     interval,
     median_draws,
     relative_spread,
     whole_draws,
 )
-from skelgen.runners.interface import Measured
-from skelgen.trust import Interval
 
 #: Error of the method itself as a share of the time [1].
 _METHOD_ERROR = 0.01
@@ -29,9 +29,11 @@ _METHOD_ERROR = 0.01
 _SIGNIFICANT = 2.0
 #: For so many measured times the spread in the recording counts beside their own.
 _RECORDED = 1
-#: Above these, times of phases do not tell that of the application [1].
-_LARGEST_UNCOVERED, _LARGEST_LEFT_OUT, _WIDEST = 0.1, 0.1, 0.1
 
+_REMEDY = (
+    "measure more occurrences (--share, --backend live) or phases "
+    "(skelgen phases --relevance)"
+)
 
 #: A phase as recorded, and its time here [s].
 Known = tuple[Phase, float]
@@ -71,7 +73,7 @@ class Estimate:
     phases : tuple of PhaseTime
     time_s : Interval
         PAET with its 90 % interval [s].
-    reasons : tuple of str
+    doubts : tuple of Doubt
         Why it should not be trusted; empty when it can be.
     known : tuple of (Phase, float)
         Phases as recorded with their time here [s], those that are known by others of
@@ -80,13 +82,13 @@ class Estimate:
 
     phases: tuple[PhaseTime, ...]
     time_s: Interval
-    reasons: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
     known: tuple[Known, ...] = ()
 
     @property
     def verdict(self) -> str:
         """Return ``trust`` or ``do not trust``."""
-        return "do not trust" if self.reasons else "trust"
+        return verdict_of(self.doubts)
 
 
 def paet_s(signature: PhaseSignature, measured: Sequence[Measured]) -> float:
@@ -100,7 +102,7 @@ def estimate(
     signature: PhaseSignature,
     measured: Sequence[Measured],
     generator: np.random.Generator,
-    doubts: Sequence[str] = (),
+    doubts: Sequence[Doubt] = (),
 ) -> Estimate:
     """Predict the time of the application from times of its phases.
 
@@ -114,8 +116,8 @@ def estimate(
     measured : sequence of Measured
         At least one occurrence of one phase.
     generator : numpy.random.Generator
-    doubts : sequence of str
-        Further reasons not to trust it.
+    doubts : sequence of Doubt
+        Further ones.
 
     References
     ----------
@@ -153,8 +155,8 @@ def estimate(
         )
         for number, (stored, times) in pairs.items()
     )
-    reasons = (*uncovered(signature, pairs), *_too_wide(time_s), *doubts)
-    return Estimate(phases, time_s, reasons, known)
+    found = (*uncovered(signature, pairs), *too_wide(time_s, _REMEDY), *doubts)
+    return Estimate(phases, time_s, found, known)
 
 
 #: Times of the occurrences of a phase, of each as many as it was executed [s].
@@ -233,22 +235,25 @@ def _scaled(signature: PhaseSignature, pets_s: dict[int, float]) -> float:
     return here_s * signature.application_s / there_s
 
 
-def uncovered(signature: PhaseSignature, measured: Collection[int]) -> tuple[str, ...]:
-    """Say why the phases with these numbers may not tell the application's time."""
-    reasons = []
+def uncovered(
+    signature: PhaseSignature, measured: Collection[int]
+) -> tuple[Doubt, ...]:
+    """Doubt that the phases with these numbers tell the application's time."""
     outside = 1 - signature.covered_share
-    if outside > _LARGEST_UNCOVERED:
-        reasons.append(
-            f"{outside:.0%} of the application's time is in no relevant phase "
-            f"(at most {_LARGEST_UNCOVERED:.0%} is trusted); lower --relevance"
-        )
     left_out = unmeasured_share(signature, measured) - outside
-    if left_out > _LARGEST_LEFT_OUT:
-        reasons.append(
-            f"phases with {left_out:.0%} of the application's time come too late to be "
-            f"measured (at most {_LARGEST_LEFT_OUT:.0%} is trusted)"
-        )
-    return tuple(reasons)
+    return (
+        *unmeasured(
+            outside,
+            "{share} of the application's time is in no relevant phase",
+            "lower --relevance",
+        ),
+        *unmeasured(
+            left_out,
+            "phases with {share} of the application's time come too late to be "
+            "measured",
+            "take them from images: --backend criu --images DIR",
+        ),
+    )
 
 
 def unmeasured_share(signature: PhaseSignature, measured: Collection[int]) -> float:
@@ -269,13 +274,3 @@ def drift(signature: PhaseSignature, measured: Collection[int]) -> float:
     phases = [one.phase for one in signature.phases if one.phase.number in measured]
     share = math.fsum(phase.share for phase in phases)
     return math.fsum(phase.drift * phase.share for phase in phases) / share
-
-
-def _too_wide(time_s: Interval) -> tuple[str, ...]:
-    if time_s.half_width <= _WIDEST:
-        return ()
-    return (
-        f"the interval is too wide: {time_s.half_width:.0%} to both sides, at most "
-        f"{_WIDEST:.0%} is trusted; measure more occurrences (--share, --backend live) "
-        "or phases (skelgen phases --relevance)",
-    )

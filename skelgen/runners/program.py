@@ -21,6 +21,7 @@ from skelgen.runners.execute import limit_s
 from skelgen.runners.interface import Application
 from skelgen.runners.live import LiveRun
 from skelgen.runners.plan import Extent, Plan, in_one_run
+from skelgen.trust import Doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class PhaseProgram:
     application : Application
     plan : Plan
     runner : Runner
-    doubts : tuple of str
+    doubts : tuple of Doubt
     """
 
     binary: Path
@@ -45,7 +46,7 @@ class PhaseProgram:
     application: Application
     plan: Plan
     runner: Runner
-    doubts: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
 
     @property
     def facts(self) -> SkeletonFacts:

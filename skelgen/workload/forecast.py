@@ -16,6 +16,8 @@ from skelgen.models.fitting import Method
 from skelgen.models.planning import Step
 from skelgen.models.predicting import summed
 from skelgen.models.types import Flag, FlagKind, Prediction, written
+from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
+from skelgen.trust.rules import UNKNOWN_FACTOR
 from skelgen.workload.cuts import aligned
 from skelgen.workload.parts import Part, matched, recorded
 from skelgen.workload.transfer import PartFit, completed, measured, refitted
@@ -24,11 +26,8 @@ from skelgen.workload.types import Point, Study, Workload
 #: Flags of a part that takes less than this of the predicted time, and of that of each
 #: point, are not told of the whole, unless they are about the workload itself.
 _MATTERS = 0.02
-#: An interval that is wider to a side tells little [1].
-_WIDEST = 0.1
 _SIDES = ("p5", "p95")
-#: What was not measured may take twice or half as long, as `skelgen measure` has it.
-_UNKNOWN = 2.0
+_REMEDY = "record more workloads on a quiet machine: skelgen workload plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +72,21 @@ class Forecast:
     at : dict of str to float
     parts : tuple of PartForecast
         Phases by their share of the recorded time, the rest last.
-    paet_s, p5_s, p95_s : float
-        Predicted time and its 90 % interval [s].
-    flags : tuple of Flag
-        What the reader of the prediction has to know, each once.
+    time_s : Interval
+        Predicted time of the application with its 90 % interval [s].
+    doubts : tuple of Doubt
+        Why it should not be trusted, each once; empty when it can be.
     """
 
     at: Workload
     parts: tuple[PartForecast, ...]
-    paet_s: float
-    p5_s: float
-    p95_s: float
-    flags: tuple[Flag, ...]
+    time_s: Interval
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Return ``trust`` or ``do not trust``."""
+        return verdict_of(self.doubts)
 
 
 def forecast(
@@ -136,15 +138,14 @@ def forecast(
             "workloads; record one that is nearer to it"
         )
     low, high = _off_s(found, study.points, paet_s)
-    told = [
-        *flags,
-        *_flags(found, points, paet_s),
+    time_s = Interval(max(0.0, paet_s - low), paet_s, paet_s + high)
+    told = dict.fromkeys((*flags, *_flags(found, points, paet_s)))
+    doubts = (
+        *(Doubt(str(flag.kind), flag.text) for flag in told),
         *_not_measured(found, paet_s),
-        *_uncertain(max(low, high) / paet_s),
-    ]
-    return Forecast(
-        at, tuple(found), paet_s, max(0.0, paet_s - low), paet_s + high, tuple(told)
+        *too_wide(time_s, _REMEDY),
     )
+    return Forecast(at, tuple(found), time_s, doubts)
 
 
 def _time(fits: PartFit, at: Workload) -> Prediction:
@@ -152,7 +153,7 @@ def _time(fits: PartFit, at: Workload) -> Prediction:
     found = predict(fits.time, at)
     if fits.measured:
         return found
-    low, high = found.value / _UNKNOWN, found.value * _UNKNOWN
+    low, high = found.value / UNKNOWN_FACTOR, found.value * UNKNOWN_FACTOR
     return replace(found, p5=min(found.p5, low), p95=max(found.p95, high))
 
 
@@ -193,23 +194,17 @@ def _fitted(
     return PartFit(part, fit(*times, **options), fit(*weights, **options, whole=True))
 
 
-def _not_measured(parts: Sequence[PartForecast], paet_s: float) -> list[Flag]:
-    """Tell which parts were not measured on the machine of the prediction."""
+def _not_measured(parts: Sequence[PartForecast], paet_s: float) -> tuple[Doubt, ...]:
+    """Doubt parts that were not measured on the machine of the prediction."""
     missing = [pair for pair in enumerate(parts, start=1) if not pair[1].fits.measured]
     share = math.fsum(one.total_s for _, one in missing) / paet_s
-    if share < _MATTERS:
-        return []
-    text = f"{', '.join(_name(*pair) for pair in missing)} ({share:.0%} of the time) "
-    text += "not measured here: scaled as the phases that were"
-    return [Flag(FlagKind.FEW_POINTS, text)]
-
-
-def _uncertain(share: float) -> list[Flag]:
-    if share <= _WIDEST:
-        return []
-    text = f"the 90 % interval is +-{share:.0%}, at most {_WIDEST:.0%} is trusted; "
-    text += "record more workloads on a quiet machine: skelgen workload plan"
-    return [Flag(FlagKind.UNCERTAIN, text)]
+    names = ", ".join(_name(*pair) for pair in missing)
+    return unmeasured(
+        share,
+        f"{names} ({{share}} of the time) not measured here: scaled as the phases that "
+        "were",
+        "measure more phases here",
+    )
 
 
 def _check(at: Workload, here: Point, there: Point) -> None:

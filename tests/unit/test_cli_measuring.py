@@ -10,12 +10,12 @@ from skelgen import pipeline
 from skelgen.cli.main import run
 from skelgen.pipeline import Measurement
 from skelgen.runners.estimate import Estimate, PhaseTime
-from skelgen.trust import Interval
+from skelgen.trust import Doubt, Interval
 
 
-def measurement(*reasons: str, aet_s: float | None = 9.0) -> Measurement:
+def measurement(*doubts: Doubt, aet_s: float | None = 9.0) -> Measurement:
     phases = (PhaseTime(3, 100, 0.09, 0.02, 15, 0.9), PhaseTime(1, 1, 1.0, 0.0, 1, 0.1))
-    found = Estimate(phases, Interval(9.5, 10.0, 10.5), reasons)
+    found = Estimate(phases, Interval(9.5, 10.0, 10.5), doubts)
     return Measurement(found, 0.8, aet_s, "live", 2)
 
 
@@ -35,7 +35,7 @@ def test_json_has_the_keys_that_are_promised(capsys, measured):
     said = json.loads(capsys.readouterr().out)
     assert set(said) == {
         *("phases", "paet_s", "p5_s", "p95_s", "set_s", "aet_s", "verdict"),
-        *("ranks", "structures"),
+        *("format", "doubts", "ranks", "structures"),
     }
     assert said["phases"][0] == {"id": 3, "weight": 100, "pet_s": 0.09, "share": 0.9}
     assert (said["paet_s"], said["verdict"]) == (10.0, "trust")
@@ -55,12 +55,18 @@ def test_the_table_compares_with_the_recording(capsys, measured):
     assert "live" in out
 
 
-def test_reasons_not_to_trust_are_said_and_strict_fails(capsys, measured):
-    measured(measurement("the moon is full"))
+def test_doubts_are_part_of_the_result_and_strict_fails(capsys, measured):
+    measured(measurement(Doubt("moon", "the moon is full", "wait")))
     assert run(["measure", "sig", "--json"]) == 0
     said = capsys.readouterr()
-    assert json.loads(said.out)["verdict"] == "do not trust"
-    assert "the moon is full" in said.err
+    told = json.loads(said.out)
+    assert told["verdict"] == "do not trust"
+    assert told["doubts"] == [
+        {"code": "moon", "text": "the moon is full", "remedy": "wait"}
+    ]
+    assert said.err == ""
+    assert run(["measure", "sig"]) == 0
+    assert "do not trust: the moon is full; wait [moon]" in capsys.readouterr().out
     assert run(["measure", "sig", "--strict"]) == 6
     assert "the moon is full" in capsys.readouterr().err
 

@@ -45,7 +45,7 @@ def test_predict_prints_the_keys_that_others_rely_on(capsys, folder: Path):
     assert only["predicted_s"] == pytest.approx(20.0)
     assert only["p5_s"] < 20.0 < only["p95_s"]
     assert only["verdict"] == "trust"
-    assert only["reasons"] == []
+    assert only["doubts"] == []
 
 
 def test_predict_compares_node_sets_and_names_the_one_that_fails(capsys, folder: Path):
@@ -90,7 +90,8 @@ def test_a_doubtful_prediction_is_exit_code_6_when_strict(capsys, folder: Path):
     out, err = capsys.readouterr()
     (only,) = json.loads(out)["sets"]
     assert only["verdict"] == "do not trust"
-    assert only["reasons"] == ["recorded on 1 host, run on 2 hosts"]
+    assert [one["code"] for one in only["doubts"]] == ["other-hosts"]
+    assert only["doubts"][0]["text"] == "recorded on 1 host, run on 2 hosts"
     assert "do not trust" in err
 
 

@@ -62,7 +62,7 @@ def test_sets_are_ordered_with_the_keys_of_predict(capsys, folders):
     assert best["skeleton_s"] == 2.0
     assert best["predicted_s"] == pytest.approx(20.0)
     assert best["p5_s"] < 20.0 < best["p95_s"]
-    assert (best["verdict"], best["reasons"]) == ("trust", [])
+    assert (best["verdict"], best["doubts"]) == ("trust", [])
     assert best["best_probability"] > 0.99
     assert len(others) == 5
     whole_s = 3 * FACTS.application_s + (20.0 - FACTS.application_s) / 3

@@ -227,7 +227,8 @@ def test_dropped_sets_are_predicted_on_the_scale_of_the_longest_skeleton() -> No
     dropped = choice.candidates[-1].prediction
     assert dropped.time_s.p50 == pytest.approx(400.0)
     assert dropped.verdict == "do not trust"
-    assert "only ordered, by 2 runs of a skeleton of 500 ms" in dropped.reasons
+    (doubt,) = dropped.doubts
+    assert doubt.text == "only ordered, by 2 runs of a skeleton of 500 ms"
 
 
 def test_equal_sets_share_the_probability_and_a_better_one_takes_it() -> None:

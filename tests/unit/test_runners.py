@@ -213,7 +213,7 @@ def test_restoring_one_occurrence_tells_nothing_of_the_others():
     found = restored(uneven, [0.1] * 3)
     assert found.phases[0].occurrences == 1
     assert found.verdict == "do not trust"
-    assert "interval is too wide" in found.reasons[0]
+    assert "interval is too wide" in found.doubts[0].text
     assert restored(MAIN, [0.1] * 3).verdict == "trust"
     two = estimate(signature(uneven), measured(1, [0.1] * 2), np.random.default_rng(1))
     assert two.verdict == "do not trust"
@@ -261,7 +261,7 @@ def test_a_large_part_that_was_not_measured_is_not_trusted():
     known = signature(MAIN, replace(LATE, phase=replace(LATE.phase, time_s=5.0)))
     found = estimate(known, measured(1, [0.1]), np.random.default_rng(1))
     assert found.verdict == "do not trust"
-    assert "come too late" in found.reasons[0]
+    assert "come too late" in found.doubts[0].text
 
 
 def test_phases_that_only_differ_in_their_time_are_known_by_one_of_them():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.prediction.intervals import half_width, interval, median_draws
+from skelgen.trust.intervals import half_width, interval, median_draws
 
 
 def generator(seed: int = 1) -> np.random.Generator:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.trust import Interval
+from skelgen.trust.rules import UNKNOWN_FACTOR
+from skelgen.trust.types import Interval
 
 #: Draws for an interval; its ends then move by less than 1 % of its width.
 _DRAWS = 20_000
@@ -21,9 +22,9 @@ _MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 #: Spread assumed for a single run [1], where nothing tells it.
 _SINGLE_RUN = 0.02
 
-#: Of the logarithm of a time that is only known from other parts of the program: half
-#: or twice as much in 90 % of all cases.
-_UNKNOWN = math.log(2) / 1.645
+#: Standard deviation of the logarithm of a time that is only known from other parts of
+#: the program.
+_UNKNOWN = math.log(UNKNOWN_FACTOR) / 1.645
 
 
 def median_draws(

@@ -25,6 +25,7 @@ from skelgen.skeleton.render_routines import Routine, routines
 from skelgen.skeleton.render_surroundings import Surroundings, turn_name
 from skelgen.skeleton.render_tables import Tables
 from skelgen.skeleton.render_template import fill
+from skelgen.skeleton.render_text import c_string
 from skelgen.skeleton.render_uses import Uses
 from skelgen.skeleton.render_windows import partners, windows
 from skelgen.skeleton.types import PAPER_2005, Plan
@@ -120,8 +121,9 @@ def _program(plan: Plan, calibration: Calibration) -> str:
     lines = [line for part in parts for f in part.stretches for line in f.lines]
     lines += [line for part in parts for f in part.functions for line in f.lines]
     values = {
-        "application": _one_line(signature.provenance.application),
-        "application_json": _c_string(json.dumps(signature.provenance.application)),
+        "application": signature.provenance.application,
+        # The inside of a JSON string, which the program prints.
+        "application_json": json.dumps(signature.provenance.application)[1:-1],
         "version": skelgen.__version__,
         "scale": f"{plan.scaling_factor:.6g}",
         "ranks": signature.ranks,
@@ -186,7 +188,7 @@ def _surroundings(
 
 def _short_site(site: str) -> str:
     here = site.partition(" < ")[0]  # without its callers
-    short = re.sub(r"[^\w.+\-]", "", here.rpartition("/")[2])
+    short = re.sub(r"[^\w.+\-]", "", here.rpartition("/")[2], flags=re.ASCII)
     return short if len(short) <= _LONGEST_SITE else ""
 
 
@@ -330,17 +332,8 @@ def _sizes(memories: Sequence[Memory]) -> _Sizes:
 def _strings(names: Sequence[str]) -> list[str]:
     """Write the table of the sections' names."""
     head = "static const char *const section_names[] = {"
-    line = head + ", ".join(f'"{name}"' for name in names) + "};"
+    words = [c_string(name) for name in names]
+    line = head + ", ".join(words) + "};"
     if width(line) <= COLUMNS:
         return [line]
-    return [head, *wrap([f'"{name}"' for name in names], 1), "};"]
-
-
-def _one_line(text: str) -> str:
-    """Return a name that fits into a comment."""
-    return re.sub(r"[^ -~]|\*/", "?", text)[:60]
-
-
-def _c_string(text: str) -> str:
-    """Return text as the inside of a C string."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return [head, *wrap(words, 1), "};"]

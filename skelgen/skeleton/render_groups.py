@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from skelgen.errors import InputError
 from skelgen.signature import Signature
 from skelgen.signature.types import Neighbours
 from skelgen.skeleton.render_tables import Tables
+from skelgen.skeleton.render_text import c_name
 
 _WORLD, _SELF = 0, 1
 
@@ -123,7 +123,7 @@ def _group(signature: Signature, family: int, topology: bool) -> Group:
     if found.kind == "self":
         every = tuple((rank,) for rank in range(signature.ranks))
         return Group("self", every)
-    kind = re.sub(r"\W", "_", found.kind) or "comm"
+    kind = c_name(found.kind, "comm")
     if not topology:
         return Group(f"{kind}_{family}", found.instances)
     none = tuple(((),) * len(members) for members in found.instances)

@@ -206,7 +206,8 @@ static void report(double setup_s, double own_s, double computed_s)
 	MPI_Gather(host, sizeof(host), MPI_CHAR, hosts, sizeof(host), MPI_CHAR, 0, world.comm);
 	if (world.rank)
 		return;
-	printf("{\"skeleton\": \"halo\", \"format\": 1, \"scale\": 4, ");
+	printf("{\"skeleton\": \"%s\", ", "halo");
+	printf("\"format\": 1, \"scale\": 4, ");
 	printf("\"ranks\": %d, \"seconds\": %.6f, \"setup_s\": %.6f, ", RANKS, most[0], most[1]);
 	printf("\"sections\": [");
 	for (int i = 0; i < SECTIONS; i++) {

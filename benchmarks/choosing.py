@@ -218,7 +218,7 @@ def measure(
     bench: Bench, pattern: Pattern, log: JsonLines, budget: str, runs: int
 ) -> None:
     """Make what is missing of a pattern: one selection, the runs on each pair."""
-    lines = log.read()
+    lines = log.values()
     pairs = [",".join(pair) for pair in itertools.combinations(bench.cluster.hosts, 2)]
     missing = list(turns(pairs, runs, times_of(lines, pattern.number)))
     selected = any(_selects(lines, pattern.number))
@@ -317,7 +317,7 @@ def main() -> int:
                 print(f"choosing: {reason}", file=sys.stderr)
                 return 0
             _run(options, log)
-        report(log.read(), options.runs)
+        report(log.values(), options.runs)
     except TestbedError as error:
         tell(f"choosing: {error}")
         return 4
@@ -340,7 +340,7 @@ def check_same_run(
     UsageError
         When one has changed since; what older lines do not name has not.
     """
-    before = [line["provenance"] for line in log.read() if "provenance" in line]
+    before = [line["provenance"] for line in log.values() if "provenance" in line]
     for facts in before:
         other = settings | facts.get("settings", {})
         if other != settings:

@@ -102,7 +102,7 @@ class Trial:
     def once(self, step: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Do what was not done before; return what it told."""
         key = {"application": self.application.name, "step": step}
-        for line in self.log.read():
+        for line in self.log.values():
             if key.items() <= line.items():
                 return line
         line = key | work()

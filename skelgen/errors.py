@@ -41,6 +41,10 @@ class InputError(SkelgenError):
     exit_code = ExitCode.INPUT
 
 
+class NoFileError(InputError):
+    """There is no such file; some files need not be there."""
+
+
 class MachineError(SkelgenError):
     """The machine lacks something: an MPI, a compiler, a launcher."""
 

@@ -123,7 +123,7 @@ def read(path: Path) -> Results:
         When a line is something else.
     """
     measured, provenance, refused = {}, [], []
-    for number, line in enumerate(JsonLines(path).read(), 1):
+    for number, line in enumerate(JsonLines(path).values(), 1):
         try:
             if "provenance" in line:
                 provenance.append(dict(line["provenance"]))

@@ -11,6 +11,9 @@ from typing import Any
 
 import yaml
 
+from skelgen.documents.files import as_text, read_bytes
+from skelgen.documents.seal import check_yaml
+from skelgen.documents.words import unescaped
 from skelgen.errors import InputError
 
 #: Collections within collections; a loop takes two levels.
@@ -35,18 +38,11 @@ def read_document(path: Path) -> Value:
     Raises
     ------
     InputError
-        When the file cannot be read or is not such a document.
+        When the file cannot be read, is not such a document, or is damaged.
     """
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}); expected a signature"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: byte {error.start} is not UTF-8 text; expected a YAML signature"
-        ) from error
+    content = read_bytes(path)
+    check_yaml(path, content)
+    text = as_text(path, content)
     try:
         return _build(path, text)
     except yaml.YAMLError as error:
@@ -72,6 +68,12 @@ class _Builder:
     def fail(self, event: Any, what: str) -> InputError:
         line = event.start_mark.line + 1
         return InputError(f"{self.path}: line {line}: {what}")
+
+    def word(self, event: Any) -> str:
+        text: str = event.value
+        if "\0" in text:
+            raise self.fail(event, "read a zero byte, expected text")
+        return unescaped(text)
 
     def add(self, event: Any, value: Value) -> None:
         if not self.stack:
@@ -109,7 +111,7 @@ def _build(path: Path, text: str) -> Value:
     documents = 0
     for event in yaml.parse(text, Loader=_PARSER):
         if isinstance(event, yaml.ScalarEvent):
-            builder.add(event, event.value)
+            builder.add(event, builder.word(event))
         elif isinstance(event, yaml.SequenceStartEvent):
             builder.begin(event, [])
         elif isinstance(event, yaml.MappingStartEvent):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skelgen.documents.document import Value
 from skelgen.documents.numbers import NumberError, integer, integers, real
 from skelgen.errors import InputError
 
@@ -21,12 +21,15 @@ class Field:
     file : Path
     path : str
         Where it stands, such as ``groups[0].nest[3].loop``.
-    value : str, list or dict
+    value : str, list, dict, or a number, truth value or None of JSON
+    typed : bool
+        Whether numbers are numbers, as in JSON; in YAML every scalar is text.
     """
 
     file: Path
     path: str
-    value: Value
+    value: Any
+    typed: bool = False
 
     def error(self, what: str) -> InputError:
         """Return the error that says what is wrong with this field."""
@@ -47,7 +50,7 @@ class Field:
                 raise self.error(f"read the field {key[:60]!r}, expected {known}")
         begin = f"{self.path}." if self.path else ""
         return {
-            key: Field(self.file, f"{begin}{key[:60]}", value)
+            key: replace(self, path=f"{begin}{key[:60]}", value=value)
             for key, value in self.value.items()
         }
 
@@ -56,15 +59,37 @@ class Field:
         if not isinstance(self.value, list):
             raise self.error(f"read {self._shown()}, expected a list")
         return [
-            Field(self.file, f"{self.path}[{i}]", value)
+            replace(self, path=f"{self.path}[{i}]", value=value)
             for i, value in enumerate(self.value)
         ]
 
     def text(self) -> str:
-        """Read a scalar as it stands."""
+        """Read a scalar as it stands; in JSON a string."""
         if not isinstance(self.value, str):
-            raise self.error(f"read {self._shown()}, expected a single value")
+            wanted = "text" if self.typed else "a single value"
+            raise self.error(f"read {self._shown()}, expected {wanted}")
         return self.value
+
+    def texts(self) -> tuple[str, ...]:
+        """Read a list of texts."""
+        return tuple(one.text() for one in self.items())
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Read a mapping of any names to texts."""
+        fields = self.mapping(optional=None)
+        return tuple((name, one.text()) for name, one in fields.items())
+
+    def truth(self) -> bool:
+        """Read true or false."""
+        if self.typed and isinstance(self.value, bool):
+            return self.value
+        if self.typed or self.value not in ("true", "false"):
+            raise self.error(f"read {self._shown()}, expected true or false")
+        return bool(self.value == "true")
+
+    def is_null(self) -> bool:
+        """Say whether JSON has ``null`` here."""
+        return self.typed and self.value is None
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Read a table: number and text of each line that is no comment."""
@@ -75,10 +100,12 @@ class Field:
 
     def line(self, number: int) -> Field:
         """Return the field of one line of a table."""
-        return Field(self.file, f"{self.path} line {number}", self.value)
+        return replace(self, path=f"{self.path} line {number}")
 
     def integer(self, least: int, most: int) -> int:
         """Read an integer of a range."""
+        if self.typed:
+            return self._typed_integer(least, most)
         try:
             return integer(self.text(), least, most)
         except NumberError as error:
@@ -96,12 +123,39 @@ class Field:
         except NumberError as error:
             raise self.error(str(error)) from error
 
-    def amount(self) -> float:
-        """Read a finite number that is not negative."""
+    def _typed_integer(self, least: int, most: int) -> int:
+        number = self.value
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise self.error(f"read {self._shown()}, expected an integer")
+        if not least <= number <= most:
+            raise self.error(f"read {number}, expected {least} to {most}")
+        return number
+
+    def number(self) -> float:
+        """Read a finite number."""
+        if self.typed:
+            if not isinstance(self.value, int | float) or isinstance(self.value, bool):
+                raise self.error(f"read {self._shown()}, expected a number")
+            return float(self.value)
         try:
-            number = real(self.text())
+            return real(self.text())
         except NumberError as error:
             raise self.error(str(error)) from error
+
+    def positive(self) -> float:
+        """Read a finite number above 0."""
+        number = self.number()
+        if number <= 0:
+            raise self.error(f"read {number}, expected a number above 0")
+        return number
+
+    def numbers(self) -> tuple[float, ...]:
+        """Read a list of finite numbers."""
+        return tuple(one.number() for one in self.items())
+
+    def amount(self) -> float:
+        """Read a finite number that is not negative."""
+        number = self.number()
         if number < 0:
             raise self.error(f"read {number}, expected a number of at least 0")
         return number
@@ -109,4 +163,8 @@ class Field:
     def _shown(self) -> str:
         if isinstance(self.value, dict):
             return "a mapping"
-        return "a list" if isinstance(self.value, list) else repr(self.value[:60])
+        if isinstance(self.value, list):
+            return "a list"
+        if isinstance(self.value, str):
+            return repr(self.value[:60])
+        return json.dumps(self.value)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skelgen.errors import InputError, UsageError
+from skelgen.documents import Field, json_field, sealed_json
+from skelgen.documents.files import as_text, read_bytes
+from skelgen.errors import InputError, NoFileError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,32 +24,37 @@ class JsonLines:
 
     path: Path
 
-    def read(self) -> list[dict[str, Any]]:
-        """Return the complete lines; none when there is no file.
+    def read(self) -> list[Field]:
+        """Return the complete lines, each a mapping; none when there is no file.
 
         Raises
         ------
         InputError
-            When a line is something else.
+            When a line is something else or damaged.
         """
         lines = []
-        for number, text in enumerate(self._whole().splitlines(), 1):
+        text = as_text(self.path, self._whole())
+        for number, line in enumerate(text.split("\n")[:-1], 1):
             try:
-                lines.append(dict(json.loads(text)))
-            except (TypeError, ValueError) as error:
+                field = json_field(line, self.path, f"line {number}")
+                field.mapping(optional=None)
+            except InputError as error:
                 raise InputError(
                     f"{self.path} line {number} is no result ({error}); remove the file"
                 ) from error
+            lines.append(field)
         return lines
+
+    def values(self) -> list[dict[str, Any]]:
+        """Return the complete lines as plain values; see `read`."""
+        return [field.value for field in self.read()]
 
     def _whole(self) -> bytes:
         """Return the file up to its last line's end: a crash leaves half a line."""
         try:
-            return b"".join(self.path.read_bytes().rpartition(b"\n")[:2])
-        except FileNotFoundError:
+            return b"".join(read_bytes(self.path).rpartition(b"\n")[:2])
+        except NoFileError:
             return b""
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be read: {error.strerror}") from error
 
     def begin(self, *, keep: bool) -> None:
         """Get the file ready to append to.
@@ -83,7 +89,7 @@ class JsonLines:
         """
         try:
             with self.path.open("a") as file:
-                file.write(json.dumps(line) + "\n")
+                file.write(sealed_json(line, indent=None))
         except OSError as error:
             raise self._unwritable(error) from error
 

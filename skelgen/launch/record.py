@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from skelgen.errors import ApplicationError, InputError, SkelgenError
+from skelgen.documents import Field, read_json, sealed_json
+from skelgen.documents.numbers import MOST_RANKS
+from skelgen.errors import ApplicationError, InputError, NoFileError, SkelgenError
 from skelgen.launch.command import (
     LaunchCommand,
     check_library,
@@ -30,6 +30,13 @@ from skelgen.trust import Doubt
 logger = logging.getLogger(__name__)
 
 RUN_FILE = "run.json"
+
+_MOST_CODE = 1 << 31
+#: Fields of every description; older ones lack the files.
+_FIELDS = (
+    "command", "folder", "started", "duration_s", "exit_code", "mpi", "launcher",
+    "host", "ranks", "load", "environment",
+)  # fmt: skip
 
 #: Variables that change how MPI behaves; application and skeleton need the same.
 _MATTER = (
@@ -247,7 +254,7 @@ def _facts(
 
 def write_facts(facts: RunFacts, path: Path) -> None:
     """Write the description of a run as JSON."""
-    path.write_text(json.dumps({"format": 1, **asdict(facts)}, indent=2) + "\n")
+    path.write_text(sealed_json({"format": 1, **asdict(facts)}, indent=2))
 
 
 def read_facts(folder: Path) -> RunFacts | None:
@@ -258,49 +265,43 @@ def read_facts(folder: Path) -> RunFacts | None:
     InputError
         When the file is there but is not what skelgen writes.
     """
-    path = folder / RUN_FILE
     try:
-        content = json.loads(path.read_text())
-    except FileNotFoundError:
+        document = read_json(folder / RUN_FILE)
+    except NoFileError:
         return None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not a run description: {error}") from error
     try:
-        return RunFacts(**dict(_checked(content)))
-    except (TypeError, ValueError) as error:
+        return _read(document)
+    except InputError as error:
         raise InputError(
-            f"{path} is not a run description ({error}); record the run again"
+            f"{error}; restore the description of this run or record it again"
         ) from error
 
 
-def _checked(content: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a run description with the types they must have."""
-    if not isinstance(content, dict) or content.get("format") != 1:
-        raise ValueError("expected format 1")
-    for name in RunFacts.__dataclass_fields__:
-        value = content.get(name)
-        match name:
-            case "command":
-                yield name, tuple(str(word) for word in _list(name, value))
-            case "load":
-                yield name, tuple(float(number) for number in _list(name, value))
-            case "environment" | "files":
-                listed = _list(name, [] if value is None else value)
-                pairs = [_list(name, pair) for pair in listed]
-                yield name, tuple((str(key), str(text)) for key, text in pairs)
-            case "ranks":
-                yield name, None if value is None else int(value)
-            case "duration_s" | "exit_code":
-                if not isinstance(value, int | float):
-                    raise ValueError(f"{name} is no number")
-                yield name, value
-            case _:
-                if not isinstance(value, str):
-                    raise ValueError(f"{name} is missing or no text")
-                yield name, value
+def _read(document: Field) -> RunFacts:
+    document.mapping(("format",), None)["format"].integer(1, 1)
+    fields = document.mapping(_FIELDS, None)
+    ranks, listed = fields["ranks"], fields.get("files")
+    return RunFacts(
+        command=fields["command"].texts(),
+        folder=fields["folder"].text(),
+        started=fields["started"].text(),
+        duration_s=fields["duration_s"].amount(),
+        exit_code=fields["exit_code"].integer(-_MOST_CODE, _MOST_CODE),
+        mpi=fields["mpi"].text(),
+        launcher=fields["launcher"].text(),
+        host=fields["host"].text(),
+        ranks=None if ranks.is_null() else ranks.integer(1, MOST_RANKS),
+        load=fields["load"].numbers(),
+        environment=_pairs(fields["environment"]),
+        files=() if listed is None else _pairs(listed),
+    )
 
 
-def _list(name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{name} is no list")
-    return value
+def _pairs(field: Field) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for one in field.items():
+        words = one.texts()
+        if len(words) != 2:
+            raise one.error(f"read {len(words)} words, expected a name and a text")
+        pairs.append((words[0], words[1]))
+    return tuple(pairs)

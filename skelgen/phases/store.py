@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skelgen.documents.document import read_document
-from skelgen.documents.field import Field
+from skelgen.documents import Field, read_document, sealed_yaml
 from skelgen.documents.numbers import MOST_RANKS, format_integers, format_real
 from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
@@ -89,7 +88,7 @@ def file_of(path: Path) -> Path:
 
 
 def text_of(signature: PhaseSignature) -> str:
-    """Return the YAML document of a phase signature."""
+    """Return the YAML document of a phase signature, sealed with its checksum."""
     numbers = {
         name: format_real(getattr(signature.parameters, name)) for name in _PARAMETERS
     }
@@ -110,7 +109,7 @@ def text_of(signature: PhaseSignature) -> str:
         *(line for one in signature.phases for line in _phase_lines(one)),
         f"others: {{phases: {signature.others}, share: {share}}}",
     ]
-    return "\n".join(lines) + "\n"
+    return sealed_yaml("\n".join(lines) + "\n")
 
 
 def _texts(name: str, pairs: tuple[tuple[str, str], ...]) -> list[str]:

@@ -7,8 +7,9 @@ import logging
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from skelgen.documents import Field
 from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.process import NOTE
 
@@ -75,9 +76,11 @@ def keep_turns(
     turns: list[Turn] = []
     if resume:
         for line in lines.read():
-            skeleton_s = line.get("skeleton_s")
-            if same.items() <= line.items() and isinstance(skeleton_s, float):
-                turns.append((line.get("application_s"), skeleton_s))
+            if same.items() <= line.value.items():
+                fields = line.mapping(("application_s", "skeleton_s"), None)
+                whole = fields["application_s"]
+                application_s = None if whole.is_null() else whole.positive()
+                turns.append((application_s, fields["skeleton_s"].positive()))
         _tell_taken_up(len(turns))
     lines.begin(keep=resume)
 
@@ -102,15 +105,16 @@ def _name(hosts: NodeSet) -> str:
 
 def _take_up(
     trials: Trials,
-    lines: Sequence[dict[str, Any]],
+    lines: Sequence[Field],
     binaries: Mapping[tuple[str, str], Path],
     sets: Mapping[str, NodeSet],
 ) -> None:
     taken = 0
     for line in lines:
-        binary = binaries.get((str(line.get("skeleton")), str(line.get("mpi"))))
-        hosts, seconds = sets.get(str(line.get("hosts"))), line.get("seconds")
-        if binary and hosts is not None and isinstance(seconds, float):
+        run = line.mapping(("skeleton", "mpi", "hosts", "seconds"), None)
+        binary = binaries.get((run["skeleton"].text(), run["mpi"].text()))
+        hosts, seconds = sets.get(run["hosts"].text()), run["seconds"].positive()
+        if binary and hosts is not None:
             trials.runs_s.setdefault((binary, hosts), []).append(seconds)
             taken += 1
     _tell_taken_up(taken)

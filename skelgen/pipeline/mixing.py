@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import platform
 import statistics
@@ -12,7 +11,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from skelgen.errors import InputError, UsageError
+from skelgen.documents import Field, read_json, sealed_json
+from skelgen.errors import InputError, NoFileError, UsageError
 from skelgen.launch import parse_command
 from skelgen.launch.folders import replace_file
 from skelgen.launch.record import RunFacts, read_facts
@@ -106,7 +106,7 @@ def _measured(
 
 def mix_text(fitted: Fit) -> str:
     """Return the text of ``mix.json``."""
-    return json.dumps({"format": _FORMAT, **asdict(fitted)}, indent=1) + "\n"
+    return sealed_json({"format": _FORMAT, **asdict(fitted)})
 
 
 def _facts(run: Path, command: Sequence[str]) -> RunFacts:
@@ -181,22 +181,30 @@ def fitted_mix(source: Path) -> Fit | None:
     InputError
         When its file is damaged.
     """
-    from skelgen.skeleton.compute import Mix
+    try:
+        return _read(read_json(source / MIX_FILE))
+    except NoFileError:
+        return None
+    except InputError as error:
+        raise InputError(
+            f"{source / MIX_FILE} is not what skelgen mix writes ({error}); run "
+            "skelgen mix again"
+        ) from error
+
+
+def _read(document: Field) -> Fit:
+    from skelgen.skeleton.compute import read_mix
     from skelgen.skeleton.mixing import Fit
 
-    path = source / MIX_FILE
-    try:
-        content = json.loads(path.read_text())
-        if content["format"] != _FORMAT:
-            raise ValueError("another format")
-        pairs = {
-            name: (float(content[name][0]), float(content[name][1]))
-            for name in ("wanted", "got")
-        }
-        return Fit(Mix(**content["mix"]), **pairs)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError, TypeError, LookupError, UsageError) as error:
-        raise InputError(
-            f"{path} is not what skelgen mix writes ({error}); run skelgen mix again"
-        ) from error
+    fields = document.mapping(("format", "mix", "wanted", "got"), None)
+    fields["format"].integer(_FORMAT, _FORMAT)
+    return Fit(
+        read_mix(fields["mix"]), _slowdown(fields["wanted"]), _slowdown(fields["got"])
+    )
+
+
+def _slowdown(field: Field) -> Slowdown:
+    numbers = tuple(one.positive() for one in field.items())
+    if len(numbers) != 2:
+        raise field.error(f"read {len(numbers)} numbers, expected 2")
+    return numbers[0], numbers[1]

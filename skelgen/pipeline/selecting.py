@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.folders import new_folder
 from skelgen.launch.process import NOTE
@@ -188,8 +187,7 @@ def _build(
     folder: Path, facts: SkeletonFacts, scale: float, target: Path, progress: Progress
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
-    from skelgen.prediction.store import FACTS_FILE, with_launch
-    from skelgen.skeleton.compute import read_calibration
+    from skelgen.prediction.store import FACTS_FILE, load_compute, with_launch
     from skelgen.skeleton.methods import planner
     from skelgen.skeleton.render import render
 
@@ -197,14 +195,7 @@ def _build(
         folder, similarity_threshold=None, scale=None, target_s=None
     )
     # Its speed of computation is not measured here: this machine may only launch.
-    told = json.loads((folder / FACTS_FILE).read_text())
-    try:
-        speed = read_calibration(told["compute"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{folder / FACTS_FILE} does not say how fast its computation is; build "
-            "the skeleton again with skelgen build"
-        ) from error
+    speed = load_compute(folder)
     plan = planner(facts.method)(signature, scale, progress=progress)
     files = dict(render(plan, calibration=speed))
     files[FACTS_FILE] = with_launch(

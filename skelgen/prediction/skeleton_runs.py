@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from skelgen.documents import Field, json_field
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_command
 from skelgen.launch.elf import mpi_library
@@ -29,6 +28,8 @@ logger = logging.getLogger(__name__)
 BINARY = "skeleton"
 SOURCE = "skeleton.c"
 
+#: Times of each rank that a skeleton prints.
+_PARTS = ("compute_s", "mpi_s")
 _COMPILE_LIMIT_S = 600.0
 #: A run may take this many times the expected time and as long besides [1, s].
 _PATIENCE, _PATIENCE_S = 50.0, 60.0
@@ -140,35 +141,47 @@ def failure_of(done: Finished) -> str | None:
 
 def section_s(output: str, binary: Path) -> float:
     """Find the time of the timed section in what a skeleton prints [s]."""
-    value = _said(output).get("seconds")
-    if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-        raise ApplicationError(
-            f"{binary} printed no time; expected a line of JSON with its seconds on "
-            "its standard output"
-        )
-    return float(value)
+    said = _said(output, binary)
+    with _refused(binary):
+        return said["seconds"].positive()
 
 
 def shares(output: str, binary: Path) -> tuple[float, float, float]:
     """Find the time that a skeleton prints [s], and computation and MPI in it [1]."""
-    time_s, said = section_s(output, binary), _said(output)
-    compute_s, mpi_s = (math.fsum(said[name]) for name in ("compute_s", "mpi_s"))
-    whole_s = compute_s + mpi_s
-    return time_s, compute_s / whole_s, mpi_s / whole_s
+    said = _said(output, binary)
+    with _refused(binary):
+        compute_s, mpi_s = (sum(said[name].numbers()) for name in _PARTS)
+        whole_s = compute_s + mpi_s
+        if not 0 < whole_s < math.inf:
+            raise said[_PARTS[0]].error(f"read {whole_s} s with {_PARTS[1]}")
+    return section_s(output, binary), compute_s / whole_s, mpi_s / whole_s
 
 
-def _said(output: str) -> dict[str, Any]:
+@contextlib.contextmanager
+def _refused(binary: Path) -> Iterator[None]:
+    """Say that what a skeleton printed is not what skeletons print."""
+    try:
+        yield
+    except InputError as error:
+        raise ApplicationError(
+            f"{binary} printed no time ({error}); expected a line of JSON with its "
+            "seconds on its standard output"
+        ) from error
+
+
+def _said(output: str, binary: Path) -> Mapping[str, Field]:
     """Return the last line of JSON with a time; launchers may print around it."""
     for line in reversed(output.splitlines()):
-        if not line.lstrip().startswith("{"):
-            continue
-        try:
-            said = json.loads(line)
-        except ValueError:
-            continue
-        if "seconds" in said:
-            return dict(said)
-    return {}
+        if line.lstrip().startswith("{"):
+            with contextlib.suppress(InputError):
+                fields = json_field(line, binary, "what it printed").mapping((), None)
+                if "seconds" in fields:
+                    fields["seconds"].number()
+                    return fields
+    raise ApplicationError(
+        f"{binary} printed no time; expected a line of JSON with its seconds on its "
+        "standard output"
+    )
 
 
 def prepare(

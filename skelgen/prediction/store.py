@@ -7,22 +7,28 @@ are added to it, and what a prediction needs is read from it.
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 
-from skelgen.errors import InputError
+from skelgen.documents import Field, read_json, sealed_json
+from skelgen.documents.numbers import MOST_RANKS
+from skelgen.errors import InputError, NoFileError
 from skelgen.launch.folders import replace_file
 from skelgen.prediction.types import Calibration, SkeletonFacts
+from skelgen.skeleton.compute import Calibration as Speed
+from skelgen.skeleton.compute import read_calibration
 
 FACTS_FILE = "skeleton.json"
 _FORMAT = 1
 
-#: Fields that must be positive numbers for anything to be predicted.
-_POSITIVE = ("ranks", "scaling_factor", "expected_s", "application_s")
+#: Fields of every skeleton; `_facts` knows those that older ones lack.
+_FIELDS = (
+    "ranks", "scale", "expected_s", "application_s", "smallest_good_s",
+    "dropped_share", "mpi", "signature", "command", "calibration",
+)  # fmt: skip
 
 
 def with_launch(
@@ -40,16 +46,12 @@ def with_launch(
         Variables of that launch that change how MPI behaves.
     """
     launch = {"folder": folder, "environment": dict(environment)}
-    return _as_text({**json.loads(text), "launch": launch})
+    return sealed_json({**json.loads(text), "launch": launch})
 
 
 def with_mix_error(text: str, mix_error: float) -> str:
     """Add how unlike the application's computation the skeleton's is [1]."""
-    return _as_text({**json.loads(text), "mix_error": mix_error})
-
-
-def _as_text(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=1) + "\n"
+    return sealed_json({**json.loads(text), "mix_error": mix_error})
 
 
 def save_calibration(measured: Calibration, folder: Path) -> None:
@@ -60,8 +62,8 @@ def save_calibration(measured: Calibration, folder: Path) -> None:
     UsageError
         When the folder cannot be written.
     """
-    content = {**_content(folder), "calibration": asdict(measured)}
-    replace_file(folder / FACTS_FILE, _as_text(content))
+    content = {**_document(folder).value, "calibration": asdict(measured)}
+    replace_file(folder / FACTS_FILE, sealed_json(content))
 
 
 def load(folder: Path) -> SkeletonFacts:
@@ -72,134 +74,109 @@ def load(folder: Path) -> SkeletonFacts:
     InputError
         When the folder holds no skeleton or its description is damaged.
     """
-    content = _content(folder)
+    with _rebuilt():
+        return _facts(_document(folder).mapping(_FIELDS, optional=None))
+
+
+def load_compute(folder: Path) -> Speed:
+    """Read how fast the computation of the skeleton in a folder is.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no skeleton or its description is damaged.
+    """
+    with _rebuilt():
+        fields = _document(folder).mapping(("compute",), optional=None)
+        return read_calibration(fields["compute"])
+
+
+@contextmanager
+def _rebuilt() -> Iterator[None]:
+    """Say what to do when a description is not what it should be."""
     try:
-        return _facts(content)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{folder / FACTS_FILE} was edited or is damaged ({_cause(error)}); build "
-            "it again with skelgen build"
-        ) from error
+        yield
+    except _NoSkeletonError:
+        raise
+    except InputError as error:
+        raise InputError(f"{error}; build it again with skelgen build") from error
 
 
-def _content(folder: Path) -> dict[str, Any]:
+class _NoSkeletonError(InputError):
+    """There is no description at all."""
+
+
+def _document(folder: Path) -> Field:
     path = folder / FACTS_FILE
+    if folder.is_file():
+        raise _NoSkeletonError(
+            f"{folder} is a file; give the folder that skelgen build wrote"
+        )
     try:
-        content = json.loads(path.read_text())
-    except FileNotFoundError as error:
-        raise InputError(
+        document = read_json(path)
+    except NoFileError as error:
+        raise _NoSkeletonError(
             f"{folder} is not a skeleton's folder (no {FACTS_FILE}); make one with "
             "skelgen build"
         ) from error
-    except NotADirectoryError as error:
-        raise InputError(
-            f"{folder} is a file; give the folder that skelgen build wrote"
-        ) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise InputError(
-            f"{path} is not a skeleton's description of format {_FORMAT}; build it "
-            "again with skelgen build"
-        )
-    return content
+    version = document.mapping(("format",), optional=None)["format"]
+    version.integer(_FORMAT, _FORMAT)
+    return document
 
 
-def _cause(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
-
-
-def _facts(content: Mapping[str, Any]) -> SkeletonFacts:
-    known, recorded = content["calibration"], content["signature"]
-    launch = content.get("launch", {"folder": "", "environment": {}})
-    facts = SkeletonFacts(
-        ranks=_whole("ranks", content["ranks"]),
-        scaling_factor=_number(content, "scale"),
-        expected_s=_number(content, "expected_s"),
-        application_s=_number(content, "application_s"),
-        smallest_good_s=_number(content, "smallest_good_s"),
-        dropped_share=_number(content, "dropped_share"),
-        mpi=_text(content, "mpi"),
+def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
+    recorded = fields["signature"].mapping(("ranks_per_host",), optional=None)
+    folder, environment = _launch(fields.get("launch"))
+    known, mix_error = fields["calibration"], fields.get("mix_error")
+    method, dealers = fields.get("method"), fields.get("dealers")
+    ranks = fields["ranks"].integer(1, MOST_RANKS)
+    return SkeletonFacts(
+        ranks=ranks,
+        scaling_factor=fields["scale"].positive(),
+        expected_s=fields["expected_s"].positive(),
+        application_s=fields["application_s"].positive(),
+        smallest_good_s=fields["smallest_good_s"].number(),
+        dropped_share=fields["dropped_share"].number(),
+        mpi=fields["mpi"].text(),
         ranks_per_host=tuple(
-            _whole("ranks_per_host", count) for count in recorded["ranks_per_host"]
+            one.integer(0, MOST_RANKS) for one in recorded["ranks_per_host"].items()
         ),
-        command=tuple(_word(word) for word in _list("command", content["command"])),
-        folder=_text(launch, "folder"),
-        environment=tuple(
-            (_word(name), _word(value))
-            for name, value in dict(launch["environment"]).items()
-        ),
-        calibration=None if known is None else _calibration(known),
-        mix_error=_number(content, "mix_error") if "mix_error" in content else None,
-        method=_text({"method": "whole-events", **content}, "method"),
-        dealers=tuple(
-            _whole("dealers", rank)
-            for rank in _list("dealers", content.get("dealers", []))
-        ),
+        command=fields["command"].texts(),
+        folder=folder,
+        environment=environment,
+        calibration=None if known.is_null() else _calibration(known),
+        mix_error=None if mix_error is None else mix_error.number(),
+        method="whole-events" if method is None else method.text(),
+        dealers=()
+        if dealers is None
+        else tuple(one.integer(0, ranks - 1) for one in dealers.items()),
     )
-    for name in _POSITIVE:
-        if getattr(facts, name) <= 0:
-            raise ValueError(f"{name} is not positive")
-    return facts
 
 
-def _list(name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{name} is no list")
-    return value
+def _launch(field: Field | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+    if field is None:
+        return "", ()
+    parts = field.mapping(("folder", "environment"), optional=None)
+    return parts["folder"].text(), parts["environment"].pairs()
 
 
-def _word(value: Any) -> str:
-    if not isinstance(value, str) or "\0" in value:
-        raise ValueError(f"{value!r} is no word")
-    return value
-
-
-def _calibration(content: Mapping[str, Any]) -> Calibration:
-    names = {field.name for field in fields(Calibration)}
-    if missing := names - set(content):
-        raise ValueError(f"calibration lacks {', '.join(sorted(missing))}")
-    runs = {
-        name: tuple(_time(name, value) for value in content[name])
-        for name in ("application_runs_s", "skeleton_runs_s")
-    }
-    if not all(runs.values()):
-        raise ValueError("calibration holds no runs")
+def _calibration(field: Field) -> Calibration:
+    parts = field.mapping([one.name for one in fields(Calibration)], optional=None)
     return Calibration(
-        **runs,
-        host=_text(content, "host"),
-        mpi=_text(content, "mpi"),
-        load=tuple(float(value) for value in content["load"]),
-        recorded=bool(content["recorded"]),
+        application_runs_s=_times_s(parts["application_runs_s"]),
+        skeleton_runs_s=_times_s(parts["skeleton_runs_s"]),
+        host=parts["host"].text(),
+        mpi=parts["mpi"].text(),
+        load=parts["load"].numbers(),
+        recorded=parts["recorded"].truth(),
     )
 
 
-def _text(content: Mapping[str, Any], name: str) -> str:
-    if not isinstance(content[name], str):
-        raise ValueError(f"{name} is no text")
-    return str(content[name])
-
-
-def _number(content: Mapping[str, Any], name: str) -> float:
-    value = content[name]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{name} is no number")
-    if not math.isfinite(value):
-        raise ValueError(f"{name} is not finite")
-    return float(value)
-
-
-def _time(name: str, value: Any) -> float:
-    time_s = _number({name: value}, name)
-    if time_s <= 0:
-        raise ValueError(f"{name} holds {time_s}, which is no time")
-    return time_s
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{name} is no whole number")
-    return value
+def _times_s(field: Field) -> tuple[float, ...]:
+    times_s = tuple(one.positive() for one in field.items())
+    if not times_s:
+        raise field.error("read an empty list, expected the times of runs")
+    return times_s
 
 
 def writable(folder: Path) -> bool:

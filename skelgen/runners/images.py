@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
-from typing import Any
 
+from skelgen.documents import Field, read_json, sealed_json
+from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError, MachineError
 from skelgen.launch.files import file_hashes
 from skelgen.launch.shim import mpi_of
@@ -27,6 +28,7 @@ from skelgen.units import format_bytes
 #: Images are a little larger than the memory in them [1].
 _OVERHEAD = 1.1
 _NAME = "manifest.json"
+_MOST = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,7 @@ def _lengths(image: Path) -> dict[str, int]:
 
 def write_manifest(image: Path, manifest: Manifest) -> None:
     """Write the manifest: the last file of an image, without it there is none."""
-    (image / _NAME).write_text(json.dumps(asdict(manifest), indent=1) + "\n")
+    (image / _NAME).write_text(sealed_json(asdict(manifest)))
 
 
 def is_finished(image: Path) -> bool:
@@ -266,15 +268,48 @@ def read_manifest(image: Path) -> Manifest:
     """
     try:
         check_owner(image)
-        facts: dict[str, Any] = json.loads((image / _NAME).read_text())
-        content, machine = facts.pop("content"), facts.pop("machine")
-        content["warm"] = tuple(content["warm"])
-        machine["cpu_flags"] = tuple(machine["cpu_flags"])
-        return Manifest(Content(**content), Machine(**machine), **facts)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        return _read(read_json(image / _NAME))
+    except (OSError, InputError) as error:
         raise InputError(
             f"{image} holds no whole image ({error}); remove it and make it again"
         ) from error
+
+
+def _read(document: Field) -> Manifest:
+    fields = document.mapping([one.name for one in dataclass_fields(Manifest)])
+    machine = fields["machine"].mapping(("kernel", "cpu", "cpu_flags"))
+    return Manifest(
+        content=_content(fields["content"]),
+        machine=Machine(
+            machine["kernel"].text(),
+            machine["cpu"].text(),
+            machine["cpu_flags"].texts(),
+        ),
+        size_bytes=fields["size_bytes"].integer(0, _MOST),
+        folder=fields["folder"].text(),
+        root=fields["root"].integer(0, _MOST),
+        last_pid=fields["last_pid"].integer(0, _MOST),
+        open_files=_numbers(fields["open_files"]),
+        files=_numbers(fields["files"]),
+    )
+
+
+def _content(field: Field) -> Content:
+    fields = field.mapping([one.name for one in dataclass_fields(Content)])
+    return Content(
+        backend=fields["backend"].text(),
+        mpi=fields["mpi"].text(),
+        program=fields["program"].text(),
+        ranks=fields["ranks"].integer(0, MOST_RANKS),
+        phase=fields["phase"].integer(0, _MOST),
+        occurrence=fields["occurrence"].integer(0, _MOST),
+        warm=tuple(one.integer(0, _MOST) for one in fields["warm"].items()),
+    )
+
+
+def _numbers(field: Field) -> dict[str, int]:
+    fields = field.mapping(optional=None)
+    return {name: one.integer(0, _MOST) for name, one in fields.items()}
 
 
 def check_owner(folder: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from skelgen.documents import sealed_yaml
 from skelgen.documents.numbers import format_integers, format_real, format_repeated
+from skelgen.documents.words import escaped
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.neighbour_text import format_neighbours
 from skelgen.signature.nest_text import nest_lines
@@ -19,12 +21,12 @@ _HEAD = "# An execution signature; docs/signature_format.md of skelgen describes
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 #: What YAML does not let stand as it is.
 _UNPRINTABLE = re.compile(
-    '["\\\\\x00-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]'
+    '["\\\\\x00-\x1f\x7f-\xa0\u2028\u2029\ufdd0\ufeff\ufffe\uffff]'
 )
 
 
 def signature_text(signature: Signature) -> str:
-    """Return the YAML document of a signature."""
+    """Return the YAML document of a signature, sealed with its checksum."""
     names = symbol_names(signature)
     lines = [_HEAD, f"skelgen_signature: {VERSION}"]
     lines += provenance_lines(signature.provenance)
@@ -46,7 +48,7 @@ def signature_text(signature: Signature) -> str:
     lines += ["groups:"]
     for group in signature.groups:
         lines += _group(group, names)
-    return "\n".join(lines) + "\n"
+    return sealed_yaml("\n".join(lines) + "\n")
 
 
 def _usage(signature: Signature) -> list[str]:
@@ -63,11 +65,9 @@ def quoted(text: str) -> str:
 
     def escape(match: re.Match[str]) -> str:
         character = match[0]
-        if "\ud800" <= character <= "\udfff":
-            return "\ufffd"  # half of a pair, from a file name that is not UTF-8
         return _ESCAPES.get(character, f"\\u{ord(character):04x}")
 
-    return f'"{_UNPRINTABLE.sub(escape, text)}"'
+    return f'"{_UNPRINTABLE.sub(escape, escaped(text))}"'
 
 
 def provenance_lines(known: Provenance) -> list[str]:

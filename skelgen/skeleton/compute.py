@@ -9,22 +9,21 @@ again on a target, which would erase the difference that is to be predicted.
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import math
 import os
 import platform
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from skelgen import _paths
-from skelgen.errors import MachineError, UsageError
+from skelgen.documents import Field, read_json, sealed_json
+from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.launch.folders import alone, replace_file
 from skelgen.launch.process import run
 from skelgen.skeleton.render_template import fill
@@ -37,9 +36,11 @@ COMPILER_FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fno-tree-vectorize
 
 #: Rarer than the scheduler's own ticks, queries of the CPU time change nothing.
 _FEWEST_QUERIES_PER_S = 100.0
-#: What older calibrations lack, and what stands for it.
-_LATER = {"query_us": 0.0}
 _PARTS = ("arithmetic", "streaming", "chasing")
+_FIELDS = (
+    "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
+)  # fmt: skip
+_MOST_PROCESSES = 1 << 20
 _TIMEOUT_S = 300.0
 
 
@@ -324,26 +325,63 @@ def checked(*arguments: str) -> str:
     return done.output
 
 
-def read_calibration(kept: Mapping[str, Any]) -> Calibration:
-    """Return a calibration from what JSON says about it, as ``skeleton.json`` does."""
-    asked = Calibration.__dataclass_fields__.keys()
-    values = {name: kept[name] for name in asked - _LATER.keys()}
-    values |= {name: kept.get(name, usual) for name, usual in _LATER.items()}
-    values |= {"mix": Mix(**kept["mix"]), "steps_per_us": tuple(kept["steps_per_us"])}
-    return Calibration(**values)
+def read_calibration(field: Field) -> Calibration:
+    """Read a calibration from JSON, as ``skeleton.json`` has it.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    fields = field.mapping(_FIELDS, None)
+    rates = tuple(one.amount() for one in fields["steps_per_us"].items())
+    if len(rates) != len(_PARTS):
+        raise fields["steps_per_us"].error(
+            f"read {len(rates)} numbers, expected {len(_PARTS)}"
+        )
+    query_us = fields.get("query_us")  # older calibrations lack it
+    return Calibration(
+        mix=read_mix(fields["mix"]),
+        steps_per_us=(rates[0], rates[1], rates[2]),
+        call_us=fields["call_us"].amount(),
+        clock_us=fields["clock_us"].amount(),
+        processes=fields["processes"].integer(1, _MOST_PROCESSES),
+        host=fields["host"].text(),
+        cpu=fields["cpu"].text(),
+        query_us=0.0 if query_us is None else query_us.amount(),
+    )
+
+
+def read_mix(field: Field) -> Mix:
+    """Read a mix from JSON.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    fields = field.mapping((*_PARTS, "working_set_bytes"), None)
+    try:
+        return Mix(
+            **{part: fields[part].amount() for part in _PARTS},
+            working_set_bytes=fields["working_set_bytes"].integer(0, 1 << 40),
+        )
+    except UsageError as error:
+        raise field.error(str(error)) from error
 
 
 def _read(path: Path) -> Calibration | None:
     """Return a kept calibration; None when there is none that can be read."""
     try:
-        return read_calibration(json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, UsageError):
+        return read_calibration(read_json(path))
+    except InputError as error:
+        logger.debug("no kept calibration: %s", error)
         return None
 
 
 def _keep(path: Path, calibration: Calibration) -> None:
     """Write a calibration; a cache may fail."""
     try:
-        replace_file(path, json.dumps(asdict(calibration), indent=1) + "\n")
+        replace_file(path, sealed_json(asdict(calibration)))
     except UsageError as error:
         logger.warning("cannot keep the calibration: %s", error)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 import skelgen
+from skelgen.documents import sealed_json
 from skelgen.signature import Signature
 from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Work
 from skelgen.skeleton.render_body import Section, Stretch, written
@@ -95,7 +96,7 @@ def render(plan: Plan, *, calibration: Calibration) -> dict[str, str]:
     return {
         "skeleton.c": _program(plan, calibration),
         "Makefile": fill("Makefile.j2", flags=" ".join(COMPILER_FLAGS)),
-        "skeleton.json": json.dumps(_metadata(plan, calibration), indent=1) + "\n",
+        "skeleton.json": sealed_json(_metadata(plan, calibration)),
     }
 
 

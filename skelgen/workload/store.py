@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from skelgen.documents.document import read_document
-from skelgen.documents.field import Field
+from skelgen.documents import Field, read_document, read_json, sealed_yaml
+from skelgen.documents.words import escaped
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.models import Range
@@ -63,8 +63,21 @@ def save(study: Study, path: Path) -> None:
         },
         "points": [_plain(point) for point in study.points],
     }
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
-    replace_file(path, _HEAD + text)
+    text = yaml.safe_dump(
+        _written(content), sort_keys=False, allow_unicode=True, width=100
+    )
+    replace_file(path, sealed_yaml(_HEAD + text))
+
+
+def _written(value: Any) -> Any:
+    """Return plain values with what is not UTF-8 as YAML can hold it."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, dict):
+        return {escaped(name): _written(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_written(inner) for inner in value]
+    return value
 
 
 def is_measured(path: Path) -> bool:
@@ -83,7 +96,7 @@ def load_measured(path: Path) -> tuple[Point, str]:
     InputError
         When it is damaged or something else: one line with file and field.
     """
-    document = Field(path, "", read_document(path))
+    document = read_json(path)
     try:
         fields = document.mapping(_MEASURED, optional=None)
     except InputError as error:
@@ -133,7 +146,7 @@ def _range(name: str, field: Field) -> Range:
     parts = field.mapping(("low", "high", "whole"))
     ends = parts["low"].amount(), parts["high"].amount()
     try:
-        return Range(name, *ends, _truth(parts["whole"]))
+        return Range(name, *ends, parts["whole"].truth())
     except UsageError as error:
         raise field.error(str(error)) from error
 
@@ -150,17 +163,10 @@ def _point(field: Field) -> Point:
         ranks=parts["ranks"].integer(1, _MOST),
         application_s=parts["application_s"].amount(),
         phases=tuple(_phase(one) for one in parts["phases"].items()),
-        measured="measured" in parts and _truth(parts["measured"]),
+        measured="measured" in parts and parts["measured"].truth(),
         others=tuple(tuple(_phase(one) for one in cut.items()) for cut in others),
         half_width=parts["half_width"].amount() if "half_width" in parts else 0.0,
     )
-
-
-def _truth(field: Field) -> bool:
-    text = field.text()
-    if text not in ("true", "false"):
-        raise field.error(f"read {text[:60]!r}, expected true or false")
-    return text == "true"
 
 
 def _phase(field: Field) -> PointPhase:

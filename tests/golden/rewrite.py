@@ -1,7 +1,7 @@
 """Make what a golden case expects from its trace; rewrite all cases when run.
 
 ``python tests/golden/rewrite.py`` replaces ``signature.yaml`` and ``skeleton.c`` of
-every case. The review is the diff.
+every case, and writes the stored signatures again. The review is the diff.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
+from skelgen.phases import store as phase_store  # noqa: E402
 from skelgen.signature import Provenance, Signature  # noqa: E402
+from skelgen.signature import store as signature_store  # noqa: E402
 from skelgen.signature.write import signature_text  # noqa: E402
 from skelgen.skeleton.compute import Calibration, Mix  # noqa: E402
 from skelgen.skeleton.plan import plan  # noqa: E402
@@ -66,3 +68,7 @@ if __name__ == "__main__":
     for folder in CASES:
         for name, content in produce(folder).items():
             (folder / name).write_text(content)
+    for folder in (HERE.parent.parent / "signatures").iterdir():
+        file = folder / "signature.yaml"
+        signature_store.save(signature_store.load(file), file)
+        phase_store.save(phase_store.load(folder), folder)

@@ -19,6 +19,7 @@ from skelgen.launch.record import (
     setting_differences,
     write_facts,
 )
+from tests.sealed import unsealed_json
 
 FACTS = RunFacts(
     command=("mpirun", "-n", "2", "./app"),
@@ -57,7 +58,7 @@ def test_a_damaged_description_is_named(tmp_path: Path, text):
 @given(data=st.data())
 def test_any_edited_value_is_read_or_refused(tmp_path: Path, data):
     write_facts(FACTS, tmp_path / RUN_FILE)
-    content = json.loads((tmp_path / RUN_FILE).read_text())
+    content = unsealed_json(tmp_path / RUN_FILE)
     leaf = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
     value = leaf | st.lists(leaf | st.lists(leaf, max_size=3), max_size=3)
     content[data.draw(st.sampled_from(sorted(content)))] = data.draw(value)

@@ -17,6 +17,7 @@ from skelgen.phases.sign import FIRST, sign
 from skelgen.ticks import place
 from tests import builders, summaries
 from tests.random_programs import random_program
+from tests.sealed import unsealed
 
 LOOPS = """
     rank 0
@@ -105,7 +106,7 @@ def test_what_is_stored_is_read(tmp_path, seed):
 )
 def test_damage_is_named_with_its_place(tmp_path, old, new, expected):
     file = store.save(of_text(LOOPS), tmp_path)
-    text = file.read_text()
+    text = unsealed(file.read_text())
     assert old in text
     file.write_text(text.replace(old, new, 1))
     with pytest.raises(InputError, match=expected) as caught:
@@ -115,7 +116,7 @@ def test_damage_is_named_with_its_place(tmp_path, old, new, expected):
 
 def test_two_phases_of_one_number_are_refused(tmp_path):
     file = store.save(of_text(LOOPS), tmp_path)
-    text = file.read_text()
+    text = unsealed(file.read_text())
     phase = text[text.index("- id: ") : text.index("others:")]
     file.write_text(text.replace(phase, phase * 2))
     with pytest.raises(InputError, match=r"phases\[1\].*read id 1 a second time"):

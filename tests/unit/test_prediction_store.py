@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from skelgen.errors import InputError
 from skelgen.prediction import SkeletonFacts
 from skelgen.prediction.store import FACTS_FILE, load, save_calibration, with_launch
+from tests.sealed import unsealed_json
 from tests.unit.test_prediction_predict import FACTS
 
 
@@ -50,7 +51,7 @@ def save(facts: SkeletonFacts, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "facts",
-    [FACTS, replace(FACTS, calibration=None), replace(FACTS, dealers=(0, 2))],
+    [FACTS, replace(FACTS, calibration=None), replace(FACTS, dealers=(0, 1))],
 )
 def test_what_is_saved_is_loaded(tmp_path: Path, facts):
     save(facts, tmp_path)
@@ -65,7 +66,7 @@ def test_a_skeleton_without_recorded_launch_is_loaded(tmp_path: Path):
 
 def test_a_calibration_leaves_the_rest_of_the_file_alone(tmp_path: Path):
     save(FACTS, tmp_path)
-    content = json.loads((tmp_path / FACTS_FILE).read_text())
+    content = unsealed_json(tmp_path / FACTS_FILE)
     assert content["compute"] == {"host": "ref"}
     assert content["signature"]["events"] == 7
 
@@ -111,7 +112,7 @@ def values() -> st.SearchStrategy:
 @given(data=st.data())
 def test_any_edited_value_is_loaded_or_refused(tmp_path: Path, data):
     save(FACTS, tmp_path)
-    content = json.loads((tmp_path / FACTS_FILE).read_text())
+    content = unsealed_json(tmp_path / FACTS_FILE)
     where = content if data.draw(st.booleans()) else content["calibration"]
     where[data.draw(st.sampled_from(sorted(where)))] = data.draw(values())
     (tmp_path / FACTS_FILE).write_text(json.dumps(content))

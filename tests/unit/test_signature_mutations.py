@@ -11,6 +11,7 @@ from skelgen.signature.store import load
 from skelgen.signature.write import signature_text
 from tests import builders
 from tests.random_programs import random_program
+from tests.sealed import unsealed
 from tests.summaries import build
 
 MUTATIONS = 1200
@@ -78,7 +79,7 @@ def master_worker():
 def texts():
     programs = [random_program(random.Random(seed)) for seed in range(6)]
     programs.append(master_worker())
-    return [signature_text(build(program).signature) for program in programs]
+    return [unsealed(signature_text(build(program).signature)) for program in programs]
 
 
 @pytest.mark.parametrize("mutate", MUTATORS, ids=lambda mutate: mutate.__name__)

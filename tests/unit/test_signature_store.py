@@ -13,6 +13,7 @@ from skelgen.signature.store import load, save
 from skelgen.signature.write import signature_text
 from tests import builders
 from tests.random_programs import random_program
+from tests.sealed import unsealed
 from tests.summaries import assert_same, build, cut_events
 
 seeds = st.integers(0, 2**32)
@@ -47,7 +48,7 @@ def edited(signature, tmp_path):
 
     def edit(old, new, count=1):
         path = tmp_path / "signature.yaml"
-        text = signature_text(signature)
+        text = unsealed(signature_text(signature))
         assert old in text
         path.write_text(text.replace(old, new, count), encoding="utf-8")
         return load(path)
@@ -65,7 +66,7 @@ def test_queries_of_the_cpu_time_come_back(signature, tmp_path):
     path = save(asking, tmp_path / "one.yaml")
     assert_same(load(path), asking)
     for wrong in ("-1", "some"):
-        path.write_text(signature_text(asking).replace("12345", wrong))
+        path.write_text(unsealed(signature_text(asking)).replace("12345", wrong))
         with pytest.raises(InputError, match="usage_queries"):
             load(path)
 
@@ -116,7 +117,7 @@ def test_a_missing_file_is_one_line(tmp_path):
 
 
 def test_the_nest_reads_as_loops(signature):
-    text = signature_text(signature)
+    text = unsealed(signature_text(signature))
     assert (
         """\
   nest:
@@ -211,7 +212,7 @@ def test_wrong_edits_are_one_clear_line(edited, old, new, message):
 
 def test_a_rank_in_two_groups_is_refused(signature, tmp_path):
     path = tmp_path / "signature.yaml"
-    head, groups = signature_text(signature).split("groups:\n")
+    head, groups = unsealed(signature_text(signature)).split("groups:\n")
     head = head.replace("events: ", "events: 9")
     path.write_text(f"{head}groups:\n{groups}{groups}", encoding="utf-8")
     with pytest.raises(InputError, match=r"groups\[1\]: read rank 0, which is in gro"):

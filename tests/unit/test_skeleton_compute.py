@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from skelgen.documents import Field
 from skelgen.errors import MachineError, UsageError
 from skelgen.skeleton.compute import (
     Calibration,
@@ -43,9 +44,11 @@ def test_a_part_without_a_share_is_not_written() -> None:
 def test_a_calibration_comes_back_and_older_ones_do_too() -> None:
     speed = Calibration(Mix(), (615.0, 0.0, 0.0), 0.01, 0.05, 1, "h", "CPU", 0.7)
     kept = json.loads(json.dumps(asdict(speed)))
-    assert read_calibration(kept) == speed
+    assert read_calibration(Field(Path("speed"), "", kept, typed=True)) == speed
     del kept["query_us"]
-    assert read_calibration(kept) == replace(speed, query_us=0.0)
+    assert read_calibration(Field(Path("speed"), "", kept, typed=True)) == replace(
+        speed, query_us=0.0
+    )
 
 
 def test_without_a_compiler_there_is_one_clear_line(tmp_path: Path) -> None:

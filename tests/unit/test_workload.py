@@ -29,6 +29,7 @@ from skelgen.workload import (
     store,
 )
 from skelgen.workload.types import Point, PointPhase, point_phases
+from tests.sealed import unsealed
 from tests.trace_writer import RankWriter
 
 SIZES = (1000, 1500, 2200, 3000)
@@ -444,7 +445,7 @@ def test_a_study_on_disk_comes_back_and_says_what_is_wrong_with_it(tmp_path):
     whole = Study(("mpirun", "{n}"), (Range("n", 0.5, 3.0, False),), points)
     store.save(whole, file)
     assert store.load(file) == whole
-    text = file.read_text()
+    text = unsealed(file.read_text())
     for before, after, told in (
         ("weight: 99", "weight: -99", r"points\[0\].phases\[1\].weight"),
         ("high: 3.0", "high: 0.1", r"study.yaml: ranges.n: .*0.5 to 0.1"),

@@ -1,0 +1,55 @@
+r"""Names and arguments that are not UTF-8, as text that is.
+
+Linux lets a file name hold any byte. Python keeps a byte that is not UTF-8 as half of
+a surrogate pair (`os.fsdecode`), which no UTF-8 file can hold. JSON writes it as the
+escape ``\udcXX``. YAML has no such escape: there it becomes U+FDD0, which is no
+character, and the two hexadecimal digits of the byte.
+"""
+
+from __future__ import annotations
+
+import re
+
+MARK = "\ufdd0"
+_BYTE = re.compile("[\udc80-\udcff]")
+_ESCAPED = re.compile(f"{MARK}([89a-f][0-9a-f])")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def escaped(text: str) -> str:
+    r"""Return text with each byte that is not UTF-8 as U+FDD0 and two digits.
+
+    Examples
+    --------
+    >>> escaped("caf\udce9") == "caf\ufdd0e9"
+    True
+    """
+    if text.isascii():
+        return text
+    if MARK in text:  # or what is a name would be read as an escape
+        text = text.replace(MARK, "\udcef\udcb7\udc90")
+    return _HALF.sub("\ufffd", _BYTE.sub(_escape, text))
+
+
+def unescaped(text: str) -> str:
+    """Return text with the bytes that `escaped` wrote."""
+    if MARK not in text:
+        return text
+    return whole(_ESCAPED.sub(lambda found: chr(0xDC00 + int(found[1], 16)), text))
+
+
+def whole(text: str) -> str:
+    """Return text as `os.fsdecode` gives it: bytes that are UTF-8 as characters.
+
+    Raises
+    ------
+    UnicodeError
+        When it holds half of a pair that is no such byte.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"{MARK}{ord(found[0]) - 0xDC00:02x}"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from skelgen.documents.numbers import NumberError, integer, integers, real
+from skelgen.documents.budget import Budget, BudgetError
+from skelgen.documents.numbers import NumberError, integer, listed, real, stretches
 from skelgen.errors import InputError
+
+#: What one integer of a list takes [bytes].
+_INTEGER_BYTES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +28,15 @@ class Field:
     value : str, list, dict, or a number, truth value or None of JSON
     typed : bool
         Whether numbers are numbers, as in JSON; in YAML every scalar is text.
+    budget : Budget
+        Memory that the whole document may take when it is expanded.
     """
 
     file: Path
     path: str
     value: Any
     typed: bool = False
+    budget: Budget = field(default_factory=Budget, compare=False, repr=False)
 
     def error(self, what: str) -> InputError:
         """Return the error that says what is wrong with this field."""
@@ -119,8 +126,25 @@ class Field:
         if not isinstance(value, str):
             raise self.error(f"read {self._shown()}, expected integers")
         try:
-            return integers(value, least, most, longest)
+            found = stretches(value, least, most, longest)
         except NumberError as error:
+            raise self.error(str(error)) from error
+        self.take(_INTEGER_BYTES * sum(times for _, _, times in found), "integers")
+        return listed(found)
+
+    def take(self, size_bytes: int, what: str) -> None:
+        """Ask for memory before something of this document is expanded.
+
+        Parameters
+        ----------
+        size_bytes : int
+            What it will take [bytes].
+        what : str
+            What it is, in the plural.
+        """
+        try:
+            self.budget.take(size_bytes, what)
+        except BudgetError as error:
             raise self.error(str(error)) from error
 
     def _typed_integer(self, least: int, most: int) -> int:

@@ -14,7 +14,9 @@ from skelgen.units import format_bytes
 MOST_BYTES = 256 << 20
 
 
-def read_bytes(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
+def read_bytes(
+    path: Path, *, most_bytes: int = MOST_BYTES, pipes: bool = False
+) -> bytes:
     """Read a file that may be anything.
 
     Parameters
@@ -22,6 +24,8 @@ def read_bytes(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     path : Path
     most_bytes : int
         A longer one is refused before it is read [bytes].
+    pipes : bool
+        Read what is no regular file too, such as ``<(...)`` of a shell.
 
     Raises
     ------
@@ -32,10 +36,11 @@ def read_bytes(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """
     try:
         # A pipe without a writer would keep `open` waiting for ever.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        wait = 0 if pipes else os.O_NONBLOCK
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | wait)
         with os.fdopen(handle, "rb") as file:
             about = os.fstat(handle)
-            if not stat.S_ISREG(about.st_mode):
+            if not (pipes or stat.S_ISREG(about.st_mode)):
                 raise InputError(f"{path}: is not a regular file; give a file")
             content = b"" if about.st_size > most_bytes else file.read(most_bytes + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -50,7 +55,7 @@ def read_bytes(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     return content
 
 
-def read_text(path: Path, *, most_bytes: int = MOST_BYTES) -> str:
+def read_text(path: Path, *, most_bytes: int = MOST_BYTES, pipes: bool = False) -> str:
     """Read a file of UTF-8 text; see `read_bytes`.
 
     Raises
@@ -58,7 +63,7 @@ def read_text(path: Path, *, most_bytes: int = MOST_BYTES) -> str:
     InputError
         Also when it is not UTF-8.
     """
-    return as_text(path, read_bytes(path, most_bytes=most_bytes))
+    return as_text(path, read_bytes(path, most_bytes=most_bytes, pipes=pipes))
 
 
 def as_text(path: Path, content: bytes) -> str:

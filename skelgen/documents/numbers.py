@@ -102,22 +102,41 @@ def runs(text: str, least: int, most: int, longest: int) -> list[tuple[int, int]
         When the text is something else.
     """
     found: list[tuple[int, int]] = []
+    for first, step, times in stretches(text, least, most, longest):
+        if step:
+            found += [(first + step * i, 1) for i in range(times)]
+        else:
+            found.append((first, times))
+    return found
+
+
+def stretches(
+    text: str, least: int, most: int, longest: int
+) -> list[tuple[int, int, int]]:
+    """Read integers as stretches: first, step from one to the next, how many.
+
+    They take no more memory than the text. See `runs` for parameters.
+
+    Raises
+    ------
+    NumberError
+        When the text is something else.
+    """
+    found: list[tuple[int, int, int]] = []
     length = 0
     for word in text.replace(",", " ").split():
         begin, dots, end = word.partition("..")
         number, star, repeats = word.partition("*")
         if dots:
             low, high = integer(begin, least, most), integer(end, least, most)
-            length += abs(high - low) + 1
-            if length <= longest:
-                step = 1 if high >= low else -1
-                found += [(i, 1) for i in range(low, high + step, step)]
+            step, times = 1 if high >= low else -1, abs(high - low) + 1
         else:
             times = integer(repeats, 1, longest) if star else 1
-            length += times
-            found.append((integer(number, least, most), times))
+            low, step = integer(number, least, most), 0
+        length += times
         if length > longest:
             raise NumberError(f"read more than {longest} numbers")
+        found.append((low, step, times))
     return found
 
 
@@ -134,11 +153,16 @@ def integers(text: str, least: int, most: int, longest: int) -> list[int]:
     >>> integers("4 3..1 7*2", 0, 9, 100)
     [4, 3, 2, 1, 7, 7]
     """
-    return [
-        number
-        for number, times in runs(text, least, most, longest)
-        for _ in range(times)
-    ]
+    return listed(stretches(text, least, most, longest))
+
+
+def listed(found: Iterable[tuple[int, int, int]]) -> list[int]:
+    """Write out the stretches of `stretches`."""
+    numbers: list[int] = []
+    for first, step, times in found:
+        end = first + step * times
+        numbers += range(first, end, step) if step else [first] * times
+    return numbers
 
 
 def reals(text: str, longest: int) -> list[float | None]:

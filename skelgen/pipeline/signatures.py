@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skelgen.documents.budget import Budget, BudgetError
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.pipeline.parallel import ALONE, Team
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from skelgen.signature import Signature
 
 SIGNATURE_FILE = "signature.yaml"
+#: What planning a skeleton takes for each call of the run; docs/large_runs.md [bytes].
+_CALL_BYTES = 83
+#: What it takes for each request that a call completes [bytes].
+_REQUEST_BYTES = 24
 
 
 def read_signature(
@@ -61,8 +66,16 @@ def _stored(source: Path, *, threshold_asked: bool) -> Signature:
             "folder of the recorded run"
         )
     from skelgen.signature import store
+    from skelgen.signature.expand import extent
 
-    return store.load(stored)
+    signature = store.load(stored)
+    calls, requests = extent(signature)
+    size_bytes = _CALL_BYTES * calls + _REQUEST_BYTES * requests
+    try:
+        Budget().take(size_bytes, f"the {calls} calls of its loops")
+    except BudgetError as error:
+        raise InputError(f"{stored}: {error}") from error
+    return signature
 
 
 def is_run(folder: Path) -> bool:

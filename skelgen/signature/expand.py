@@ -16,6 +16,22 @@ from skelgen.symbols.pairs import POINT_TO_POINT
 _COPIED = ("function", "flags", "tag", "tag2", "datatype_bytes", "op", "site")
 
 
+def extent(signature: Signature) -> tuple[int, int]:
+    """Return what a signature expands to: calls, and requests that they complete.
+
+    Parameters
+    ----------
+    signature : Signature
+    """
+    requests_of = np.diff(signature.age_first)[signature.symbols["ages"]]
+    calls, requests = 0, 0
+    for group in signature.groups:
+        calls += int(group.count.sum()) * len(group.ranks)
+        of_leaf = requests_of[leaf_symbols(group.nest)]
+        requests += int((group.count * of_leaf).sum()) * len(group.ranks)
+    return calls, requests
+
+
 def calls_of(signature: Signature) -> Calls:
     """Expand a signature to the calls of all ranks, without times.
 
@@ -30,11 +46,15 @@ def calls_of(signature: Signature) -> Calls:
         mean sizes. `match` finds the whole matched events of the run in them.
     """
     expansion = _Expansion(signature)
-    group_of = {rank: group for group in signature.groups for rank in group.ranks}
+    place_of = {
+        rank: (group, column)
+        for group in signature.groups
+        for column, rank in enumerate(group.ranks)
+    }
     strings = {id(group): positions(group.nest) for group in signature.groups}
     for rank in range(signature.ranks):
-        group = group_of[rank]
-        expansion.add(rank, group, strings[id(group)])
+        group, column = place_of[rank]
+        expansion.add(rank, group, column, strings[id(group)])
     return expansion.calls()
 
 
@@ -55,8 +75,9 @@ class _Expansion:
         self.vectors: list[NDArray[np.object_]] = []
         self.length = [0]
 
-    def add(self, rank: int, group: RankGroup, leaf: NDArray[np.int32]) -> None:
-        column = group.ranks.index(rank)
+    def add(
+        self, rank: int, group: RankGroup, column: int, leaf: NDArray[np.int32]
+    ) -> None:
         symbols = leaf_symbols(group.nest)
         shape_of = np.zeros(len(symbols), np.uint32)
         for at, symbol in enumerate(symbols.tolist()):

@@ -41,6 +41,7 @@ def read_neighbours(field: Field, size: int) -> Neighbours:
             others = shifts.split(",") if shifts != "-" else []
             if len(others) > _MOST or len(found) + times > size:
                 raise NumberError(f"read neighbours of more than {size} ranks")
+            field.take(times * (64 + 40 * len(others)), "neighbours")
             known = [integer(shift, 0, size - 1) for shift in others]
             found += [
                 tuple((own + shift) % size for shift in known)

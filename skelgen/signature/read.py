@@ -129,9 +129,10 @@ def _families(field: Field, ranks: int) -> tuple[Family, ...]:
         seen: set[int] = set()
         for instance in fields["instances"].items():
             members = tuple(instance.integers(0, ranks - 1, ranks))
-            if len(seen | set(members)) != len(seen) + len(members) or not members:
-                raise instance.error("expected ranks that appear once in the family")
+            known = len(seen)
             seen.update(members)
+            if len(seen) != known + len(members) or not members:
+                raise instance.error("expected ranks that appear once in the family")
             instances.append(members)
         if not instances:
             raise fields["instances"].error("expected at least one communicator")

@@ -126,7 +126,10 @@ class SpreadReader:
             except NumberError as error:
                 raise document.line(number).error(str(error)) from error
         self._check_complete(document)
-        return self._spread()
+        bins = self._bins()
+        cell_bytes = 8 * (5 + bins + 3 * self.samples)
+        document.take(cell_bytes * self.constant.size, "its statistics")
+        return self._spread(bins)
 
     def _line(self, line: str) -> None:
         begin, equals, rest = line.partition("=")
@@ -164,11 +167,13 @@ class SpreadReader:
             rank = list(self.place)[at]
             raise document.error(f"leaf {leaf} of rank {rank} is missing")
 
-    def _spread(self) -> Spread:
+    def _bins(self) -> int:
         known = self.constant[~np.isnan(self.constant)]
         bins = 1 + _bin_of(float(known.max(initial=0)))
-        for row in self.rows.values():
-            bins = max(bins, row.first_bin + len(row.counts))
+        ends = (row.first_bin + len(row.counts) for row in self.rows.values())
+        return max([bins, *ends])
+
+    def _spread(self, bins: int) -> Spread:
         constant = np.nan_to_num(self.constant, nan=0.0)
         spread = constant_spread(constant, self.count, bins, self.samples)
         for (leaf, at), row in self.rows.items():

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.documents.field import Field
-from skelgen.documents.numbers import NumberError, format_integers, integer, integers
+from skelgen.documents.numbers import (
+    NumberError,
+    format_integers,
+    integer,
+    listed,
+    stretches,
+)
 from skelgen.events import Kind, function_info
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED, WITH_PARTNERS
 from skelgen.events.types import (
@@ -136,11 +142,13 @@ class SymbolReader:
                 raise field.error(f"read {word[:60]!r}, expected words such as tag=0")
             given[key] = value
         try:
-            self.rows.append(self._row(function, given))
+            self.rows.append(self._row(field, function, given))
         except NumberError as error:
             raise field.error(str(error)) from error
 
-    def _row(self, function: str, given: dict[str, str]) -> tuple[int, ...]:
+    def _row(
+        self, field: Field, function: str, given: dict[str, str]
+    ) -> tuple[int, ...]:
         number = self.functions.setdefault(function, len(self.functions))
         row = {
             "function": number, "flags": 0, "peer": NO_PEER, "peer2": NO_PEER,
@@ -155,7 +163,7 @@ class SymbolReader:
         kind = function_info(function).kind
         row["flags"] = _read_flags(given.pop("flags", ""))
         word = "partners" if kind in WITH_PARTNERS else "ages"
-        row["ages"] = self._read_ages(kind, word, given.pop(word, ""))
+        row["ages"] = self._read_ages(field, kind, word, given.pop(word, ""))
         self._read_peers(kind, given, row)
         if given:
             word = next(iter(given))
@@ -174,12 +182,14 @@ class SymbolReader:
         limits = {"family": len(self.families) - 1, "site": self.sites - 1}
         return limits.get(word, _LARGEST)
 
-    def _read_ages(self, kind: Kind, word: str, text: str) -> int:
+    def _read_ages(self, field: Field, kind: Kind, word: str, text: str) -> int:
         least = 0 if word == "partners" else -_LARGEST
         try:
-            ages = tuple(integers(text, least, _LARGEST, _MOST_AGES))
+            found = stretches(text, least, _LARGEST, _MOST_AGES)
         except NumberError as error:
             raise NumberError(f"{word}: {error}") from error
+        field.take(40 * sum(times for _, _, times in found), word)
+        ages = tuple(listed(found))
         if word == "ages" and 0 in ages:
             raise NumberError("ages: read 0, expected 1 for the latest request")
         if kind is Kind.START and max(ages, default=-1) > 0:

@@ -85,6 +85,7 @@ def read_vectors(
         except NumberError as error:
             raise field.error(str(error)) from error
         if not vectors[leaf].shape[2]:
+            document.take(16 * len(ranks) * len(row), "vectors")
             vectors[leaf] = np.full((len(ranks), 2, len(row)), np.nan)
         if vectors[leaf].shape[2] != len(row):
             expected = vectors[leaf].shape[2]

@@ -155,7 +155,7 @@ def test_a_damaged_file_of_runs_is_exit_code_3(capsys, folders, tmp_path: Path):
         (["--from", "n1", "--nodes", "2"], 7, "sets of 2 nodes are wanted from 1"),
         (["--from", "n[1-2]", "--nodes", "1"], 7, "2 ranks need 2 slots"),
         (["--from", "n[1-2", "--nodes", "1"], 2, "is not a list of hosts"),
-        (["--from", "no/file"], 3, "No such file"),
+        (["--from", "no/file"], 3, "there is no such file"),
         (["--from", "n[1-2]", "--format", "lsf"], 2, "expected plain, json"),
         (["--from", "n1,bad"], 5, "host bad"),
     ],

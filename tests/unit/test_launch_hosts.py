@@ -88,7 +88,7 @@ def test_a_wrong_hostfile_is_an_input_error(tmp_path: Path, text):
 
 
 def test_a_missing_hostfile_is_an_input_error(tmp_path: Path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         read_hostfile(tmp_path / "none")
 
 

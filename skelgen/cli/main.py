@@ -14,13 +14,14 @@ from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
 from skelgen.cli.measuring import measure
 from skelgen.cli.options import Verbose
-from skelgen.cli.output import complain
+from skelgen.cli.output import complain, drop_output, write_anything
 from skelgen.cli.phasing import phases
 from skelgen.cli.predicting import calibrate, predict
 from skelgen.cli.recording import info, record, shim
 from skelgen.cli.selecting import select
 from skelgen.cli.workload import workload
-from skelgen.errors import ExitCode, SkelgenError
+from skelgen.documents.system import system_error
+from skelgen.errors import ExitCode, MachineError, SkelgenError
 from skelgen.launch.process import NOTE
 
 app = typer.Typer(
@@ -120,17 +121,17 @@ def _start_logging() -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _start_logging()
+    write_anything()
     try:
         result: Any = app(arguments, prog_name="skelgen", standalone_mode=False)
         sys.stdout.flush()
-    except SkelgenError as error:
-        complain(str(error))
-        return int(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except BrokenPipeError:  # the reader of our output left, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OK)
+    except (SkelgenError, OSError, MemoryError) as error:
+        return _refused(error)
     except Exception as error:
         if (message := _usage(error)) is None:
             raise
@@ -139,6 +140,21 @@ def run(arguments: list[str] | None = None) -> int:
     if result == ExitCode.INTERRUPTED:
         return _interrupted()
     return result if isinstance(result, int) else int(ExitCode.OK)
+
+
+def _refused(error: SkelgenError | OSError | MemoryError) -> int:
+    """Say what was refused, by us or by the system."""
+    if isinstance(error, OSError):  # nothing nearer had a better word for it
+        drop_output()
+        error = system_error(error)
+    if isinstance(error, MemoryError):
+        why = f": {error}" if str(error) else ""
+        error = MachineError(
+            f"there is not enough memory{why}; end other programs, or allow more: "
+            "ulimit -v"
+        )
+    complain(str(error))
+    return int(error.exit_code)
 
 
 def _usage(error: Exception) -> str | None:

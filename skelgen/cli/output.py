@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import io
 import json
+import logging
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +29,36 @@ FORMAT = 2
 def complain(message: str) -> None:
     """Print an error, always on one line, on stderr."""
     typer.echo(f"skelgen: error: {' '.join(message.split())}", err=True)
+
+
+def write_anything() -> None:
+    """Make output take any text: names of files need not be UTF-8.
+
+    Into files and pipes their bytes go as they are; a terminal gets escapes.
+    """
+    codecs.register_error("skelgen", _encoded)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            escape = stream.isatty() or stream is sys.stderr
+            stream.reconfigure(errors="backslashreplace" if escape else "skelgen")
+    logging.raiseExceptions = False  # a warning that cannot be written is lost
+
+
+def _encoded(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Write bytes of names as they are, and escape what else cannot be encoded."""
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeError:
+        return codecs.lookup_error("backslashreplace")(error)
+
+
+def drop_output() -> None:
+    """Give up output that cannot be written, or Python would try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Mapping[str, Any]) -> None:

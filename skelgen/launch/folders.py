@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from skelgen.documents.system import writing
 from skelgen.errors import UsageError
 from skelgen.launch.process import NOTE
 
@@ -74,15 +75,14 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
     """
     check_free(target, force=force)
     target = target.absolute()
-    try:
+    with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         beside.chmod(0o777 & ~_umask())
-    except OSError as error:
-        raise UsageError(f"{target} cannot be created: {error.strerror}") from error
     try:
-        yield beside
-        _move(beside, target)
+        with writing(target):
+            yield beside
+            _move(beside, target)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -105,21 +105,20 @@ def new_file(target: Path, *, force: bool) -> Iterator[Path]:
         raise UsageError(
             f"{target} exists; choose another file with -o, or replace it with --force"
         )
-    try:
+    with writing(target):
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
             target.suffix, f".{target.stem}.", target.absolute().parent
         )
         os.close(handle)
-    except OSError as error:
-        raise UsageError(f"{target} cannot be created: {error.strerror}") from error
     beside = Path(name)
     try:
-        yield beside
-        beside.chmod(0o666 & ~_umask())
-        beside.replace(target)
+        with writing(target):
+            yield beside
+            beside.chmod(0o666 & ~_umask())
+            beside.replace(target)
     finally:
-        beside.unlink(missing_ok=True)
+        _remove(beside)
 
 
 def replace_file(target: Path, text: str) -> None:
@@ -131,14 +130,11 @@ def replace_file(target: Path, text: str) -> None:
     ------
     UsageError
         When it cannot be written there.
+    MachineError
+        When the disk is full.
     """
-    try:
-        with new_file(target, force=True) as beside:
-            beside.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(
-            f"{target} cannot be written ({error.strerror}); name another place"
-        ) from error
+    with new_file(target, force=True) as beside:
+        beside.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _is_locked(file: IO[str], place: Path) -> bool:
@@ -167,13 +163,10 @@ def _umask() -> int:
 
 def _move(beside: Path, target: Path) -> None:
     """Put a complete folder in its place; the old one goes when the new one is in."""
-    try:
-        if not target.exists():
-            beside.rename(target)
-            return
-        old = beside.with_name(f"{beside.name}.old")
-        target.rename(old)
+    if not target.exists():
         beside.rename(target)
-    except OSError as error:
-        raise UsageError(f"{target} cannot be replaced: {error.strerror}") from error
+        return
+    old = beside.with_name(f"{beside.name}.old")
+    target.rename(old)
+    beside.rename(target)
     shutil.rmtree(old, ignore_errors=True)

@@ -10,7 +10,8 @@ from typing import Any
 
 from skelgen.documents import Field, json_field, sealed_json
 from skelgen.documents.files import as_text, read_bytes
-from skelgen.errors import InputError, NoFileError, UsageError
+from skelgen.documents.system import writing
+from skelgen.errors import InputError, NoFileError
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,12 @@ class JsonLines:
             When it cannot be written.
         """
         whole = self._whole() if keep else b""
-        try:
+        with writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not keep:  # it may be another user's, in a folder that several share
                 self.path.unlink(missing_ok=True)
             self.path.open("ab").close()
             os.truncate(self.path, len(whole))
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def append(self, line: Mapping[str, Any]) -> None:
         """Write one line, at once.
@@ -87,11 +86,5 @@ class JsonLines:
         UsageError
             When it cannot be written.
         """
-        try:
-            with self.path.open("a") as file:
-                file.write(sealed_json(line, indent=None))
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: OSError) -> UsageError:
-        return UsageError(f"{self.path} cannot be written: {error.strerror}")
+        with writing(self.path), self.path.open("a") as file:
+            file.write(sealed_json(line, indent=None))

@@ -85,7 +85,8 @@ def program(name: str) -> Path | None:
 
 
 def _executable(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    # Unlike Path's, this says no to what is in a folder that may not be entered.
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
 
 
 @cache

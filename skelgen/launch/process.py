@@ -142,10 +142,9 @@ class Started:
                     cwd=folder,
                     start_new_session=True,
                 )
-            except OSError as error:
-                raise MachineError(
-                    f"cannot run {arguments[0]}: {error.strerror or error}"
-                ) from error
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                raise MachineError(f"cannot run {arguments[0]}: {why}") from error
             self._files, self._opened = files, stack.pop_all()
 
     @property

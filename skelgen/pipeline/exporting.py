@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import MachineError, UsageError
+from skelgen.errors import UsageError
 from skelgen.launch.folders import check_free, new_file, new_folder
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -89,7 +88,7 @@ def export(
     if one.is_folder:
         check_free(target, force=force)
     trace = open_trace(folder, progress)
-    with _place(one, target, force) as beside, _told(target):
+    with _place(one, target, force) as beside:
         run = Run(trace, beside.parent, progress)
         most = one.most_events if most_events is None else most_events
         cut = run.limit(most) if most else 0
@@ -126,15 +125,6 @@ def _place(
 ) -> contextlib.AbstractContextManager[Path]:
     place = new_folder if one.is_folder else new_file
     return place(target, force=force)
-
-
-@contextlib.contextmanager
-def _told(target: Path) -> Iterator[None]:
-    """Turn a full disk into one line."""
-    try:
-        yield
-    except OSError as error:
-        raise MachineError(f"{target} cannot be written: {error.strerror}") from error
 
 
 def _size(target: Path) -> int:

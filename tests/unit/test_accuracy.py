@@ -30,7 +30,7 @@ from benchmarks.accuracy.results import (
     read,
     read_all,
 )
-from skelgen.errors import InputError, UsageError
+from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.launch.json_lines import JsonLines
 from skelgen.prediction.predict import MODEL_ERROR
 from tests.testbed.scenarios import SCENARIOS
@@ -383,7 +383,7 @@ class TestResultsFile:
         assert done.stderr.count("\n") == 1
 
     def test_a_full_disk_is_one_line(self) -> None:
-        with pytest.raises(UsageError, match="/dev/full cannot be written: No space"):
+        with pytest.raises(MachineError, match="/dev/full cannot be written: No space"):
             JsonLines(Path("/dev/full")).append({})
 
     def test_a_folder_is_read_as_one_unless_a_case_stands_twice(

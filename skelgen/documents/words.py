@@ -38,6 +38,22 @@ def unescaped(text: str) -> str:
     return whole(_ESCAPED.sub(lambda found: chr(0xDC00 + int(found[1], 16)), text))
 
 
+def shown(text: str) -> str:
+    r"""Return text for people, with bytes that are not UTF-8 as ``\\xe9``.
+
+    Examples
+    --------
+    >>> print(shown("caf\udce9"))
+    caf\xe9
+    """
+    if text.isascii():
+        return text
+    raw = _HALF.sub(
+        lambda found: found[0] if _BYTE.fullmatch(found[0]) else "\ufffd", text
+    )
+    return raw.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def whole(text: str) -> str:
     """Return text as `os.fsdecode` gives it: bytes that are UTF-8 as characters.
 

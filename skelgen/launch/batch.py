@@ -106,7 +106,8 @@ class BatchRunner:
         try:
             folder = Path(tempfile.mkdtemp(prefix="job-", dir=self.folder))
             script = folder / "job.sh"
-            script.write_text(job_script(folder, command, environment))
+            text = job_script(folder, command, environment)
+            script.write_text(text, encoding="utf-8", errors="surrogateescape")
             script.chmod(0o755)
         except OSError as error:
             raise MachineError(

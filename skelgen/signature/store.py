@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skelgen.documents.words import shown
 from skelgen.launch.folders import replace_file
 from skelgen.signature.read import expect_signature, read_signature
 from skelgen.signature.types import Signature
@@ -69,7 +70,7 @@ def _readme(name: str, signature: Signature) -> str:
     known = signature.provenance
     command = " ".join(known.command) or "recorded by hand"
     items = sum(len(group.nest) for group in signature.groups)
-    return f"""# {name}
+    return shown(f"""# {name}
 
 Execution signature of {known.application}: {signature.ranks} ranks,
 {signature.events} MPI calls in {format_seconds(signature.application_s)}, kept as
@@ -84,4 +85,4 @@ Execution signature of {known.application}: {signature.ranks} ranks,
 Build a skeleton from it:
 
     skelgen build {name}/ --scale 100
-"""
+""")

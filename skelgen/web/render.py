@@ -5,6 +5,7 @@ from __future__ import annotations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
+from skelgen.documents.words import shown
 from skelgen.phases import Phases
 from skelgen.ticks.table import TickTable
 from skelgen.units import format_seconds
@@ -88,4 +89,4 @@ def _filled(template: str, **values: object) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["seconds"] = format_seconds
-    return environment.get_template(template).render(**values)
+    return shown(environment.get_template(template).render(**values))

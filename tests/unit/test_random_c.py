@@ -1,0 +1,127 @@
+"""Random programs in C: what they are made of, before any of them runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.random_programs import read, table
+from tests.random_c.draw import IN_TURN, draw
+from tests.random_c.parts import kinds, parts, possible
+from tests.random_c.text import text_of
+
+#: Programs of each MPI in continuous integration.
+PROGRAMS = 20
+#: What random programs are for: a kind of step that calls these.
+EXPECTED = """
+    Win_fence Win_post Win_test Win_lock Win_lock_all Win_flush_local Win_create_dynamic
+    Win_allocate_shared Compare_and_swap Fetch_and_op Rget_accumulate Raccumulate
+    Startall Rsend_init Pready_list Parrived Neighbor_alltoallw Ineighbor_alltoall
+    Neighbor_alltoall_init Intercomm_create Intercomm_merge Mprobe Improbe Imrecv Cancel
+    Send_c Alltoallv_c Put_c Type_vector_c Session_init Isendrecv_replace Ibsend Irsend
+    Waitsome Testsome Testany Iprobe Grequest_start Request_get_status Alltoall_init
+    Ialltoallw Iscan Exscan Reduce_local Op_create Type_create_darray Pack Pcontrol
+    File_write_at_all Comm_create_group Comm_idup Cart_sub Graph_create
+    Dist_graph_create_adjacent Comm_create_keyval Comm_create_errhandler
+""".split()
+
+
+def test_there_are_at_least_74_kinds_of_step() -> None:
+    assert len(kinds()) >= 74
+    assert len({kind.name for kind in kinds()}) == len(kinds())
+    assert len({kind.says for kind in kinds()}) == len(kinds())
+
+
+def test_kinds_of_step_cover_what_mpi_programs_do() -> None:
+    called = set().union(*(kind.functions for kind in kinds()))
+    assert {f"MPI_{name}" for name in EXPECTED} <= called
+    assert any(kind.needs == "threads" for kind in kinds())
+    wild = [part.text for part in parts() if "MPI_ANY_SOURCE" in part.text]
+    assert len(wild) >= 3
+
+
+def test_every_kind_occurs_in_the_programs_of_a_short_campaign() -> None:
+    found = {name for seed in range(PROGRAMS) for name in draw(seed, kinds()).kinds}
+    assert found == {kind.name for kind in kinds()}
+    assert len(kinds()) <= PROGRAMS * IN_TURN
+
+
+def test_every_kind_and_every_way_to_begin_runs_in_some_program() -> None:
+    drawn = [draw(seed, kinds(), sessions=True) for seed in range(100)]
+    assert {one.begin for one in drawn} == {"world", "threads", "session"}
+    assert {one.ranks for one in drawn} == {2, 3, 4}
+    for one in drawn:
+        text = text_of(one)
+        for name in one.kinds:
+            assert re.search(rf"act\(&step\[\d+\], {name}\)", text)
+
+
+def test_a_seed_is_a_program() -> None:
+    texts = [text_of(draw(seed, kinds())) for seed in range(30)]
+    assert texts == [text_of(draw(seed, kinds())) for seed in range(30)]
+    assert len(set(texts)) == 30
+
+
+def test_what_is_done_before_a_loop_is_undone_behind_it() -> None:
+    for seed in range(100):
+        text = text_of(draw(seed, kinds()))
+        main = text[text.index("int main") :]
+        for when, other in (("begin", "end"), ("end", "begin")):
+            for name, step in re.findall(rf"\t(\w+)_{when}\((&step\[\d+\])\);", main):
+                if f"static void {name}_{other}(" in text:
+                    assert f"{name}_{other}({step});" in main
+
+
+def test_a_program_holds_only_what_it_uses() -> None:
+    for seed in range(20):
+        text = text_of(draw(seed, kinds()))
+        for name in re.findall(r"^static [^=;{]*?\b(\w+)\(", text, re.MULTILINE):
+            assert len(re.findall(rf"\b{name}\b", text)) > 1
+
+
+def test_kinds_that_an_mpi_lacks_are_named_with_the_reason() -> None:
+    called = set().union(*(kind.functions for kind in kinds()))
+    found, lacking = possible(called - {"MPI_Psend_init"}, {"counter"})
+    assert {kind.name for kind in found} == {
+        kind.name for kind in kinds() if kind.name not in lacking
+    }
+    assert lacking == {
+        "partitioned": "no MPI_Psend_init",
+        "partitioned_polled": "no MPI_Psend_init",
+        "counter": "broken",
+    }
+
+
+ROW = {
+    **{"mpi": "mpich 5.0.2", "seed": 3, "text": "aa", "ranks": 2, "calls": 50},
+    **{"kinds": ["barrier"], "checked": True, "skeletons": 2, "ended": 2},
+    **{"refused": {"5": "too short"}, "failure": "", "detail": ""},
+}
+
+
+def test_a_campaign_that_was_stopped_goes_on_behind_its_last_line(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "programs.jsonl"
+    again = {**ROW, "text": "bb"}
+    path.write_text(f"{json.dumps(ROW)}\n{json.dumps(again)}\n" + json.dumps(ROW)[:40])
+    assert read(path) == [again]
+    assert path.read_text().count("\n") == 2 and path.read_text().endswith("\n")
+    assert read(tmp_path / "none.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "whose"), [("checksum", "skelgen's"), ("program", "not skelgen's")]
+)
+def test_failures_of_the_mpi_are_shown_apart(failure: str, whose: str) -> None:
+    bad = {**ROW, "seed": 4, "failure": failure, "detail": "exit 1", "refused": {}}
+    text = table([ROW, bad])
+    columns = text.splitlines()[1].split()[-2:]
+    assert columns == (["0", "1"] if "not" in whose else ["1", "0"])
+    assert "refused 1 x: too short" in text
+    last = text.splitlines()[-1]
+    assert last.startswith("mpich 5.0.2, seed 4: ") and last.endswith("exit 1")
+    assert ("not skelgen's" in last) == ("not" in whose)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The file of a stream: a window of it is mapped and moves forward. Space is allocated before
- * it is mapped, because a full disk would otherwise end the program with SIGBUS.
+ * it is mapped, because a full disk would otherwise end the program with SIGBUS (guard.c).
  */
 #include "recorder.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -21,8 +22,8 @@
 #define WINDOW_GROWTH 4
 #define SMALLEST_WINDOW ((size_t)1 << 16)
 #define BLOCK ((uint64_t)4096)
-/* Behind `limit` there is room for the longest ordinary event, or for the END record. */
-#define MARGIN 256
+/* Behind `limit` there is room for the longest ordinary event, and then for CHECK and END. */
+#define MARGIN 288
 
 static uint64_t position(const struct skelgen_stream *s)
 {
@@ -116,68 +117,128 @@ static int allocate_window(const struct skelgen_stream *s, uint64_t offset, size
 	return 0;
 }
 
-/* Map the file from the current position on, with room for `bytes` and the margin. */
+/* What stands behind the file's number now, where that is still the file. */
+static bool is_ours(const struct skelgen_stream *s, struct stat *facts)
+{
+	return fstat(s->file, facts) == 0 && facts->st_dev == s->device &&
+	       facts->st_ino == s->inode;
+}
+
+/* Whether somebody cut the file, or closed it; to write on would end the program. */
+static bool is_lost(struct skelgen_stream *s)
+{
+	struct stat facts;
+
+	if (!is_ours(s, &facts) || (uint64_t)facts.st_size < s->file_bytes)
+		s->lost = true;
+	return s->lost;
+}
+
+/* Allocate and map the file from `offset` on; the size is smaller where that must be. */
+static int map_window(struct skelgen_stream *s, uint64_t offset, size_t least, size_t *size,
+		      uint8_t **window)
+{
+	uint64_t counted = offset + *size;
+	int error = allocate_window(s, offset, least, size);
+
+	if (!error) {
+		*window = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, s->file,
+			       (off_t)offset);
+		error = *window == MAP_FAILED ? errno : 0;
+	}
+	set_length(s, counted, error ? s->file_bytes : offset + *size);
+	return error;
+}
+
+/*
+ * Map the file from the current position on, with room for `bytes` and the margin. What was in
+ * the window before has its checksum at the begin of the new one.
+ */
 static int move_window(struct skelgen_stream *s, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t at = s->window ? position(s) : 0;
 	uint64_t offset = at & ~(page - 1);
-	size_t least = (size_t)(at - offset + bytes + MARGIN + page - 1) & ~(page - 1);
-	size_t size = reserve(s, offset, least, page);
-	uint64_t counted = offset + size;
-	uint8_t *window = MAP_FAILED;
+	size_t needed = (size_t)(at - offset) + SKELGEN_CHECK_BYTES + bytes + MARGIN;
+	size_t least = (needed + page - 1) & ~(page - 1);
+	size_t size;
+	uint8_t *before = s->window;
+	size_t before_bytes = s->window_bytes;
+	uint8_t *window;
+	uint32_t crc = 0;
 	int error;
 
+	if (before) {
+		skelgen_guard_open();
+		if (!s->lost)
+			crc = skelgen_check_window(s);
+		if (s->lost || is_lost(s))
+			return ESTALE;
+	}
+	size = reserve(s, offset, least, page);
 	if (!size)
 		return EOVERFLOW;
-	error = allocate_window(s, offset, least, &size);
-	if (!error) {
-		window = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->file,
-			      (off_t)offset);
-		error = window == MAP_FAILED ? errno : 0;
-	}
-	set_length(s, counted, error ? s->file_bytes : offset + size);
+	error = map_window(s, offset, least, &size, &window);
 	if (error)
 		return error;
-	if (s->window)
-		munmap(s->window, s->window_bytes);
+	skelgen_guard_window(s, window, size);
 	s->window = window;
 	s->window_bytes = size;
 	s->window_offset = offset;
 	s->write = window + (at - offset);
 	s->limit = window + size - MARGIN;
+	if (before) {
+		munmap(before, before_bytes);
+		skelgen_check_put(s, crc, 0);
+	}
 	return 0;
+}
+
+/* Let go of the file. */
+static void release(struct skelgen_stream *s)
+{
+	struct stat facts;
+
+	skelgen_guard_window(s, NULL, 0);
+	munmap(s->window, s->window_bytes);
+	if (is_ours(s, &facts))
+		close(s->file);
 }
 
 /* Create the file, or open the empty one that took the folder; on failure errno says why. */
 bool skelgen_file_create(struct skelgen_stream *s)
 {
+	struct stat facts;
 	int error;
 
-	if (skelgen.local[0] || skelgen.rank != 0 || s->thread)
-		unlink(s->path); /* what another run left, where one was incomplete */
-	s->file = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	s->file = skelgen_folder_open(s);
 	if (s->file < 0)
 		return false;
-	error = move_window(s, sizeof(struct skelgen_header));
+	error = fstat(s->file, &facts) == 0 ? 0 : errno;
+	s->device = facts.st_dev;
+	s->inode = facts.st_ino;
+	skelgen_guard_open();
+	if (!error)
+		error = move_window(s, sizeof(struct skelgen_header));
 	if (error) {
 		close(s->file);
-		unlink(s->path);
+		skelgen_folder_remove(s);
 		errno = error;
 		return false;
 	}
 	return true;
 }
 
-/* Write the header, its magic number last. */
+/* Write the header and its checksum, its magic number last. */
 void skelgen_file_begin(struct skelgen_stream *s, const struct skelgen_header *header)
 {
 	size_t magic = sizeof(header->magic);
 
 	memcpy(s->window + magic, (const uint8_t *)header + magic, sizeof(*header) - magic);
+	s->write = s->window + sizeof(*header);
+	skelgen_check_put(s, skelgen_check_header(header), 0);
 	while (magic-- > 0)
 		skelgen_commit(s->window + magic, header->magic[magic]);
-	s->write = s->window + sizeof(*header);
 }
 
 static void stop(struct skelgen_stream *s, int error)
@@ -187,7 +248,7 @@ static void stop(struct skelgen_stream *s, int error)
 	skelgen_file_end(s, limit ? SKELGEN_END_LIMIT : SKELGEN_END_FULL, error);
 	if (limit)
 		skelgen_say("the trace reached SKELGEN_MAX_BYTES; the program runs on unrecorded");
-	else
+	else if (!s->lost)
 		skelgen_say("cannot extend %s: %s; the program runs on unrecorded", s->path,
 			    strerror(error));
 }
@@ -235,15 +296,14 @@ void skelgen_define(struct skelgen_stream *s, enum skelgen_record_tag tag, const
 	skelgen_commit(record, (uint8_t)tag);
 }
 
-/* Write the END record into the margin, cut the file to its length and let go of it. */
-void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
+/* Write the END record into the margin, behind its checksum. */
+static void write_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
 {
 	uint8_t payload[96];
 	uint8_t *p = payload;
-	uint8_t *record = s->write;
+	uint8_t *record = s->write + SKELGEN_CHECK_BYTES;
+	uint32_t crc = skelgen_check_window(s);
 
-	if (s->stopped)
-		return;
 	p = skelgen_put_varint(p, reason);
 	p = skelgen_put_zigzag(p, code);
 	p = skelgen_put_varint(p, skelgen_ticks());
@@ -256,13 +316,38 @@ void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int cod
 	p = skelgen_put_varint(p, skelgen.request_ps);
 	record[1] = (uint8_t)(p - payload); /* below 128: a varint of one byte */
 	memcpy(record + 2, payload, (size_t)(p - payload));
+	record[0] = SKELGEN_REC_END; /* nobody reads it before the record in front of it */
+	skelgen_check_put(s, crc, 2 + (size_t)(p - payload));
 	s->write = record + 2 + (p - payload);
-	skelgen_commit(record, SKELGEN_REC_END);
+}
+
+static void tell_lost(struct skelgen_stream *s)
+{
+	struct stat facts;
+
+	if (is_ours(s, &facts) && !facts.st_nlink) {
+		skelgen_say("%s was removed while the program ran; nothing of it is left", s->path);
+		s->path[0] = 0;
+	} else if (s->lost) {
+		skelgen_say("%s was cut by another process, or its disk is full; the program runs "
+			    "on unrecorded",
+			    s->path);
+	}
+}
+
+/* Write the END record, cut the file to its length and let go of it. */
+void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int code)
+{
+	if (s->stopped)
+		return;
+	skelgen_guard_open();
+	if (!s->lost && !is_lost(s))
+		write_end(s, reason, code);
+	tell_lost(s);
 	/* When this fails the file keeps zeros at its end, which readers accept. */
-	if (ftruncate(s->file, (off_t)position(s)) == 0)
+	if (!s->lost && ftruncate(s->file, (off_t)position(s)) == 0)
 		set_length(s, s->file_bytes, position(s));
-	munmap(s->window, s->window_bytes);
-	close(s->file);
+	release(s);
 	s->stopped = true;
 	s->special |= SKELGEN_SPECIAL_STOPPED;
 	if (skelgen_current == s)

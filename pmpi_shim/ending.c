@@ -98,6 +98,7 @@ void skelgen_finalize_end(struct skelgen_finalize state, int code, uint32_t func
 		skelgen_stream_end(s, SKELGEN_END_FINALIZE, 0);
 		skelgen_stream_free(s);
 	}
+	skelgen_guard_close();
 	pthread_mutex_unlock(&skelgen.lock);
 	skelgen_objects_close();
 }

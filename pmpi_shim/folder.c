@@ -10,15 +10,40 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #define MOST_WORLDS 10000
+#define MOST_NAMES 100
 #define COPY_BYTES ((size_t)1 << 17)
+/* Nobody but the user has to do with what is recorded. */
+#define FOLDER_MODE 0700
+#define FILE_MODE 0600
+#define NEW_FILE (O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 static char folder[sizeof(skelgen.directory) + 32]; /* of this run */
-static char node[sizeof(skelgen.local) + 32];       /* the same on the node; or empty */
+static char node[sizeof(skelgen.local) + 64];       /* of this process on the node; or empty */
+
+/* A file or folder that we made, to know it again. */
+struct identity {
+	dev_t device;
+	ino_t inode;
+};
+static struct identity node_identity;
+static int node_error;        /* why there is none */
+static struct identity first; /* the file with which rank 0 took the folder */
+
+static struct identity identity_of(const struct stat *facts)
+{
+	return (struct identity){facts->st_dev, facts->st_ino};
+}
+
+static bool same(struct identity a, struct identity b)
+{
+	return a.device == b.device && a.inode == b.inode;
+}
 
 /* mkdir -p */
 static void make_directory(const char *path)
@@ -30,27 +55,93 @@ static void make_directory(const char *path)
 		if (*p != '/')
 			continue;
 		*p = 0;
-		mkdir(part, 0777);
+		mkdir(part, FOLDER_MODE);
 		*p = '/';
 	}
-	mkdir(part, 0777);
+	mkdir(part, FOLDER_MODE);
 }
 
-static void use(char *path, size_t bytes, const char *top, uint64_t world)
+static void use_folder(uint64_t world)
 {
-	snprintf(path, bytes, "%s", top);
-	if (!*top)
+	snprintf(folder, sizeof(folder), "%s", skelgen.directory);
+	if (world > 1)
+		snprintf(folder, sizeof(folder), "%s/world-%u", skelgen.directory, (unsigned)world);
+	make_directory(folder);
+}
+
+static uint64_t any_number(void)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+		number = skelgen_mix(skelgen_monotonic_ns(), (uint64_t)getpid());
+	return number;
+}
+
+/* Open this process's folder on the node, if it is ours alone; on failure errno says why. */
+static int open_node(struct stat *facts)
+{
+	int place = open(node, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (place < 0)
+		return -1;
+	if (fstat(place, facts) == 0 && facts->st_uid == geteuid() && !(facts->st_mode & 077))
+		return place;
+	close(place);
+	errno = EPERM;
+	return -1;
+}
+
+/* The same folder as before. */
+static int open_same_node(void)
+{
+	struct stat facts;
+	int place = open_node(&facts);
+
+	if (place < 0 || same(identity_of(&facts), node_identity))
+		return place;
+	close(place);
+	errno = ESTALE;
+	return -1;
+}
+
+/*
+ * Make a folder on the node whose name nobody knows before, so that in a place that all may write
+ * to, nobody can have put something in its way. The name tells of which world it is.
+ */
+static void make_node(uint64_t world)
+{
+	char suffix[24] = "";
+	struct stat facts;
+	int place = -1;
+
+	node_error = 0;
+	node[0] = 0;
+	if (!skelgen.local[0])
 		return;
 	if (world > 1)
-		snprintf(path, bytes, "%s/world-%u", top, (unsigned)world);
-	make_directory(path);
+		snprintf(suffix, sizeof(suffix), "-world-%u", (unsigned)world);
+	make_directory(skelgen.local);
+	errno = EEXIST;
+	for (int i = 0; i < MOST_NAMES && place < 0 && errno == EEXIST; i++) {
+		snprintf(node, sizeof(node), "%s/skelgen-%016llx%s", skelgen.local,
+			 (unsigned long long)any_number(), suffix);
+		if (mkdir(node, FOLDER_MODE) == 0)
+			place = open_node(&facts);
+	}
+	if (place < 0) {
+		node_error = errno;
+		return;
+	}
+	node_identity = identity_of(&facts);
+	close(place);
 }
 
 /* Use the folder of this world: SKELGEN_DIR for the first one, a folder in it for others. */
 void skelgen_folder_use(uint64_t world)
 {
-	use(folder, sizeof(folder), skelgen.directory, world);
-	use(node, sizeof(node), skelgen.local, world);
+	use_folder(world);
+	make_node(world);
 }
 
 const char *skelgen_folder(void)
@@ -65,18 +156,23 @@ const char *skelgen_folder(void)
 uint64_t skelgen_folder_take(int *error)
 {
 	char path[sizeof(folder) + SKELGEN_NAME_BYTES];
+	struct stat facts;
 	int file;
 
 	for (uint64_t world = 1; world < MOST_WORLDS; world++) {
-		skelgen_folder_use(world);
+		use_folder(world);
 		snprintf(path, sizeof(path), "%s/rank-000000.skt", folder);
-		file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (file >= 0) {
+		file = open(path, O_WRONLY | NEW_FILE, FILE_MODE);
+		if (file >= 0 && fstat(file, &facts) == 0) {
+			first = identity_of(&facts);
 			close(file);
 			return world;
 		}
-		if (errno != EEXIST)
-			break;
+		if (file >= 0)
+			close(file);
+		else if (errno == EEXIST)
+			continue;
+		break;
 	}
 	*error = errno;
 	return 0;
@@ -99,71 +195,158 @@ void skelgen_folder_name(struct skelgen_stream *s)
 	if (s->thread)
 		snprintf(thread, sizeof(thread), ".t%03d", s->thread);
 	snprintf(s->name, sizeof(s->name), "rank-%06d%s.skt", skelgen.rank, thread);
-	if (node[0]) /* several runs may use the node at the same time */
-		snprintf(s->path, sizeof(s->path), "%s/rank-%06d%s.%d.skt", node, skelgen.rank,
-			 thread, (int)skelgen.pid);
-	else
-		snprintf(s->path, sizeof(s->path), "%s/%s", folder, s->name);
+	snprintf(s->path, sizeof(s->path), "%s/%s", node[0] ? node : folder, s->name);
 }
 
-/* Copy a file; return 0 or the error. */
-static int copy(const char *from, const char *to)
+/*
+ * Whether a file may be put there: in the place of nothing, or of a file of ours, such as an
+ * incomplete run may have left.
+ */
+static bool may_replace(const char *path)
 {
-	int error = 0;
+	struct stat facts;
+
+	if (lstat(path, &facts) != 0)
+		return true;
+	errno = EEXIST;
+	return S_ISREG(facts.st_mode) && facts.st_uid == geteuid();
+}
+
+/* Open the file with which the folder was taken, unless something else stands in its place. */
+static int open_first(const char *path)
+{
+	struct stat facts;
+	int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	if (file < 0 || (fstat(file, &facts) == 0 && same(identity_of(&facts), first)))
+		return file;
+	close(file);
+	errno = EEXIST;
+	return -1;
+}
+
+/* Make a stream's file, or open the empty one that took the folder; on failure errno says why. */
+int skelgen_folder_open(const struct skelgen_stream *s)
+{
+	int file = -1;
+	int place;
+	int error;
+
+	if (node_error) {
+		errno = node_error;
+	} else if (node[0]) {
+		place = open_same_node();
+		if (place < 0)
+			return -1;
+		file = openat(place, s->name, O_RDWR | NEW_FILE, FILE_MODE);
+		error = errno;
+		close(place);
+		if (file < 0)
+			rmdir(node);
+		errno = error;
+	} else if (skelgen.rank == 0 && !s->thread) {
+		file = open_first(s->path);
+	} else if (may_replace(s->path)) {
+		unlink(s->path);
+		file = open(s->path, O_RDWR | NEW_FILE, FILE_MODE);
+	}
+	return file;
+}
+
+/* Remove a stream's file, and the folder on the node when it was the last in it. */
+void skelgen_folder_remove(struct skelgen_stream *s)
+{
+	int place;
+
+	if (!node[0]) {
+		unlink(s->path);
+		return;
+	}
+	place = open_same_node();
+	if (place < 0)
+		return;
+	unlinkat(place, s->name, 0);
+	close(place);
+	rmdir(node);
+}
+
+static int write_all(int target, const uint8_t *buffer, size_t bytes, uint64_t at)
+{
+	for (size_t done = 0; done < bytes;) {
+		ssize_t written = -1;
+
+		errno = EFBIG;
+		if (skelgen_size_allowed(at + bytes - done))
+			written = write(target, buffer + done, bytes - done);
+		if (written < 0 && errno != EINTR)
+			return errno;
+		if (written > 0) {
+			done += (size_t)written;
+			at += (uint64_t)written;
+		}
+	}
+	return 0;
+}
+
+/* Copy what is left to read of a file; return 0 or the error. */
+static int copy(int source, int target)
+{
+	uint8_t *buffer = malloc(COPY_BYTES);
 	uint64_t at = 0;
 	ssize_t n = 0;
-	uint8_t *buffer = malloc(COPY_BYTES);
-	int source = open(from, O_RDONLY | O_CLOEXEC);
-	int target = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int error = buffer ? 0 : ENOMEM;
 
-	if (!buffer || source < 0 || target < 0)
-		error = errno;
 	while (!error && (n = read(source, buffer, COPY_BYTES)) > 0) {
-		for (ssize_t done = 0; !error && done < n;) {
-			ssize_t written = -1;
-
-			errno = EFBIG;
-			if (skelgen_size_allowed(at + (uint64_t)(n - done)))
-				written = write(target, buffer + done, (size_t)(n - done));
-			if (written < 0 && errno != EINTR)
-				error = errno;
-			if (written > 0) {
-				done += written;
-				at += (uint64_t)written;
-			}
-		}
+		error = write_all(target, buffer, (size_t)n, at);
+		at += (uint64_t)n;
 	}
 	if (!error && n < 0)
 		error = errno;
-	if (source >= 0)
-		close(source);
+	free(buffer);
+	return error;
+}
+
+/* Copy a stream's file from the node to a new file; return 0 or the error. */
+static int copy_to(const struct skelgen_stream *s, const char *part)
+{
+	int place = open_same_node();
+	int source = place < 0 ? -1 : openat(place, s->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int target = source < 0 ? -1 : open(part, O_WRONLY | NEW_FILE, FILE_MODE);
+	int error = target < 0 ? errno : copy(source, target);
+
 	if (target >= 0 && close(target) != 0 && !error) /* where NFS tells of a full disk */
 		error = errno;
-	free(buffer);
+	if (target >= 0 && error)
+		unlink(part);
+	if (source >= 0)
+		close(source);
+	if (place >= 0)
+		close(place);
 	return error;
 }
 
 /* Bring a file that is complete from the node to the run's folder. */
 void skelgen_folder_deliver(struct skelgen_stream *s)
 {
-	char part[sizeof(folder) + SKELGEN_NAME_BYTES + 8];
+	char part[sizeof(folder) + SKELGEN_NAME_BYTES + 32];
 	char target[sizeof(folder) + SKELGEN_NAME_BYTES];
 	int error;
 
 	if (!node[0] || !s->path[0])
 		return;
-	snprintf(part, sizeof(part), "%s/.%s.part", folder, s->name);
+	snprintf(part, sizeof(part), "%s/.%s.%016llx.part", folder, s->name,
+		 (unsigned long long)any_number());
 	snprintf(target, sizeof(target), "%s/%s", folder, s->name);
-	error = copy(s->path, part);
-	if (!error && rename(part, target) != 0)
+	error = copy_to(s, part);
+	if (!error && (!may_replace(target) || rename(part, target) != 0)) {
 		error = errno;
-	if (error) {
 		unlink(part);
+	}
+	if (error)
 		skelgen_say("cannot copy %s to %s: %s; it stays there", s->path, folder,
 			    strerror(error));
-	} else {
-		unlink(s->path);
-	}
+	else
+		skelgen_folder_remove(s);
 	s->path[0] = 0;
 }
 

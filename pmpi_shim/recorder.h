@@ -19,6 +19,8 @@
  *   request.c   from request handles to request numbers
  *   table.c     the requests that are not complete, by handle
  *   buffer.c    the file and its mapped window
+ *   check.c     checksums of what is in the file
+ *   guard.c     what happens when the file is cut while it is mapped
  *   folder.c    where files stand, and how they get there
  *   cost.c      what recording costs
  *   parting.c   a pause before MPI_Finalize where the library needs one
@@ -58,6 +60,8 @@ uint64_t skelgen_folder_take(int *error);
 void skelgen_folder_leave(void);
 const char *skelgen_folder(void);
 void skelgen_folder_name(struct skelgen_stream *s);
+int skelgen_folder_open(const struct skelgen_stream *s);
+void skelgen_folder_remove(struct skelgen_stream *s);
 void skelgen_folder_deliver(struct skelgen_stream *s);
 void skelgen_folder_remark(struct skelgen_stream *s);
 
@@ -95,6 +99,16 @@ void skelgen_define(struct skelgen_stream *s, enum skelgen_record_tag tag, const
 		    size_t bytes);
 void skelgen_file_end(struct skelgen_stream *s, enum skelgen_end reason, int code);
 bool skelgen_room(void **array, size_t *room, size_t wanted, size_t element);
+
+/* check.c */
+uint32_t skelgen_check_header(const struct skelgen_header *header);
+uint32_t skelgen_check_window(const struct skelgen_stream *s);
+void skelgen_check_put(struct skelgen_stream *s, uint32_t crc, size_t following);
+
+/* guard.c */
+void skelgen_guard_open(void);
+void skelgen_guard_close(void);
+void skelgen_guard_window(struct skelgen_stream *s, uint8_t *window, size_t bytes);
 
 /* clock.c */
 uint64_t skelgen_monotonic_ns(void);

@@ -73,8 +73,16 @@ enum skelgen_record_tag {
 	SKELGEN_REC_WINDOW = 14,
 	SKELGEN_REC_FILE = 15,
 	SKELGEN_REC_USAGE = 16,
+	SKELGEN_REC_CHECK = 0x40, /* of the file, not of the run: its checksums */
 	SKELGEN_REC_EVENT = 0x80, /* bit: this is an event, the other bits are: */
 };
+
+/*
+ * Bytes of a CHECK record, its tag included, whose `following` is below 128: tag, length,
+ * following, CRC32C (Castagnoli).
+ */
+#define SKELGEN_CHECK_BYTES 7
+#define SKELGEN_CRC_BYTES 4
 
 /* The other bits of an event's first byte. */
 enum skelgen_event_bits {

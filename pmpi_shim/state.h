@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include <mpi.h>
@@ -290,6 +291,11 @@ struct skelgen_stream {
 	struct skelgen_stream **current; /* skelgen_current of its thread */
 	struct skelgen_stream *next;
 	uint64_t file_bytes; /* length of the file */
+	uint64_t checked;    /* offset behind its last CHECK record */
+	dev_t device;        /* of the file: its number may be another one's by now */
+	ino_t inode;
+	bool lost; /* the file was cut or cannot take what is written: `window` leads nowhere */
+	struct skelgen_guard *guard;
 	char name[SKELGEN_NAME_BYTES];
 	char path[4096]; /* where it is being written; empty once it is delivered */
 };

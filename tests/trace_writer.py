@@ -79,6 +79,29 @@ def ranks_of(ranks: Any) -> bytes:
     return varint(len(ranks)) + b"".join(map(varint, ranks))
 
 
+def crc32c(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ _CRC_OF_BYTE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def _crc_of_byte(crc: int) -> int:
+    for _ in range(8):
+        crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc
+
+
+_CRC_OF_BYTE = [_crc_of_byte(byte) for byte in range(256)]
+
+
+def check(before: bytes, following: bytes = b"") -> bytes:
+    """Return some bytes with their CHECK record, and what stands behind it."""
+    head = bytes([FORMAT["REC_CHECK"], 5]) + varint(len(following))
+    crc = crc32c(before + head + following)
+    return before + head + crc.to_bytes(4, "little") + following
+
+
 @dataclass
 class _Shape:
     """A shape as the reader has it after the events so far."""
@@ -111,6 +134,8 @@ class RankWriter:
     events: int = 0
     requests: int = 0
     persistent: int = 0
+    #: Whether the file has checksums, as those of today's recorder.
+    checked: bool = False
 
     def __post_init__(self) -> None:
         self._known: dict[str, dict[Any, int]] = {}
@@ -120,6 +145,9 @@ class RankWriter:
         self._short: dict[int, int] = {}
         self._long: dict[int, tuple[int, int]] = {}
         self._before = self._last = self._context = 0
+        #: Where windows of the recorder begin, and where the END record does.
+        self._windows: list[int] = []
+        self._end_at: int | None = None
         self.now = self.start_ticks >> self.unit_shift
         if self.thread == 0:
             self.clock("INIT")
@@ -438,7 +466,12 @@ class RankWriter:
             self.request_ps,
         )
         head = varint(FORMAT[f"END_{reason}"]) + zigzag(code)
+        self._end_at = len(self.out)
         self.define("END", head, *map(varint, numbers))
+
+    def window(self) -> None:
+        """Let the recorder's window move here: a checksum stands there."""
+        self._windows.append(len(self.out))
 
     def header(self, **changes: Any) -> bytes:
         record = np.zeros(1, FORMAT.header)
@@ -469,8 +502,22 @@ class RankWriter:
         return record.tobytes()
 
     def data(self, **changes: Any) -> bytes:
-        """Return the file; `changes` are fields of the header."""
-        return self.header(**changes) + bytes(self.out)
+        """Return the file; `changes` are fields of the header.
+
+        With checksums a file without END is as a kill leaves it: with zeros behind.
+        """
+        if not self.checked:
+            return self.header(**changes) + bytes(self.out)
+        data = check(self.header(**changes))
+        at = 0
+        for begin in self._windows:
+            data += check(bytes(self.out[at:begin]))
+            at = begin
+        if self._end_at is None:
+            data += bytes(self.out[at:])
+            return data + bytes(-(len(data) + 1) % 4096 + 1)
+        end = bytes(self.out[self._end_at :])
+        return data + check(bytes(self.out[at : self._end_at]), end)
 
     @property
     def name(self) -> str:

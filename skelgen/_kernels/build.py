@@ -30,7 +30,7 @@ def builder(name: str) -> FFI:
         f'#include "{name}.h"\n',
         sources=[f"skelgen/_kernels/{name}.c"],
         include_dirs=["skelgen/_kernels"],
-        depends=[*HEADERS, "pmpi_shim/skelgen_record.h"],
+        depends=[*HEADERS, "pmpi_shim/crc.h", "pmpi_shim/skelgen_record.h"],
         extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
     )
     return ffi

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "cursor.h"
 #include "places.h"
+#include "../../pmpi_shim/crc.h"
 #include "../../pmpi_shim/skelgen_record.h"
 
 #include "decode_event.h"
@@ -334,4 +335,10 @@ int skelgen_decode(struct skelgen_stream *stream)
 			stream->position = cursor.at - stream->data;
 	}
 	return stop;
+}
+
+/* The CRC32C of bytes that follow those whose CRC32C is given, 0 for the first. */
+uint32_t skelgen_checksum(uint32_t crc, const uint8_t *data, int64_t bytes)
+{
+	return skelgen_crc32c(crc, data, (size_t)bytes);
 }

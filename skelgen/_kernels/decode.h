@@ -170,4 +170,5 @@ struct skelgen_stream {
 
 int skelgen_decode(struct skelgen_stream *stream);
 void skelgen_decode_rehash(struct skelgen_stream *stream);
+uint32_t skelgen_checksum(uint32_t crc, const uint8_t *data, int64_t bytes);
 #endif

@@ -56,12 +56,24 @@ def _head(run: RunSummary) -> str:
             f"{format_bytes(run.trace_bytes)}, "
             f"{run.bytes_per_event:.1f} bytes an event",
         ),
+        ("checksums", _checksums(run)),
         ("clock", str(run.taken)),
         ("recording cost", _cost(run)),
     ]
     if run.taken.usage_queries:
         rows.insert(-2, ("CPU time asked for", _queries(run)))
     return _table(rows, "<<")
+
+
+def _checksums(run: RunSummary) -> str:
+    """Say whether the bytes of the trace are known to be as they were written."""
+    if not run.unchecked_bytes:
+        return "all bytes are as they were recorded"
+    without = f"{format_bytes(run.unchecked_bytes)} have none"
+    if run.older_files:
+        files = "1 file" if run.older_files == 1 else f"{run.older_files} files"
+        return f"{without}: {files} of an older recorder or without its last part"
+    return f"{without}: ranks were killed before they wrote the next one"
 
 
 def _queries(run: RunSummary) -> str:

@@ -85,6 +85,10 @@ class RunSummary:
         Size of the files [bytes].
     bytes_per_event : float
         Without the space that a killed rank had reserved [bytes].
+    unchecked_bytes : int
+        Of what was used, what no checksum covers [bytes].
+    older_files : int
+        Files of an older recorder, which have no checksum at all.
     functions : tuple of FunctionSummary
         Longest time first.
     communicators : tuple of CommunicatorSummary
@@ -121,6 +125,8 @@ class RunSummary:
     mpi_share: float
     trace_bytes: int
     bytes_per_event: float
+    unchecked_bytes: int
+    older_files: int
     functions: tuple[FunctionSummary, ...]
     communicators: tuple[CommunicatorSummary, ...]
     objects: tuple[ObjectSummary, ...]
@@ -148,6 +154,7 @@ class RunSummary:
             "mpi_share": self.mpi_share,
             "trace_bytes": self.trace_bytes,
             "bytes_per_event": self.bytes_per_event,
+            "unchecked_bytes": self.unchecked_bytes,
             "functions": [_fields(one) for one in self.functions],
             "communicators": [_fields(one) for one in self.communicators],
             "objects": [_fields(one) for one in self.objects],
@@ -211,6 +218,8 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         mpi_share=min(inside_ns / elapsed_ns, 1.0) if elapsed_ns else 0.0,
         trace_bytes=trace.size_bytes,
         bytes_per_event=sum(f.used_bytes for f in trace.files) / max(trace.events, 1),
+        unchecked_bytes=sum(f.used_bytes - f.checked_bytes for f in trace.files),
+        older_files=sum(not f.checked_bytes for f in trace.files),
         functions=_functions(events.calls, count, time_ns, sent.function_bytes),
         communicators=_communicators(events.calls),
         objects=summarise_objects(events.calls, count, time_ns),

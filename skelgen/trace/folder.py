@@ -15,7 +15,12 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trace.definition_types import End
-from skelgen.trace.rank_file import read_header, read_rank_file
+from skelgen.trace.rank_file import (
+    NO_HEADER,
+    read_header,
+    read_rank_file,
+    why_no_header,
+)
 from skelgen.trace.types import Header, RankFile, Trace
 from skelgen.units import NS_PER_S
 
@@ -137,12 +142,7 @@ def trace_of(paths: RankPaths, files: Sequence[RankFile]) -> Trace:
 
 
 def _without_header(path: Path) -> str:
-    if path.stat().st_size:
-        return f"{path.name} ends before its header does: not used"
-    return (
-        f"{path.name} is empty: the rank was killed, and where SKELGEN_TMPDIR was set "
-        "its file is in that folder of its node"
-    )
+    return f"{path.name} is not used: {why_no_header(path)}"
 
 
 def _other_worlds(folder: Path) -> list[str]:
@@ -175,10 +175,19 @@ def _headers(folder: Path) -> list[tuple[Path, Header | None]]:
     headers = [(path, read_header(path)) for path in paths]
     if all(header is None for _, header in headers):
         raise InputError(
-            f"{folder} holds {len(paths)} rank files but none has a header: the run "
-            "ended before MPI was initialised; record it again"
+            f"{folder} holds {len(paths)} rank files but none has a usable header: "
+            f"{_why_no_headers(paths)}; record the run again"
         )
     return headers
+
+
+def _why_no_headers(paths: Sequence[Path]) -> str:
+    """Say why no rank has a header: what is wrong with one, or that MPI never ran."""
+    for path in paths:
+        why = why_no_header(path)
+        if why != NO_HEADER:
+            return f"{path.name}: {why}"
+    return "the run ended before MPI was initialised"
 
 
 def _check_one_run(folder: Path, headers: list[tuple[Path, Header | None]]) -> None:

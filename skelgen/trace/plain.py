@@ -25,6 +25,8 @@ _LARGEST_PEER = 2**31 - 1
 _EXTRAS = 0x7F7
 _HISTORY = 8
 _MOST_HANDLED = 1 << 20
+#: Of CRC32C, its bits reversed.
+_POLYNOMIAL = 0x82F63B78
 
 _FIELDS = (
     "function flags comm peer tag peer2 tag2 op type_a type_b site reference "
@@ -284,6 +286,16 @@ def _handled(event: dict[str, Any]) -> int:
 def _has_vectors(shape: dict[str, Any]) -> bool:
     c = trace_format()
     return bool(shape["flags"] & (c["SHAPE_VECTOR_A"] | c["SHAPE_VECTOR_B"]))
+
+
+def checksum(data: Any, begin: int, end: int, before: int = 0) -> int:
+    """Return the CRC32C of some bytes, see `skelgen.trace.stream.checksum`."""
+    crc = ~before & 0xFFFFFFFF
+    for byte in bytes(data)[begin:end]:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
+    return ~crc & 0xFFFFFFFF
 
 
 def scan(data: Any, header: Header, end: int) -> Scan:

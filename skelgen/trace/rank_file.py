@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from skelgen.errors import InputError
 from skelgen.trace import stream
+from skelgen.trace.checks import Checked, check, header_problem, is_cut
 from skelgen.trace.definition_types import Definitions
 from skelgen.trace.definitions import Collector
 from skelgen.trace.format import trace_format
@@ -22,6 +23,12 @@ from skelgen.trace.types import Damage, Header, RankFile
 
 MOST_RANKS = 1 << 20
 _MOST_HEADER_BYTES = 1 << 16
+#: Why a file has no header.
+EMPTY = (
+    "it is empty: another process cut it, or the rank was killed while its file was "
+    "in the folder that SKELGEN_TMPDIR names on its node"
+)
+NO_HEADER = "it ends before its header does"
 _LARGEST_SHIFT = 32
 
 
@@ -59,7 +66,10 @@ def mapped(path: Path, size: int) -> Iterator[mmap.mmap]:
 
 
 def read_header(path: Path) -> Header | None:
-    """Read a file's header; None when the recorder did not get to write all of it.
+    """Read a file's header; None when there is none to be used.
+
+    The recorder did not get to write all of it, or it is damaged: `why_no_header`
+    says which.
 
     Raises
     ------
@@ -69,12 +79,14 @@ def read_header(path: Path) -> Header | None:
     layout = trace_format().header
     try:
         with path.open("rb") as file:
-            start = file.read(layout.itemsize)
+            start = file.read(_start_bytes())
             size = path.stat().st_size
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     magic = trace_format().magic
     if not start.strip(b"\0") or (len(start) < len(magic) and magic.startswith(start)):
+        return None
+    if header_problem(start) is not None:
         return None
     if not start.startswith(magic):
         raise InputError(
@@ -84,9 +96,23 @@ def read_header(path: Path) -> Header | None:
     _check_version(path, start)
     if len(start) < layout.itemsize:
         return None
-    header = _header(np.frombuffer(start, layout)[0])
+    header = _header(np.frombuffer(start[: layout.itemsize], layout)[0])
     _check_header(path, header, size)
     return header
+
+
+def _start_bytes() -> int:
+    """Return the size of a header with its checksum [bytes]."""
+    return trace_format().header.itemsize + trace_format()["CHECK_BYTES"]
+
+
+def why_no_header(path: Path) -> str:
+    """Say why `read_header` returned None for a file."""
+    with path.open("rb") as file:
+        start = file.read(_start_bytes())
+    if not start:
+        return EMPTY
+    return header_problem(start) or NO_HEADER
 
 
 def _check_version(path: Path, start: bytes) -> None:
@@ -160,35 +186,67 @@ def read_rank_file(path: Path, header: Header) -> RankFile:
     size = end = len(data)
     if size < header.header_bytes:
         raise InputError(f"{path} changed while it was read; try again")
+    problem: tuple[int, str, str] | None = None
     while True:
         scan = stream.scan(data, header, end)
+        checked = check(data, scan)
         collector = Collector(header.world_size)
-        bad = _collect(collector, data, scan)
+        bad = _first_problem(collector, data, scan, checked)
         definitions = collector.result()
         if bad is None:
-            bad = _undefined(scan, definitions)
-        if bad is None:
             break
-        end, last_bad = bad[0], bad
-    behind = bool(data[scan.position :].strip(b"\0"))
-    damage = None
-    if end < size:
-        damage = _damage(path, header, *last_bad)
-    elif scan.stop not in stream.GOOD_STOPS:
-        damage = _damage(path, header, scan.position, *stream.DAMAGE[scan.stop])
-    elif behind and definitions.end is not None:
-        read, expected = "bytes behind the END record", "the end of the file"
-        damage = _damage(path, header, scan.position, read, expected)
+        end, problem = max(bad[0], header.header_bytes), bad
+    if problem is None:
+        problem = _odd_end(data, scan, checked, definitions)
     return RankFile(
         path=path,
         header=header,
         size_bytes=size,
         used_bytes=scan.position,
+        checked_bytes=min(checked.end, scan.position),
         definitions=definitions,
         shapes=scan.shapes,
         facts=scan.facts,
-        damage=damage,
+        damage=_damage(path, header, *problem) if problem is not None else None,
     )
+
+
+def _first_problem(
+    collector: Collector, data: bytes, scan: Scan, checked: Checked
+) -> tuple[int, str, str] | None:
+    """Find what must not be used: its offset, what was read and what was expected.
+
+    Where a record makes no sense that no checksum covers, its neighbours may be
+    damaged too: nothing behind the last checksum is used.
+    """
+    if checked.problem is not None:
+        return checked.end, *checked.problem
+    bad = _collect(collector, data, scan)
+    if bad is None:
+        bad = _undefined(scan, collector.result())
+    odd_stops = (*stream.GOOD_STOPS, stream.SHORT_STOP)
+    if bad is None and checked.known and scan.stop not in odd_stops:
+        bad = (scan.position, *stream.DAMAGE[scan.stop])
+    if bad is None or not checked.known or bad[0] < checked.end:
+        return bad
+    return checked.end, f"{bad[1]} at byte {bad[0]}", bad[2]
+
+
+def _odd_end(
+    data: bytes, scan: Scan, checked: Checked, definitions: Definitions
+) -> tuple[int, str, str] | None:
+    """Find what is wrong with the end of a file."""
+    if scan.stop not in stream.GOOD_STOPS:
+        return scan.position, *stream.DAMAGE[scan.stop]
+    if definitions.end is not None:
+        if data[scan.position :].strip(b"\0"):
+            read, expected = "bytes behind the END record", "the end of the file"
+            return scan.position, read, expected
+        return None
+    if checked.known and is_cut(data):
+        read = f"no END record up to the end of the file at byte {len(data)}"
+        return scan.position, read, "one: the file was cut, or is damaged there"
+    return None
 
 
 def _damage(

@@ -17,9 +17,12 @@ from skelgen.trace.types import Facts, Header
 _FIRST_ROWS = 256
 
 #: Why reading stopped, beside the two good reasons 0 (data) and 1 (END record).
-GOOD_STOPS = (0, 1)
+END_STOP = 1
+GOOD_STOPS = (0, END_STOP)
+#: The end of the data came amid a record: it may have been cut there.
+SHORT_STOP = 16
 DAMAGE = {
-    16: ("the beginning of a record", "all of it"),
+    SHORT_STOP: ("the beginning of a record", "all of it"),
     17: ("a number of more than 64 bits", "at most 64"),
     18: ("an event of an undefined call shape", "a defined one"),
     19: ("a definition out of order", "the next number"),
@@ -215,6 +218,28 @@ def run(stream: Any, tables: Tables) -> int:
         stop = int(kernel().lib.skelgen_decode(stream))
         if not tables.grow(stop):
             return stop
+
+
+def checksum(data: Any, begin: int, end: int, before: int = 0) -> int:
+    """Return the CRC32C of some bytes.
+
+    Parameters
+    ----------
+    data : bytes-like
+    begin, end : int
+        The part of it [bytes].
+    before : int
+        CRC32C of what stands in front of them, to go on with.
+
+    Examples
+    --------
+    >>> f"{checksum(b'123456789', 0, 9):08x}"
+    'e3069283'
+    """
+    ffi, lib = kernel().ffi, kernel().lib
+    with ffi.from_buffer(data) as view:
+        first = ffi.cast("uint8_t *", view) + begin
+        return int(lib.skelgen_checksum(before, first, end - begin))
 
 
 def _facts(stream: Any) -> Facts:

@@ -90,7 +90,7 @@ class Damage:
         """Return one line for people."""
         return (
             f"{self.file} (rank {self.rank}), byte {self.offset}: read {self.read}, "
-            f"expected {self.expected}; what stands before it is used"
+            f"expected {self.expected}; what stands before it is used, nothing else is"
         )
 
 
@@ -144,6 +144,9 @@ class RankFile:
         Of the file [bytes].
     used_bytes : int
         Up to the end of the last complete record [bytes].
+    checked_bytes : int
+        Of these, those that a checksum covers: they are as they were written. 0 in
+        files of an older recorder [bytes].
     definitions : Definitions
     shapes : structured array
         Call shapes, ``struct skelgen_call_shape`` of the kernel.
@@ -155,6 +158,7 @@ class RankFile:
     header: Header
     size_bytes: int
     used_bytes: int
+    checked_bytes: int
     definitions: Definitions
     shapes: NDArray[np.void]
     facts: Facts

@@ -132,7 +132,7 @@ def test_a_thread_that_the_end_finds_alive_has_its_file_copied(
     if "no threads" in run.output:
         pytest.skip("this MPI has no threads")
     assert [len(t.of("Send")) for t in streams(run.folder)] == [0, 3]
-    assert list(node.glob("*.skt")) == []
+    assert list(node.iterdir()) == []
 
 
 def test_a_thread_lives_through_two_worlds_of_sessions(

@@ -97,7 +97,7 @@ def test_damage_is_told_with_file_rank_and_byte(tmp_path):
     (warning,) = trace.warnings
     assert warning == (
         f"rank-000001.skt (rank 1), byte {damage.offset}: read the beginning of a "
-        "record, expected all of it; what stands before it is used"
+        "record, expected all of it; what stands before it is used, nothing else is"
     )
 
 
@@ -196,7 +196,7 @@ def test_an_empty_file_tells_where_the_ranks_own_may_be(tmp_path):
     save_ring(tmp_path)
     (tmp_path / "rank-000001.skt").write_bytes(b"")
     warning = open_trace(tmp_path).warnings[0]
-    assert warning.startswith("rank-000001.skt is empty: the rank was killed")
+    assert warning.startswith("rank-000001.skt is not used: it is empty: another ")
     assert "SKELGEN_TMPDIR" in warning
 
 
@@ -218,11 +218,17 @@ def test_files_that_ended_before_their_header(tmp_path):
     (tmp_path / "rank-000000.skt").write_bytes(b"")
     (tmp_path / "rank-000001.skt").write_bytes(bytes(4096))
     (tmp_path / "rank-000002.skt").write_bytes(ring(2, 3).data()[:100])
-    assert "3 rank files but none has a header" in message(tmp_path)
+    text = message(tmp_path)
+    assert "3 rank files but none has a usable header" in text
+    assert "rank-000000.skt: it is empty: another process cut it" in text
+    (tmp_path / "rank-000000.skt").write_bytes(bytes(4096))
+    assert "the run ended before MPI was initialised" in message(tmp_path)
     ring(0, 3).save(tmp_path)
     trace = open_trace(tmp_path)
     assert trace.missing == (1, 2)
-    assert trace.warnings[0] == "rank-000001.skt ends before its header does: not used"
+    assert trace.warnings[0] == (
+        "rank-000001.skt is not used: it ends before its header does"
+    )
 
 
 def test_a_file_that_is_no_trace(tmp_path):

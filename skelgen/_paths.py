@@ -27,6 +27,23 @@ def shim_sources() -> Path:
     return _shared("pmpi_shim")
 
 
+def method_errors() -> Path:
+    """Return the file of the methods' errors that comes with skelgen."""
+    return _PACKAGE / "trust/method_errors.yaml"
+
+
+def site_method_errors() -> Path:
+    """Return the file that replaces it, which need not exist.
+
+    ``SKELGEN_TRUST`` names it, else it is in ``XDG_CONFIG_HOME`` or ``~/.config``.
+    """
+    if named := os.environ.get("SKELGEN_TRUST"):
+        return Path(named)
+    base = os.environ.get("XDG_CONFIG_HOME")
+    home = Path(base) if base else Path.home() / ".config"
+    return home / "skelgen/method_errors.yaml"
+
+
 def cache() -> Path:
     """Return the folder for compiled shims and calibrations.
 

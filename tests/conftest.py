@@ -26,6 +26,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     own = tempfile.TemporaryDirectory(prefix="skt", ignore_cleanup_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = own.name
 
+# What this machine learnt of its own is no part of a test.
+os.environ.pop("SKELGEN_TRUST", None)
+os.environ["XDG_CONFIG_HOME"] = "/dev/null"
+
 # A test cluster outweighs all else on its machine, but not here: the tests beside it
 # would wait until their limits.
 os.environ.setdefault("TESTBED_MODEST", "1")

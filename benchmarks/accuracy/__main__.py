@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shlex
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from benchmarks.accuracy.results import (
     read,
     read_all,
 )
+from skelgen import pipeline
+from skelgen._paths import method_errors
 from skelgen.errors import SkelgenError, UsageError
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import TestbedError
@@ -33,6 +37,7 @@ _EXAMPLE = """examples:
   python -m benchmarks.accuracy run --preset reduced
   python -m benchmarks.accuracy run --apps heat2d,lammps-lj --lengths 2,1 --budget 45
   python -m benchmarks.accuracy report
+  python -m benchmarks.accuracy errors
 
 presets (each option given beside one wins):
   full     all applications, lengths and scenarios, 3 repeats: about 40 hours
@@ -76,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     work, here = ROOT / "build/accuracy", Path(__file__).parent
     add = parser.add_argument
-    add("what", choices=("run", "report"))
+    add("what", choices=("run", "report", "errors"))
     add("--preset", choices=tuple(PRESETS), default="full")
     add("--results", type=Path, help="a file; of report also a folder of them")
     add("--folder", type=Path, default=work, help="where programs lie")
@@ -93,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--slow", default="100mbit", help="rate of slow links")
     add("--limit", type=float, default=300, help="for one run of an application [s]")
     add("--budget", type=float, default=math.inf, help="no block begins after it [min]")
-    add("--output", type=Path, default=ROOT / "docs", help="of report: the folder")
+    add("--output", type=Path, help="folder of report (docs); file of errors")
     return parser
 
 
@@ -107,6 +112,9 @@ def _options(words: list[str] | None = None) -> argparse.Namespace:
         measured = ROOT / "docs/accuracy"
         run = options.what == "run"
         options.results = options.folder / "results.jsonl" if run else measured
+    if options.output is None:
+        errors = options.what == "errors"
+        options.output = method_errors() if errors else ROOT / "docs"
     if options.other_lengths is None:
         options.other_lengths = options.lengths
     return options
@@ -226,12 +234,30 @@ def _measure(bench: Bench, applications: list[Application]) -> int:
     return 5 if failed else 0
 
 
+def _errors(options: argparse.Namespace) -> int:
+    """Learn the errors that come with skelgen from the results of a folder."""
+    if not options.results.is_dir():
+        raise UsageError(f"--results {options.results}: expected a folder")
+    files = [*options.results.glob("*.jsonl"), *options.results.glob("pairs/*.jsonl")]
+    words = ["python", "-m", "benchmarks.accuracy", *sys.argv[1:]]
+    found = pipeline.trust_learn(
+        sorted(files),
+        options.output,
+        command=shlex.join(words),
+        date=datetime.now(UTC).date().isoformat(),
+    )
+    print(found.path)
+    return 0
+
+
 def main() -> int:
     """Do what the command line asks for; return the exit code."""
     options = _options()
     try:
         if options.what == "run":
             return _run(options)
+        if options.what == "errors":
+            return _errors(options)
         results = read_all(options.results)
         known = read_applications(options.applications, [])
     except TestbedError as error:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass
-
-import numpy as np
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from benchmarks.accuracy.results import (
     APPLICATION,
@@ -17,8 +14,12 @@ from benchmarks.accuracy.results import (
     SMALL,
     Results,
 )
-from skelgen.prediction.predict import MODEL_ERROR, scale, scaled, scaled_draws
-from skelgen.trust.intervals import interval
+from skelgen._paths import method_errors
+from skelgen.prediction.judging import Times, judged
+from skelgen.prediction.predict import PAPER_2005, WHOLE_EVENTS
+from skelgen.trust.cases import Case
+from skelgen.trust.learning import half_width_without
+from skelgen.trust.store import load
 from tests.testbed.scenarios import SCENARIOS
 
 _REFERENCES = {
@@ -26,7 +27,8 @@ _REFERENCES = {
     for one in SCENARIOS
     for name in (one.name, one.reference.name)
 }
-_LARGEST_NEEDED = 4.0
+#: As errors know the methods.
+_METHODS = {SKELETON: WHOLE_EVENTS, FITTED: WHOLE_EVENTS, PAPER: PAPER_2005}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,11 @@ class Judgement:
         Measured time over quiet time [1].
     error : float
         Predicted over measured time, less 1 [1].
+    case : Case or None
+        What was predicted from the times of a skeleton; None of other methods.
     held : bool or None
-        Whether the 90 % interval with MODEL_ERROR held the truth; None where there is
-        no interval.
-    needed : float or None
-        The least model error with which the 90 % interval holds the truth [1]; None
-        where there is no interval.
+        Whether the 90 % interval held the truth, with the error of the method that the
+        other applications give; None where there is no interval.
     """
 
     application: str
@@ -56,8 +57,8 @@ class Judgement:
     length_s: float
     slowdown: float
     error: float
+    case: Case | None = None
     held: bool | None = None
-    needed: float | None = None
 
     @property
     def alone(self) -> bool:
@@ -79,7 +80,7 @@ def slowdown(results: Results, name: str, scenario: str, what: str) -> float | N
     return statistics.median(shared) / statistics.median(quiet)
 
 
-def judge(results: Results, generator: np.random.Generator) -> list[Judgement]:
+def judge(results: Results) -> list[Judgement]:
     """Judge all predictions: of skeletons, and of what needs none."""
     found = []
     lengths = [length for length in results.names("length_s") if length]
@@ -90,9 +91,35 @@ def judge(results: Results, generator: np.random.Generator) -> list[Judgement]:
             for method in (SKELETON, FITTED, PAPER):
                 for length_s in lengths:
                     fields = name, scenario, method, length_s
-                    if one := _skeleton(results, *fields, generator):
+                    if one := _skeleton(results, *fields):
                         found.append(one)
-    return found + _baselines(results)
+    return _with_intervals(found) + _baselines(results)
+
+
+def cases(found: Iterable[Judgement], method: str) -> list[Case]:
+    """Return the cases of a method in scenarios 1 to 5."""
+    return [
+        one.case
+        for one in found
+        if one.case is not None and one.method == method and not one.alone
+    ]
+
+
+def _with_intervals(found: Sequence[Judgement]) -> list[Judgement]:
+    """Judge intervals with the error that the other applications give.
+
+    Of few others it is at least the one that comes with skelgen.
+    """
+    known = {name: cases(found, name) for name in (SKELETON, PAPER)}
+    shipped, _ = load(method_errors())
+    judged = []
+    for one in found:
+        assert one.case is not None
+        others = known[PAPER if one.method == PAPER else SKELETON]
+        least = shipped.of(one.case.method).half_width
+        half_width = half_width_without(others, one.application, least)
+        judged.append(replace(one, held=one.case.excess() <= half_width))
+    return judged
 
 
 def _skeleton(
@@ -101,43 +128,25 @@ def _skeleton(
     scenario: str,
     method: str,
     length_s: float,
-    generator: np.random.Generator,
 ) -> Judgement | None:
     """Judge what is predicted from the times there and those when quiet."""
-    there = results.runs(name, scenario, method, length_s)
-    here = results.runs(name, reference(scenario), method, length_s)
-    truth = results.runs(name, scenario, APPLICATION, 0.0)
-    quiet = results.runs(name, reference(scenario), APPLICATION, 0.0)
-    if not (there and here and truth and quiet):
+    quiet = reference(scenario)
+    times = Times(
+        truth_s=results.runs(name, scenario, APPLICATION, 0.0),
+        there_s=results.runs(name, scenario, method, length_s),
+        application_s=results.runs(name, quiet, APPLICATION, 0.0),
+        skeleton_s=results.runs(name, quiet, method, length_s),
+    )
+    if not times.complete:
         return None
-    measured_s = statistics.median(truth)
-    both = statistics.median(quiet), statistics.median(here)
     part = results.found(name, scenario, method, length_s)[0].part
-    ratio = both[0] / both[1]
-    by = scale(ratio, 1 / part if part else ratio, method)
-    predicted_s = float(scaled(statistics.median(there), *both, by))
-    draws = np.log(scaled_draws(there, quiet, here, by, generator))
-    normal = generator.standard_normal(len(draws))
-    logs = math.log(measured_s), math.log(predicted_s)
-
-    def holds(error: float) -> bool:
-        band = interval(draws + error * normal, logs[1])
-        return band.p5 <= logs[0] <= band.p95
-
-    times = measured_s / both[0], predicted_s / measured_s - 1
-    bounds = holds(MODEL_ERROR), _needed(holds)
-    return Judgement(name, scenario, method, length_s, *times, *bounds)
-
-
-def _needed(holds: Callable[[float], bool]) -> float:
-    """Find the model error that just makes the interval reach the truth [1]."""
-    low, high = 0.0, _LARGEST_NEEDED
-    if holds(low):
-        return low
-    while high - low > 1e-5:
-        between = (low + high) / 2
-        low, high = (low, between) if holds(between) else (between, high)
-    return high
+    known = _METHODS[method]
+    told = judged(replace(times, part=part), known)
+    truth_s = statistics.median(times.truth_s)
+    case = Case(known, name, "", told.p50, truth_s, told.p5, told.p95)
+    slow = truth_s / statistics.median(times.application_s)
+    error = told.p50 / truth_s - 1
+    return Judgement(name, scenario, method, length_s, slow, error, case)
 
 
 def _baselines(results: Results) -> list[Judgement]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import statistics
 import textwrap
@@ -16,16 +17,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from benchmarks.accuracy.figures import bars
 from benchmarks.accuracy.goals import LONG_S, goals
-from benchmarks.accuracy.judge import Judgement, judge, reference
+from benchmarks.accuracy.judge import Judgement, cases, judge, reference
 from benchmarks.accuracy.results import (
     APPLICATION,
     FITTED,
+    PAPER,
     SKELETON,
     SMALL,
     Results,
     options_of,
 )
-from skelgen.prediction.predict import MODEL_ERROR
+from skelgen.trust.learning import ENOUGH, FEWEST, half_width_without, held_apart, learn
 
 #: Errors beyond this are listed one by one, with their cause [1].
 LARGE = 0.08
@@ -112,7 +114,6 @@ def _spread(found: Sequence[Judgement]) -> str:
         if not group:
             continue
         sizes = _sizes(group)
-        needed = [one.needed for one in group if one.needed is not None]
         rows.append(
             [
                 name,
@@ -121,13 +122,45 @@ def _spread(found: Sequence[Judgement]) -> str:
                 _ninth(sizes),
                 f"{100 * max(sizes):.1f} %",
                 _held(group),
-                f"{float(np.quantile(needed, 0.9)):.3f}" if needed else "-",
             ]
         )
-    head = (
-        "method, cases, mean, 90th percentile, largest, interval held, error for 90 %"
-    )
+    head = "method, cases, mean, 90th percentile, largest, interval held"
     return table(head.split(", "), rows)
+
+
+def _methods(found: Sequence[Judgement]) -> str:
+    """Write the error that each method has for an application that it never saw."""
+    known = [one for method in (SKELETON, PAPER) for one in cases(found, method)]
+    if len({one.application for one in known}) < FEWEST:
+        return table([], [])
+    rows = [
+        [
+            one.method,
+            f"{one.applications}, {one.cases}",
+            f"-{-100 * math.expm1(-one.half_width):.1f}, "
+            f"+{100 * math.expm1(one.half_width):.1f} %",
+            f"{100 * (one.truth_over_predicted - 1):+.1f} %",
+            f"{100 * one.held:.1f} %",
+            f"{100 * one.least_held:.0f} % ({one.least_application})",
+        ]
+        for one in learn(known).entries
+    ]
+    head = "method; applications, cases; error in 90 %; truth against prediction; "
+    head += "intervals held; least of an application"
+    return table(head.split("; "), rows)
+
+
+def _apart(found: Sequence[Judgement]) -> str:
+    """Write how often intervals held, by the application that was left out."""
+    known = cases(found, SKELETON)
+    rows = []
+    if len({one.application for one in known}) <= ENOUGH:
+        return ""
+    for name, held in held_apart(known).items():
+        half_width = half_width_without(known, name)
+        told = f"{sum(held)} of {len(held)}", f"{100 * statistics.fmean(held):.0f} %"
+        rows.append([name, f"{100 * math.expm1(half_width):.1f} %", *told])
+    return table(["left out", "error of the others", "held", "share"], rows)
 
 
 def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
@@ -265,7 +298,7 @@ def sections(
     results: Results, causes: Mapping[str, str], launchers: Mapping[str, str]
 ) -> tuple[dict[str, str], ...]:
     """Return all tables, and all figures, by the names that the page gives them."""
-    everything = judge(results, np.random.default_rng(1))
+    everything = judge(results)
     found = [one for one in everything if not one.alone]
     sixth = [one for one in everything if one.alone and one.method != "average"]
     activity, shares = _activity(results)
@@ -289,7 +322,8 @@ def sections(
         ),
         "activity": activity,
         "noise": _noise(results),
-        "model_error": f"{MODEL_ERROR:g}",
+        "methods": _methods(found),
+        "apart": _apart(found),
         "options": options_of(last.get("settings", {})),
         "measured_on": json.dumps(_merged(results.provenance), indent=1),
         "commands": "\n".join(_commands(results.provenance)),

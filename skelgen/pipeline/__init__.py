@@ -14,12 +14,14 @@ from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
+from skelgen.pipeline.trusting import KnownErrors, known_errors, trust_learn
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 
 __all__ = [
     "EXPORT_FORMATS",
     "BuildOptions",
     "Exported",
+    "KnownErrors",
     "Measurement",
     "SelectOptions",
     "build",
@@ -27,6 +29,7 @@ __all__ = [
     "export",
     "fit_mix",
     "info",
+    "known_errors",
     "launched",
     "measure",
     "phases",
@@ -35,6 +38,7 @@ __all__ = [
     "select",
     "shim_path",
     "team",
+    "trust_learn",
     "workload_add",
     "workload_plan",
     "workload_predict",

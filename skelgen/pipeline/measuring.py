@@ -15,6 +15,7 @@ from skelgen.launch import Host
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import SEED
+from skelgen.pipeline.trusting import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -115,7 +116,13 @@ def measure(
     )
     here = not application.elsewhere and platform.node() == signature.provenance.host
     return Measurement(
-        estimate(signature, done.measured, np.random.default_rng(SEED), doubts),
+        estimate(
+            signature,
+            done.measured,
+            np.random.default_rng(SEED),
+            method_errors(),
+            doubts,
+        ),
         done.set_s,
         signature.application_s if here and not doubts else None,
         name,

@@ -18,6 +18,7 @@ from skelgen.pipeline.kept_runs import digest, keep_runs, keep_turns
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.signatures import SIGNATURE_FILE
+from skelgen.pipeline.trusting import method_errors
 from skelgen.prediction import Calibration, Failure, Prediction, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -85,6 +86,7 @@ def predict(
             trials,
             budget_s=budget_s,
             interval_bound=interval_bound,
+            errors=method_errors(),
             generator=np.random.default_rng(SEED),
         )
 

@@ -18,6 +18,7 @@ from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.predicting import SEED, phase_program
 from skelgen.pipeline.signatures import read_signature
+from skelgen.pipeline.trusting import method_errors
 from skelgen.prediction import Choice, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -116,9 +117,9 @@ def select(
     kept = folder / _BESIDE / _RUNS
     keep_runs(trials, programs, sets, kept, resume=options.resume)
     generator = np.random.default_rng(SEED)
-    bound = options.interval_bound
+    bound, errors = options.interval_bound, method_errors()
     progress.start("running skeletons", 0)
-    choice = Contest(programs, sets, trials, bound, generator).choose()
+    choice = Contest(programs, sets, trials, bound, errors, generator).choose()
     progress.finish()
     return choice
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import alone, new_file
 from skelgen.pipeline.signatures import is_run
+from skelgen.pipeline.trusting import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -225,6 +226,7 @@ def workload_predict(
     found = forecast(
         store.load(file),
         at,
+        errors=method_errors(),
         families=None if families is None else store.load(families),
         method=method,
         separately=separately,

@@ -13,6 +13,7 @@ from skelgen.launch.hosts import place
 from skelgen.prediction.predict import measured, predict
 from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
+from skelgen.trust.errors import MethodErrors
 from skelgen.trust.intervals import half_width
 
 FEWEST_RUNS = 3
@@ -39,6 +40,7 @@ def campaign(
     *,
     budget_s: float,
     interval_bound: float,
+    errors: MethodErrors,
     generator: np.random.Generator,
 ) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
     """Measure and predict every node set, the fastest first.
@@ -58,6 +60,7 @@ def campaign(
         Time after which no further run begins, beyond the first three [s].
     interval_bound : float
         Half width of the measured interval that is narrow enough [1].
+    errors : MethodErrors
     generator : numpy.random.Generator
 
     Returns
@@ -88,6 +91,7 @@ def campaign(
             mpi=program.mpi,
             doubts=program.doubts,
             interval_bound=interval_bound,
+            errors=errors,
             generator=generator,
         )
         for hosts in sets

@@ -16,10 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.prediction.campaign import FEWEST_RUNS, narrow
-from skelgen.prediction.predict import application_time, error_draws, predict
+from skelgen.prediction.predict import (
+    application_time,
+    method_error,
+    predict,
+    whole_error,
+)
 from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
 from skelgen.trust import Doubt
+from skelgen.trust.errors import MethodErrors
 from skelgen.trust.intervals import interval, median_draws, relative_spread
 from skelgen.units import format_seconds
 
@@ -46,6 +52,7 @@ class Contest:
     trials : Trials
     interval_bound : float
         Half width of an interval that is narrow enough [1].
+    errors : MethodErrors
     generator : numpy.random.Generator
     """
 
@@ -53,6 +60,7 @@ class Contest:
     sets: tuple[NodeSet, ...]
     trials: Trials
     interval_bound: float
+    errors: MethodErrors
     generator: np.random.Generator
 
     def choose(self) -> Choice:
@@ -144,14 +152,20 @@ class Contest:
 
     def _chances(self, sets: Sequence[NodeSet]) -> dict[NodeSet, float]:
         """Return the probability of each set to be the best [1]."""
-        first = np.argmin([self._draws(hosts) for hosts in sets], axis=0)
+        first = np.argmin([self._drawn(hosts, within=True) for hosts in sets], axis=0)
         shares = np.bincount(first, minlength=len(sets)) / len(first)
         return dict(zip(sets, shares.tolist(), strict=True))
 
-    def _draws(self, hosts: NodeSet) -> NDArray[np.float64]:
+    def _drawn(self, hosts: NodeSet, *, within: bool) -> NDArray[np.float64]:
         """Draw the application's time on a set [s].
 
         The ratio's own uncertainty is common to all sets, so it does not count.
+
+        Parameters
+        ----------
+        hosts : NodeSet
+        within : bool
+            Leave out the error that all sets have in common.
         """
         program = self._longest(hosts)
         assert program is not None
@@ -163,7 +177,9 @@ class Contest:
         else:
             draws = median_draws(runs_s, self.generator)
         facts = self._facts(program)
-        error = error_draws(facts, len(draws), self.generator)
+        known = method_error(facts, program.mpi, self.errors)
+        half_width = known.within if within else known.half_width
+        error = whole_error(facts, half_width, len(draws), self.generator)
         return application_time(facts, draws) * error
 
     def _spread(self) -> float:
@@ -198,6 +214,7 @@ class Contest:
             mpi=program.mpi,
             doubts=program.doubts,
             interval_bound=self.interval_bound,
+            errors=self.errors,
             generator=self.generator,
         )
         if program is not last or len(runs_s) < FEWEST_RUNS:
@@ -208,7 +225,7 @@ class Contest:
                 f"only ordered, by {runs} of a skeleton of {length}",
                 "raise --budget, or predict it by itself",
             )
-            time_s = interval(self._draws(hosts), prediction.time_s.p50)
+            time_s = interval(self._drawn(hosts, within=False), prediction.time_s.p50)
             prediction = replace(prediction, time_s=time_s, doubts=(doubt,))
         return Candidate(prediction, chance, self.programs.index(program))
 

@@ -13,6 +13,7 @@ from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.prediction.types import Prediction, SkeletonFacts
 from skelgen.trust import Doubt, Interval, too_wide
+from skelgen.trust.errors import MethodError, MethodErrors, error_draws
 from skelgen.trust.intervals import (
     interval,
     median_draws,
@@ -22,11 +23,6 @@ from skelgen.trust.intervals import (
 from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]
-
-#: Error of the method itself as a share of the time [1]: with it 85 % of all intervals
-#: of docs/accuracy.md hold the truth, and 88 % of those whose skeletons are trusted;
-#: see docs/paper_map.md.
-MODEL_ERROR = 0.036
 
 #: The spread of quiet runs stands for so many runs of each program there. On the node
 #: set, which may be noisier, that of the skeleton stands for one.
@@ -39,6 +35,9 @@ LARGEST_DROPPED = 0.02
 
 #: Above it the skeleton computes otherwise than the application [1].
 LARGEST_MIX_ERROR = 0.06
+
+#: Method of skeletons that are a subset of whole matched events.
+WHOLE_EVENTS = "whole-events"
 
 #: Method of facts that describe the application itself, executed for its phases.
 PHASES = "phases"
@@ -143,6 +142,7 @@ def predict(
     hosts: Sequence[Host],
     mpi: str,
     interval_bound: float,
+    errors: MethodErrors,
     generator: np.random.Generator,
     doubts: Sequence[Doubt] = (),
 ) -> Prediction:
@@ -159,6 +159,7 @@ def predict(
         MPI that ran the skeleton there.
     interval_bound : float
         Largest half width of the interval that is trusted [1].
+    errors : MethodErrors
     generator : numpy.random.Generator
     doubts : sequence of Doubt
         Further ones.
@@ -169,7 +170,8 @@ def predict(
     """
     middle = float(application_time(facts, statistics.median(runs_s)))
     draws = _draws(facts, runs_s, generator)
-    error = error_draws(facts, len(draws), generator)
+    half_width = method_error(facts, mpi, errors).half_width
+    error = whole_error(facts, half_width, len(draws), generator)
     # As the ratio's, this error is common to all node sets, and no run makes it less.
     error *= np.exp(facts.drift * generator.standard_normal(len(draws)))
     also = "" if facts.method == PHASES else ", or calibrate with more --runs"
@@ -195,14 +197,31 @@ def measured(
     return interval(_draws(facts, runs_s, generator), middle)
 
 
-def error_draws(
-    facts: SkeletonFacts, count: int, generator: np.random.Generator
+def method_error(facts: SkeletonFacts, mpi: str, errors: MethodErrors) -> MethodError:
+    """Return the error of what predicts, for programs of this MPI."""
+    return errors.of(facts.method, kind_of(mpi).title)
+
+
+def whole_error(
+    facts: SkeletonFacts,
+    half_width: float,
+    count: int,
+    generator: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Draw the error of the method: the true time over the predicted one [1]."""
-    error = np.exp(MODEL_ERROR * generator.standard_normal(count))
+    """Draw the true time over the predicted one [1].
+
+    Parameters
+    ----------
+    facts : SkeletonFacts
+    half_width : float
+        Half the width of the 90 % interval of the method's error [1].
+    count : int
+    generator : numpy.random.Generator
+    """
+    error = error_draws(half_width, count, generator)
     if unknown := facts.unmeasured_share + facts.dropped_share:
-        error *= whole_draws(unknown, generator)
-    return np.asarray(error, np.float64)
+        error = error * whole_draws(min(unknown, 1.0), generator)
+    return error
 
 
 def _draws(

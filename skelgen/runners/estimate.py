@@ -11,10 +11,13 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.launch.mpi import kind_of
 from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature, StoredPhase
+from skelgen.prediction.predict import PHASES
 from skelgen.runners.interface import Measured
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
+from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import (
     interval,
     median_draws,
@@ -22,8 +25,6 @@ from skelgen.trust.intervals import (
     whole_draws,
 )
 
-#: Error of the method itself as a share of the time [1].
-_METHOD_ERROR = 0.01
 #: Occurrences that differ from the phase's mean in the recording by more standard
 #: errors are no fair sample of it [1].
 _SIGNIFICANT = 2.0
@@ -102,6 +103,7 @@ def estimate(
     signature: PhaseSignature,
     measured: Sequence[Measured],
     generator: np.random.Generator,
+    errors: MethodErrors,
     doubts: Sequence[Doubt] = (),
 ) -> Estimate:
     """Predict the time of the application from times of its phases.
@@ -116,6 +118,7 @@ def estimate(
     measured : sequence of Measured
         At least one occurrence of one phase.
     generator : numpy.random.Generator
+    errors : MethodErrors
     doubts : sequence of Doubt
         Further ones.
 
@@ -136,14 +139,16 @@ def estimate(
     drifted = drift(signature, pairs) * generator.standard_normal(len(draws))
     draws *= np.exp(drifted)
     draws *= middle / math.fsum(parts_s.values())
-    draws *= np.exp(_METHOD_ERROR * generator.standard_normal(len(draws)))
     known = _known(signature, pets_s)
     slower = relative_spread(
         [pets_s[number] / one.phase.time_s for number, (one, _) in pairs.items()]
     )
     rest = unmeasured_share(signature, pairs)
     draws *= whole_draws(rest, generator, spread=slower or 0.0)
-    time_s = interval(draws, middle)
+    wide = too_wide(interval(draws, middle), _REMEDY)
+    family = kind_of(signature.provenance.mpi).title
+    half_width = errors.of(PHASES, family).half_width
+    time_s = interval(draws * error_draws(half_width, len(draws), generator), middle)
     phases = tuple(
         PhaseTime(
             number=number,
@@ -155,7 +160,7 @@ def estimate(
         )
         for number, (stored, times) in pairs.items()
     )
-    found = (*uncovered(signature, pairs), *too_wide(time_s, _REMEDY), *doubts)
+    found = (*uncovered(signature, pairs), *wide, *doubts)
     return Estimate(phases, time_s, found, known)
 
 

@@ -17,6 +17,7 @@ from skelgen.models.planning import Step
 from skelgen.models.predicting import summed
 from skelgen.models.types import Flag, FlagKind, Prediction, written
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
+from skelgen.trust.errors import MethodErrors
 from skelgen.trust.rules import UNKNOWN_FACTOR
 from skelgen.workload.cuts import aligned
 from skelgen.workload.parts import Part, matched, recorded
@@ -27,6 +28,8 @@ from skelgen.workload.types import Point, Study, Workload
 #: point, are not told of the whole, unless they are about the workload itself.
 _MATTERS = 0.02
 _SIDES = ("p5", "p95")
+#: As which errors know it.
+METHOD = "workload"
 _REMEDY = "record more workloads on a quiet machine: skelgen workload plan"
 
 
@@ -93,6 +96,7 @@ def forecast(
     study: Study,
     at: Workload,
     *,
+    errors: MethodErrors,
     families: Study | None = None,
     method: Method = "combinations",
     separately: bool = False,
@@ -104,6 +108,7 @@ def forecast(
     study : Study
     at : dict of str to float
         Value of each dimension.
+    errors : MethodErrors
     families : Study, optional
         Of another machine, which says which functions to use; `study` then gives
         only their coefficients.
@@ -138,12 +143,16 @@ def forecast(
             "workloads; record one that is nearer to it"
         )
     low, high = _off_s(found, study.points, paet_s)
+    fitted = Interval(max(0.0, paet_s - low), paet_s, paet_s + high)
+    half_width = errors.of(METHOD).half_width
+    low = math.hypot(low, -paet_s * math.expm1(-half_width))
+    high = math.hypot(high, paet_s * math.expm1(half_width))
     time_s = Interval(max(0.0, paet_s - low), paet_s, paet_s + high)
     told = dict.fromkeys((*flags, *_flags(found, points, paet_s)))
     doubts = (
         *(Doubt(str(flag.kind), flag.text) for flag in told),
         *_not_measured(found, paet_s),
-        *too_wide(time_s, _REMEDY),
+        *too_wide(fitted, _REMEDY),
     )
     return Forecast(at, tuple(found), time_s, doubts)
 

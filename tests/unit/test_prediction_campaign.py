@@ -21,6 +21,7 @@ from skelgen.prediction.campaign import campaign
 from skelgen.prediction.skeleton_runs import failure_of, prepare, section_s
 from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from tests import fake_mpi
+from tests.method_errors import ERRORS
 from tests.unit.test_prediction_predict import FACTS
 
 PRINTS = 'echo "{\\"seconds\\": 2.0}"'
@@ -48,6 +49,7 @@ def measure(folder: Path, *node_sets: tuple[Host, ...], facts=FACTS, budget_s=0.
         Trials(),
         budget_s=budget_s,
         interval_bound=0.05,
+        errors=ERRORS,
         generator=np.random.default_rng(1),
     )
 

@@ -21,6 +21,7 @@ from skelgen.prediction.node_sets import node_sets
 from skelgen.prediction.skeleton_runs import SkeletonProgram
 from skelgen.prediction.trials import NodeSet, Trials
 from skelgen.prediction.types import Choice
+from tests.method_errors import ERRORS
 from tests.unit.test_prediction_predict import FACTS, MEASURED
 
 
@@ -130,7 +131,7 @@ def choose(
     )
     programs = skeletons(cluster, *lengths_s or (0.5, 1.0, 2.0))
     generator = np.random.default_rng(1)
-    return Contest(programs, tuple(sets), trials, 0.05, generator).choose()
+    return Contest(programs, tuple(sets), trials, 0.05, ERRORS, generator).choose()
 
 
 def pool(*slow: float) -> tuple[dict[str, float], list[Host]]:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from skelgen.launch import Host
 from skelgen.prediction import Calibration, SkeletonFacts
 from skelgen.prediction.predict import (
-    MODEL_ERROR,
     PAPER_2005,
     PHASES,
     doubts_of,
@@ -20,6 +19,7 @@ from skelgen.prediction.predict import (
     ratio,
     scaled,
 )
+from tests.method_errors import ERRORS
 
 MEASURED = Calibration(
     application_runs_s=(20.0, 20.2, 19.8),
@@ -46,13 +46,16 @@ FACTS = SkeletonFacts(
 STEADY = (3.0, 3.01, 2.99)
 
 
-def predicted(facts: SkeletonFacts = FACTS, runs_s=STEADY, *, bound: float = 0.05):
+def predicted(
+    facts: SkeletonFacts = FACTS, runs_s=STEADY, *, bound: float = 0.05, errors=ERRORS
+):
     return predict(
         facts,
         runs_s,
         hosts=(),
         mpi="MPICH 5.0.2",
         interval_bound=bound,
+        errors=errors,
         generator=np.random.default_rng(1),
     )
 
@@ -157,13 +160,13 @@ def test_the_error_of_the_method_is_part_of_the_interval():
         MEASURED, application_runs_s=(20.0,) * 3, skeleton_runs_s=(2.0,) * 3
     )
     found = predicted(replace(FACTS, calibration=exact), runs_s=(3.0,) * 3)
-    # 90 % of a normal distribution lie within 1.64 standard deviations.
-    assert found.time_s.half_width == pytest.approx(1.64 * MODEL_ERROR, rel=0.15)
+    assert found.time_s.half_width == pytest.approx(0.06, rel=0.05)
 
 
-def test_time_that_was_not_measured_widens_the_interval():
+@pytest.mark.parametrize("field", ["unmeasured_share", "dropped_share"])
+def test_time_that_was_not_measured_widens_the_interval(field):
     whole, part = (
-        predicted(replace(FACTS, unmeasured_share=share), runs_s=(3.0,) * 3).time_s
+        predicted(replace(FACTS, **{field: share}), runs_s=(3.0,) * 3).time_s
         for share in (0.0, 0.1)
     )
     assert part.p95 > 1.03 * whole.p95

@@ -31,6 +31,7 @@ from skelgen.runners.marks import (
 )
 from skelgen.runners.plan import Extent, by_images, elapsed_s, in_one_run
 from tests import summaries
+from tests.method_errors import ERRORS
 
 
 def phase(
@@ -196,7 +197,7 @@ def measured(number: int, times_s: list[float]) -> list[Measured]:
 def test_the_predicted_time_is_the_sum_of_times_and_weights():
     known = signature(MAIN, phase(2, 500, 10, 0.5))
     times = [*measured(1, [0.2, 0.2]), *measured(2, [0.6])]
-    found = estimate(known, times, np.random.default_rng(1))
+    found = estimate(known, times, np.random.default_rng(1), ERRORS)
     assert found.time_s.p50 == pytest.approx(50 * 0.2 + 10 * 0.6)
     assert paet_s(known, times) == found.time_s.p50
     assert found.verdict == "trust"
@@ -205,7 +206,7 @@ def test_the_predicted_time_is_the_sum_of_times_and_weights():
 
 def restored(known: StoredPhase, times_s: list[float]) -> Estimate:
     times = [Measured(1, 1 if known.phase.weight > 1 else 0, one) for one in times_s]
-    return estimate(signature(known), times, np.random.default_rng(1))
+    return estimate(signature(known), times, np.random.default_rng(1), ERRORS)
 
 
 def test_restoring_one_occurrence_tells_nothing_of_the_others():
@@ -215,7 +216,9 @@ def test_restoring_one_occurrence_tells_nothing_of_the_others():
     assert found.verdict == "do not trust"
     assert "interval is too wide" in found.doubts[0].text
     assert restored(MAIN, [0.1] * 3).verdict == "trust"
-    two = estimate(signature(uneven), measured(1, [0.1] * 2), np.random.default_rng(1))
+    two = estimate(
+        signature(uneven), measured(1, [0.1] * 2), np.random.default_rng(1), ERRORS
+    )
     assert two.verdict == "do not trust"
     assert restored(MAIN, [0.1, 0.15, 0.07]).verdict == "do not trust"
 
@@ -227,7 +230,7 @@ def test_a_slow_second_of_the_recording_does_not_shift_predictions():
     assert paet_s(signature(begin), here) == pytest.approx(5 / 1.2)
     drifts = replace(begin, phase=replace(begin.phase, drift=0.15))
     assert paet_s(signature(drifts), here) == pytest.approx(5)
-    found = estimate(signature(drifts), here, np.random.default_rng(1))
+    found = estimate(signature(drifts), here, np.random.default_rng(1), ERRORS)
     assert found.time_s.half_width == pytest.approx(1.645 * 0.15, rel=0.1)
 
 
@@ -245,7 +248,9 @@ def test_what_no_phase_covers_is_scaled_as_the_phases_are():
 def test_the_interval_holds_half_and_twice_of_what_was_not_measured():
     never = phase(2, first=500, weight=1, time_s=0.4)
     for known in (signature(MAIN, outside_s=0.4), signature(MAIN, never)):
-        found = estimate(known, measured(1, [0.1] * 9), np.random.default_rng(1))
+        found = estimate(
+            known, measured(1, [0.1] * 9), np.random.default_rng(1), ERRORS
+        )
         assert found.time_s.p50 == pytest.approx(5.4)
         assert found.time_s.p5 == pytest.approx(5.2, abs=0.07)
         assert found.time_s.p95 == pytest.approx(5.8, abs=0.07)
@@ -253,13 +258,13 @@ def test_the_interval_holds_half_and_twice_of_what_was_not_measured():
     # Phases of which one takes as long as there and the other four times as long.
     known = signature(MAIN, phase(2, 500, 50, 0.1), outside_s=0.4)
     times = [*measured(1, [0.1] * 9), *measured(2, [0.4] * 9)]
-    wide = estimate(known, times, np.random.default_rng(1)).time_s
+    wide = estimate(known, times, np.random.default_rng(1), ERRORS).time_s
     assert wide.p95 / wide.p50 - 1 > 2 * 0.4 / known.application_s
 
 
 def test_a_large_part_that_was_not_measured_is_not_trusted():
     known = signature(MAIN, replace(LATE, phase=replace(LATE.phase, time_s=5.0)))
-    found = estimate(known, measured(1, [0.1]), np.random.default_rng(1))
+    found = estimate(known, measured(1, [0.1]), np.random.default_rng(1), ERRORS)
     assert found.verdict == "do not trust"
     assert "come too late" in found.doubts[0].text
 
@@ -269,7 +274,7 @@ def test_phases_that_only_differ_in_their_time_are_known_by_one_of_them():
     known = signature(MAIN, slower, phase(3, 1000, 20, 0.1))
     plan = in_one_run(known, Extent())
     assert {one.phase for one in plan.wanted} == {1}
-    found = estimate(known, measured(1, [0.2, 0.2]), np.random.default_rng(1))
+    found = estimate(known, measured(1, [0.2, 0.2]), np.random.default_rng(1), ERRORS)
     assert found.verdict == "trust"
     assert found.time_s.p50 == pytest.approx(2 * known.application_s)
     assert [phase.number for phase, _ in found.known] == [1, 2]

@@ -1,6 +1,7 @@
 """A workload study matches phases by structure and predicts other workloads."""
 
 import fcntl
+import functools
 import json
 import math
 from dataclasses import replace
@@ -22,15 +23,18 @@ from skelgen.web import render_workload
 from skelgen.workload import (
     Study,
     aligned,
-    forecast,
     matched,
     next_workload,
     share_known,
     store,
 )
+from skelgen.workload.forecast import forecast as forecast_with
 from skelgen.workload.types import Point, PointPhase, point_phases
+from tests.method_errors import ERRORS
 from tests.sealed import unsealed
 from tests.trace_writer import RankWriter
+
+forecast = functools.partial(forecast_with, errors=ERRORS)
 
 SIZES = (1000, 1500, 2200, 3000)
 

@@ -1,0 +1,209 @@
+"""Learn the error of each method from predictions whose truth is known.
+
+Errors of one application are alike: they have one sign, and one program in ten is far
+worse than all others. What counts is therefore how many applications there are, not how
+many cases, and nothing is assumed about the shape of the errors. The error is the
+quantile that hierarchical conformal prediction gives: each application has the same
+weight, and so has the one that nobody has seen yet, whose error may be anything. A new
+application's interval then holds the truth with the wanted probability whatever the
+distribution is, if applications are drawn alike.
+
+References
+----------
+Lee, Barber and Willett 2023, Distribution-free inference with hierarchical data.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+
+from skelgen.errors import InputError
+from skelgen.trust.cases import Case
+from skelgen.trust.errors import MethodError, MethodErrors
+
+#: Part of new applications' predictions whose interval is to hold the truth [1].
+LEVEL = 0.9
+
+#: With fewer applications nothing is learnt about a method.
+FEWEST = 3
+
+#: With fewer the quantile does not exist, and the error is a cautious guess.
+ENOUGH = math.ceil(LEVEL / (1 - LEVEL) - 1e-9)
+
+#: With fewer a family has no error of its own: its quantile would be the error of the
+#: one application that is worst.
+ENOUGH_OF_FAMILY = 2 * ENOUGH + 1
+
+_Scores = Mapping[str, Sequence[float]]
+
+
+def quantile(scores: _Scores, *, unseen: int) -> float:
+    """Return the quantile of scores in which each application counts alike.
+
+    Parameters
+    ----------
+    scores : mapping of str to sequence of float
+        Of each application.
+    unseen : int
+        So many further applications have infinite scores.
+
+    Examples
+    --------
+    >>> alike = {str(n): [float(n)] * (1 + n % 3) for n in range(1, 20)}
+    >>> quantile(alike, unseen=0), quantile(alike, unseen=1)
+    (18.0, 18.0)
+    >>> quantile({"a": [1.0], "b": [2.0]}, unseen=1)
+    inf
+    """
+    count = len(scores) + unseen
+    weighted = sorted(
+        (score, 1 / (count * len(own))) for own in scores.values() for score in own
+    )
+    reached = 0.0
+    for score, weight in weighted:
+        reached += weight
+        if reached >= LEVEL - 1e-9:
+            return score
+    return math.inf
+
+
+def learn(cases: Sequence[Case], prior: MethodErrors | None = None) -> MethodErrors:
+    """Learn the error of each method that at least three applications tell about.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    prior : MethodErrors, optional
+        What a method with too few applications has at least; when not given, the
+        quantile of all methods together.
+
+    Raises
+    ------
+    InputError
+        When no method has enough applications.
+    """
+    methods = _grouped(cases, lambda one: one.method)
+    known = {m: own for m, own in methods.items() if _applications(own) >= FEWEST}
+    if not known:
+        told = [f"{m} of {_applications(own)}" for m, own in methods.items()]
+        raise InputError(
+            f"read results of too few applications ({', '.join(told) or 'none'}), "
+            f"expected at least {FEWEST} of one method, and {ENOUGH} for an interval "
+            "that is not widened; measure more applications"
+        )
+    pooled = _scores(cases, lambda one: f"{one.method} {one.application}")
+    entries = []
+    for method, own in known.items():
+        least = quantile(pooled, unseen=1)
+        if prior is not None:
+            least = prior.of(method).half_width
+        if not math.isfinite(least):
+            least = 0.0
+        families = _grouped(own, lambda one: one.family)
+        entries.append(_learnt(method, "", own, least))
+        entries += [
+            _learnt(method, family, its, least)
+            for family, its in families.items()
+            if family and _applications(its) >= ENOUGH_OF_FAMILY
+        ]
+    return MethodErrors(tuple(entries))
+
+
+def _grouped(
+    cases: Iterable[Case], key: Callable[[Case], str]
+) -> dict[str, list[Case]]:
+    groups: dict[str, list[Case]] = {}
+    for one in cases:
+        groups.setdefault(key(one), []).append(one)
+    return groups
+
+
+def _applications(cases: Iterable[Case]) -> int:
+    return len({one.application for one in cases})
+
+
+def _scores(
+    cases: Iterable[Case], key: Callable[[Case], str]
+) -> dict[str, list[float]]:
+    groups = _grouped(cases, key)
+    return {name: [one.excess() for one in own] for name, own in groups.items()}
+
+
+def _half_width(scores: _Scores, least: float) -> float:
+    """Return the error [1]; of too few applications the largest, or `least`."""
+    if len(scores) >= ENOUGH:
+        return quantile(scores, unseen=1)
+    return max(chain([least], *scores.values()))
+
+
+def _learnt(
+    method: str, family: str, cases: Sequence[Case], least: float
+) -> MethodError:
+    scores = _scores(cases, lambda one: one.application)
+    held = held_apart(cases, least)
+    shares = {name: statistics.fmean(own) for name, own in held.items()}
+    worst = min(shares, key=lambda name: shares[name])
+    groups = _grouped(cases, lambda one: one.application)
+    centres = {
+        name: statistics.median(one.log_error for one in own)
+        for name, own in groups.items()
+    }
+    within = {
+        name: [one.excess(centres[name]) for one in own] for name, own in groups.items()
+    }
+    return MethodError(
+        method=method,
+        family=family,
+        half_width=_half_width(scores, least),
+        within=quantile(within, unseen=0),
+        truth_over_predicted=math.exp(statistics.median(centres.values())),
+        applications=len(scores),
+        cases=len(cases),
+        held=sum(map(sum, held.values())) / len(cases),
+        least_held=shares[worst],
+        least_application=worst,
+        widened=len(scores) < ENOUGH,
+    )
+
+
+def half_width_without(
+    cases: Sequence[Case], application: str, least: float = 0.0
+) -> float:
+    """Return the error of a method that the other applications give [1].
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        Of one method.
+    application : str
+        Left out, if it is among them.
+    least : float
+        What few applications have at least [1].
+    """
+    others = [one for one in cases if one.application != application]
+    return _half_width(_scores(others, lambda one: one.application), least)
+
+
+def held_apart(cases: Sequence[Case], least: float = 0.0) -> dict[str, list[bool]]:
+    """Say of each case whether its interval held the truth, learnt without it.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        Of one method.
+    least : float
+        What few applications have at least [1].
+
+    Returns
+    -------
+    dict of str to list of bool
+        For each application, with the error that the other applications give.
+    """
+    found = {}
+    for name, own in _grouped(cases, lambda one: one.application).items():
+        half_width = half_width_without(cases, name, least)
+        found[name] = [one.excess() <= half_width for one in own]
+    return found

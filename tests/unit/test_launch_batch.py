@@ -298,7 +298,7 @@ def test_of_two_jobs_of_a_run_the_one_that_began_is_followed(tools: Path) -> Non
 
 
 def test_a_full_disk_is_named(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)

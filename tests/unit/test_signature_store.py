@@ -107,7 +107,7 @@ def test_saving_leaves_nothing_else_and_a_readable_file(signature, tmp_path):
 
 def test_an_unwritable_place_is_one_line(signature, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be created"):
+    with pytest.raises(UsageError, match="cannot be written"):
         save(signature, tmp_path / "file" / "one.yaml")
 
 

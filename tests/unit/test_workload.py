@@ -606,7 +606,7 @@ def test_a_run_in_the_folder_one_is_in_has_a_name(tmp_path, monkeypatch):
         (["plan", "none.yaml", "--range", "n=9:5"], 2, "the first must be"),
         (["plan", "none.yaml", "--range", "n=1:5", "--", "app"], 2, "{n}"),
         (["plan", "none.yaml"], 2, "the study has no ranges"),
-        (["plan", "/dev/null/a.yaml", "--range", "n=1:9"], 2, "cannot be created"),
+        (["plan", "/dev/null/a.yaml", "--range", "n=1:9"], 2, "cannot be written"),
     ],
 )
 def test_words_that_do_not_fit_are_named(

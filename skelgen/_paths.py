@@ -53,3 +53,14 @@ def cache() -> Path:
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "skelgen"
+
+
+def state() -> Path:
+    """Return the folder for what skelgen remembers of its user.
+
+    ``SKELGEN_STATE`` names it, else ``XDG_STATE_HOME`` or ``~/.local/state``.
+    """
+    if named := os.environ.get("SKELGEN_STATE"):
+        return Path(named)
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local/state") / "skelgen"

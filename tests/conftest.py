@@ -29,6 +29,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # What this machine learnt of its own is no part of a test.
 os.environ.pop("SKELGEN_TRUST", None)
 os.environ["XDG_CONFIG_HOME"] = "/dev/null"
+# Tests launch programs, and their launches are no user's: they have lists of their own.
+launches = tempfile.TemporaryDirectory(prefix="skl", ignore_cleanup_errors=True)
+os.environ["SKELGEN_STATE"] = launches.name
 
 # A test cluster outweighs all else on its machine, but not here: the tests beside it
 # would wait until their limits.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,16 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.options import Force, Json, RunFolder, Strict, Verbose, duration_s
+from skelgen.cli.options import (
+    AllowCommand,
+    Force,
+    Json,
+    RunFolder,
+    Strict,
+    Verbose,
+    consent_of,
+    duration_s,
+)
 from skelgen.cli.output import print_facts, print_json
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.pipeline.building import Built
@@ -105,6 +115,7 @@ def build(
 
 
 def _print(built: Built) -> None:
+    output = shlex.quote(str(built.output))
     print_facts(
         [
             ("scale", f"{built.scale:.4g}"),
@@ -122,7 +133,7 @@ def _print(built: Built) -> None:
                 for one in built.left_out
             ),
             ("output", str(built.output)),
-            ("next", f"make -C {built.output} && skelgen calibrate {built.output}"),
+            ("next", f"make -C {output} && skelgen calibrate {output}"),
         ]
     )
 
@@ -187,6 +198,7 @@ def mix(
             "computation run quiet and beside each competitor.",
         ),
     ] = 1,
+    allow_command: AllowCommand = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
@@ -199,7 +211,13 @@ def mix(
     from skelgen.skeleton.mixing import off
 
     with progress_bar() as progress:
-        fitted = pipeline.fit_mix(run, command or (), runs=runs, progress=progress)
+        fitted = pipeline.fit_mix(
+            run,
+            command or (),
+            runs=runs,
+            consent=consent_of(allow_command),
+            progress=progress,
+        )
     if json:
         print_json({**asdict(fitted), "error": fitted.error, "text": str(fitted.mix)})
         return
@@ -210,4 +228,5 @@ def mix(
         )
     alone = off(fitted.wanted, (1.0, 1.0))
     rows.append(("error", f"{fitted.error:.1%}; of arithmetic alone {alone:.1%}"))
-    print_facts([*rows, ("next", f"skelgen build {run} --scale K")])
+    again = f"skelgen build {shlex.quote(str(run))} --scale K"
+    print_facts([*rows, ("next", again)])

@@ -14,7 +14,7 @@ from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
 from skelgen.cli.measuring import measure
 from skelgen.cli.options import Verbose
-from skelgen.cli.output import complain, drop_output, write_anything
+from skelgen.cli.output import complain, drop_output, shown, write_anything
 from skelgen.cli.phasing import phases
 from skelgen.cli.predicting import calibrate, predict
 from skelgen.cli.recording import info, record, shim
@@ -108,7 +108,7 @@ class _Format(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         word = self._WORD.get(record.levelno, "error")
-        return f"skelgen: {word}: {record.getMessage()}"
+        return shown(f"skelgen: {word}: {record.getMessage()}")
 
 
 def _start_logging() -> None:

@@ -10,6 +10,7 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
+    AllowCommand,
     ApplicationCommand,
     BatchOptions,
     Json,
@@ -17,6 +18,7 @@ from skelgen.cli.options import (
     Strict,
     ThroughWay,
     Verbose,
+    consent_of,
     share,
     through_of,
 )
@@ -102,6 +104,7 @@ def measure(
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
+    allow_command: AllowCommand = False,
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -137,6 +140,7 @@ def measure(
             restores=restores,
             images=images,
             through=through_of(through, batch_options, queue_limit),
+            consent=consent_of(allow_command),
             progress=progress,
         )
     if json:

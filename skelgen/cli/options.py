@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from skelgen.cli.output import say
 from skelgen.errors import UsageError
 from skelgen.launch import Host
+from skelgen.launch.consent import Consent
 from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.through import Through, Way
 from skelgen.units import parse_seconds
@@ -55,6 +58,14 @@ ApplicationCommand = Annotated[
         show_default=False,
     ),
 ]
+AllowCommand = Annotated[
+    bool,
+    typer.Option(
+        "--allow-command",
+        help="Run the launch that a file names although you never made it yourself, "
+        "and skeletons that belong to other users.",
+    ),
+]
 
 NodeSetFiles = Annotated[
     list[Path] | None,
@@ -89,6 +100,18 @@ QueueLimit = Annotated[
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the runs of the call before.")
 ]
+
+
+def consent_of(allowed: bool) -> Consent:
+    """Read ``--allow-command``; without it a person at a terminal is asked."""
+    if not allowed and sys.stdin.isatty() and sys.stderr.isatty():
+        return Consent(ask=_ask)
+    return Consent(allowed)
+
+
+def _ask(what: str) -> bool:
+    say(f"skelgen: {' '.join(what.split())}", err=True)
+    return typer.confirm("This launch is not one of yours. Run it?", err=True)
 
 
 def node_sets_of(

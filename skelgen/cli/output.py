@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,11 +25,47 @@ from skelgen.trust import Doubt, verdict_of
 #: Version of what --json prints: it changes when a key is renamed or means another
 #: thing, not when one is added.
 FORMAT = 2
+#: What moves a terminal's cursor, or lets text run backwards: nobody sees it.
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+
+
+def shown(text: str, *, keep: str = "") -> str:
+    r"""Return a text that may be anybody's as a terminal may show it.
+
+    Control characters are written as in Python, so that they are seen and do nothing.
+    Everything that skelgen prints for people comes through here.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Control characters that stay, such as the ends of lines.
+
+    Examples
+    --------
+    >>> print(shown("\x1b[2J"))
+    \x1b[2J
+    """
+
+    def written(found: re.Match[str]) -> str:
+        number = ord(found[0])
+        if found[0] in keep:
+            return found[0]
+        return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+    return _CONTROL.sub(written, text)
+
+
+def say(text: str, *, err: bool = False, end: bool = True) -> None:
+    """Print lines for people, on stderr if wanted."""
+    typer.echo(shown(text, keep="\n\t"), err=err, nl=end)
 
 
 def complain(message: str) -> None:
     """Print an error, always on one line, on stderr."""
-    typer.echo(f"skelgen: error: {' '.join(message.split())}", err=True)
+    say(f"skelgen: error: {' '.join(message.split())}", err=True)
 
 
 def write_anything() -> None:
@@ -80,7 +117,7 @@ def trust_facts(doubts: Sequence[Doubt]) -> dict[str, Any]:
 def print_doubts(doubts: Sequence[Doubt], about: str = "") -> None:
     """Print, with the result, why it should not be trusted."""
     for one in doubts:
-        typer.echo(_doubted(one, about))
+        say(_doubted(one, about))
 
 
 def check_trust(doubts: Sequence[Doubt], about: str = "", *, strict: bool) -> None:
@@ -113,18 +150,18 @@ def print_facts(rows: Sequence[tuple[str, str]]) -> None:
     """Print names and values in two columns."""
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        typer.echo(f"{name:<{width}}  {value}")
+        say(shown(f"{name:<{width}}  {value}"))
 
 
 def print_table(
     head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = ""
 ) -> None:
     """Print a table; the columns after the first are numbers."""
-    table = Table(title=escape(title) or None, title_justify="left", box=None)
+    table = Table(title=escape(shown(title)) or None, title_justify="left", box=None)
     for number, name in enumerate(head):
         table.add_column(name, justify="right" if number else "left")
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*(escape(shown(cell)) for cell in row))
     # Without a terminal nobody should get lines cut at 80 columns.
     width = None if sys.stdout.isatty() else 200
     Console(file=sys.stdout, width=width, highlight=False).print(table)

@@ -13,6 +13,7 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
+    AllowCommand,
     ApplicationCommand,
     BatchOptions,
     Budget,
@@ -24,6 +25,7 @@ from skelgen.cli.options import (
     Strict,
     ThroughWay,
     Verbose,
+    consent_of,
     duration_s,
     node_sets_of,
     share,
@@ -62,6 +64,7 @@ def calibrate(
         ),
     ] = "measured",
     resume: Resume = False,
+    allow_command: AllowCommand = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
@@ -80,6 +83,7 @@ def calibrate(
             runs=runs,
             recorded_time=application_time == "recorded",
             resume=resume,
+            consent=consent_of(allow_command),
             progress=progress,
         )
     if json:
@@ -136,6 +140,7 @@ def predict(
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
+    allow_command: AllowCommand = False,
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -149,6 +154,7 @@ def predict(
             interval_bound=share(interval, "--interval"),
             resume=resume,
             through=through_of(through, batch_options, queue_limit),
+            consent=consent_of(allow_command),
             progress=progress,
         )
     if json:

@@ -10,7 +10,7 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, RunFolder, Verbose
-from skelgen.cli.output import complain, print_json
+from skelgen.cli.output import complain, print_json, say
 from skelgen.errors import ExitCode
 from skelgen.units import format_bytes, format_seconds
 
@@ -50,7 +50,7 @@ def record(
             }
         )
     else:
-        typer.echo(
+        say(
             f"skelgen: recorded {result.events} events, ranks: {result.ranks}, in "
             f"{format_seconds(result.facts.duration_s)}, "
             f"{format_bytes(result.trace_bytes)}, in {output}",
@@ -101,4 +101,4 @@ def info(
     if json:
         print_json(summary.facts())
     else:
-        typer.echo(text)
+        say(text)

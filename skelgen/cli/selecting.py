@@ -13,6 +13,7 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import (
+    AllowCommand,
     BatchOptions,
     Budget,
     IntervalBound,
@@ -23,12 +24,13 @@ from skelgen.cli.options import (
     Strict,
     ThroughWay,
     Verbose,
+    consent_of,
     duration_s,
     node_sets_of,
     share,
     through_of,
 )
-from skelgen.cli.output import print_json
+from skelgen.cli.output import print_json, say
 from skelgen.cli.predicting import check, failed, names, predicted, show
 from skelgen.errors import UsageError
 from skelgen.launch import Host
@@ -114,6 +116,7 @@ def select(
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
+    allow_command: AllowCommand = False,
     form: Annotated[
         str,
         typer.Option(
@@ -144,7 +147,9 @@ def select(
         through=through_of(through, batch_options, queue_limit),
     )
     with progress_bar() as progress:
-        choice = pipeline.select(skeletons, options, progress=progress)
+        choice = pipeline.select(
+            skeletons, options, consent=consent_of(allow_command), progress=progress
+        )
     _print(choice, "json" if json else form)
     predictions = [one.prediction for one in choice.candidates]
     check(predictions[:1], choice.failures, strict=strict)
@@ -156,12 +161,12 @@ def _print(choice: Choice, form: str) -> None:
         sets = [_facts(one) for one in candidates]
         print_json({"sets": sets, "failed": failed(choice.failures)})
     elif form == "csv":
-        typer.echo(_csv(candidates), nl=False)
+        say(_csv(candidates), end=False)
     elif form == "plain" and candidates:
         chances = [f"{one.best_probability:.0%}" for one in candidates]
         show([one.prediction for one in candidates], {"best": chances})
     elif candidates:
-        typer.echo(" ".join(_words(candidates[0].prediction.hosts, form)))
+        say(" ".join(_words(candidates[0].prediction.hosts, form)))
 
 
 def _facts(one: Candidate) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from skelgen.cli.output import (
     print_facts,
     print_json,
     print_table,
+    say,
     trust_facts,
 )
 from skelgen.errors import UsageError
@@ -128,7 +129,7 @@ def plan(
     chosen = "none" if step.workload is None else _written(step.workload)
     print_facts([*known, ("next", chosen), ("because", step.reason)])
     for line in commands:
-        typer.echo(line)
+        say(line)
 
 
 @workload.command(

@@ -120,6 +120,32 @@ def parse_command(
     )
 
 
+def program_words(command: Sequence[str], kind: MpiKind) -> list[str]:
+    """Return program and arguments of a launch that is only read, never run.
+
+    To learn of its launcher nothing is started: it may be anybody's program.
+
+    Parameters
+    ----------
+    command : sequence of str
+    kind : MpiKind
+        The MPI of the recording, which says what the launcher's options mean.
+
+    Raises
+    ------
+    UsageError
+        When its number of ranks is none.
+    """
+    at = _launcher_index(command)
+    if at is None:
+        return list(command)
+    name = command[at]
+    launcher: Launcher = Srun((name,))
+    if Path(name).name != "srun":
+        launcher = launcher_of(Mpi(kind, "", Path(name), None), root=False)
+    return _split(command[at + 1 :], launcher)[2]
+
+
 def _launcher_index(command: Sequence[str]) -> int | None:
     """Find the launcher among the first words.
 

@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any, Self
 
 from skelgen.errors import MachineError
+from skelgen.launch.secrets import hidden
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ class Started:
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
     ) -> None:
-        logger.debug("running %s", " ".join(arguments))
+        logger.debug("running %s", " ".join(hidden(arguments)))
         keep = output is Output.KEEP
         self._arguments, self._timeout_s = tuple(arguments), timeout_s
         self._finished: Finished | None = None

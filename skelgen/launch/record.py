@@ -23,8 +23,11 @@ from skelgen.launch.files import file_hashes
 from skelgen.launch.folders import new_folder
 from skelgen.launch.launchers import for_ranks
 from skelgen.launch.node_files import NodeFolder, recorder_settings
+from skelgen.launch.own_launches import Launch, remember
 from skelgen.launch.process import Finished, Output, run
+from skelgen.launch.secrets import HIDDEN, hidden, hidden_values
 from skelgen.launch.shim import mpi_of, shim
+from skelgen.launch.variables import is_of_mpi, settings_of
 from skelgen.trust import Doubt
 
 logger = logging.getLogger(__name__)
@@ -38,12 +41,6 @@ _FIELDS = (
     "host", "ranks", "load", "environment",
 )  # fmt: skip
 
-#: Variables that change how MPI behaves; application and skeleton need the same.
-_MATTER = (
-    *("MPIR_CVAR_", "MPICH_", "I_MPI_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_"),
-    *("UCX_", "FI_"),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
@@ -52,7 +49,7 @@ class RunFacts:
     Attributes
     ----------
     command : tuple of str
-        As the user typed it.
+        As the user typed it, without secrets.
     folder : str
         Working directory.
     started : str
@@ -93,9 +90,7 @@ def mpi_environment(
 ) -> tuple[tuple[str, str], ...]:
     """Return which of these variables, of those set now by default, matter to MPI."""
     return tuple(
-        (name, value)
-        for name, value in sorted(variables.items())
-        if name.startswith(_MATTER)
+        (name, value) for name, value in sorted(variables.items()) if is_of_mpi(name)
     )
 
 
@@ -118,7 +113,29 @@ def setting_differences(recorded: Mapping[str, str]) -> tuple[Doubt, ...]:
             f"set {name} as it was in the recording",
         )
         for name, value in mpi_environment()
-        if recorded.get(name) != value
+        if recorded.get(name) != value and HIDDEN not in recorded.get(name, "")
+    )
+
+
+def unset_settings(
+    recorded: Mapping[str, str], given: Mapping[str, str]
+) -> tuple[Doubt, ...]:
+    """Name the variables of a recorded run that are set neither here nor by skelgen.
+
+    Parameters
+    ----------
+    recorded : mapping
+        Variables of the recording, as a file says them.
+    given : mapping
+        Those that skelgen sets: of a launch of the user's own.
+    """
+    return tuple(
+        Doubt(
+            "other-settings",
+            f"{name} was {recorded[name]!r} in the recording and is not set",
+            f"set {name} as it was in the recording",
+        )
+        for name in sorted({*recorded} - {*os.environ} - {*given})
     )
 
 
@@ -165,6 +182,7 @@ def record(
         write_facts(facts, beside / RUN_FILE)
         if not _recorded(beside):
             raise interrupted or nothing_recorded(launch, facts)
+        remember(Launch(tuple(command), facts.folder, mpi_environment(), facts.files))
     if interrupted is not None:
         logger.warning("interrupted; the trace up to there is in %s", target)
         raise interrupted
@@ -237,7 +255,7 @@ def _facts(
     load: tuple[float, ...],
 ) -> RunFacts:
     return RunFacts(
-        command=tuple(command),
+        command=hidden(command),
         folder=str(Path.cwd()),
         started=started.isoformat(timespec="seconds"),
         duration_s=round(done.time_s, 6),
@@ -247,8 +265,8 @@ def _facts(
         host=platform.node(),
         ranks=launch.ranks,
         load=tuple(round(value, 2) for value in load),
-        environment=mpi_environment(),
-        files=file_hashes(launch.program, before_s=started.timestamp()),
+        environment=hidden_values(mpi_environment()),
+        files=file_hashes(hidden(launch.program), before_s=started.timestamp()),
     )
 
 
@@ -282,7 +300,7 @@ def _read(document: Field) -> RunFacts:
     fields = document.mapping(_FIELDS, None)
     ranks, listed = fields["ranks"], fields.get("files")
     return RunFacts(
-        command=fields["command"].texts(),
+        command=hidden(fields["command"].texts()),
         folder=fields["folder"].text(),
         started=fields["started"].text(),
         duration_s=fields["duration_s"].amount(),
@@ -292,7 +310,7 @@ def _read(document: Field) -> RunFacts:
         host=fields["host"].text(),
         ranks=None if ranks.is_null() else ranks.integer(1, MOST_RANKS),
         load=fields["load"].numbers(),
-        environment=_pairs(fields["environment"]),
+        environment=settings_of(fields["environment"], _pairs(fields["environment"])),
         files=() if listed is None else _pairs(listed),
     )
 

@@ -8,6 +8,7 @@ from skelgen.documents import Field, read_document, sealed_yaml
 from skelgen.documents.numbers import MOST_RANKS, format_integers, format_real
 from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
+from skelgen.launch.variables import settings_of
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.types import Parameters, Phase
 from skelgen.signature.read import read_provenance
@@ -149,7 +150,7 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
     return PhaseSignature(
         provenance=read_provenance(fields["provenance"]),
         folder=fields["folder"].text(),
-        environment=_pairs(fields["environment"]),
+        environment=settings_of(fields["environment"], _pairs(fields["environment"])),
         files=_pairs(fields["files"]),
         ranks=ranks,
         threads=fields["threads"].integer(1, _MOST),

@@ -26,7 +26,8 @@ from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
 from skelgen.events.parts import Common, Part, join, with_tables
 from skelgen.events.passed import passed_on
-from skelgen.launch import parse_command
+from skelgen.launch.command import program_words
+from skelgen.launch.mpi import kind_of
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.loops import fold
 from skelgen.matching import Matching, match
@@ -46,6 +47,7 @@ from skelgen.symbols.cluster import clusters_of, with_times
 from skelgen.symbols.types import Clusters, lost_together
 from skelgen.trace import RankFile, Trace
 from skelgen.trace.folder import rank_paths, read_ranks, trace_of
+from skelgen.trace.types import Header
 from skelgen.units import seconds
 
 logger = logging.getLogger(__name__)
@@ -289,7 +291,7 @@ def provenance_of(
     if threshold is not None:
         parameters = (("similarity_threshold", f"{threshold:g}"),)
     return Provenance(
-        application=_application(first.program, facts),
+        application=_application(first, facts),
         command=facts.command if facts is not None else (),
         mpi=first.mpi_library,
         host=first.host,
@@ -300,13 +302,14 @@ def provenance_of(
     )
 
 
-def _application(program: str, facts: RunFacts | None) -> str:
+def _application(header: Header, facts: RunFacts | None) -> str:
     """Name a program: as it was launched, because an interpreter may have run it."""
+    program = header.program
     if facts is not None:
         try:
-            launched = parse_command(facts.command, program_needed=False).program
+            launched = program_words(facts.command, kind_of(header.mpi_library))
         except SkelgenError:
-            launched = facts.command[-1:]
+            launched = [*facts.command[-1:]]
         scripts = [word for word in launched[1:] if word.endswith(".py")]
         name = Path(launched[0]).name if launched else program
         return Path(scripts[0]).name if scripts and "python" in name else name

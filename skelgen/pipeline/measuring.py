@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import ApplicationError, MachineError, NotBegunError
 from skelgen.launch import Host
+from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import SEED
@@ -64,6 +65,7 @@ def measure(
     restores: int | None = None,
     images: Path | None = None,
     through: Through = NEAREST,
+    consent: Consent = NO_CONSENT,
     progress: Progress = NO_PROGRESS,
 ) -> Measurement:
     """Execute the relevant phases of an application and predict its time.
@@ -86,6 +88,8 @@ def measure(
         Folder where images are kept; they are removed when None.
     through : Through
         How runs reach their hosts.
+    consent : Consent
+        To a launch that is not the user's own.
     progress : Progress
     """
     import numpy as np
@@ -104,6 +108,7 @@ def measure(
         hosts=placed(signature.ranks, hosts),
         runner_of=partial(through.runner, folder=folder) if hosts else None,
         workspace=folder,
+        consent=consent,
     )
     name, done = _executed(
         signature,

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.errors import InputError, NoFileError, UsageError
 from skelgen.launch import parse_command
+from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import replace_file
-from skelgen.launch.record import RunFacts, read_facts
+from skelgen.launch.own_launches import Launch
+from skelgen.launch.record import RUN_FILE, RunFacts, read_facts
+from skelgen.pipeline.launches import to_run
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ def fit_mix(
     command: Sequence[str],
     *,
     runs: int,
+    consent: Consent = NO_CONSENT,
     progress: Progress = NO_PROGRESS,
 ) -> Fit:
     """Run an application beside known competitors and fit a mix to it.
@@ -48,6 +52,8 @@ def fit_mix(
     runs : int
         How often it runs quiet and beside each competitor, at least: a short one
         runs for as long as the parts it may consist of.
+    consent : Consent
+        To a launch that is not the user's own.
     progress : Progress
 
     Raises
@@ -56,14 +62,18 @@ def fit_mix(
         When the launch is not known, or is not on this machine.
     """
     from skelgen.pipeline.machine import reference_compiler
+    from skelgen.prediction.skeleton_runs import longest_s
     from skelgen.skeleton.beside import Bench
     from skelgen.skeleton.mixing import fit_measured
 
-    facts = _facts(run, command)
-    ranks = parse_command(command or facts.command).ranks or 1
+    facts = _facts(run)
+    recorded = Launch(facts.command, facts.folder, facts.environment, facts.files)
+    launch = to_run(command, recorded, consent, run / RUN_FILE)
+    ranks = parse_command(launch.command).ranks or 1
     bench = Bench.of(str(reference_compiler(facts.mpi)), ranks)
     progress.start("running application and parts beside competitors", runs)
-    wanted, parts = _measured(bench, facts, tuple(command), runs, progress)
+    limit_s = longest_s(facts.duration_s)
+    wanted, parts = _measured(bench, launch, limit_s, runs, progress)
     fitted = fit_measured(wanted, parts, lambda mix: _mixture(bench, mix))
     progress.finish()
     replace_file(run / MIX_FILE, mix_text(fitted))
@@ -72,8 +82,8 @@ def fit_mix(
 
 def _measured(
     bench: Bench,
-    facts: RunFacts,
-    command: tuple[str, ...],
+    launch: Launch,
+    limit_s: float,
     runs: int,
     progress: Progress,
 ) -> tuple[Slowdown, dict[int, list[Slowdown]]]:
@@ -91,7 +101,7 @@ def _measured(
         for size_bytes, found in measured.items():
             if ahead_s <= 0:
                 begin_s = perf_counter()
-                applications.append(_application(bench, facts, command))
+                applications.append(_application(bench, launch, limit_s))
                 ahead_s += perf_counter() - begin_s
             begin_s = perf_counter()
             found.append(bench.parts(size_bytes))
@@ -109,7 +119,7 @@ def mix_text(fitted: Fit) -> str:
     return sealed_json({"format": _FORMAT, **asdict(fitted)})
 
 
-def _facts(run: Path, command: Sequence[str]) -> RunFacts:
+def _facts(run: Path) -> RunFacts:
     facts = read_facts(run)
     if facts is None:
         raise UsageError(
@@ -131,19 +141,15 @@ def _mean(found: Sequence[Slowdown]) -> Slowdown:
     return first, second
 
 
-def _application(bench: Bench, facts: RunFacts, command: tuple[str, ...]) -> Slowdown:
+def _application(bench: Bench, launch: Launch, limit_s: float) -> Slowdown:
     """Return how much longer the application computes beside each competitor [1]."""
     from skelgen.pipeline.recording import again
-    from skelgen.prediction.skeleton_runs import longest_s
     from skelgen.skeleton.beside import COMPETITORS
 
-    folder = str(Path.cwd()) if command else facts.folder
-    words, environment = command or facts.command, dict(facts.environment)
-    limit_s = longest_s(facts.duration_s)
     times_s = {}
     for competitor in ("", *COMPETITORS):
         with bench.beside(competitor):
-            taken = again(words, folder, environment, _conditions, limit_s=limit_s)
+            taken = again(launch, _conditions, limit_s=limit_s)
         times_s[competitor] = taken.computed_s - taken.lost_s
         for warning in () if competitor else taken.warnings:
             logger.warning("%s", warning)

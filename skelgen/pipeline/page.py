@@ -10,12 +10,18 @@ from skelgen.launch.folders import replace_file
 from skelgen.pipeline.signatures import SIGNATURE_FILE
 
 if TYPE_CHECKING:
+    from skelgen.prediction.skeleton_runs import SkeletonProgram
     from skelgen.web import Comparison
 
 PAGE_FILE = "report.html"
 
 
-def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
+def write_page(
+    folder: Path,
+    comparisons: Sequence[Comparison] = (),
+    *,
+    ready: SkeletonProgram | None = None,
+) -> Path:
     """Set the skeleton's measured shares of time beside the application's.
 
     Parameters
@@ -24,13 +30,15 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
         Of a skeleton; the skeleton is run once.
     comparisons : sequence of Comparison
         Predictions to show.
+    ready : SkeletonProgram, optional
+        The skeleton, where it was prepared already.
 
     Returns
     -------
     Path
         Of the page.
     """
-    from skelgen.prediction.skeleton_runs import prepare
+    from skelgen.pipeline.launches import ready_skeleton
     from skelgen.prediction.store import load
     from skelgen.signature import store
     from skelgen.skeleton.methods import planner
@@ -39,7 +47,8 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     facts = load(folder)
     signature = store.load(folder / SIGNATURE_FILE)
     report = planner(facts.method)(signature, facts.scaling_factor).report
-    shares = Shares("skeleton", *prepare(folder, facts).reference_shares())
+    ready = ready or ready_skeleton(folder, facts)
+    shares = Shares("skeleton", *ready.reference_shares())
     page = page_of(
         signature,
         report,

@@ -6,15 +6,18 @@ import logging
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch import Host, parse_command
+from skelgen.launch.consent import NO_CONSENT, Consent, launch_to_lend
+from skelgen.launch.own_launches import Launch
+from skelgen.launch.secrets import hidden
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.kept_runs import digest, keep_runs, keep_turns
+from skelgen.pipeline.launches import ready_skeleton, said_by, to_run
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.signatures import SIGNATURE_FILE
@@ -31,6 +34,11 @@ logger = logging.getLogger(__name__)
 #: Files beside a skeleton with the runs of the last call, a line for each.
 PREDICTED, CALIBRATED = "predict.jsonl", "calibrate.jsonl"
 
+_BY_HAND = (
+    "the launch of the application is not known, it was recorded by hand; give it "
+    "after --, or use --application-time recorded"
+)
+
 #: Seed of the intervals: the same runs give the same prediction.
 SEED = 20050704
 
@@ -43,6 +51,7 @@ def predict(
     interval_bound: float,
     resume: bool = False,
     through: Through = NEAREST,
+    consent: Consent = NO_CONSENT,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
     """Run a skeleton on node sets and predict each, fastest first.
@@ -61,19 +70,20 @@ def predict(
         Go on with the runs of the call before.
     through : Through
         How runs reach their hosts.
+    consent : Consent
+        To what files say that is not the user's own.
     progress : Progress
     """
     import numpy as np
 
     from skelgen.prediction.campaign import campaign, placed
-    from skelgen.prediction.skeleton_runs import prepare
     from skelgen.prediction.store import load, writable
     from skelgen.prediction.trials import Trials
 
-    program: Program | None = phase_program(folder, through)
+    program: Program | None = phase_program(folder, through, consent)
     if program is None:
         runner_of = partial(through.runner, folder=folder.absolute())
-        program = prepare(folder, load(folder), runner_of)
+        program = ready_skeleton(folder, load(folder), runner_of, consent=consent)
     sets = [placed(program.facts.ranks, hosts) for hosts in node_sets]
     trials = Trials(progress=progress)
     home = folder if folder.is_dir() else folder.parent
@@ -104,7 +114,9 @@ def _telling(made: Callable[[], int], home: Path, kept: bool) -> Iterator[None]:
         raise
 
 
-def phase_program(path: Path, through: Through) -> PhaseProgram | None:
+def phase_program(
+    path: Path, through: Through, consent: Consent = NO_CONSENT
+) -> PhaseProgram | None:
     """Return what executes a phase signature, None when a path is none.
 
     Parameters
@@ -113,6 +125,8 @@ def phase_program(path: Path, through: Through) -> PhaseProgram | None:
         A file, or a folder with one and without a skeleton.
     through : Through
         How runs reach their hosts.
+    consent : Consent
+        To a launch that is not the user's own.
     """
     from skelgen.phases.store import PHASES_FILE
     from skelgen.prediction.store import FACTS_FILE
@@ -127,6 +141,7 @@ def phase_program(path: Path, through: Through) -> PhaseProgram | None:
         phases(file),
         runner_of=partial(through.runner, folder=folder),
         workspace=folder,
+        consent=consent,
     )
 
 
@@ -137,6 +152,7 @@ def calibrate(
     runs: int,
     recorded_time: bool,
     resume: bool = False,
+    consent: Consent = NO_CONSENT,
     progress: Progress = NO_PROGRESS,
 ) -> Calibration:
     """Measure the ratio application time / skeleton time and store it.
@@ -152,23 +168,36 @@ def calibrate(
         Take the application's time from the recording.
     resume : bool
         Go on with the runs of the call before.
+    consent : Consent
+        To a launch that is not the user's own, and to programs of other users.
     progress : Progress
     """
     from skelgen.prediction.calibrate import calibrate as measure
     from skelgen.prediction.skeleton_runs import prepare
-    from skelgen.prediction.store import load, save_calibration, writable
+    from skelgen.prediction.store import FACTS_FILE, load, save_calibration, writable
 
     facts = load(folder)
     if not writable(folder):
         raise UsageError(f"{folder} is not writable; the ratio is stored there")
     if command:
         _check_ranks(command, facts.ranks)
-        facts = replace(facts, command=tuple(command), folder=str(Path.cwd()))
-    ready = prepare(folder, facts)
-    application = None if recorded_time else _application_timer(facts, folder)
+    source, recorded = folder / FACTS_FILE, said_by(facts)
+    launch: Launch | None
+    if recorded_time and not command:
+        launch = launch_to_lend(recorded, consent, str(source))
+    else:
+        if not (command or facts.command):
+            raise UsageError(_BY_HAND)
+        launch = to_run(command, recorded, consent, source)
+    application = None
+    if launch is not None and not recorded_time:
+        application = _application_timer(launch, facts, folder)
+    ready = prepare(folder, facts, launch=launch, consent=consent)
     same = {
         "skeleton": digest(ready),
-        "application": None if recorded_time else [facts.folder, *facts.command],
+        "application": None
+        if application is None or launch is None
+        else [launch.folder, *hidden(launch.command)],
         "mpi": ready.mpi,
         "host": platform.node(),
     }
@@ -184,7 +213,7 @@ def calibrate(
         )
     save_calibration(measured, folder)
     if (folder / SIGNATURE_FILE).is_file():
-        write_page(folder)
+        write_page(folder, ready=ready)
     return measured
 
 
@@ -203,19 +232,16 @@ def _check_started(started: int, ranks: int) -> None:
         )
 
 
-def _application_timer(facts: SkeletonFacts, place: Path) -> Callable[[], float]:
+def _application_timer(
+    launch: Launch, facts: SkeletonFacts, place: Path
+) -> Callable[[], float]:
     """Return a function that runs the application and returns its time [s].
 
     The recorder takes the time, on the clock of the recording: from Init to
     Finalize, without what launching costs. Its trace lies meanwhile in a place that
     all hosts see.
     """
-    if not facts.command:
-        raise UsageError(
-            "the launch of the application is not known, it was recorded by hand; "
-            "give it after --, or use --application-time recorded"
-        )
-    parse_command(facts.command)  # what is wrong with it shall show at once
+    parse_command(launch.command)  # what is wrong with it shall show at once
 
     def time_s(trace: Path) -> float:
         from skelgen.pipeline.recording import recorded_time_s
@@ -228,11 +254,8 @@ def _application_timer(facts: SkeletonFacts, place: Path) -> Callable[[], float]
         from skelgen.pipeline.recording import again
         from skelgen.prediction.skeleton_runs import longest_s
 
-        environment = dict(facts.environment)
         return again(
-            facts.command,
-            facts.folder,
-            environment,
+            launch,
             time_s,
             limit_s=longest_s(facts.application_s),
             place=place.absolute(),

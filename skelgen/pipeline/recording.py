@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,7 +13,9 @@ from skelgen.errors import ApplicationError, MachineError, SkelgenError
 from skelgen.launch import parse_command
 from skelgen.launch import record as launch_record
 from skelgen.launch.command import check_library
+from skelgen.launch.consent import existing_folder
 from skelgen.launch.mpi import find_mpi, identify_launcher, program
+from skelgen.launch.own_launches import Launch
 from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.launch.shim import mpi_of, shim
 from skelgen.progress import NO_PROGRESS, Progress
@@ -129,9 +131,7 @@ def info(folder: Path, *, progress: Progress = NO_PROGRESS) -> tuple[RunSummary,
 
 
 def again(
-    command: Sequence[str],
-    folder: str,
-    environment: Mapping[str, str],
+    launch: Launch,
     read: Callable[[Path], Result],
     *,
     limit_s: float | None = None,
@@ -141,11 +141,8 @@ def again(
 
     Parameters
     ----------
-    command : sequence of str
-    folder : str
-        Working directory, where it still exists.
-    environment : mapping
-        Variables of the recorded launch that change how MPI behaves.
+    launch : Launch
+        The user's own, or one that the user has agreed to.
     read : callable
         What is wanted of the trace, which is gone afterwards.
     limit_s : float, optional
@@ -153,17 +150,21 @@ def again(
     place : Path, optional
         Folder that all hosts see, for the trace meanwhile; enough is one of this
         machine where the application runs here.
+
+    Raises
+    ------
+    UsageError
+        When its working directory is gone: another may hold other programs.
     """
     from skelgen.prediction.skeleton_runs import failure_of
 
-    there = Path(folder)
-    cwd = there if folder and there.is_dir() else None
+    cwd = existing_folder(launch)
     with tempfile.TemporaryDirectory(prefix="skelgen-", dir=place) as name:
         done = launch_record.run_recorded(
-            parse_command(command),
+            parse_command(launch.command),
             Path(name),
             timeout_s=limit_s,
-            environment=environment,
+            environment=dict(launch.environment),
             cwd=cwd,
         )
         if done.timed_out or done.exit_code:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch import Host
+from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import new_folder
 from skelgen.launch.process import NOTE
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.kept_runs import keep_runs
+from skelgen.pipeline.launches import ready_skeleton
 from skelgen.pipeline.predicting import SEED, phase_program
 from skelgen.pipeline.signatures import read_signature
 from skelgen.pipeline.trusting import method_errors
@@ -75,6 +77,7 @@ def select(
     folders: Sequence[Path],
     options: SelectOptions,
     *,
+    consent: Consent = NO_CONSENT,
     progress: Progress = NO_PROGRESS,
 ) -> Choice:
     """Order node sets by the application's predicted time, the fastest first.
@@ -85,17 +88,19 @@ def select(
         Skeletons of one application; of a single one shorter versions are built. Or
         one phase signature.
     options : SelectOptions
+    consent : Consent
+        To what files say that is not the user's own.
     progress : Progress
     """
     import numpy as np
 
     from skelgen.prediction.choosing import Contest
-    from skelgen.prediction.skeleton_runs import prepare
     from skelgen.prediction.store import load
     from skelgen.prediction.trials import Trials
 
     programs: tuple[Program, ...]
-    if len(folders) == 1 and (one := phase_program(folders[0], options.through)):
+    through = options.through
+    if len(folders) == 1 and (one := phase_program(folders[0], through, consent)):
         folder, programs = one.binary.parent, (one,)
         sets = _sets(one.facts, options)
     else:
@@ -106,8 +111,10 @@ def select(
             shorter = _shorter(folder, facts, len(sets), progress)
             known = [*((load(one), one) for one in shorter), *known]
         _check_same(known)
-        runner_of = partial(options.through.runner, folder=folder.absolute())
-        programs = tuple(prepare(one, its, runner_of) for its, one in known)
+        runner_of = partial(through.runner, folder=folder.absolute())
+        programs = tuple(
+            ready_skeleton(one, its, runner_of, consent=consent) for its, one in known
+        )
     trials = Trials(
         parallel=options.parallel,
         limit_s=options.limit_s,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import alone, new_file
+from skelgen.launch.secrets import hidden
 from skelgen.pipeline.signatures import is_run
 from skelgen.pipeline.trusting import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
@@ -183,7 +184,7 @@ def _with_ranges(
     """Put ranges and command into a study in place of those that it has."""
     kept = {one.name: one for one in (*study.ranges, *ranges)}
     changed = replace(
-        study, ranges=tuple(kept.values()), command=command or study.command
+        study, ranges=tuple(kept.values()), command=hidden(command) or study.command
     )
     for name in kept:
         if changed.command and not any(f"{{{name}}}" in w for w in changed.command):

@@ -13,11 +13,17 @@ from pathlib import Path
 from skelgen.documents import Field, json_field
 from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_command
+from skelgen.launch.consent import NO_CONSENT, Consent, check_owner
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import for_ranks, launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of, program
+from skelgen.launch.own_launches import Launch
 from skelgen.launch.process import NO_RESULT, NOTE, run
-from skelgen.launch.record import missing_settings, setting_differences
+from skelgen.launch.record import (
+    missing_settings,
+    setting_differences,
+    unset_settings,
+)
 from skelgen.launch.runner import LocalRunner, Runner, Running
 from skelgen.prediction.types import SkeletonFacts
 from skelgen.trust import Doubt
@@ -51,6 +57,9 @@ class SkeletonProgram:
         What starts it, with the options of the application's launch that are kept.
     mpi : str
         Name and version of the MPI that runs it.
+    environment : tuple of (str, str)
+        Variables of the recorded launch that it gets; none of a launch that is not
+        the user's own.
     """
 
     binary: Path
@@ -58,9 +67,10 @@ class SkeletonProgram:
     reference: tuple[str, ...]
     runner: Runner
     mpi: str
+    environment: tuple[tuple[str, str], ...] = ()
 
     def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> Running:
-        """Start the skeleton on hosts, with the environment of the recorded run.
+        """Start the skeleton on hosts, with the environment of the user's own run.
 
         What the user sets now stays as it is; the verdict tells the difference.
 
@@ -81,7 +91,7 @@ class SkeletonProgram:
 
     @property
     def _settings(self) -> dict[str, str]:
-        return missing_settings(dict(self.facts.environment))
+        return missing_settings(dict(self.environment))
 
     @property
     def _limit_s(self) -> float:
@@ -89,10 +99,12 @@ class SkeletonProgram:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Return what is set otherwise now than in the recorded run."""
+        """Return what is set otherwise than in the recorded run."""
+        recorded = dict(self.facts.environment)
+        unset = unset_settings(recorded, dict(self.environment))
         if not self.facts.folder:
-            return ()  # recorded by hand: nobody knows how it was
-        return setting_differences(dict(self.facts.environment))
+            return unset  # recorded by hand: nobody knows how it was
+        return (*unset, *setting_differences(recorded))
 
     def reference_s(self) -> float:
         """Run the skeleton once as the application was launched; return its time [s].
@@ -188,6 +200,9 @@ def prepare(
     folder: Path,
     facts: SkeletonFacts,
     runner_of: Callable[[Launcher], Runner] = LocalRunner,
+    *,
+    launch: Launch | None = None,
+    consent: Consent = NO_CONSENT,
 ) -> SkeletonProgram:
     """Find launcher and program of a skeleton; compile it where it is not.
 
@@ -195,14 +210,21 @@ def prepare(
     ----------
     folder : Path
     facts : SkeletonFacts
+        What they say of a launch is not executed.
     runner_of : callable, optional
         Makes of the launcher of its MPI what starts it; when not given, that launcher
         does, here.
+    launch : Launch, optional
+        A launch of the user's own: its launcher, with options and settings, is used.
+    consent : Consent
+        Whether programs of other users may be run.
 
     Raises
     ------
     InputError
         When the folder lacks the program's source.
+    UsageError
+        When the skeleton belongs to another user.
     MachineError
         Without an MPI, or when the program is of another MPI than the launcher.
     """
@@ -212,14 +234,16 @@ def prepare(
             f"{folder} holds neither {BINARY} nor {SOURCE}; build it again with "
             "skelgen build"
         )
-    recorded = _recorded_launch(facts)
+    check_owner(consent, folder, binary, source, folder / "Makefile")
+    recorded = None if launch is None else _usable(launch.command, facts)
     library = mpi_library(binary) if binary.exists() else None
     mpi = _mpi(facts, recorded, MpiKind.UNKNOWN if library is None else library.kind)
     if _must_compile(binary, source, mpi):
         compile_skeleton(folder, mpi)
     elif library is not None and MpiKind.UNKNOWN not in (library.kind, mpi.kind):
         _check(binary, library.kind, mpi)
-    settings = missing_settings(dict(facts.environment))
+    environment = () if launch is None else launch.environment
+    settings = missing_settings(dict(environment))
     launcher = None if recorded is None else recorded.launcher
     local = LocalRunner(launcher or launcher_of(mpi))
     # The words of a launch of several programs start the ranks of the first only.
@@ -230,7 +254,9 @@ def prepare(
             [str(binary)], ranks=facts.ranks, hosts=(), environment=settings
         )
     runner = runner_of(local.launcher)
-    return SkeletonProgram(binary, facts, tuple(reference), runner, mpi.title)
+    return SkeletonProgram(
+        binary, facts, tuple(reference), runner, mpi.title, environment
+    )
 
 
 def _must_compile(binary: Path, source: Path, mpi: Mpi) -> bool:
@@ -248,15 +274,15 @@ def _must_compile(binary: Path, source: Path, mpi: Mpi) -> bool:
     return older and mpi.compiler is not None
 
 
-def _recorded_launch(facts: SkeletonFacts) -> LaunchCommand | None:
+def _usable(command: Sequence[str], facts: SkeletonFacts) -> LaunchCommand | None:
     """Return the application's launch, None when it cannot be used here.
 
     The options of another MPI's launcher mean nothing to the one that is here.
     """
-    if not facts.command:
+    if not command:
         return None
     try:
-        launch = parse_command(facts.command, program_needed=False)
+        launch = parse_command(command, program_needed=False)
     except MachineError as error:
         logger.info("the recorded launch cannot be used here: %s", error)
         return None

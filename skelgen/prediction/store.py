@@ -17,6 +17,8 @@ from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError, NoFileError
 from skelgen.launch.folders import replace_file
+from skelgen.launch.secrets import hidden
+from skelgen.launch.variables import settings_of
 from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.skeleton.compute import Calibration as Speed
 from skelgen.skeleton.compute import read_calibration
@@ -62,7 +64,13 @@ def save_calibration(measured: Calibration, folder: Path) -> None:
     UsageError
         When the folder cannot be written.
     """
-    content = {**_document(folder).value, "calibration": asdict(measured)}
+    document = _document(folder)
+    words = document.mapping(("command",), None)["command"].texts()
+    content = {
+        **document.value,
+        "command": hidden(words),
+        "calibration": asdict(measured),
+    }
     replace_file(folder / FACTS_FILE, sealed_json(content))
 
 
@@ -141,7 +149,7 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         ranks_per_host=tuple(
             one.integer(0, MOST_RANKS) for one in recorded["ranks_per_host"].items()
         ),
-        command=fields["command"].texts(),
+        command=hidden(fields["command"].texts()),
         folder=folder,
         environment=environment,
         calibration=None if known.is_null() else _calibration(known),
@@ -157,7 +165,8 @@ def _launch(field: Field | None) -> tuple[str, tuple[tuple[str, str], ...]]:
     if field is None:
         return "", ()
     parts = field.mapping(("folder", "environment"), optional=None)
-    return parts["folder"].text(), parts["environment"].pairs()
+    settings = parts["environment"]
+    return parts["folder"].text(), settings_of(settings, settings.pairs())
 
 
 def _calibration(field: Field) -> Calibration:

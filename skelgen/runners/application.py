@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skelgen.errors import InputError, MachineError, UsageError
+from skelgen.errors import InputError, UsageError
 from skelgen.launch import Host, LaunchCommand, Launcher, parse_command
-from skelgen.launch.command import check_library
+from skelgen.launch.command import check_library, program_words
+from skelgen.launch.consent import (
+    NO_CONSENT,
+    Consent,
+    existing_folder,
+    launch_to_lend,
+    launch_to_run,
+)
 from skelgen.launch.files import changed_files, file_hashes
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.launch.record import missing_settings, setting_differences
+from skelgen.launch.own_launches import Launch, Pairs
+from skelgen.launch.record import (
+    missing_settings,
+    setting_differences,
+    unset_settings,
+)
 from skelgen.launch.runner import Runner
+from skelgen.launch.secrets import hidden
 from skelgen.launch.shim import mpi_of
 from skelgen.phases.stored import PhaseSignature
 from skelgen.runners.interface import Application
@@ -28,6 +41,7 @@ def application_of(
     hosts: Sequence[Host] = (),
     runner_of: Callable[[Launcher], Runner] | None = None,
     workspace: Path | None = None,
+    consent: Consent = NO_CONSENT,
 ) -> tuple[Application, tuple[Doubt, ...]]:
     """Return the application as it is to be launched, and what is doubtful about that.
 
@@ -35,39 +49,32 @@ def application_of(
     ----------
     signature : PhaseSignature
     command : sequence of str
-        Its launch; that of the recording, in the folder of the recording, when empty.
+        Its launch; that of the recording, in the folder of the recording, when empty:
+        the user's own, or one that the user agrees to.
     hosts : sequence of Host
         With the ranks of each; where the command says when empty.
     runner_of : callable, optional
         Makes of the launcher what starts it on hosts.
     workspace : Path, optional
         Folder that all hosts see.
+    consent : Consent
+        To a launch that is not the user's own.
 
     Raises
     ------
     UsageError
-        When no launch is known, or it starts another number of ranks.
+        When no launch is known or allowed, or it starts another number of ranks.
     InputError
         When the recorded program or its input is missing or has changed.
     MachineError
         When launcher or program of `command` is not here.
     """
-    folder = Path.cwd() if command else Path(signature.folder)
-    recorded = signature.provenance.command
-    if not (command or recorded):
-        raise UsageError(
-            "the launch of the application is not known, it was recorded by hand; give "
-            "it after --, as in -- mpirun -n 2 ./app"
-        )
-    if not command and (changes := changed_files(signature.files)):
-        raise InputError(
-            f"{changes[0]}; put back what was recorded, record it again, or name the "
-            "program to measure after --"
-        )
-    with contextlib.chdir(folder if folder.is_dir() else Path.cwd()):
-        launch = _absolute(parse_command(command or recorded))
+    chosen, environment = _chosen(signature, command, consent)
+    folder = existing_folder(chosen)
+    with contextlib.chdir(folder or Path.cwd()):
+        launch = _absolute(parse_command(chosen.command))
         check_library(launch)
-        doubts = _doubts(signature, launch, given=bool(command))
+        doubts = _doubts(signature, launch, dict(environment), given=bool(command))
         launcher = launch.launcher or launcher_of(mpi_of(launch))
     if ":" in launch.program:
         raise UsageError(
@@ -82,8 +89,8 @@ def application_of(
     application = Application(
         launch=launch,
         ranks=signature.ranks,
-        folder=folder if folder.is_dir() else None,
-        environment=tuple(missing_settings(dict(signature.environment)).items()),
+        folder=folder,
+        environment=tuple(missing_settings(dict(environment)).items()),
         hosts=tuple(hosts),
         runner=runner_of(launcher) if runner_of is not None else None,
         workspace=workspace,
@@ -92,6 +99,32 @@ def application_of(
     if not application.elsewhere:
         _check_input(signature, application)
     return application, doubts
+
+
+def _chosen(
+    signature: PhaseSignature, command: Sequence[str], consent: Consent
+) -> tuple[Launch, Pairs]:
+    """Return the launch to execute, and the settings of the recording that it gets."""
+    about, source = signature.provenance, "the phase signature"
+    recorded = Launch(
+        about.command, signature.folder, signature.environment, signature.files
+    )
+    if command:
+        lent = launch_to_lend(recorded, consent, source)
+        typed = Launch(tuple(command), str(Path.cwd()))
+        return typed, () if lent is None else lent.environment
+    if not recorded.command:
+        raise UsageError(
+            "the launch of the application is not known, it was recorded by hand; give "
+            "it after --, as in -- mpirun -n 2 ./app"
+        )
+    chosen = launch_to_run(recorded, consent, source)
+    if changes := changed_files(chosen.files):
+        raise InputError(
+            f"{changes[0]}; put back what was recorded, record it again, or name the "
+            "program to measure after --"
+        )
+    return chosen, chosen.environment
 
 
 def _check_input(signature: PhaseSignature, application: Application) -> None:
@@ -134,20 +167,23 @@ def _recorded_program(signature: PhaseSignature, launch: LaunchCommand) -> list[
     if not command:
         return []
     try:
-        return [*parse_command(command, program_needed=False).program]
-    except MachineError:
-        # Its launcher is not here, so which words are its options is not known.
+        return program_words(command, kind_of(signature.provenance.mpi))
+    except UsageError:
         names = [Path(word).name for word in command]
         name = Path(launch.program[0]).name
         return [*command[names.index(name) if name in names else 0 :]]
 
 
 def _doubts(
-    signature: PhaseSignature, launch: LaunchCommand, *, given: bool
+    signature: PhaseSignature,
+    launch: LaunchCommand,
+    environment: Mapping[str, str],
+    *,
+    given: bool,
 ) -> tuple[Doubt, ...]:
     doubts = []
     recorded_program = _recorded_program(signature, launch)
-    if given and _values(launch.program) != _values(recorded_program):
+    if given and _values(hidden(launch.program)) != _values(recorded_program):
         doubts.append(
             Doubt(
                 "other-arguments",
@@ -165,6 +201,7 @@ def _doubts(
     if MpiKind.UNKNOWN not in (mpi.kind, recorded) and mpi.kind is not recorded:
         text = f"recorded with {signature.provenance.mpi}, run with {mpi.title}"
         doubts.append(Doubt("other-mpi", text, "record it with the MPI that runs it"))
+    doubts += unset_settings(dict(signature.environment), environment)
     if signature.folder:
         doubts += setting_differences(dict(signature.environment))
     return tuple(doubts)

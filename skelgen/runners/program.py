@@ -9,6 +9,7 @@ from pathlib import Path
 
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished, Host, Launcher
+from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.runner import Runner
 from skelgen.launch.shim import mpi_of
@@ -121,6 +122,7 @@ def program_of(
     *,
     runner_of: Callable[[Launcher], Runner],
     workspace: Path,
+    consent: Consent = NO_CONSENT,
 ) -> PhaseProgram:
     """Make of a phase signature what a prediction runs.
 
@@ -133,10 +135,12 @@ def program_of(
         Makes of the application's launcher what starts it.
     workspace : Path
         Folder that all hosts see.
+    consent : Consent
+        To a launch that is not the user's own.
     """
     plan = in_one_run(signature, Extent())
     application, doubts = application_of(
-        signature, (), runner_of=runner_of, workspace=workspace
+        signature, (), runner_of=runner_of, workspace=workspace, consent=consent
     )
     assert application.runner is not None
     doubts += uncovered(signature, {one.phase for one in plan.wanted})

@@ -12,6 +12,7 @@ from skelgen.documents.document import read_document
 from skelgen.documents.field import Field
 from skelgen.documents.numbers import MOST_RANKS, NumberError, reals
 from skelgen.errors import InputError
+from skelgen.launch.secrets import hidden
 from skelgen.signature.check import (
     check_ages,
     check_members,
@@ -111,7 +112,7 @@ def read_provenance(field: Field) -> Provenance:
     fields = field.mapping((*texts, "command", "parameters", "ranks_per_host"))
     parameters = fields["parameters"].mapping(optional=None)
     return Provenance(
-        command=tuple(word.text() for word in fields["command"].items()),
+        command=hidden([word.text() for word in fields["command"].items()]),
         parameters=tuple((name, value.text()) for name, value in parameters.items()),
         ranks_per_host=tuple(
             fields["ranks_per_host"].integers(0, MOST_RANKS, MOST_RANKS)

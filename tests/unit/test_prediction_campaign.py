@@ -10,15 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skelgen.errors import ApplicationError, InputError, MachineError
-from skelgen.launch import Finished, Host
+from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
+from skelgen.launch import Finished, Host, consent
 from skelgen.launch.launchers import Hydra
+from skelgen.launch.own_launches import Launch
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.runner import LocalRunner
 from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate
 from skelgen.prediction.campaign import campaign
-from skelgen.prediction.skeleton_runs import failure_of, prepare, section_s
+from skelgen.prediction.skeleton_runs import SkeletonProgram, failure_of, section_s
 from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from tests import fake_mpi
 from tests.method_errors import ERRORS
@@ -40,6 +41,12 @@ def folder(monkeypatch, tmp_path: Path) -> Path:
     fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "bin")
     fake_mpi.script(tmp_path / "skel/skeleton", PRINTS)
     return tmp_path / "skel"
+
+
+def prepare(folder: Path, facts=FACTS) -> SkeletonProgram:
+    """Prepare a skeleton whose application this user has launched."""
+    own = Launch(facts.command, facts.folder, facts.environment)
+    return skeleton_runs.prepare(folder, facts, launch=own)
 
 
 def measure(folder: Path, *node_sets: tuple[Host, ...], facts=FACTS, budget_s=0.0):
@@ -197,6 +204,40 @@ def test_a_skeleton_that_cannot_be_compiled_is_named(folder: Path):
     (folder / "skeleton.c").touch()
     with pytest.raises(MachineError, match="not compiled and there is no mpicc"):
         prepare(folder, FACTS)
+
+
+def test_of_a_launch_that_is_not_the_users_nothing_is_executed(
+    folder: Path, tmp_path: Path
+):
+    evil = fake_mpi.hydra(tmp_path / "evil", body=f"touch {tmp_path}/ran")
+    fake_mpi.script(tmp_path / "evil/mpirun", f"touch {tmp_path}/ran")
+    settings = (("UCX_TLS", "self"),)
+    words = (str(evil), "-bind-to", "core", "-n", "2", "app")
+    facts = replace(FACTS, command=words, environment=settings)
+    ready = skeleton_runs.prepare(folder, facts)
+    mpirun, binary = str(tmp_path / "bin/mpirun"), str(folder / "skeleton")
+    assert ready.reference == (mpirun, "-n", "2", binary)
+    assert ready.reference_s() == 2.0
+    assert not (tmp_path / "ran").exists()
+    assert ready.doubts == ("UCX_TLS was 'self' in the recording and is not set",)
+
+
+@pytest.mark.parametrize("name", ["", "skeleton", "skeleton.c", "Makefile"])
+def test_the_skeleton_of_another_user_is_not_run_unless_allowed(
+    folder: Path, name: str, monkeypatch
+):
+    (folder / "skeleton.c").touch()
+    (folder / "Makefile").touch()
+    os.utime(folder / "skeleton.c", (1, 1))
+    others = (folder / name).absolute()
+    owner = consent.owner_of
+    monkeypatch.setattr(
+        consent, "owner_of", lambda path: 4242 if path == others else owner(path)
+    )
+    with pytest.raises(UsageError, match=r"belongs to user 4242.*--allow-command"):
+        skeleton_runs.prepare(folder, FACTS)
+    allowed = skeleton_runs.prepare(folder, FACTS, consent=consent.Consent(True))
+    assert allowed.reference_s() == 2.0
 
 
 def test_an_empty_folder_has_no_skeleton(folder: Path):

@@ -1,0 +1,181 @@
+"""The launches that this user has made with skelgen, as they were typed.
+
+Files say how a run was launched; they may be anybody's. What is executed is what
+stands in this list, which skelgen keeps for each user and trusts for its owner alone:
+a launch in a file is one's own when it is in the list, and then the list's words are
+executed, never the file's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from skelgen import _paths
+from skelgen.errors import MachineError
+from skelgen.launch.secrets import hidden, hidden_values
+
+logger = logging.getLogger(__name__)
+
+LIST = "launches.jsonl"
+#: Size of the list before its older half is forgotten, and of one launch [bytes].
+_MOST_BYTES, _MOST_OF_ONE = 4 << 20, 256 << 10
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How an application is launched.
+
+    Attributes
+    ----------
+    command : tuple of str
+    folder : str
+        Working directory; empty where nobody said it.
+    environment : tuple of (str, str)
+        Variables that change how MPI behaves.
+    files : tuple of (str, str)
+        Path and SHA-256 of the program and of the files that its arguments name.
+    """
+
+    command: tuple[str, ...]
+    folder: str
+    environment: Pairs = ()
+    files: Pairs = ()
+
+    @property
+    def as_written(self) -> tuple[tuple[str, ...], str, Pairs]:
+        """Return what files say of it: without secrets, and with Unicode only."""
+        pairs = sorted(hidden_values(self.environment))
+        return (
+            tuple(map(_unicode, hidden(self.command))),
+            _unicode(self.folder),
+            tuple((_unicode(name), _unicode(value)) for name, value in pairs),
+        )
+
+
+def _unicode(text: str) -> str:
+    """Return a text with one mark for each byte that is not UTF-8."""
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+def own(launch: Launch) -> Launch | None:
+    """Return the user's own launch that a file describes, None when there is none.
+
+    Parameters
+    ----------
+    launch : Launch
+        As a file says it. Without a folder the newest launch of its command is meant.
+    """
+    wanted = launch.as_written
+    for known in reversed(_all()):
+        found = known.as_written
+        if found == wanted or (not launch.folder and found[0] == wanted[0]):
+            return known
+    return None
+
+
+def remember(launch: Launch) -> None:
+    """Add a launch to the list; what cannot be kept is only told."""
+    line = json.dumps(asdict(launch)).encode() + b"\n"
+    if len(line) > _MOST_OF_ONE:
+        logger.warning("this launch is not remembered: its command is too long")
+        return
+    try:
+        _paths.state().mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _opened(os.O_RDWR | os.O_CREAT | os.O_APPEND) as file:
+            _lock(file, fcntl.LOCK_EX)
+            before = _read(file)
+            lines = before.splitlines(keepends=True)
+            if lines and lines[-1] == line:
+                return
+            if len(before) + len(line) > _MOST_BYTES:
+                lines = lines[len(lines) // 2 :]
+                os.ftruncate(file, 0)
+                os.write(file, b"".join(lines))
+            os.write(file, line)
+    except (OSError, MachineError) as error:
+        logger.warning("this launch is not remembered: %s", error)
+
+
+def _all() -> list[Launch]:
+    """Return the launches, the oldest first; a list of somebody else is not read."""
+    try:
+        with _opened(os.O_RDONLY) as file:
+            _lock(file, fcntl.LOCK_SH)
+            text = _read(file)
+    except FileNotFoundError:
+        return []
+    except (OSError, MachineError) as error:
+        logger.warning("your list of launches is not used: %s", error)
+        return []
+    return [one for line in text.splitlines() if (one := _launch(line)) is not None]
+
+
+@contextlib.contextmanager
+def _opened(flags: int) -> Iterator[int]:
+    """Open the list in its folder, both of which only this user may write.
+
+    Raises
+    ------
+    MachineError
+        When somebody else may.
+    """
+    with contextlib.ExitStack() as stack:
+        home = _paths.state()
+        folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        stack.callback(os.close, folder)
+        _check(folder, home)
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        file = os.open(LIST, flags, 0o600, dir_fd=folder)
+        stack.callback(os.close, file)
+        _check(file, home / LIST)
+        yield file
+
+
+def _check(opened: int, path: Path) -> None:
+    about = os.fstat(opened)
+    if about.st_uid != os.geteuid():
+        raise MachineError(
+            f"{path} belongs to user {about.st_uid}, expected {os.geteuid()}; set "
+            "SKELGEN_STATE to a folder of your own"
+        )
+    if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise MachineError(f"others may write {path}; run: chmod go-w {path}")
+    if not stat.S_ISDIR(about.st_mode) and not stat.S_ISREG(about.st_mode):
+        raise MachineError(f"{path} is no file; remove it")
+
+
+def _lock(file: int, how: int) -> None:
+    with contextlib.suppress(OSError):  # not every file system has locks
+        fcntl.flock(file, how)
+
+
+def _read(file: int) -> bytes:
+    """Return the newest part of the list, whole lines."""
+    size = os.fstat(file).st_size
+    text = os.pread(file, 2 * _MOST_BYTES, max(0, size - 2 * _MOST_BYTES))
+    return text[: text.rfind(b"\n") + 1]
+
+
+def _launch(line: bytes) -> Launch | None:
+    """Read a line; None when it was not written by this or an earlier skelgen."""
+    try:
+        content: dict[str, Any] = json.loads(line)
+        command, folder = content["command"], content["folder"]
+        pairs = [
+            tuple((str(name), str(value)) for name, value in content[field])
+            for field in ("environment", "files")
+        ]
+        return Launch(tuple(map(str, command)), str(folder), *pairs)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None

@@ -1,0 +1,75 @@
+"""Which launch of an application, and which launcher of a skeleton, is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.launch import Launcher
+from skelgen.launch.consent import (
+    NO_CONSENT,
+    Consent,
+    launch_to_lend,
+    launch_to_run,
+)
+from skelgen.launch.own_launches import Launch, remember
+from skelgen.launch.record import mpi_environment
+from skelgen.launch.runner import LocalRunner, Runner
+from skelgen.prediction.types import SkeletonFacts
+
+if TYPE_CHECKING:
+    from skelgen.prediction.skeleton_runs import SkeletonProgram
+
+
+def said_by(facts: SkeletonFacts) -> Launch:
+    """Return the launch of the application as a skeleton's file says it."""
+    return Launch(facts.command, facts.folder, facts.environment)
+
+
+def to_run(
+    command: Sequence[str], recorded: Launch, consent: Consent, source: Path
+) -> Launch:
+    """Return the launch of an application that is to be executed.
+
+    Parameters
+    ----------
+    command : sequence of str
+        As the user typed it now; empty for that of the recording.
+    recorded : Launch
+        As a file says it: of a typed launch it lends the settings.
+    consent : Consent
+    source : Path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        When nothing is typed, and what was recorded is neither the user's own nor
+        allowed.
+    """
+    if not command:
+        return launch_to_run(recorded, consent, str(source))
+    typed = Launch(tuple(command), str(Path.cwd()), mpi_environment())
+    remember(typed)
+    lent = launch_to_lend(recorded, consent, str(source))
+    return replace(typed, environment=() if lent is None else lent.environment)
+
+
+def ready_skeleton(
+    folder: Path,
+    facts: SkeletonFacts,
+    runner_of: Callable[[Launcher], Runner] = LocalRunner,
+    *,
+    consent: Consent = NO_CONSENT,
+) -> SkeletonProgram:
+    """Prepare a skeleton with the launcher of the recording where that is the user's.
+
+    See `skelgen.prediction.skeleton_runs.prepare`.
+    """
+    from skelgen.prediction.skeleton_runs import prepare
+    from skelgen.prediction.store import FACTS_FILE
+
+    launch = launch_to_lend(said_by(facts), consent, str(folder / FACTS_FILE))
+    return prepare(folder, facts, runner_of, launch=launch, consent=consent)

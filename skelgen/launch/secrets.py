@@ -25,10 +25,11 @@ _ABOUT = frozenset(
     "file path dir folder name type length len count size url".split()
 )  # fmt: skip
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_NAME = r"[A-Za-z0-9_.\-]+"
 #: A name and what follows it within one word: NAME=x, NAME: x, "NAME": x, --NAME x.
-_INSIDE = re.compile(rf"""({_NAME})["']?\s*[=:]|(?<!\S)--?({_NAME})\s+(?=\S)""")
-_USER_OF_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*://)[^\s]*@")
+#: Names begin where one can begin only, so that long words take no longer.
+_INSIDE = re.compile(
+    r"""(?<![A-Za-z0-9_.\-])([A-Za-z0-9_.\-]++)(?:["']?\s*+[=:]|(?<=[^\s])\s++(?=\S))"""
+)
 #: Options of launchers that take a variable's name and its value as two words.
 _PAIRS = frozenset({"-genv", "--genv", "-env", "--env"})
 
@@ -62,11 +63,21 @@ def hidden_text(text: str) -> str:
     >>> hidden_text("--token=abc"), hidden_text("https://me:pw@host/x")
     ('--token=***', 'https://***@host/x')
     """
-    text = _USER_OF_URL.sub(rf"\1{HIDDEN}@", text)
+    text = re.sub(r"\S+", _without_user, text)
     for found in _INSIDE.finditer(text):
-        if is_secret(found[1] or found[2]) and found.end() < len(text):
+        name, told = found[1], found[0][-1] in "=:"
+        begin = found.start()
+        option = name[0] == "-" and (not begin or text[begin - 1].isspace())
+        if (told or option) and is_secret(name) and found.end() < len(text):
             return text[: found.end()] + HIDDEN
     return text
+
+
+def _without_user(found: re.Match[str]) -> str:
+    """Hide the user and the password of a URL."""
+    word = found[0]
+    begin, end = word.find("://"), word.rfind("@")
+    return word[: begin + 3] + HIDDEN + word[end:] if 0 <= begin < end else word
 
 
 def hidden(words: Sequence[str]) -> tuple[str, ...]:

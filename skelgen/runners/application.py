@@ -119,7 +119,7 @@ def _chosen(
             "it after --, as in -- mpirun -n 2 ./app"
         )
     chosen = launch_to_run(recorded, consent, source)
-    if changes := changed_files(chosen.files):
+    if changes := changed_files(list(dict.fromkeys((*chosen.files, *recorded.files)))):
         raise InputError(
             f"{changes[0]}; put back what was recorded, record it again, or name the "
             "program to measure after --"

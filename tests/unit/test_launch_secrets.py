@@ -106,6 +106,15 @@ def test_what_is_hidden_still_says_program_and_arguments():
     ]
 
 
+@pytest.mark.parametrize(
+    "part", ["x", "a://", "@ a://", "A=", "-a ", "a ", "'", "tokena"]
+)
+def test_long_words_take_no_longer_for_each_letter(part):
+    """Two million letters: with a square in it this would not end."""
+    word = part * (2_000_000 // len(part))
+    assert hidden([word]) == (word,)
+
+
 def test_an_option_that_follows_a_name_is_no_secret():
     assert hidden(["--ask-password", "--verbose"]) == ("--ask-password", "--verbose")
     assert not is_secret("")

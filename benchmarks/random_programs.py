@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import sys
 import time
@@ -132,7 +133,8 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
         own = [row for row in rows if row["mpi"] == name]
         lines.append(f"{name:16}" + "".join(f"{n:>12}" for n in _numbers(own)))
     lines.append(f"{len(kinds())} kinds of step are known")
-    reasons = Counter(text for row in rows for text in row["refused"].values())
+    texts = [text for row in rows for text in row["refused"].values()]
+    reasons = Counter(re.sub(r"\d+", "N", text) for text in texts)
     lines += [f"refused {n} x: {text}" for text, n in reasons.most_common()]
     for row in rows:
         if row["failure"]:

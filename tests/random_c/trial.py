@@ -2,7 +2,7 @@
 
 A program prints a checksum of all that it received. The recorder changes nothing when
 the checksum of the recorded run is that of the plain one; each skeleton has to compile
-without a warning and to end.
+without a warning and to end, and one of them is recorded: it makes the planned calls.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ from tests.c_warnings import WARNINGS
 from tests.mpis import TestMpi
 from tests.plans import CALIBRATION
 from tests.random_c.draw import Drawn, draw
+from tests.random_c.kept import differences
 from tests.random_c.parts import Kind, possible
 from tests.random_c.text import text_of
 
 #: K of the skeletons of each program.
 FACTORS = (1.2, 2.0, 5.0)
+#: The one whose calls are counted, by recording it, and compared with the plan.
+COMPARED = 2.0
 #: Longest time of a run [s]: what takes seconds otherwise and stands behind others.
 LIMIT_S = 90.0
 #: Failures of a program or its MPI, not of skelgen: it was not even recorded then, or
@@ -201,11 +204,7 @@ class _Trial:
         (self.folder / "program.c").write_text(text_of(self.program))
         self._compile("program", "-std=c11", *_PROGRAM_FLAGS)
         plain = self._checksum("program", {})
-        recording = {
-            "LD_PRELOAD": str(self.bench.recorder),
-            "SKELGEN_DIR": str(self.folder / "run"),
-        }
-        recorded = self._checksum("recorded", recording)
+        recorded = self._checksum("recorded", self._recording("program"))
         if recorded != plain:
             again = {self._checksum("program", {}) for _ in range(3)}
             stage = "checksum" if again == {plain} else "unsteady"
@@ -218,7 +217,7 @@ class _Trial:
     def _signature(self) -> Signature:
         try:
             signature, _ = read_signature(
-                self.folder / "run",
+                self.folder / "program.run",
                 similarity_threshold=None,
                 scale=None,
                 target_s=None,
@@ -242,13 +241,21 @@ class _Trial:
         (self.folder / f"{name}.c").write_text(text)
         self.outcome.skeletons += 1
         self._compile(name, *COMPILER_FLAGS, "-O0", stage="skeleton warns")
-        done = self._run(name, {}, "--check")
+        compared = factor == COMPARED
+        recording = self._recording(name) if compared else {}
+        done = self._run(name, recording, "--check")
         report = [line for line in done.output.splitlines() if line.startswith("{")]
         if done.timed_out or done.exit_code or not report:
             raise TrialError("skeleton", f"K = {factor:g}: {_said(done)}")
         if json.loads(report[-1])["ranks"] != self.program.ranks:
             raise TrialError("skeleton", f"K = {factor:g}: {report[-1]}")
         self.outcome.ended += 1
+        if compared and (others := differences(made, self.folder / f"{name}.run")):
+            raise TrialError("kept", f"K = {factor:g}: planned and made: {others}")
+
+    def _recording(self, name: str) -> dict[str, str]:
+        folder = str(self.folder / f"{name}.run")
+        return {"LD_PRELOAD": str(self.bench.recorder), "SKELGEN_DIR": folder}
 
     def _may_refuse(self, error: SkelgenError) -> bool:
         """Say whether there need be no skeleton: the program is too short for K.

@@ -18,6 +18,7 @@ _OTHERS += ("Dist_graph_", "Request_free")
 #: Functions that skeletons write as others, by their beginnings: partitioned messages
 #: are sent whole, and neighbourhoods have one count or several.
 _WRITTEN = {
+    "Rsend_init": "Send_init",
     "Rsend": "Send",
     "Irsend": "Isend",
     "Psend_init": "Send_init",
@@ -27,7 +28,7 @@ _WRITTEN = {
 }
 
 
-def _comparable(counts: Counter[str]) -> Counter[str]:
+def comparable(counts: Counter[str]) -> Counter[str]:
     """Name calls as skeletons write them; leave out what cannot be compared."""
     found: Counter[str] = Counter()
     for function, count in counts.items():
@@ -65,7 +66,7 @@ def differences(made: Plan, folder: Path) -> dict[str, tuple[int, int]]:
     dict of str to (int, int)
         Calls in the plan and in the recorded run of the skeleton, by function.
     """
-    wanted, found = _comparable(planned(made)), _comparable(recorded(folder))
+    wanted, found = comparable(planned(made)), comparable(recorded(folder))
     return {
         name: (wanted[name], found[name])
         for name in sorted({*wanted, *found})

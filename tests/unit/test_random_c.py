@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from benchmarks.random_programs import read, table
 from tests.random_c.draw import IN_TURN, draw
+from tests.random_c.kept import comparable
 from tests.random_c.parts import kinds, parts, possible
 from tests.random_c.text import text_of
 
@@ -91,7 +93,30 @@ def test_kinds_that_an_mpi_lacks_are_named_with_the_reason() -> None:
     assert lacking == {
         "partitioned": "no MPI_Psend_init",
         "partitioned_polled": "no MPI_Psend_init",
+        "thread_parts": "no MPI_Psend_init",
         "counter": "broken",
+    }
+
+
+def test_calls_are_compared_under_the_names_that_skeletons_write() -> None:
+    planned = {
+        "MPI_Rsend": 2,
+        "MPI_Rsend_init": 1,
+        "MPI_Irsend": 3,
+        "MPI_Psend_init": 4,
+    }
+    others = {"MPI_Ineighbor_alltoall": 5, "MPI_Ineighbor_alltoallv": 6}
+    left_out = {
+        "MPI_Waitall": 9,
+        "MPI_Win_fence": 9,
+        "MPI_Reduce": 9,
+        "MPI_Startall": 9,
+    }
+    reductions = {"MPI_Reduce_scatter": 7}
+    found = comparable(Counter({**planned, **others, **left_out, **reductions}))
+    assert found == {
+        **{"Send": 2, "Send_init": 5, "Isend": 3},
+        **{"Ineighbor_": 11, "Reduce_scatter": 7},
     }
 
 

@@ -610,3 +610,91 @@ static void persistent_reduce_end(struct step *s)
 {
 	freed(s, 3);
 }
+
+static void persistent_parts_begin(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int counts[8], places[8], n = parts(s, counts, places), own = counts[g->rank];
+
+	/* The arrays stay as they are for as long as the requests live. */
+	s->memory = calloc(16, sizeof(int));
+	memcpy(s->memory, counts, sizeof(counts));
+	memcpy(s->memory + 8, places, sizeof(places));
+	MPI_Gatherv_init(out_of(s), own, MPI_INT, in_of(s), s->memory, s->memory + 8, MPI_INT,
+			 root_of(s), g->comm, MPI_INFO_NULL, &s->request[0]);
+	MPI_Scatterv_init(out_of(s), s->memory, s->memory + 8, MPI_INT, in_of(s) + n, own, MPI_INT,
+			  root_of(s), g->comm, MPI_INFO_NULL, &s->request[1]);
+	MPI_Allgatherv_init(out_of(s), own, MPI_INT, in_of(s) + n + own, s->memory, s->memory + 8,
+			    MPI_INT, g->comm, MPI_INFO_NULL, &s->request[2]);
+}
+
+/* Kind: persistent collectives of parts of different lengths. */
+static void persistent_parts(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int counts[8], places[8], n = parts(s, counts, places), own = counts[g->rank];
+
+	fill(s, n);
+	started(s, 3);
+	take_root(s, in_of(s), n);
+	take(s, in_of(s) + n, own + n);
+}
+
+static void persistent_parts_end(struct step *s)
+{
+	freed(s, 3);
+	free(s->memory);
+	s->memory = NULL;
+}
+
+static void persistent_pairs_begin(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int *counts, *places, n;
+
+	s->memory = calloc(16, sizeof(int));
+	counts = s->memory;
+	places = s->memory + 8;
+	n = pairs(s, counts, places, 1);
+	MPI_Alltoallv_init(out_of(s), counts, places, MPI_INT, in_of(s), counts, places, MPI_INT,
+			   g->comm, MPI_INFO_NULL, &s->request[0]);
+	MPI_Reduce_scatter_block_init(out_of(s), in_of(s) + n, s->count, MPI_INT, operation_of(s),
+				      g->comm, MPI_INFO_NULL, &s->request[1]);
+	MPI_Exscan_init(out_of(s), in_of(s) + n + s->count, s->count, MPI_INT, operation_of(s),
+			g->comm, MPI_INFO_NULL, &s->request[2]);
+}
+
+/* Kind: persistent exchanges of different lengths, reductions that scatter, and scans. */
+static void persistent_pairs(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int counts[8], places[8], n = pairs(s, counts, places, 1);
+
+	fill(s, n + s->count * g->size);
+	started(s, 3);
+	take(s, in_of(s), n + s->count);
+	if (g->rank)
+		take(s, in_of(s) + n + s->count, s->count);
+}
+
+static void persistent_pairs_end(struct step *s)
+{
+	freed(s, 3);
+	free(s->memory);
+	s->memory = NULL;
+}
+
+/* Kind: several collectives under way at a time, completed in the other order. */
+static void collectives_at_once(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int c = s->count, *out = fill(s, c), *in = in_of(s);
+
+	MPI_Iallreduce(out, in, c, MPI_INT, MPI_SUM, g->comm, &s->request[0]);
+	MPI_Iallgather(out, c, MPI_INT, in + c, c, MPI_INT, g->comm, &s->request[1]);
+	MPI_Ibarrier(g->comm, &s->request[2]);
+	MPI_Ibcast(in + (1 + g->size) * c, c, MPI_INT, root_of(s), g->comm, &s->request[3]);
+	for (int i = 3; i >= 0; i--)
+		finish_one(s, &s->request[i]);
+	take(s, in, c * (2 + g->size));
+}

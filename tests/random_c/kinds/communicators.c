@@ -283,6 +283,99 @@ static void threads(struct step *s)
 	}
 }
 
+/* What a thread gets ready. */
+struct part {
+	MPI_Request request;
+	int number;
+};
+
+static void *ready_alone(void *argument)
+{
+	struct part *part = argument;
+
+	MPI_Pready(part->number, part->request);
+	return NULL;
+}
+
+static void thread_parts_begin(struct step *s)
+{
+	partitioned_begin(s);
+}
+
+/* Kind (threads): threads that each get a part of a message ready. */
+static void thread_parts(struct step *s)
+{
+	struct part ready[4];
+	pthread_t started_ones[4];
+
+	fill(s, 4 * s->count);
+	MPI_Startall(2, s->request);
+	for (int i = 0; i < 4; i++) {
+		ready[i].request = s->request[1];
+		ready[i].number = i;
+		pthread_create(&started_ones[i], NULL, ready_alone, &ready[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(started_ones[i], NULL);
+	MPI_Waitall(2, s->request, MPI_STATUSES_IGNORE);
+	take(s, in_of(s), 4 * s->count);
+}
+
+static void thread_parts_end(struct step *s)
+{
+	partitioned_end(s);
+}
+
+static void *work_beside(void *argument)
+{
+	struct worker *w = argument;
+
+	for (int i = 0; i < w->rounds; i++) {
+		w->out[0] = w->rank * 3 + w->number + i;
+		MPI_Sendrecv(w->out, 1, MPI_INT, (w->rank + 1) % w->size, w->number, w->in, 1,
+			     MPI_INT, (w->rank + w->size - 1) % w->size, w->number, w->comm,
+			     MPI_STATUS_IGNORE);
+		w->found += mix((unsigned)(w->rank + 8 * i), (unsigned)w->in[0]);
+	}
+	return NULL;
+}
+
+/* Kind (threads): a thread that communicates while the first one waits for it. */
+static void thread_beside(struct step *s)
+{
+	struct worker other;
+	pthread_t started_one;
+
+	memset(&other, 0, sizeof(other));
+	MPI_Comm_dup(group_of(s)->comm, &other.comm);
+	other.step = s;
+	other.number = 1;
+	other.rounds = 1 + s->variant % 4;
+	other.rank = group_of(s)->rank;
+	other.size = group_of(s)->size;
+	pthread_create(&started_one, NULL, work_beside, &other);
+	pthread_join(started_one, NULL);
+	sum += other.found;
+	MPI_Comm_free(&other.comm);
+}
+
+/* Kind: a communicator that is taken apart, made with information and later used. */
+static void disconnected(struct step *s)
+{
+	MPI_Request request;
+	MPI_Info info;
+	MPI_Comm comm;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "mpi_assert_exact_length", "true");
+	MPI_Comm_idup_with_info(group_of(s)->comm, info, &comm, &request);
+	MPI_Info_free(&info);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Bcast(fill(s, s->count), s->count, MPI_INT, root_of(s), comm);
+	take(s, out_of(s), s->count);
+	MPI_Comm_disconnect(&comm);
+}
+
 /* Kind: a file that all ranks write and read. */
 static void files(struct step *s)
 {

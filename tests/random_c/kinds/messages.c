@@ -640,3 +640,78 @@ static void changing_pair(struct step *s)
 		take(s, in_of(s), s->count);
 	}
 }
+
+/* Kind: messages that are received in another order than they were sent. */
+static void other_order(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int c = s->count, *out = fill(s, 3 * c);
+
+	for (int i = 0; i < 3; i++)
+		MPI_Isend(out + i * c, c, MPI_INT, next_in(s), s->tag + i, g->comm, &s->request[i]);
+	for (int i = 2; i >= 0; i--)
+		MPI_Recv(in_of(s) + i * c, c, MPI_INT, previous_in(s), s->tag + i, g->comm,
+			 MPI_STATUS_IGNORE);
+	MPI_Waitall(3, s->request, MPI_STATUSES_IGNORE);
+	take(s, in_of(s), 3 * c);
+}
+
+/* Kind: matched probes for any source. */
+static void probes_for_anyone(struct step *s)
+{
+	const struct group *g = group_of(s);
+	MPI_Message message;
+	MPI_Status status;
+	int root = root_of(s), n;
+
+	if (g->rank != root) {
+		n = s->count - g->rank % (s->count + 1);
+		MPI_Send(fill(s, n), n, MPI_INT, root, s->tag, g->comm);
+		return;
+	}
+	for (int i = 1; i < g->size; i++) {
+		if (s->variant % 2) {
+			MPI_Mprobe(MPI_ANY_SOURCE, s->tag, g->comm, &message, &status);
+			MPI_Get_count(&status, MPI_INT, &n);
+			MPI_Mrecv(in_of(s), n, MPI_INT, &message, MPI_STATUS_IGNORE);
+		} else {
+			MPI_Probe(MPI_ANY_SOURCE, s->tag, g->comm, &status);
+			MPI_Get_count(&status, MPI_INT, &n);
+			MPI_Recv(in_of(s), n, MPI_INT, status.MPI_SOURCE, s->tag, g->comm,
+				 MPI_STATUS_IGNORE);
+		}
+		take_any(s, in_of(s), n);
+	}
+}
+
+/* Kind: several requests that are looked at together. */
+static void statuses_of_all(struct step *s)
+{
+	int n = post(s), done, which;
+
+	do
+		MPI_Request_get_status_all(n, s->request, &done, MPI_STATUSES_IGNORE);
+	while (!done);
+	MPI_Request_get_status_any(n, s->request, &which, &done, MPI_STATUS_IGNORE);
+	note(s, done);
+	MPI_Waitall(n, s->request, MPI_STATUSES_IGNORE);
+	received(s, n);
+}
+
+/* Kind: a buffer for the sends of one communicator. */
+static void buffer_of_communicator(struct step *s)
+{
+	int bytes = s->count * (int)sizeof(int) + MPI_BSEND_OVERHEAD, *in = in_of(s);
+	void *buffer = malloc((size_t)bytes);
+	MPI_Comm comm;
+
+	MPI_Comm_dup(group_of(s)->comm, &comm);
+	MPI_Comm_attach_buffer(comm, buffer, bytes);
+	MPI_Bsend(fill(s, s->count), s->count, MPI_INT, next_in(s), s->tag, comm);
+	MPI_Recv(in, s->count, MPI_INT, previous_in(s), s->tag, comm, MPI_STATUS_IGNORE);
+	MPI_Comm_flush_buffer(comm);
+	MPI_Comm_detach_buffer(comm, &buffer, &bytes);
+	free(buffer);
+	MPI_Comm_free(&comm);
+	take(s, in, s->count);
+}

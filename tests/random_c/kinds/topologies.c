@@ -227,3 +227,52 @@ static void grid_parts(struct step *s)
 	MPI_Comm_free(&part);
 	MPI_Comm_free(&grid);
 }
+
+static void graph_parts_begin(struct step *s)
+{
+	directed_begin(s);
+}
+
+/* Kind: nonblocking exchanges of different lengths and types in such a graph. */
+static void graph_parts(struct step *s)
+{
+	int n = 1 + s->variant % 2, c = s->count, counts[2] = {c, c}, places[2] = {0, c};
+	MPI_Aint bytes[2] = {0, c * (MPI_Aint)sizeof(int)};
+	MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+
+	MPI_Ineighbor_alltoallv(fill(s, n * c), counts, places, MPI_INT, in_of(s), counts, places,
+				MPI_INT, s->own, &s->request[0]);
+	finish_one(s, &s->request[0]);
+	take(s, in_of(s), n * c);
+	MPI_Ineighbor_allgatherv(out_of(s), c, MPI_INT, in_of(s), counts, places, MPI_INT, s->own,
+				 &s->request[0]);
+	finish_one(s, &s->request[0]);
+	take(s, in_of(s), n * c);
+	MPI_Ineighbor_alltoallw(out_of(s), counts, bytes, types, in_of(s), counts, bytes, types,
+				s->own, &s->request[0]);
+	finish_one(s, &s->request[0]);
+	take(s, in_of(s), n * c);
+}
+
+static void graph_parts_end(struct step *s)
+{
+	grid_end(s);
+}
+
+/* Kind: a line of ranks as a graph: those at its ends have one neighbour. */
+static void line_graph(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int near[2], n = 0, c = s->count;
+	MPI_Comm comm;
+
+	if (g->rank > 0)
+		near[n++] = g->rank - 1;
+	if (g->rank + 1 < g->size)
+		near[n++] = g->rank + 1;
+	MPI_Dist_graph_create_adjacent(g->comm, n, near, MPI_UNWEIGHTED, n, near, MPI_UNWEIGHTED,
+				       MPI_INFO_NULL, 0, &comm);
+	MPI_Neighbor_alltoall(fill(s, n * c), c, MPI_INT, in_of(s), c, MPI_INT, comm);
+	take(s, in_of(s), n * c);
+	MPI_Comm_free(&comm);
+}

@@ -423,3 +423,66 @@ static void short_window(struct step *s)
 	MPI_Info_free(&info);
 	window_end(s);
 }
+
+static void exposed_to_all_begin(struct step *s)
+{
+	window_begin(s);
+}
+
+/* Kind: post, start, complete and wait between one rank and all others. */
+static void exposed_to_all(struct step *s)
+{
+	const struct group *g = group_of(s);
+	int root[1] = {root_of(s)};
+	MPI_Group all, first, others;
+
+	MPI_Comm_group(g->comm, &all);
+	MPI_Group_incl(all, 1, root, &first);
+	MPI_Group_excl(all, 1, root, &others);
+	if (g->rank == root[0]) {
+		MPI_Win_post(others, 0, s->win);
+		MPI_Win_wait(s->win);
+		take_memory(s);
+	} else {
+		MPI_Win_start(first, 0, s->win);
+		MPI_Accumulate(fill(s, s->count), s->count, MPI_INT, root[0], place_of(s), s->count,
+			       MPI_INT, s->variant % 2 ? MPI_REPLACE : MPI_SUM, s->win);
+		MPI_Win_complete(s->win);
+	}
+	MPI_Group_free(&others);
+	MPI_Group_free(&first);
+	MPI_Group_free(&all);
+}
+
+static void exposed_to_all_end(struct step *s)
+{
+	window_end(s);
+}
+
+static void winner_begin(struct step *s)
+{
+	window_begin(s);
+	MPI_Win_lock_all(0, s->win);
+}
+
+/* Kind: all ranks compare and swap one place, and one of them wins. */
+static void winner(struct step *s)
+{
+	int before = 0, after = 1, found, root = root_of(s);
+
+	MPI_Compare_and_swap(&after, &before, &found, MPI_INT, root, 0, s->win);
+	MPI_Win_flush(root, s->win);
+	take_any(s, &found, 1);
+	MPI_Barrier(group_of(s)->comm);
+	if (group_of(s)->rank == root) {
+		MPI_Accumulate(&before, 1, MPI_INT, root, 0, 1, MPI_INT, MPI_REPLACE, s->win);
+		MPI_Win_flush(root, s->win);
+	}
+	MPI_Barrier(group_of(s)->comm);
+}
+
+static void winner_end(struct step *s)
+{
+	MPI_Win_unlock_all(s->win);
+	window_end(s);
+}

@@ -24,6 +24,7 @@ from skelgen.cli.options import (
 )
 from skelgen.cli.output import (
     check_trust,
+    interval_facts,
     print_doubts,
     print_facts,
     print_json,
@@ -171,8 +172,7 @@ def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
             for phase in found.phases
         ],
         "paet_s": found.time_s.p50,
-        "p5_s": found.time_s.p5,
-        "p95_s": found.time_s.p95,
+        **interval_facts(found.time_s, found.measured_s),
         "set_s": done.set_s,
         **known,
         **trust_facts(found.doubts),

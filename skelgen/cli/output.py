@@ -20,7 +20,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from skelgen.errors import UntrustedError
-from skelgen.trust import Doubt, verdict_of
+from skelgen.trust import Doubt, Interval, verdict_of
 
 #: Version of what --json prints: it changes when a key is renamed or means another
 #: thing, not when one is added.
@@ -111,6 +111,22 @@ def trust_facts(doubts: Sequence[Doubt]) -> dict[str, Any]:
         "doubts": [
             {"code": one.code, "text": one.text, "remedy": one.remedy} for one in doubts
         ],
+    }
+
+
+def interval_facts(time_s: Interval, measured_s: Interval) -> dict[str, float]:
+    """Return what machines are told of an interval.
+
+    Parameters
+    ----------
+    time_s, measured_s : Interval
+        With the error of the method and without it [s].
+    """
+    return {
+        "p5_s": time_s.p5,
+        "p95_s": time_s.p95,
+        "measured_p5_s": measured_s.p5,
+        "measured_p95_s": measured_s.p95,
     }
 
 

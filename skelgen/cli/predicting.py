@@ -33,6 +33,7 @@ from skelgen.cli.options import (
 )
 from skelgen.cli.output import (
     check_trust,
+    interval_facts,
     print_doubts,
     print_facts,
     print_json,
@@ -176,8 +177,7 @@ def predicted(one: Prediction) -> dict[str, Any]:
         "skeleton_s": statistics.median(one.runs_s),
         "ratio": one.ratio,
         "predicted_s": one.time_s.p50,
-        "p5_s": one.time_s.p5,
-        "p95_s": one.time_s.p95,
+        **interval_facts(one.time_s, one.measured_s),
         **trust_facts(one.doubts),
         "runs_s": one.runs_s,
     }

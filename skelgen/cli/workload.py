@@ -15,6 +15,7 @@ from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
+    interval_facts,
     print_doubts,
     print_facts,
     print_json,
@@ -254,8 +255,7 @@ def _facts(found: Forecast) -> dict[str, Any]:
             for number, one in enumerate(found.parts, start=1)
         ],
         "paet_s": found.time_s.p50,
-        "p5_s": found.time_s.p5,
-        "p95_s": found.time_s.p95,
+        **interval_facts(found.time_s, found.measured_s),
         **trust_facts(found.doubts),
     }
 

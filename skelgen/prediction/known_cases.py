@@ -57,7 +57,7 @@ _Fields = Mapping[str, Field]
 #: Fields of a run and of a prediction.
 _RUN = ("application", "scenario", "what", "length_s", "repeat", "run")
 _PAIR = ("method", "application", "predicted_s", "truth_s")
-_PAIR_MORE = ("family", "p5_s", "p95_s", "note")
+_PAIR_MORE = ("family", "measured_p5_s", "measured_p95_s", "note")
 
 
 def _lines(path: Path) -> Iterator[Field]:
@@ -72,12 +72,12 @@ def _pair(line: Field) -> Case:
     predicted_s = fields["predicted_s"].positive()
     low_s, high_s = (
         fields[name].positive() if name in fields else predicted_s
-        for name in ("p5_s", "p95_s")
+        for name in _PAIR_MORE[1:3]
     )
     if not low_s <= predicted_s <= high_s:
         raise fields["predicted_s"].error(
-            f"read {predicted_s:g}, expected a time from p5_s ({low_s:g}) to p95_s "
-            f"({high_s:g})"
+            f"read {predicted_s:g}, expected a time from measured_p5_s ({low_s:g}) "
+            f"to measured_p95_s ({high_s:g})"
         )
     return Case(
         method=fields["method"].text(),

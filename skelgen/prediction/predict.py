@@ -175,8 +175,9 @@ def predict(
     # As the ratio's, this error is common to all node sets, and no run makes it less.
     error *= np.exp(facts.drift * generator.standard_normal(len(draws)))
     also = "" if facts.method == PHASES else ", or calibrate with more --runs"
+    measured_s = interval(draws, middle)
     wide = too_wide(
-        interval(draws, middle),
+        measured_s,
         f"raise --budget{also}",
         bound=_DRAWN_WIDTH * interval_bound,
     )
@@ -185,6 +186,7 @@ def predict(
         tuple(runs_s),
         ratio(facts),
         interval(draws * error, middle),
+        measured_s,
         (*doubts_of(facts, hosts=hosts, mpi=mpi), *doubts, *wide),
     )
 

@@ -110,6 +110,8 @@ class Prediction:
         Application time / skeleton time on the reference [1].
     time_s : Interval
         Predicted time of the application [s].
+    measured_s : Interval
+        The same without the error of the method [s].
     doubts : tuple of Doubt
         Why the prediction should not be trusted; empty when it can be.
     """
@@ -118,6 +120,7 @@ class Prediction:
     runs_s: tuple[float, ...]
     ratio: float
     time_s: Interval
+    measured_s: Interval
     doubts: tuple[Doubt, ...]
 
     @property

@@ -74,6 +74,8 @@ class Estimate:
     phases : tuple of PhaseTime
     time_s : Interval
         PAET with its 90 % interval [s].
+    measured_s : Interval
+        The same without the error of the method [s].
     doubts : tuple of Doubt
         Why it should not be trusted; empty when it can be.
     known : tuple of (Phase, float)
@@ -83,6 +85,7 @@ class Estimate:
 
     phases: tuple[PhaseTime, ...]
     time_s: Interval
+    measured_s: Interval
     doubts: tuple[Doubt, ...]
     known: tuple[Known, ...] = ()
 
@@ -145,7 +148,7 @@ def estimate(
     )
     rest = unmeasured_share(signature, pairs)
     draws *= whole_draws(rest, generator, spread=slower or 0.0)
-    wide = too_wide(interval(draws, middle), _REMEDY)
+    measured_s = interval(draws, middle)
     family = kind_of(signature.provenance.mpi).title
     half_width = errors.of(PHASES, family).half_width
     time_s = interval(draws * error_draws(half_width, len(draws), generator), middle)
@@ -160,8 +163,8 @@ def estimate(
         )
         for number, (stored, times) in pairs.items()
     )
-    found = (*uncovered(signature, pairs), *wide, *doubts)
-    return Estimate(phases, time_s, found, known)
+    found = (*uncovered(signature, pairs), *too_wide(measured_s, _REMEDY), *doubts)
+    return Estimate(phases, time_s, measured_s, found, known)
 
 
 #: Times of the occurrences of a phase, of each as many as it was executed [s].

@@ -28,8 +28,8 @@ from skelgen.workload.types import Point, Study, Workload
 #: point, are not told of the whole, unless they are about the workload itself.
 _MATTERS = 0.02
 _SIDES = ("p5", "p95")
-#: As which errors know it.
-METHOD = "workload"
+#: As which errors know it, and what `skelgen measure` tells.
+METHOD, PHASES = "workload", "phases"
 _REMEDY = "record more workloads on a quiet machine: skelgen workload plan"
 
 
@@ -77,6 +77,8 @@ class Forecast:
         Phases by their share of the recorded time, the rest last.
     time_s : Interval
         Predicted time of the application with its 90 % interval [s].
+    measured_s : Interval
+        The same without the error of the method [s].
     doubts : tuple of Doubt
         Why it should not be trusted, each once; empty when it can be.
     """
@@ -84,6 +86,7 @@ class Forecast:
     at: Workload
     parts: tuple[PartForecast, ...]
     time_s: Interval
+    measured_s: Interval
     doubts: tuple[Doubt, ...]
 
     @property
@@ -145,6 +148,8 @@ def forecast(
     low, high = _off_s(found, study.points, paet_s)
     fitted = Interval(max(0.0, paet_s - low), paet_s, paet_s + high)
     half_width = errors.of(METHOD).half_width
+    if any(one.measured for one in study.points):
+        half_width = math.hypot(half_width, errors.of(PHASES).half_width)
     low = math.hypot(low, -paet_s * math.expm1(-half_width))
     high = math.hypot(high, paet_s * math.expm1(half_width))
     time_s = Interval(max(0.0, paet_s - low), paet_s, paet_s + high)
@@ -154,7 +159,7 @@ def forecast(
         *_not_measured(found, paet_s),
         *too_wide(fitted, _REMEDY),
     )
-    return Forecast(at, tuple(found), time_s, doubts)
+    return Forecast(at, tuple(found), time_s, fitted, doubts)
 
 
 def _time(fits: PartFit, at: Workload) -> Prediction:

@@ -22,6 +22,7 @@ _HEAD = "# A workload study; docs/workload.md of skelgen describes it.\n"
 _PHASE = ("key", "site_key", "calls", "events", "weight", "time_s", "recorded_s")
 _POINT = ("at", "run", "ranks", "application_s", "phases")
 #: What a study takes of the result of ``skelgen measure --json``.
+_ENDS = ("p5_s", "p95_s")
 _MEASURED = ("paet_s", "verdict", "ranks", "structures", "p5_s", "p95_s")
 
 
@@ -110,6 +111,8 @@ def load_measured(path: Path) -> tuple[Point, str]:
         raise fields["paet_s"].error(
             f"read {paet_s}, expected a time from p5_s ({low_s}) to p95_s ({high_s})"
         )
+    known = {name: fields.get(f"measured_{name}", fields[name]) for name in _ENDS}
+    width_s = known["p95_s"].amount() - known["p5_s"].amount()
     point = Point(
         at=(),
         run=path.name,
@@ -117,7 +120,7 @@ def load_measured(path: Path) -> tuple[Point, str]:
         application_s=paet_s,
         phases=tuple(_phase(one) for one in fields["structures"].items()),
         measured=True,
-        half_width=(high_s - low_s) / (2 * paet_s),
+        half_width=max(0.0, width_s) / (2 * paet_s),
     )
     return point, fields["verdict"].text()
 

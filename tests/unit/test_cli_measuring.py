@@ -15,7 +15,9 @@ from skelgen.trust import Doubt, Interval
 
 def measurement(*doubts: Doubt, aet_s: float | None = 9.0) -> Measurement:
     phases = (PhaseTime(3, 100, 0.09, 0.02, 15, 0.9), PhaseTime(1, 1, 1.0, 0.0, 1, 0.1))
-    found = Estimate(phases, Interval(9.5, 10.0, 10.5), doubts)
+    found = Estimate(
+        phases, Interval(9.5, 10.0, 10.5), Interval(9.8, 10.0, 10.2), doubts
+    )
     return Measurement(found, 0.8, aet_s, "live", 2)
 
 
@@ -35,7 +37,7 @@ def test_json_has_the_keys_that_are_promised(capsys, measured):
     said = json.loads(capsys.readouterr().out)
     assert set(said) == {
         *("phases", "paet_s", "p5_s", "p95_s", "set_s", "aet_s", "verdict"),
-        *("format", "doubts", "ranks", "structures"),
+        *("measured_p5_s", "measured_p95_s", "format", "doubts", "ranks", "structures"),
     }
     assert said["phases"][0] == {"id": 3, "weight": 100, "pet_s": 0.09, "share": 0.9}
     assert (said["paet_s"], said["verdict"]) == (10.0, "trust")

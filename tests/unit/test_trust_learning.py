@@ -233,9 +233,10 @@ class TestSite:
                 "line 1.truth_s: read 0.0, expected a number above 0",
             ),
             (
-                '{"method": "m", "application": "a", "predicted_s": 1, "p5_s": 2, '
+                '{"method": "m", "application": "a", "predicted_s": 1, '
+                '"measured_p5_s": 2, '
                 '"truth_s": 1}',
-                "predicted_s: read 1, expected a time from p5_s (2) to p95_s (1)",
+                "predicted_s: read 1, expected a time from measured_p5_s (2)",
             ),
             ('{"seconds": 1}', "line 1: read no result"),
             ('{"run": 3, "application": "a"}', "the field 'scenario' is missing"),

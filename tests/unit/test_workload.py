@@ -19,6 +19,7 @@ from skelgen.phases import Phase
 from skelgen.pipeline import Measurement
 from skelgen.runners.estimate import Estimate
 from skelgen.trust import Doubt, Interval
+from skelgen.trust.errors import MethodErrors
 from skelgen.web import render_workload
 from skelgen.workload import (
     Study,
@@ -30,7 +31,7 @@ from skelgen.workload import (
 )
 from skelgen.workload.forecast import forecast as forecast_with
 from skelgen.workload.types import Point, PointPhase, point_phases
-from tests.method_errors import ERRORS
+from tests.method_errors import ERRORS, method_error
 from tests.sealed import unsealed
 from tests.trace_writer import RankWriter
 
@@ -171,12 +172,33 @@ def test_what_was_not_measured_may_take_half_or_twice_as_long():
     there = study(measured(1000, "square"))
     found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
     _, linear, _ = found.parts
-    assert found.time_s.p50 - found.time_s.p5 == pytest.approx(
+    assert found.measured_s.p50 - found.measured_s.p5 == pytest.approx(
         linear.total_s / 2, rel=1e-3
     )
-    assert found.time_s.p95 - found.time_s.p50 == pytest.approx(
+    assert found.measured_s.p95 - found.measured_s.p50 == pytest.approx(
         linear.total_s, rel=1e-3
     )
+
+
+def test_what_was_measured_elsewhere_has_the_error_of_that_method_too():
+    there = study(measured(1000, "square", "linear"))
+    at = {"n": 2500, "steps": 200}
+    sure, rough = (
+        forecast(
+            there,
+            at,
+            families=WHOLE,
+            errors=MethodErrors(
+                (method_error("workload", 0.03), method_error("phases", half_width))
+            ),
+        )
+        for half_width in (0.0, 0.04)
+    )
+    assert sure.time_s.p95 == pytest.approx(sure.time_s.p50 * math.exp(0.03), rel=1e-3)
+    assert rough.time_s.p95 == pytest.approx(
+        rough.time_s.p50 * math.exp(0.05), rel=1e-3
+    )
+    assert "interval-too-wide" not in kinds(rough)
 
 
 @pytest.mark.parametrize("families", [WHOLE, None], ids=["scaled", "by itself"])
@@ -524,7 +546,8 @@ def result_of_measuring(point, *doubts):
     )
     paet_s = point.application_s
     time_s = Interval(0.8 * paet_s, paet_s, 1.1 * paet_s)
-    found = Estimate((), time_s, doubts, known)
+    measured_s = Interval(0.84 * paet_s, paet_s, 1.06 * paet_s)
+    found = Estimate((), time_s, measured_s, doubts, known)
     return facts_of(Measurement(found, 0.1, None, "live", point.ranks))
 
 
@@ -544,7 +567,9 @@ def test_results_of_measuring_go_into_a_study(tmp_path, capsys):
     assert run(["workload", "predict", str(there), *words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["paet_s"] == pytest.approx(2 * point(2500, 200).application_s, 1e-6)
-    assert found["p95_s"] > 1.15 * found["paet_s"]  # as little known as was measured
+    # As little known as was measured, without the error of the method.
+    assert 1.11 * found["paet_s"] < found["measured_p95_s"] < found["p95_s"]
+    assert store.load(there).points[0].half_width == pytest.approx(0.11)
 
 
 def test_a_measured_time_outside_of_its_interval_is_named(tmp_path, capsys):

@@ -46,13 +46,24 @@ def save_ring(folder: Path, ranks: int = 2, rounds: int = 20) -> Path:
 
 
 def anything(
-    rng: random.Random, rank: int, ranks: int, calls: int, thread: int = 0
+    rng: random.Random,
+    rank: int,
+    ranks: int,
+    calls: int,
+    thread: int = 0,
+    *,
+    checked: bool = False,
+    ended: bool | None = None,
 ) -> RankWriter:
-    """A rank file with every kind of record and extra, in random order."""
+    """A rank file with every kind of record and extra, in random order.
+
+    With `ended` it ends cleanly, or not; without it that is left to chance.
+    """
     shift = rng.choice((0, 0, 3))
     writer = RankWriter(
         rank, ranks, thread, unit_shift=shift, cost_ps=17_000, request_ps=7_300
     )
+    writer.checked = checked
     writer.event("MPI_Init", 0, 5000)
     row = [r for r in range(ranks) if r % 2 == rank % 2]
     writer.comm(2, row, dims=(len(row),), periods=(1,))
@@ -84,9 +95,11 @@ def anything(
         state.definition,
         state.failure,
     )
-    for _ in range(calls):
+    for call in range(calls):
         rng.choice(steps)()
-    if rng.random() < 0.8:
+        if checked and call % 40 == 39:
+            writer.window()
+    if (rng.random() < 0.8) if ended is None else ended:
         writer.passed(0, 700, Comm_rank=3, Put=2)
         writer.usage(300)
         writer.finish()

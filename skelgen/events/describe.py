@@ -72,7 +72,7 @@ def _checksums(run: RunSummary) -> str:
     without = f"{format_bytes(run.unchecked_bytes)} have none"
     if run.older_files:
         files = "1 file" if run.older_files == 1 else f"{run.older_files} files"
-        return f"{without}: {files} of an older recorder or without its last part"
+        return f"{without}: {files} of an older recorder"
     return f"{without}: ranks were killed before they wrote the next one"
 
 

@@ -52,6 +52,8 @@ def check(data: bytes, scan: Scan) -> Checked:
         end, problem = _window(data, begin, first, length)
         if problem is not None:
             return Checked(known=True, end=begin, problem=problem)
+        if end == begin:
+            break
         begin = end
     problem = None
     if len(rows) and scan.stop == stream.END_STOP and scan.position > begin:
@@ -69,9 +71,11 @@ def _window(
     size = trace_format()["CRC_BYTES"]
     stated_at, behind = first + length - size, first + length
     try:
-        following = Payload(data[first:stated_at]).varint(len(data) - behind)
+        following = Payload(data[first:stated_at]).varint()
     except PayloadError:
         return begin, ("a checksum that is none", "one of a varint and four bytes")
+    if following > len(data) - behind:
+        return begin, None  # the file was cut behind the record
     crc = stream.checksum(data, begin, stated_at)
     crc = stream.checksum(data, behind, behind + following, crc)
     stated = int.from_bytes(data[stated_at:behind], "little")

@@ -112,6 +112,8 @@ def why_no_header(path: Path) -> str:
         start = file.read(_start_bytes())
     if not start:
         return EMPTY
+    if len(start) < trace_format().header.itemsize:
+        return f"it was cut at byte {len(start)}, within its header"
     return header_problem(start) or NO_HEADER
 
 

@@ -42,6 +42,26 @@ DEFINITIONS = {
 }
 
 
+CHECK = 0x40
+
+
+def _crc_of_byte(crc: int) -> int:
+    for _ in range(8):
+        crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc
+
+
+_CRC_OF_BYTE = [_crc_of_byte(byte) for byte in range(256)]
+
+
+def crc32c(data: bytes) -> int:
+    """Return the CRC32C of bytes."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ _CRC_OF_BYTE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
 class Cursor:
     """Reads varints and the like from bytes."""
 
@@ -144,6 +164,8 @@ class Trace:
         self._pairs: dict[int, list[tuple[int, int]]] = {}  # oldest first
         self._lags: dict[int, int] = {}
         self._now = self.header["start_ticks"] >> self.header["unit_shift"]
+        self.checked = 0  # bytes that checksums cover
+        self.checks = 0
         self._read(Cursor(data, self.header["header_bytes"]))
 
     def _read(self, c: Cursor) -> None:
@@ -153,9 +175,22 @@ class Trace:
                 self._event(c, tag)
             else:
                 length = c.varint()
-                self._define(tag, Cursor(c.take(length)))
+                payload = c.take(length)
+                if tag == CHECK:
+                    self._check(c, Cursor(payload))
+                else:
+                    self._define(tag, Cursor(payload))
         self.bytes = c.at
         self.clean = "ends" in self.tables and c.at == len(c.data)
+        assert not self.clean or self.checked == self.bytes
+
+    def _check(self, c: Cursor, payload: Cursor) -> None:
+        following, stated = payload.varint(), payload.take(4)
+        behind = c.at + following
+        covered = c.data[self.checked : c.at - 4] + c.data[c.at : behind]
+        assert crc32c(covered) == int.from_bytes(stated, "little")
+        self.checked = behind
+        self.checks += 1
 
     def _define(self, tag: int, c: Cursor) -> None:
         if tag in DEFINITIONS:

@@ -222,6 +222,8 @@ def test_files_that_ended_before_their_header(tmp_path):
     assert "3 rank files but none has a usable header" in text
     assert "rank-000000.skt: it is empty: another process cut it" in text
     (tmp_path / "rank-000000.skt").write_bytes(bytes(4096))
+    assert "rank-000002.skt: it was cut at byte 100, within" in message(tmp_path)
+    (tmp_path / "rank-000002.skt").write_bytes(bytes(4096))
     assert "the run ended before MPI was initialised" in message(tmp_path)
     ring(0, 3).save(tmp_path)
     trace = open_trace(tmp_path)

@@ -2,12 +2,14 @@
 /*
  * cut HOW FILE CALLS: what happens to the file of a rank while it is recorded, here by the rank
  * itself. HOW: "none"; "empty" or "half" truncates it; "removed"; "closed" closes its number.
+ * "swapped" puts a link to FILE, a folder, in the place of the process's folder on the node.
  * CALLS calls are made before and behind that.
  *
  * With "own-before" or "own-after" the program has a handler of SIGBUS of its own, set before or
  * behind MPI_Init, which it needs twice for a file of its own; "default" has none and needs one.
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <mpi.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -62,6 +64,20 @@ static void close_all(void)
 			close(number);
 }
 
+static void swap(const char *folder)
+{
+	char text[4096];
+	glob_t found;
+
+	snprintf(text, sizeof(text), "%s/skelgen-*", getenv("SKELGEN_TMPDIR"));
+	if (glob(text, 0, NULL, &found) != 0 || found.gl_pathc != 1)
+		exit(4);
+	snprintf(text, sizeof(text), "%s.moved", found.gl_pathv[0]);
+	if (rename(found.gl_pathv[0], text) != 0 || symlink(folder, found.gl_pathv[0]) != 0)
+		exit(5);
+	globfree(&found);
+}
+
 static void change(const char *how, const char *path)
 {
 	struct stat facts;
@@ -76,6 +92,8 @@ static void change(const char *how, const char *path)
 		exit(3);
 	if (strcmp(how, "closed") == 0)
 		close_all();
+	if (strcmp(how, "swapped") == 0)
+		swap(path);
 }
 
 int main(int argc, char **argv)

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.random_programs import read, table
+from tests.mpis import TestMpi
+from tests.random_c import trial
 from tests.random_c.draw import IN_TURN, draw
 from tests.random_c.kept import comparable
 from tests.random_c.parts import kinds, parts, possible
 from tests.random_c.text import text_of
+from tests.random_c.trial import Bench
 
 #: Programs of each MPI in continuous integration.
 PROGRAMS = 20
@@ -150,3 +153,47 @@ def test_failures_of_the_mpi_are_shown_apart(failure: str, whose: str) -> None:
     last = text.splitlines()[-1]
     assert last.startswith("mpich 5.0.2, seed 4: ") and last.endswith("exit 1")
     assert ("not skelgen's" in last) == ("not" in whose)
+
+
+def bench_with(tmp_path: Path, launcher: str, *, compiler: str = "exit 0") -> Bench:
+    """Return a bench whose compiler and launcher are scripts; both do what they do."""
+    made = []
+    for name, text in (("mpicc", compiler), ("mpirun", launcher)):
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        made.append(path)
+    mpi = TestMpi(made[0], (str(made[1]),))
+    recorder = tmp_path / "recorder.so"
+    return Bench(mpi, "mpich 5.0.2", kinds(), {}, sessions=False, recorder=recorder)
+
+
+@pytest.mark.parametrize(
+    ("stage", "launcher", "compiler", "said"),
+    [
+        ("compile", "exit 0", "echo unused >&2; exit 1", "unused"),
+        ("program", "echo checksum 1; exit 3", "exit 0", "exit 3"),
+        ("program", "sleep 60", "exit 0", "no end in"),
+        ("program", "echo nothing", "exit 0", "nothing"),
+        ("recorded", "echo checksum 1; exit ${SKELGEN_DIR:+4}", "exit 0", "exit 4"),
+        ("unsteady", "echo checksum $$", "exit 0", "alone"),
+        ("checksum", 'echo checksum "${SKELGEN_DIR:+2}1"', "exit 0", "21 recorded"),
+    ],
+)
+def test_a_trial_names_the_stage_that_failed(
+    stage: str,
+    launcher: str,
+    compiler: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trial, "LIMIT_S", 1.0 if "sleep" in launcher else 60.0)
+    monkeypatch.delenv("SKELGEN_DIR", raising=False)
+    folder = tmp_path / "program"
+    folder.mkdir()
+    # A recorder that is not there is told of by the loader, which goes on.
+    outcome = trial.trial(bench_with(tmp_path, launcher, compiler=compiler), 0, folder)
+    assert (outcome.failure, outcome.checked) == (stage, False), outcome.detail
+    assert said in outcome.detail
+    assert text_of(draw(0, kinds())) == (folder / "program.c").read_text()

@@ -20,12 +20,12 @@ from skelgen.prediction.predict import (
     application_time,
     method_error,
     predict,
-    whole_error,
+    unmeasured_draws,
 )
 from skelgen.prediction.trials import NodeSet, Program, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
 from skelgen.trust import Doubt
-from skelgen.trust.errors import MethodErrors
+from skelgen.trust.errors import MethodErrors, error_draws
 from skelgen.trust.intervals import interval, median_draws, relative_spread
 from skelgen.units import format_seconds
 
@@ -179,7 +179,8 @@ class Contest:
         facts = self._facts(program)
         known = method_error(facts, program.mpi, self.errors)
         half_width = known.within if within else known.half_width
-        error = whole_error(facts, half_width, len(draws), self.generator)
+        error = error_draws(half_width, len(draws), self.generator)
+        error *= unmeasured_draws(facts, len(draws), self.generator)
         return application_time(facts, draws) * error
 
     def _spread(self) -> float:

@@ -170,23 +170,23 @@ def predict(
     """
     middle = float(application_time(facts, statistics.median(runs_s)))
     draws = _draws(facts, runs_s, generator)
-    half_width = method_error(facts, mpi, errors).half_width
-    error = whole_error(facts, half_width, len(draws), generator)
-    # As the ratio's, this error is common to all node sets, and no run makes it less.
-    error *= np.exp(facts.drift * generator.standard_normal(len(draws)))
     also = "" if facts.method == PHASES else ", or calibrate with more --runs"
-    measured_s = interval(draws, middle)
     wide = too_wide(
-        measured_s,
+        interval(draws, middle),
         f"raise --budget{also}",
         bound=_DRAWN_WIDTH * interval_bound,
     )
+    # As the ratio's, these errors are common to all node sets; no run makes them less.
+    draws = draws * np.exp(facts.drift * generator.standard_normal(len(draws)))
+    draws = draws * unmeasured_draws(facts, len(draws), generator)
+    half_width = method_error(facts, mpi, errors).half_width
+    error = error_draws(half_width, len(draws), generator)
     return Prediction(
         tuple(hosts),
         tuple(runs_s),
         ratio(facts),
         interval(draws * error, middle),
-        measured_s,
+        interval(draws, middle),
         (*doubts_of(facts, hosts=hosts, mpi=mpi), *doubts, *wide),
     )
 
@@ -204,26 +204,12 @@ def method_error(facts: SkeletonFacts, mpi: str, errors: MethodErrors) -> Method
     return errors.of(facts.method, kind_of(mpi).title)
 
 
-def whole_error(
-    facts: SkeletonFacts,
-    half_width: float,
-    count: int,
-    generator: np.random.Generator,
+def unmeasured_draws(
+    facts: SkeletonFacts, count: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw the true time over the predicted one [1].
-
-    Parameters
-    ----------
-    facts : SkeletonFacts
-    half_width : float
-        Half the width of the 90 % interval of the method's error [1].
-    count : int
-    generator : numpy.random.Generator
-    """
-    error = error_draws(half_width, count, generator)
-    if unknown := facts.unmeasured_share + facts.dropped_share:
-        error = error * whole_draws(min(unknown, 1.0), generator)
-    return error
+    """Draw the whole time over what it would be if all parts were measured [1]."""
+    share = facts.unmeasured_share + facts.dropped_share
+    return whole_draws(min(share, 1.0), generator) if share else np.ones(count)
 
 
 def _draws(

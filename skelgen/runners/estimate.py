@@ -136,18 +136,8 @@ def estimate(
         for number, (stored, _) in pairs.items()
     }
     middle = _scaled(signature, pets_s)
-    draws = np.zeros(1)
-    for number, (stored, times) in pairs.items():
-        draws = draws + _factors(stored, times, generator) * parts_s[number]
-    drifted = drift(signature, pairs) * generator.standard_normal(len(draws))
-    draws *= np.exp(drifted)
+    draws = _draws(signature, pairs, parts_s, generator)
     draws *= middle / math.fsum(parts_s.values())
-    known = _known(signature, pets_s)
-    slower = relative_spread(
-        [pets_s[number] / one.phase.time_s for number, (one, _) in pairs.items()]
-    )
-    rest = unmeasured_share(signature, pairs)
-    draws *= whole_draws(rest, generator, spread=slower or 0.0)
     measured_s = interval(draws, middle)
     family = kind_of(signature.provenance.mpi).title
     half_width = errors.of(PHASES, family).half_width
@@ -164,7 +154,7 @@ def estimate(
         for number, (stored, times) in pairs.items()
     )
     found = (*uncovered(signature, pairs), *too_wide(measured_s, _REMEDY), *doubts)
-    return Estimate(phases, time_s, measured_s, found, known)
+    return Estimate(phases, time_s, measured_s, found, _known(signature, pets_s))
 
 
 #: Times of the occurrences of a phase, of each as many as it was executed [s].
@@ -179,6 +169,28 @@ def _pairs(signature: PhaseSignature, measured: Sequence[Measured]) -> _Pairs:
         times = known[one.phase][1]
         times.setdefault(one.occurrence, []).append(one.time_s)
     return {number: pair for number, pair in known.items() if pair[1]}
+
+
+def _draws(
+    signature: PhaseSignature,
+    pairs: _Pairs,
+    parts_s: dict[int, float],
+    generator: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw the sum of what the phases take [s], with what was not measured."""
+    draws = np.zeros(1)
+    for number, (stored, times) in pairs.items():
+        draws = draws + _factors(stored, times, generator) * parts_s[number]
+    drifted = drift(signature, pairs) * generator.standard_normal(len(draws))
+    slower = relative_spread(
+        [
+            parts_s[number] / (one.phase.time_s * one.phase.weight)
+            for number, (one, _) in pairs.items()
+        ]
+    )
+    rest = unmeasured_share(signature, pairs)
+    whole = whole_draws(rest, generator, spread=slower or 0.0)
+    return np.asarray(draws * np.exp(drifted) * whole, np.float64)
 
 
 def _factors(

@@ -153,6 +153,16 @@ class TestShipped:
         assert 0.85 <= found.held <= 0.95
         assert found.least_held >= 0.7
 
+    def test_the_page_has_its_numbers(self) -> None:
+        page = (ROOT / "docs/trust.md").read_text()
+        errors, _ = store.load(_paths.method_errors())
+        for one in errors.entries:
+            low, high = (math.expm1(end * one.half_width) for end in (-1, 1))
+            widened = " (widened)" if one.widened else ""
+            row = f"{one.applications}, {one.cases} | {100 * low:.1f} to "
+            row += f"{100 * high:+.1f} %{widened} | {100 * one.held:.1f}"
+            assert row.removesuffix(".0") in page, row
+
     def test_methods_with_few_programs_are_flagged(self) -> None:
         errors, _ = store.load(_paths.method_errors())
         assert {one.method for one in errors.entries if one.widened} == {

@@ -166,7 +166,7 @@ def test_the_error_of_the_method_is_part_of_the_interval():
 @pytest.mark.parametrize("field", ["unmeasured_share", "dropped_share"])
 def test_time_that_was_not_measured_widens_the_interval(field):
     whole, part = (
-        predicted(replace(FACTS, **{field: share}), runs_s=(3.0,) * 3).time_s
+        predicted(replace(FACTS, **{field: share}), runs_s=(3.0,) * 3).measured_s
         for share in (0.0, 0.1)
     )
     assert part.p95 > 1.03 * whole.p95

@@ -77,7 +77,7 @@ def _without_user(found: re.Match[str]) -> str:
     """Hide the user and the password of a URL."""
     word = found[0]
     begin, end = word.find("://"), word.rfind("@")
-    return word[: begin + 3] + HIDDEN + word[end:] if 0 <= begin < end else word
+    return word[: begin + 3] + HIDDEN + word[end:] if 0 <= begin < end - 3 else word
 
 
 def hidden(words: Sequence[str]) -> tuple[str, ...]:

@@ -28,12 +28,11 @@ from tests.unit.test_prediction_store import save
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
 SIGNATURE, PHASES = store.load(STORED), load_phases(STORED)
 REPORT = planner("whole-events")(SIGNATURE, 10.0).report
-#: A secret as typed: nobody types one that begins like a long option.
+#: What every secret of a test begins with, and nothing else holds.
+MARK = "Zq7Xk"
 SECRETS = st.text(
-    st.characters(blacklist_categories=["Cs", "Zs", "Cc", "Zl", "Zp"]),
-    min_size=6,
-    max_size=20,
-).filter(lambda text: not text.startswith("--"))
+    st.characters(blacklist_categories=["Cs", "Zs", "Cc", "Zl", "Zp"]), max_size=20
+).map(lambda text: MARK + text)
 NAMES = (
     *("token", "password", "passwd", "secret", "api_key", "api-key", "key"),
     *("DBPASS", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "credential"),
@@ -62,7 +61,7 @@ def test_no_secret_is_shown_and_words_stay_where_they_are(form, name, secret):
     words = ["mpirun", *FORMS[form](name, secret), "-n", "2", "./app", "8"]
     shown = hidden(words)
     assert len(shown) == len(words)
-    assert not any(secret in word for word in shown)
+    assert not any(MARK in word for word in shown)
     assert (shown[0], *shown[-4:]) == ("mpirun", "-n", "2", "./app", "8")
     assert hidden(shown) == shown
 
@@ -77,7 +76,7 @@ def test_passwords_in_urls_are_not_shown(secret):
 def test_variables_with_secrets_are_not_shown(name, secret):
     shown = hidden_values([(f"UCX_{name}", secret), ("UCX_TLS", f"{name}={secret}")])
     assert [key for key, _ in shown] == [f"UCX_{name}", "UCX_TLS"]
-    assert secret not in repr(shown)
+    assert MARK not in repr(shown)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_files_that_are_read_and_written_again_lose_their_secrets(
     assert facts is not None
     write_facts(facts, written / RUN_FILE)
     save(replace(FACTS, command=command, environment=environment), written)
-    assert secret not in repr(load(written))
+    assert MARK not in repr(load(written))
     known = replace(SIGNATURE.provenance, command=command)
     store.save(replace(SIGNATURE, provenance=known), written / "signature.yaml")
     phases = replace(PHASES, provenance=known, environment=environment, folder="/x")
@@ -152,9 +151,7 @@ def test_files_that_are_read_and_written_again_lose_their_secrets(
         render_page(page_of(signature, REPORT, scaling_factor=10.0)),
         (written / RUN_FILE).read_text(),
     ]
-    for text in texts:
-        assert secret not in text
-        assert json.dumps(secret)[1:-1] not in text
+    assert not any(MARK in text for text in texts)
 
 
 def test_a_calibration_leaves_no_secret_in_the_skeletons_file(tmp_path):

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -29,16 +28,6 @@ uint64_t skelgen_thread_cpu_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* How often the thread gave its core up, or had to. */
-uint64_t skelgen_thread_switches(void)
-{
-	struct rusage used;
-
-	if (getrusage(RUSAGE_THREAD, &used))
-		return 0;
-	return (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw;
 }
 
 #if defined(__x86_64__)

@@ -6,6 +6,7 @@
  *
  *   event.c     events out of the ordinary, failed polls
  *   sample.c    samples of CPU time
+ *   load.c      what kept a thread from its core
  *   shape.c     shapes
  *   intern.c    what stands in a file once: definitions, lists of requests, vectors of counts
  *   site.c      call sites and what called them
@@ -114,7 +115,6 @@ void skelgen_guard_window(struct skelgen_stream *s, uint8_t *window, size_t byte
 uint64_t skelgen_monotonic_ns(void);
 void skelgen_clock_pair(uint64_t *ticks, uint64_t *ns);
 uint64_t skelgen_thread_cpu_ns(void);
-uint64_t skelgen_thread_switches(void);
 void skelgen_clock_choose(void);
 void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t ns1);
 void skelgen_clock_record(struct skelgen_stream *s, enum skelgen_clock_place place);
@@ -142,6 +142,17 @@ void skelgen_flush_poll(struct skelgen_stream *s);
 uint8_t *skelgen_status_extras(uint8_t *p, struct skelgen_stream *s);
 uint32_t skelgen_failed(struct skelgen_stream *s, int code);
 void skelgen_object(struct skelgen_stream *s, uint32_t id);
+
+/* load.c */
+struct skelgen_scheduling {
+	uint64_t switches;
+	uint64_t blocks;
+};
+struct skelgen_scheduling skelgen_thread_scheduling(void);
+void skelgen_load_begin(struct skelgen_stream *s);
+uint64_t skelgen_load_sample(struct skelgen_stream *s);
+void skelgen_load_end(struct skelgen_stream *s);
+void skelgen_load_close(struct skelgen_stream *s);
 
 /* sample.c */
 void skelgen_sample(struct skelgen_stream *s);

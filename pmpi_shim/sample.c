@@ -10,16 +10,19 @@
  */
 SKELGEN_COLD void skelgen_sample(struct skelgen_stream *s)
 {
-	uint64_t switches = skelgen_thread_switches();
+	struct skelgen_scheduling now = skelgen_thread_scheduling();
 	uint64_t cpu_ns;
 	uint64_t ticks;
 	double elapsed_ns;
 	double lost_ns;
 
 	s->lost_us = 0;
-	if (switches == s->sample_switches)
+	if (now.switches == s->sample_switches)
 		return;
-	s->sample_switches = switches;
+	s->sample_switches = now.switches;
+	s->load.moved = now.blocks != s->load.blocks;
+	s->load.blocks = now.blocks;
+	s->load.waited_us = skelgen_load_sample(s);
 	cpu_ns = skelgen_thread_cpu_ns();
 	ticks = skelgen_ticks();
 	elapsed_ns = (double)(ticks - s->sample_ticks) * 1e9 / (double)skelgen.ticks_per_s;
@@ -28,6 +31,17 @@ SKELGEN_COLD void skelgen_sample(struct skelgen_stream *s)
 		s->lost_us = (uint64_t)(lost_ns / 1000);
 	s->sample_cpu_ns = cpu_ns;
 	s->sample_ticks = ticks;
+}
+
+/* What was lost in a gap: to others in the run queue, or to the thread's own waiting. */
+static void share_out(struct skelgen_stream *s)
+{
+	struct skelgen_load *load = &s->load;
+	uint64_t queued_us = load->waited_us < s->lost_us ? load->waited_us : s->lost_us;
+
+	load->queued_us += queued_us;
+	if (load->moved)
+		load->device_us += s->lost_us - queued_us;
 }
 
 /*
@@ -48,7 +62,9 @@ SKELGEN_COLD uint64_t skelgen_sample_begin(struct skelgen_stream *s, uint64_t be
 	gap_us = (uint64_t)((double)(gap << skelgen.shift) * 1e6 / (double)skelgen.ticks_per_s);
 	if (s->lost_us > gap_us)
 		s->lost_us = gap_us;
-	if (s->lost_us)
+	if (s->lost_us) {
 		s->special |= SKELGEN_SPECIAL_LOST;
+		share_out(s);
+	}
 	return begin;
 }

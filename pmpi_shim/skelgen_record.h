@@ -73,6 +73,7 @@ enum skelgen_record_tag {
 	SKELGEN_REC_WINDOW = 14,
 	SKELGEN_REC_FILE = 15,
 	SKELGEN_REC_USAGE = 16,
+	SKELGEN_REC_LOAD = 20,
 	SKELGEN_REC_CHECK = 0x40, /* of the file, not of the run: its checksums */
 	SKELGEN_REC_EVENT = 0x80, /* bit: this is an event, the other bits are: */
 };
@@ -273,6 +274,12 @@ enum skelgen_combiner {
 	SKELGEN_TYPE_DARRAY = 11,
 	SKELGEN_TYPE_RESIZED = 12,
 	SKELGEN_TYPE_OTHER = 13,
+};
+
+/* What a LOAD record knows. */
+enum skelgen_load_known {
+	SKELGEN_LOAD_QUEUE = 0x01,    /* for how long the thread stood in the run queue */
+	SKELGEN_LOAD_PRESSURE = 0x02, /* CPU pressure of the machine */
 };
 
 enum skelgen_clock_place {

@@ -235,6 +235,21 @@ struct skelgen_interned {
 /* Room for rank-000000.t000.skt, whatever the numbers. */
 #define SKELGEN_NAME_BYTES 64
 
+/* What kept a thread from its core (load.c). */
+struct skelgen_load {
+	int file;         /* where the kernel says how long it stood in the run queue; -1: none */
+	bool queue_known; /* it says so */
+	bool pressure_known;
+	bool moved;           /* blocks, between the last two samples */
+	uint64_t waited_us;   /* in the run queue, between the last two samples */
+	uint64_t blocks;      /* that it had moved at the last sample */
+	uint64_t begin_ns;    /* in the run queue before the stream began */
+	uint64_t sample_ns;   /* and before the last sample */
+	uint64_t pressure_us; /* of the machine when the stream began */
+	uint64_t queued_us;   /* of all that was lost: in the run queue */
+	uint64_t device_us;   /* out of it, where blocks were moved meanwhile */
+};
+
 /* One file: what one thread of this rank does. */
 struct skelgen_stream {
 	/* fast path */
@@ -259,6 +274,7 @@ struct skelgen_stream {
 	uint64_t sample_cpu_ns;
 	uint64_t sample_ticks;
 	uint64_t sample_switches;
+	struct skelgen_load load;
 	uint32_t object;
 	uint32_t error;
 	struct skelgen_status_entry *statuses;

@@ -118,6 +118,7 @@ struct skelgen_stream *skelgen_stream_new(int thread)
 		return NULL;
 	memset(s, 0, sizeof(*s));
 	s->thread = thread;
+	s->load.file = -1;
 	if (!skelgen_predictions_open(s) || !skelgen_interned_open(&s->interned) ||
 	    !skelgen_requests_open(&s->made)) {
 		skelgen_stream_free(s);
@@ -131,6 +132,7 @@ struct skelgen_stream *skelgen_stream_new(int thread)
 /* The file stays; what remains in memory goes. */
 void skelgen_stream_free(struct skelgen_stream *s)
 {
+	skelgen_load_close(s);
 	skelgen_interned_close(&s->interned);
 	skelgen_requests_close(&s->made);
 	skelgen_predictions_close(s);
@@ -191,9 +193,11 @@ void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int c
 			write_counts(s);
 			write_usage(s);
 		}
+		skelgen_load_end(s);
 		skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
 		skelgen_file_end(s, reason, code);
 	}
+	skelgen_load_close(s);
 	skelgen_folder_deliver(s);
 }
 
@@ -209,6 +213,7 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	s->last_end = ticks >> skelgen.shift;
 	s->sample_cpu_ns = cpu_ns;
 	s->sample_ticks = ticks;
+	skelgen_load_begin(s);
 	skelgen_clock_record(s, SKELGEN_AT_INIT);
 	skelgen_folder_remark(s);
 }

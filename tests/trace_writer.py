@@ -270,6 +270,18 @@ class RankWriter:
     def usage(self, queries: int) -> None:
         self.define("USAGE", varint(queries))
 
+    def load(
+        self,
+        queued_us: int | None = None,
+        devices_us: int = 0,
+        all_queued_us: int = 0,
+        pressure_us: int | None = None,
+    ) -> None:
+        queue = [] if queued_us is None else [queued_us, devices_us, all_queued_us]
+        pressure = [] if pressure_us is None else [pressure_us]
+        known = bool(queue) + 2 * bool(pressure)
+        self.define("LOAD", *map(varint, (known, *queue, *pressure)))
+
     def note(self, text: str) -> None:
         self.define("NOTE", string(text))
 

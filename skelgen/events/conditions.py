@@ -29,7 +29,19 @@ class Conditions:
     computed_s : float
         Time between calls, all ranks [s].
     lost_s : float
-        Time of that in which the ranks did not have their core [s].
+        Time of that in which the ranks did not have a core [s]: the sum of the
+        following four.
+    queued_s : float
+        They waited in the run queue: other processes had their cores [s].
+    devices_s : float
+        They waited while they read or wrote files [s].
+    slept_s : float
+        They slept, or waited for anything else: threads, children, a GPU [s].
+    unknown_s : float
+        The kernel did not say, or the trace is an older or a killed one [s].
+    pressure : float or None
+        Time in which something on a machine waited for a core / time of the run, of
+        the machine where it is largest [1]; None where no kernel says.
     usage_queries : int
         How often the program asked for its CPU time outside MPI.
     """
@@ -39,12 +51,26 @@ class Conditions:
     clock_error_s: float | None
     computed_s: float
     lost_s: float
+    queued_s: float
+    devices_s: float
+    slept_s: float
+    unknown_s: float
+    pressure: float | None
     usage_queries: int
 
     @property
     def lost_share(self) -> float:
-        """Return the share of the computation that was lost [0 to 1]."""
-        return min(self.lost_s / self.computed_s, 1.0) if self.computed_s else 0.0
+        """Return the share of the computation without a core [0 to 1]."""
+        return self.share(self.lost_s)
+
+    @property
+    def queued_share(self) -> float:
+        """Return the share of the computation that other processes took [0 to 1]."""
+        return self.share(self.queued_s)
+
+    def share(self, part_s: float) -> float:
+        """Return a part of the computation as a share of it [0 to 1]."""
+        return min(part_s / self.computed_s, 1.0) if self.computed_s else 0.0
 
     @property
     def queries_per_s(self) -> float:
@@ -54,14 +80,49 @@ class Conditions:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return what makes times of this trace less certain."""
-        if self.lost_share <= LOADED:
-            return ()
-        had_s = max(self.computed_s - self.lost_s, 0.0)
+        said = (self._loaded(), self._idle(), self._unknown())
+        return tuple(text for text in said if text)
+
+    def _loaded(self) -> str:
+        if self.queued_share <= LOADED:
+            return ""
+        wanted_s = max(self.computed_s - self.slept_s - self.devices_s, self.queued_s)
         return (
-            "this trace was taken on a loaded machine: the ranks computed for "
-            f"{format_seconds(self.computed_s)} but had their cores for "
-            f"{format_seconds(had_s)} of it ({self.lost_share:.0%} lost); record again "
-            "when it is quiet",
+            "this trace was taken on a loaded machine: the ranks waited for a core for "
+            f"{format_seconds(self.queued_s)} of the {format_seconds(wanted_s)} in "
+            f"which they could compute ({self.queued_s / wanted_s:.0%} lost); record "
+            "again when it is quiet"
+        )
+
+    def _idle(self) -> str:
+        parts = [
+            f"{what} for {format_seconds(part_s)} ({self.share(part_s):.0%})"
+            for what, part_s in (
+                ("slept", self.slept_s),
+                ("waited for files", self.devices_s),
+            )
+            if self.share(part_s) > LOADED
+        ]
+        if not parts:
+            return ""
+        return (
+            f"of the {format_seconds(self.computed_s)} between calls the ranks "
+            f"{' and '.join(parts)}; a skeleton computes instead, so it feels other "
+            "processes more than the application does"
+        )
+
+    def _unknown(self) -> str:
+        if self.share(self.unknown_s) <= LOADED:
+            return ""
+        had_s = max(self.computed_s - self.lost_s, 0.0)
+        hint = ""
+        if self.pressure is not None:
+            hint = f" (CPU pressure of the machine: {self.pressure:.0%})"
+        return (
+            f"the ranks computed for {format_seconds(self.computed_s)} but had their "
+            f"cores for {format_seconds(had_s)} of it: other processes had them, or "
+            f"the ranks slept; the trace does not say which{hint}. If the machine was "
+            "loaded, record again when it is quiet"
         )
 
     def __str__(self) -> str:
@@ -86,12 +147,46 @@ def conditions(files: Sequence[RankFile]) -> Conditions:
     # The first one's clock is the reference.
     others = list(hosts.values())[1:]
     compared = all(others)
+    lost_s, queued_s, devices_s, slept_s, unknown_s = (
+        sum(part) / 1e6 for part in zip(*map(_without_core_us, files), strict=True)
+    )
     error_ns = max((max(errors) for errors in others if errors), default=0)
     return Conditions(
         clock=" and ".join(names[kind] for kind in kinds),
         clocks=len(hosts),
         clock_error_s=error_ns / NS_PER_S if compared else None,
         computed_s=seconds(sum(f.facts.compute_units * unit_ns(f) for f in files)),
-        lost_s=sum(file.facts.lost_us for file in files) / 1e6,
+        lost_s=lost_s,
+        queued_s=queued_s,
+        devices_s=devices_s,
+        slept_s=slept_s,
+        unknown_s=unknown_s,
+        pressure=_pressure(files),
         usage_queries=sum(file.definitions.usage_queries for file in files),
     )
+
+
+def _without_core_us(file: RankFile) -> tuple[int, int, int, int, int]:
+    """Return for how long a thread had no core between calls, and why [us].
+
+    In all, in the run queue, for files, asleep, and for reasons that are not known.
+    """
+    lost_us, load = file.facts.lost_us, file.definitions.load
+    if load is None or load.queued_us is None:
+        return lost_us, 0, 0, 0, lost_us
+    queued_us = min(load.queued_us, lost_us)
+    devices_us = min(load.devices_us, lost_us - queued_us)
+    return lost_us, queued_us, devices_us, lost_us - queued_us - devices_us, 0
+
+
+def _pressure(files: Sequence[RankFile]) -> float | None:
+    """Return the largest CPU pressure of a machine during the run [0 to 1]."""
+    shares = [
+        load.pressure_us * 1e3 / elapsed_ns
+        for file in files
+        if (load := file.definitions.load) is not None
+        and load.pressure_us is not None
+        and (clocks := file.definitions.clocks)
+        and (elapsed_ns := clocks[-1].monotonic_ns - clocks[0].monotonic_ns) > 0
+    ]
+    return min(max(shares), 1.0) if shares else None

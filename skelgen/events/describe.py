@@ -60,6 +60,8 @@ def _head(run: RunSummary) -> str:
         ("clock", str(run.taken)),
         ("recording cost", _cost(run)),
     ]
+    if run.taken.computed_s:
+        rows.insert(-3, ("between calls", _between(run)))
     if run.taken.usage_queries:
         rows.insert(-2, ("CPU time asked for", _queries(run)))
     return _table(rows, "<<")
@@ -80,6 +82,27 @@ def _queries(run: RunSummary) -> str:
     taken = run.taken
     rate = f"{taken.queries_per_s:.0f} in each second of computation"
     return f"{taken.usage_queries} times, {rate}"
+
+
+def _between(run: RunSummary) -> str:
+    """Say what the ranks did between calls."""
+    taken = run.taken
+    parts = [
+        (taken.queued_s, "without a core, taken by other processes"),
+        (taken.slept_s, "asleep"),
+        (taken.devices_s, "waiting for files"),
+        (taken.unknown_s, "without a core, unknown why"),
+    ]
+    return ", ".join(
+        [
+            f"{format_seconds(taken.computed_s)} of all ranks",
+            *(
+                f"{taken.share(part_s):.1%} {what}"
+                for part_s, what in parts
+                if taken.share(part_s) >= 0.0005
+            ),
+        ]
+    )
 
 
 def _cost(run: RunSummary) -> str:

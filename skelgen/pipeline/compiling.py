@@ -24,6 +24,7 @@ from skelgen import __version__
 from skelgen.errors import SkelgenError
 from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
+from skelgen.events.conditions import conditions
 from skelgen.events.parts import Common, Part, join, with_tables
 from skelgen.events.passed import passed_on
 from skelgen.launch.command import program_words
@@ -261,7 +262,15 @@ def _result(
         signature,
         dropped=(*signature.dropped, *_not_recorded(run)),
         usage_queries=sum(file.definitions.usage_queries for file in run.files),
+        not_computed=_not_computed(run),
     )
+
+
+def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
+    """Return what the ranks did between calls that is no computation, and time [s]."""
+    taken = conditions(run.files)
+    parts = (("slept", taken.slept_s), ("files", taken.devices_s))
+    return tuple((what, part_s) for what, part_s in parts if part_s)
 
 
 def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.prediction.types import Prediction, SkeletonFacts
+from skelgen.signature.types import NOT_COMPUTED
 from skelgen.trust import Doubt, Interval, too_wide
 from skelgen.trust.errors import MethodError, MethodErrors, error_draws
 from skelgen.trust.intervals import (
@@ -264,6 +265,7 @@ def doubts_of(
 ) -> tuple[Doubt, ...]:
     """Return why a prediction should not be trusted, before anything is measured."""
     doubts = [*_doubts_of_scale(facts, mpi), *_doubts_of_likeness(facts)]
+    doubts += _doubts_of_idleness(facts)
     if facts.mpi and not _same_mpi(facts.mpi, mpi):
         text = f"recorded with {facts.mpi}, run with {mpi}"
         doubts.append(Doubt("other-mpi", text, "record it with the MPI that runs it"))
@@ -331,6 +333,19 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
             "not equally busy",
             "trust it on equally busy nodes only",
         )
+
+
+def _doubts_of_idleness(facts: SkeletonFacts) -> Iterator[Doubt]:
+    """Say what the application does between calls that is no computation."""
+    for what, share in facts.not_computed:
+        if share > LARGEST_DROPPED:
+            yield Doubt(
+                what,
+                f"the application's ranks {NOT_COMPUTED.get(what, what)} for "
+                f"{share:.1%} of the time, the skeleton computes instead (at most "
+                f"{LARGEST_DROPPED:.0%} is trusted)",
+                "run the application's phases instead: skelgen measure",
+            )
 
 
 def _with_slack(time_s: float) -> float:

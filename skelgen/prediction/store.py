@@ -20,6 +20,7 @@ from skelgen.launch.folders import replace_file
 from skelgen.launch.secrets import hidden
 from skelgen.launch.variables import settings_of
 from skelgen.prediction.types import Calibration, SkeletonFacts
+from skelgen.signature.types import NOT_COMPUTED
 from skelgen.skeleton.compute import Calibration as Speed
 from skelgen.skeleton.compute import read_calibration
 
@@ -158,7 +159,15 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         dealers=()
         if dealers is None
         else tuple(one.integer(0, ranks - 1) for one in dealers.items()),
+        not_computed=_not_computed(fields.get("not_computed")),
     )
+
+
+def _not_computed(field: Field | None) -> tuple[tuple[str, float], ...]:
+    if field is None:
+        return ()
+    parts = field.mapping(optional=NOT_COMPUTED)
+    return tuple((what, part.number()) for what, part in parts.items())
 
 
 def _launch(field: Field | None) -> tuple[str, tuple[tuple[str, str], ...]]:

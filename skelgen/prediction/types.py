@@ -75,6 +75,9 @@ class SkeletonFacts:
     dealers : tuple of int
         Ranks that answer whoever comes first, where the skeleton answers each partner
         as often as in the recording.
+    not_computed : tuple of (str, float)
+        What the application's ranks did where the skeleton computes, and its share of
+        the application's time [0 to 1].
     """
 
     ranks: int
@@ -94,6 +97,7 @@ class SkeletonFacts:
     unmeasured_share: float = 0.0
     drift: float = 0.0
     dealers: tuple[int, ...] = ()
+    not_computed: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader
 from skelgen.signature.tables import read_peers, read_rows, read_vectors
 from skelgen.signature.types import (
+    NOT_COMPUTED,
     Family,
     Neighbours,
     Provenance,
@@ -72,7 +73,7 @@ def read_signature(path: Path) -> Signature:
             f"read version {version.text()[:60]!r}, expected {VERSION}: build the "
             "signature again with this skelgen"
         )
-    fields = document.mapping(_FIELDS, ("usage_queries",))
+    fields = document.mapping(_FIELDS, ("usage_queries", "not_computed"))
     queries = fields.get("usage_queries")
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     families = _families(fields["families"], ranks)
@@ -103,6 +104,7 @@ def read_signature(path: Path) -> Signature:
         events=_events(fields["events"], groups),
         dropped=_dropped(fields["dropped"]),
         usage_queries=queries.integer(0, _MOST_EVENTS) if queries else 0,
+        not_computed=_not_computed(fields.get("not_computed")),
     )
 
 
@@ -180,6 +182,13 @@ def _dropped(field: Field) -> tuple[tuple[str, int, float], ...]:
         calls = parts[1].integer(0, _MOST_EVENTS)
         dropped.append((parts[0].text(), calls, parts[2].amount()))
     return tuple(dropped)
+
+
+def _not_computed(field: Field | None) -> tuple[tuple[str, float], ...]:
+    if field is None:
+        return ()
+    parts = field.mapping(optional=NOT_COMPUTED)
+    return tuple((what, part.amount()) for what, part in parts.items())
 
 
 class _Group:

@@ -137,6 +137,13 @@ class RankGroup:
     tail_ns: NDArray[np.float64]
 
 
+#: What a rank does between calls that is no computation, in words.
+NOT_COMPUTED = {
+    "slept": "slept, or waited for something other than MPI and files",
+    "files": "waited for files",
+}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Signature:
     """The execution signature of one run.
@@ -163,6 +170,9 @@ class Signature:
         What the signature leaves out: reason, calls, time [s], all ranks.
     usage_queries : int
         How often the program asked for its CPU time outside MPI, all ranks.
+    not_computed : tuple of (str, float)
+        What else the ranks did between calls, where a skeleton computes: a key of
+        `NOT_COMPUTED`, and for how long [s], all ranks.
     """
 
     provenance: Provenance
@@ -178,6 +188,7 @@ class Signature:
     events: int
     dropped: tuple[tuple[str, int, float], ...]
     usage_queries: int = 0
+    not_computed: tuple[tuple[str, float], ...] = ()
 
     @property
     def computed_s(self) -> float:

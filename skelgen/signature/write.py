@@ -39,6 +39,7 @@ def signature_text(signature: Signature) -> str:
             for reason, calls, time_s in signature.dropped
         ]),
         *_usage(signature),
+        *_not_computed(signature),
         *_list("sites", [f"- {quoted(site)}" for site in signature.sites]),
         *_list("families", [_family(family) for family in signature.families]),
     ]  # fmt: skip
@@ -54,6 +55,11 @@ def signature_text(signature: Signature) -> str:
 def _usage(signature: Signature) -> list[str]:
     queries = signature.usage_queries
     return [f"usage_queries: {queries}"] if queries else []
+
+
+def _not_computed(signature: Signature) -> list[str]:
+    parts = [f"{what}: {format_real(t)}" for what, t in signature.not_computed]
+    return [f"not_computed: {{{', '.join(parts)}}}"] if parts else []
 
 
 def _list(name: str, entries: list[str]) -> list[str]:

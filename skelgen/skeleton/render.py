@@ -288,6 +288,7 @@ def _metadata(plan: Plan, calibration: Calibration) -> dict[str, object]:
         "dropped_share": report.dropped_share,
         "smallest_good_s": report.smallest_good_s,
         "dealers": list(report.dealers),
+        "not_computed": dict(report.not_computed),
         "warnings": list(report.warnings),
         "compute": {**asdict(calibration), "units_per_s": calibration.units_per_s},
         "calibration": None,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
+from skelgen.signature.types import NOT_COMPUTED
 from skelgen.skeleton.durations import deviation, uneven_leaves
 from skelgen.skeleton.good import largest_good_scale
 from skelgen.skeleton.rounding import RELEVANT_SHARE, TOLERANCE
@@ -74,6 +75,10 @@ def report_of(
     everything = (*signature.dropped, *dropped, *_too_rare(table))
     rank_s = signature.application_s * signature.ranks
     share = sum(time_s for _, _, time_s in everything) / rank_s if rank_s else 0.0
+    not_computed = tuple(
+        (what, min(time_s / rank_s, 1.0) if rank_s else 0.0)
+        for what, time_s in signature.not_computed
+    )
     good = largest_good_scale(signature)
     smallest_s = signature.application_s / good
     said = [*warnings, *_warnings(table, fraction)]
@@ -85,6 +90,12 @@ def report_of(
         )
     if share > _DROPPED_WARNING:
         said.append(f"nothing in the skeleton stands for {share:.1%} of the time")
+    said += [
+        f"the ranks {NOT_COMPUTED[what]} for {part:.1%} of the time; the skeleton "
+        "computes instead, so it feels other processes more than the application does"
+        for what, part in not_computed
+        if part > _DROPPED_WARNING
+    ]
     return Report(
         classes=classes,
         fraction=fraction,
@@ -96,6 +107,7 @@ def report_of(
         largest_good_scale=good,
         warnings=tuple(said),
         dealers=tuple(dealers),
+        not_computed=not_computed,
     )
 
 

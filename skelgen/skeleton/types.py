@@ -192,6 +192,9 @@ class Report:
     dealers : tuple of int
         Ranks that answer whoever comes first, where the skeleton answers each partner
         as often as in the recording.
+    not_computed : tuple of (str, float)
+        What the application's ranks did where the skeleton computes: a key of
+        `NOT_COMPUTED`, and its share of the application's time [0 to 1].
     """
 
     classes: tuple[KeptClass, ...]
@@ -204,6 +207,7 @@ class Report:
     largest_good_scale: float
     warnings: tuple[str, ...]
     dealers: tuple[int, ...] = ()
+    not_computed: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -162,6 +162,30 @@ class Ragged:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadTotals:
+    """What kept the thread of a file from its core, in the gaps between its calls.
+
+    Attributes
+    ----------
+    queued_us : int or None
+        Of the time in which it did not run: in the run queue, where others had its
+        core [us]; None when the kernel did not say.
+    devices_us : int
+        Not in the run queue, in gaps in which it moved blocks of files [us].
+    all_queued_us : int
+        In the run queue, in gaps and calls [us].
+    pressure_us : int or None
+        Time in which a thread of the machine waited for a core [us]; None when the
+        kernel did not say.
+    """
+
+    queued_us: int | None
+    devices_us: int
+    all_queued_us: int
+    pressure_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Definitions:
     """Everything that a file defines beside its call shapes.
 
@@ -184,6 +208,8 @@ class Definitions:
     usage_queries : int
         How often the program asked for its CPU time outside MPI, all threads; 0 in
         older traces.
+    load : LoadTotals or None
+        None in older traces, and when the process was killed.
     windows, files : dict of int to int, dict of int to str
         Of their communicators: own memory [bytes], name.
     notes : tuple of str
@@ -202,6 +228,7 @@ class Definitions:
     passed: dict[int, int]
     passed_units: dict[int, int]
     usage_queries: int
+    load: LoadTotals | None
     windows: dict[int, int]
     files: dict[int, str]
     notes: tuple[str, ...]

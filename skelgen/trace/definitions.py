@@ -15,6 +15,7 @@ from skelgen.trace.definition_types import (
     Definitions,
     End,
     FunctionDefinition,
+    LoadTotals,
     OffsetSample,
     Ragged,
     TypeDefinition,
@@ -51,6 +52,7 @@ class Collector:
         self.passed: dict[int, int] = {}
         self.passed_units: dict[int, int] = {}
         self.usage_queries = 0
+        self.load: LoadTotals | None = None
         self.windows: dict[int, int] = {}
         self.files: dict[int, str] = {}
         self.notes: list[str] = []
@@ -72,6 +74,7 @@ class Collector:
             constants["REC_WINDOW"]: self._window,
             constants["REC_FILE"]: self._file,
             constants["REC_USAGE"]: self._usage,
+            constants["REC_LOAD"]: self._load,
         }
 
     def take(self, tag: int, payload: bytes) -> None:
@@ -100,6 +103,7 @@ class Collector:
             passed=self.passed,
             passed_units=self.passed_units,
             usage_queries=self.usage_queries,
+            load=self.load,
             windows=self.windows,
             files=self.files,
             notes=tuple(self.notes),
@@ -208,6 +212,19 @@ class Collector:
 
     def _usage(self, payload: Payload) -> None:
         self.usage_queries += payload.varint(2**62)
+
+    def _load(self, payload: Payload) -> None:
+        constants = trace_format()
+        known = payload.varint()
+        queue = known & constants["LOAD_QUEUE"]
+        queued = [payload.varint(2**62) for _ in range(3 if queue else 0)]
+        pressure = known & constants["LOAD_PRESSURE"]
+        self.load = LoadTotals(
+            queued_us=queued[0] if queue else None,
+            devices_us=queued[1] if queue else 0,
+            all_queued_us=queued[2] if queue else 0,
+            pressure_us=payload.varint(2**62) if pressure else None,
+        )
 
     def _window(self, payload: Payload) -> None:
         _once(self.windows, self._object(payload), payload.varint(2**62))

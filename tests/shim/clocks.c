@@ -1,8 +1,11 @@
 /* Messages there and back, computation and sleep; the second argument says how long [ms]. */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static long now_ms(clockid_t clock)
 {
@@ -71,6 +74,23 @@ static void sleep_in_calls(long ms)
 	MPI_Comm_free_keyval(&keyval);
 }
 
+/* Write a file that a device must have before the program goes on; 77: there is none. */
+static int write_files(const char *path)
+{
+	static char block[1 << 20] __attribute__((aligned(4096)));
+	int file = open(path, O_CREAT | O_WRONLY | O_DIRECT, 0600);
+	struct rusage used;
+
+	for (int i = 0; i < 20; i++) {
+		if (file < 0 || pwrite(file, block, sizeof(block), 0) < 0 || fsync(file))
+			MPI_Abort(MPI_COMM_WORLD, 77);
+		MPI_Barrier(MPI_COMM_SELF);
+	}
+	getrusage(RUSAGE_SELF, &used);
+	MPI_Finalize();
+	return used.ru_oublock ? 0 : 77;
+}
+
 int main(int argc, char **argv)
 {
 	long ms = argc > 2 ? atol(argv[2]) : 0;
@@ -90,6 +110,12 @@ int main(int argc, char **argv)
 		compute(ms);
 		MPI_Barrier(MPI_COMM_SELF);
 	}
+	for (int i = 0; i < 20 && !strcmp(argv[1], "naps"); i++) {
+		sleep_ms(ms);
+		MPI_Barrier(MPI_COMM_SELF);
+	}
+	if (!strcmp(argv[1], "files"))
+		return write_files(argv[2]);
 	if (!strcmp(argv[1], "sleep"))
 		sleep_in_calls(ms);
 	MPI_Finalize();

@@ -198,6 +198,11 @@ class Trace:
             row = c.fields(layout)
             table = self.tables.setdefault(name, {})
             table[row.get("id", len(table))] = row
+        elif tag == 20:
+            known = c.varint()
+            layout = "u:queued_us u:devices_us u:all_queued_us " * (known & 1)
+            layout += "u:pressure_us" * (known >> 1 & 1)
+            self.tables["load"] = {0: c.fields(layout)}
         elif tag == 4:
             self._comm(c)
         elif tag in (6, 7):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -114,6 +115,48 @@ def test_what_a_call_waits_is_not_lost_between_calls(record: Record) -> None:
     assert taken.computed_s / 2 < taken.lost_s <= taken.computed_s
 
 
+def needs_queues() -> None:
+    """Skip where the kernel does not tell who stands in the run queue."""
+    if not Path("/proc/thread-self/schedstat").exists():
+        pytest.skip("this kernel has no /proc/thread-self/schedstat")
+
+
+def test_sleep_is_not_taken_for_load(record: Record) -> None:
+    run = record("clocks", 1, "naps", "10")
+    needs_queues()
+    taken = conditions(open_trace(run.folder).files)
+    assert taken.unknown_s == taken.devices_s == 0
+    assert taken.slept_s > 0.9 * 20 * 0.01
+    assert taken.lost_s == pytest.approx(taken.slept_s + taken.queued_s)
+    assert any(" the ranks slept for " in warning for warning in taken.warnings)
+    if taken.queued_share < LOADED:  # it was a quiet machine
+        assert len(taken.warnings) == 1
+
+
+def test_waiting_for_a_file_is_neither_sleep_nor_load(lab: Lab, tmp_path: Path) -> None:
+    needs_queues()
+    path = tmp_path / "direct.bin"
+    command = [str(lab.compile("clocks")), "files", str(path)]
+    run = lab.launch(1, command, tmp_path, preload=str(lab.shim))
+    if run.exit_code == 77:
+        pytest.skip(f"{tmp_path} lies on no device that counts its blocks")
+    assert run.exit_code == 0, run.errors
+    taken = conditions(open_trace(run.folder).files)
+    assert taken.devices_s > 0.5 * (taken.lost_s - taken.queued_s)
+    assert taken.slept_s < taken.lost_s / 2
+    assert not any(" slept for " in warning for warning in taken.warnings)
+
+
+def test_without_a_run_queue_nobody_is_blamed(record: Record) -> None:
+    run = record("clocks", 1, "naps", "10")
+    (file,) = open_trace(run.folder).files
+    older = replace(file, definitions=replace(file.definitions, load=None))
+    taken = conditions([older])
+    assert taken.unknown_s == taken.lost_s > 0.1
+    (warning,) = taken.warnings
+    assert "or the ranks slept; the trace does not say which" in warning
+
+
 def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
     """A rank and a busy process on one core have half of it each."""
     # Without a launcher, which would wait for the core as well.
@@ -147,6 +190,8 @@ def test_a_shared_core_is_noticed(lab: Lab, tmp_path: Path) -> None:
     assert sum(event.lost_us > 0 for event in trace.of("Barrier")) > 10
     taken = conditions(open_trace(tmp_path / "run").files)
     assert taken.lost_share > 5 * LOADED
+    needs_queues()
+    assert taken.queued_s > 0.9 * taken.lost_s
     (warning,) = taken.warnings
     assert warning.startswith("this trace was taken on a loaded machine: ")
     computed = np.array([e.begin for e in trace.of("Barrier")])

@@ -198,14 +198,51 @@ def test_queries_of_the_cpu_time_are_told(tmp_path):
     assert told == f"CPU time asked for  30 times, {rate} in each second of computation"
 
 
-def test_a_loaded_machine_is_told(tmp_path):
+def without_core(tmp_path, **totals):
+    """Summarise a run of two ranks that were without a core for 250 of 1000 us."""
+
     def body(writer, rank):
         writer.event("MPI_Barrier", 2_000_000, 10, extras={"lost_us": 250})
+        if totals:
+            writer.load(**totals)
 
     run = recorded(tmp_path, body)
     assert run.taken.lost_share == pytest.approx(0.25, rel=0.01)
-    assert "taken on a loaded machine: the ranks computed for" in run.warnings[0]
-    assert "(25% lost)" in run.warnings[0]
+    return run
+
+
+def test_a_loaded_machine_is_told(tmp_path):
+    run = without_core(tmp_path, queued_us=250)
+    (warning,) = run.warnings
+    assert "taken on a loaded machine: the ranks waited for a core for" in warning
+    assert "(25% lost)" in warning
+    assert "25.0% without a core, taken by other processes" in describe(run)
+
+
+def test_sleep_and_files_are_told_apart_from_load(tmp_path):
+    run = without_core(tmp_path, queued_us=10, devices_us=100, all_queued_us=10)
+    (warning,) = run.warnings
+    assert "the ranks slept for 280 us (14%) and waited for files for 200 us (10%)" in (
+        warning
+    )
+    assert "14.0% asleep, 10.0% waiting for files" in describe(run)
+    facts = run.facts()
+    names = ("queued_s", "devices_s", "slept_s", "unknown_s")
+    assert [facts[name] for name in names] == pytest.approx([2e-5, 2e-4, 2.8e-4, 0.0])
+
+
+def test_a_trace_that_does_not_say_why_blames_nobody(tmp_path):
+    (warning,) = without_core(tmp_path / "older").warnings
+    assert "other processes had them, or the ranks slept" in warning
+    assert "pressure" not in warning
+    run = without_core(tmp_path / "pressed", pressure_us=10**9)
+    assert "does not say which (CPU pressure of the machine: 100%)" in run.warnings[0]
+
+
+def test_more_in_the_queue_than_was_lost_counts_as_what_was_lost(tmp_path):
+    taken = without_core(tmp_path, queued_us=400, devices_us=400).taken
+    assert taken.queued_s == taken.lost_s
+    assert taken.devices_s == taken.slept_s == 0
 
 
 def test_the_recorders_own_cost_is_summed_up(tmp_path):

@@ -190,6 +190,8 @@ def test_drift_of_the_recording_widens_the_interval():
         ({"mix_error": 0.2}, "mix is not representative"),
         ({"smallest_good_s": 5.0}, "too short"),
         ({"dealers": (2, 3)}, "rank 2 answers whoever comes first"),
+        ({"not_computed": (("slept", 0.4), ("files", 0.01))}, "slept, or waited"),
+        ({"not_computed": (("files", 0.4),)}, "waited for files for 40.0% of the"),
         ({"mpi": "Open MPI v5.0.11"}, "recorded with Open MPI"),
         ({"ranks_per_host": (1, 1)}, "recorded on 2 hosts"),
         (

@@ -33,6 +33,7 @@ def written(facts: SkeletonFacts) -> str:
             "dropped_share": facts.dropped_share,
             "smallest_good_s": facts.smallest_good_s,
             "dealers": facts.dealers,
+            "not_computed": dict(facts.not_computed),
             "warnings": [],
             "compute": {"host": "ref"},
             "calibration": None,
@@ -51,7 +52,12 @@ def save(facts: SkeletonFacts, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "facts",
-    [FACTS, replace(FACTS, calibration=None), replace(FACTS, dealers=(0, 1))],
+    [
+        FACTS,
+        replace(FACTS, calibration=None),
+        replace(FACTS, dealers=(0, 1)),
+        replace(FACTS, not_computed=(("slept", 0.25),)),
+    ],
 )
 def test_what_is_saved_is_loaded(tmp_path: Path, facts):
     save(facts, tmp_path)

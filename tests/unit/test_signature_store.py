@@ -71,6 +71,16 @@ def test_queries_of_the_cpu_time_come_back(signature, tmp_path):
             load(path)
 
 
+def test_what_ranks_did_instead_of_computing_comes_back(signature, tmp_path):
+    idle = replace(signature, not_computed=(("slept", 1.5), ("files", 0.25)))
+    path = save(idle, tmp_path / "one.yaml")
+    assert_same(load(path), idle)
+    for old, wrong in (("1.5", "-1"), ("slept", "danced")):
+        path.write_text(unsealed(signature_text(idle)).replace(old, wrong))
+        with pytest.raises(InputError, match="not_computed"):
+            load(path)
+
+
 @settings(max_examples=80, deadline=None)
 @given(seeds)
 def test_signatures_of_random_programs_come_back_exactly(tmp_path_factory, seed):

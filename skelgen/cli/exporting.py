@@ -9,7 +9,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.options import Json, RunFolder, Verbose
+from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_json
 from skelgen.units import format_bytes
 
@@ -43,9 +43,7 @@ def export(
             show_default="1000000 for perfetto, 0 for the others",
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an output that exists.")
-    ] = False,
+    force: Force = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:

@@ -40,7 +40,8 @@ Verbose = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Force = Annotated[
-    bool, typer.Option("--force", help="Replace an output folder that exists.")
+    bool,
+    typer.Option("--force", help="Replace an output of the same kind from skelgen."),
 ]
 Strict = Annotated[
     bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ class Format:
         makes no sense of a part of a run.
     writer : callable
         Returns the writer; its modules are loaded when it is needed.
+    begins : pattern of bytes or None
+        How a file in it begins that we wrote; None for folders.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Format:
     passes: int
     most_events: int | None
     writer: Callable[[], Writer]
+    begins: re.Pattern[bytes] | None = None
 
 
 def _perfetto() -> Writer:
@@ -73,7 +77,15 @@ def _otf2() -> Writer:
 FORMATS = {
     one.name: one
     for one in (
-        Format("perfetto", ".perfetto.json", False, 2, 1_000_000, _perfetto),
+        Format(
+            "perfetto",
+            ".perfetto.json",
+            False,
+            2,
+            1_000_000,
+            _perfetto,
+            re.compile(rb'\{"displayTimeUnit":"ns","otherData":'),
+        ),
         Format("paraver", "-paraver", True, 2, 0, _paraver),
         Format("tit", "-tit", True, 2, None, _tit),
         Format("otf2", "-otf2", True, 2, 0, _otf2),

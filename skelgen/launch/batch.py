@@ -108,7 +108,7 @@ class BatchRunner:
             script = folder / "job.sh"
             text = job_script(folder, command, environment)
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
-            script.chmod(0o755)
+            script.chmod(0o700)
         except OSError as error:
             raise MachineError(
                 f"cannot write into {self.folder}: {error.strerror}; jobs of "

@@ -20,9 +20,11 @@ def job_script(
     begun = shlex.quote(str(folder / "begun"))
     lines = [
         "#!/bin/sh",
+        "mask=$(umask); umask 077",
         f"mkdir {begun} || exit 1",
         f"cd {shlex.quote(str(Path.cwd()))}",
         *(f"export {name}={shlex.quote(text)}" for name, text in environment.items()),
+        f": >{output} 2>{errors}; umask $mask",
         f"{shlex.join(command)} </dev/null >{output} 2>{errors}",
         f"echo $? >{part} && mv {part} {whole}",
     ]

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import logging
 import os
+import re
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from skelgen.documents.system import writing
 from skelgen.errors import UsageError
+from skelgen.launch.ours import Kind, mark, remove
 from skelgen.launch.process import NOTE
+from skelgen.launch.replaceable import came_meanwhile, check_file, check_free
 
 logger = logging.getLogger(__name__)
 
-
-def check_free(target: Path, *, force: bool) -> None:
-    """Refuse an output folder that exists, unless it may be replaced.
-
-    Raises
-    ------
-    UsageError
-        When something stands there, or the folder around it cannot be written.
-    """
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise UsageError(f"{target} is not a folder; choose another one with -o")
-    if target.is_dir() and any(target.iterdir()) and not force:
-        raise UsageError(
-            f"{target} exists; choose another folder with -o, or replace it with "
-            "--force"
-        )
-    around = target.absolute().parent
-    while not around.exists():
-        around = around.parent
-    if not (around.is_dir() and os.access(around, os.W_OK | os.X_OK)):
-        raise UsageError(f"{target} cannot be created: {around} is not writable")
+#: Nobody but the owner; a group is let in with chmod afterwards.
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 
 
 @contextlib.contextmanager
@@ -62,50 +48,96 @@ def alone(folder: Path, name: str = ".lock") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
+def new_folder(
+    target: Path, kind: Kind, *, force: bool, reads: Iterable[Path] = ()
+) -> Iterator[Path]:
     """Give a folder to fill, and rename it to its place afterwards.
 
-    When the caller fails nothing remains, and what stood there before stays.
+    Only its owner can read it, whatever the umask. When the caller fails nothing
+    remains, and what stood there before stays.
 
     Parameters
     ----------
     target : Path
+    kind : Kind
+        What it will hold.
     force : bool
-        Replace a folder that exists.
+        Replace a folder of the same kind that skelgen made.
+    reads : iterable of Path
+        What is read to fill it, which must not be lost.
     """
-    check_free(target, force=force)
+    check_free(target, kind, force=force, reads=reads)
     target = target.absolute()
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        beside.chmod(0o777 & ~_umask())
+        beside.chmod(PRIVATE_FOLDER)
+        mark(beside, kind)
     try:
         with writing(target):
             yield beside
-            _move(beside, target)
-    finally:
+            make_private(beside)
+    except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
+        raise
+    _move(beside, target, kind)
+
+
+def make_private(folder: Path) -> None:
+    """Let only the owner read what is in a folder, and the folder."""
+    for at, _, names, handle in os.fwalk(folder):
+        os.fchmod(handle, PRIVATE_FOLDER)
+        for name in names:
+            about = os.stat(name, dir_fd=handle, follow_symlinks=False)
+            wanted = about.st_mode & stat.S_IRWXU | stat.S_IRUSR | stat.S_IWUSR
+            if stat.S_ISREG(about.st_mode) and stat.S_IMODE(about.st_mode) != wanted:
+                os.chmod(Path(at, name), wanted)  # noqa: PTH101
+
+
+def private_folder(folder: Path) -> Path:
+    """Make a folder, and those around it that are missing, for their owner alone.
+
+    Raises
+    ------
+    OSError
+        When it cannot be made.
+    """
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            one.mkdir(mode=PRIVATE_FOLDER)
+            one.chmod(PRIVATE_FOLDER)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    return folder
 
 
 @contextlib.contextmanager
-def new_file(target: Path, *, force: bool) -> Iterator[Path]:
+def new_file(
+    target: Path,
+    begins: re.Pattern[bytes] | None = None,
+    *,
+    force: bool,
+    shared: bool = False,
+) -> Iterator[Path]:
     """Give a path to write a file to, and rename it to its place afterwards.
 
-    When the caller fails nothing remains, and what stood there before stays.
+    Only its owner can read it, or who could read the file that it replaces. When the
+    caller fails nothing remains, and what stood there before stays.
 
     Parameters
     ----------
     target : Path
+    begins : pattern of bytes, optional
+        How the files begin that may be replaced; see `check_file`.
     force : bool
         Replace a file that exists.
+    shared : bool
+        Let others read it as far as the umask does: it is made to be given away.
     """
-    if target.is_dir():
-        raise UsageError(f"{target} is a folder; choose a file with -o")
-    if target.exists() and not force:
-        raise UsageError(
-            f"{target} exists; choose another file with -o, or replace it with --force"
-        )
+    check_file(target, begins, force=force)
     with writing(target):
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE_FILE
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
             target.suffix, f".{target.stem}.", target.absolute().parent
@@ -115,7 +147,7 @@ def new_file(target: Path, *, force: bool) -> Iterator[Path]:
     try:
         with writing(target):
             yield beside
-            beside.chmod(0o666 & ~_umask())
+            beside.chmod(0o666 & ~_umask() if shared else mode)
             beside.replace(target)
     finally:
         _remove(beside)
@@ -161,12 +193,27 @@ def _umask() -> int:
     return mask
 
 
-def _move(beside: Path, target: Path) -> None:
-    """Put a complete folder in its place; the old one goes when the new one is in."""
-    if not target.exists():
+def _move(beside: Path, target: Path, kind: Kind) -> None:
+    """Put a complete folder in its place; the old one goes when the new one is in.
+
+    What was made stays when its place was taken meanwhile.
+    """
+    stays = f"what was made is in {beside}"
+    try:
+        if not target.exists():
+            beside.rename(target)
+            return
+        old = beside.with_name(f"{beside.name}.old")
+        target.rename(old)
+        if found := came_meanwhile(old, kind):
+            old.rename(target)
+            raise UsageError(f"{target} {found}; it is not replaced, {stays}")
         beside.rename(target)
-        return
-    old = beside.with_name(f"{beside.name}.old")
-    target.rename(old)
-    beside.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise UsageError(
+            f"{target} cannot be replaced: {error.strerror}; {stays}"
+        ) from error
+    if not remove(old, kind):
+        logger.warning(
+            "%s was replaced; what could not be removed is in %s", target, old
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from typing import Any
 from skelgen.documents import Field, json_field, sealed_json
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.system import writing
-from skelgen.errors import InputError, NoFileError
+from skelgen.errors import InputError, NoFileError, UsageError
+from skelgen.launch.folders import PRIVATE_FILE, private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,24 @@ class JsonLines:
         """
         whole = self._whole() if keep else b""
         with writing(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self.path.parent)
             if not keep:  # it may be another user's, in a folder that several share
+                self._check_ours()
                 self.path.unlink(missing_ok=True)
-            self.path.open("ab").close()
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            os.close(os.open(self.path, flags, PRIVATE_FILE))
             os.truncate(self.path, len(whole))
+
+    def _check_ours(self) -> None:
+        """Refuse to replace a file that begins like nothing of ours."""
+        mute = contextlib.suppress(FileNotFoundError, PermissionError)
+        with mute, self.path.open("rb") as file:
+            begin = file.read(1)
+            if begin not in (b"", b"{"):
+                raise UsageError(
+                    f"{self.path} is no file of results, and is not replaced by one; "
+                    "move it away"
+                )
 
     def append(self, line: Mapping[str, Any]) -> None:
         """Write one line, at once.

@@ -109,6 +109,8 @@ class Started:
         Variables in addition to those of skelgen.
     folder : Path, optional
         Working directory.
+    private : bool
+        Whether only the owner may read what it writes, whatever the umask.
 
     Raises
     ------
@@ -124,6 +126,7 @@ class Started:
         timeout_s: float | None = None,
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
+        private: bool = False,
     ) -> None:
         logger.debug("running %s", " ".join(hidden(arguments)))
         keep = output is Output.KEEP
@@ -142,6 +145,7 @@ class Started:
                     env=environment_with(environment or {}),
                     cwd=folder,
                     start_new_session=True,
+                    umask=0o077 if private else -1,
                 )
             except (OSError, ValueError) as error:
                 why = getattr(error, "strerror", None) or error
@@ -209,6 +213,7 @@ def run(
     timeout_s: float | None = None,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    private: bool = False,
 ) -> Finished:
     """Run a command in a session of its own and wait for it.
 
@@ -224,6 +229,7 @@ def run(
             timeout_s=timeout_s,
             environment=environment,
             folder=folder,
+            private=private,
         )
         return started.wait(interrupts)
 

@@ -23,6 +23,7 @@ from skelgen.launch.files import file_hashes
 from skelgen.launch.folders import new_folder
 from skelgen.launch.launchers import for_ranks
 from skelgen.launch.node_files import NodeFolder, recorder_settings
+from skelgen.launch.ours import MARKER, Kind
 from skelgen.launch.own_launches import Launch, remember
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.secrets import HIDDEN, hidden, hidden_values
@@ -168,7 +169,8 @@ def record(
     """
     launch = parse_command(command)
     check_library(launch)
-    with new_folder(target, force=force) as beside:
+    words = [Path(word) for word in command if os.path.exists(word)]  # noqa: PTH110
+    with new_folder(target, Kind.RUN, force=force, reads=words) as beside:
         started, load = datetime.now(UTC), os.getloadavg()
         interrupted: KeyboardInterrupt | None = None
         try:
@@ -190,7 +192,7 @@ def record(
 
 
 def _recorded(folder: Path) -> bool:
-    return any(path.name != RUN_FILE for path in folder.iterdir())
+    return any(path.name not in (RUN_FILE, MARKER) for path in folder.iterdir())
 
 
 def nothing_recorded(launch: LaunchCommand, facts: RunFacts) -> SkelgenError:

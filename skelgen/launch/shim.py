@@ -15,7 +15,7 @@ from skelgen import _paths
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.command import LaunchCommand, linked_mpi
 from skelgen.launch.elf import MpiLibrary
-from skelgen.launch.folders import alone
+from skelgen.launch.folders import alone, private_folder
 from skelgen.launch.mpi import (
     Mpi,
     MpiKind,
@@ -106,7 +106,7 @@ def shim(mpi: Mpi) -> Path:
     if target.exists():
         return target
     try:
-        target.parent.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(target.parent.parent)
         with alone(target.parent.parent):
             if not target.exists():
                 _build(compiler, target)
@@ -156,12 +156,12 @@ def _build(compiler: Path, target: Path) -> None:
     try:
         make = ["make", "-s", "-j2", "-C", str(_paths.shim_sources())]
         words = [f"MPICC={compiler}", f"BUILD={beside}", f"PYTHON={sys.executable}"]
-        done = run([*make, *words], timeout_s=_BUILD_LIMIT_S)
+        done = run([*make, *words], timeout_s=_BUILD_LIMIT_S, private=True)
         if done.exit_code != 0 or not (beside / _LIBRARY).exists():
             raise ApplicationError(
                 f"the recorder cannot be compiled with {compiler}: {done.complaint}"
             )
-        target.parent.mkdir(exist_ok=True)
+        private_folder(target.parent)
         (beside / _LIBRARY).replace(target)
     finally:
         shutil.rmtree(beside, ignore_errors=True)

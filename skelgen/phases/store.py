@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from skelgen.documents import Field, read_document, sealed_yaml
@@ -15,6 +16,8 @@ from skelgen.signature.read import read_provenance
 from skelgen.signature.write import provenance_lines, quoted
 
 PHASES_FILE = "phases.yaml"
+#: How the file begins.
+BEGINS = re.compile(rb"(#[^\n]*\n)?(# A phase signature;|skelgen_phases:)")
 #: Version of the format.
 VERSION = 1
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import UntrustedError, UsageError
-from skelgen.launch.folders import check_free, new_folder
+from skelgen.launch.folders import new_folder
+from skelgen.launch.ours import Kind
+from skelgen.launch.replaceable import check_free
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import PAGE_FILE
 from skelgen.pipeline.parallel import ALONE, Team
@@ -165,7 +167,9 @@ def build(
     """
     _check_options(options)
     if output is not None:
-        team.first(lambda: check_free(output, force=force))
+        team.first(
+            lambda: check_free(output, Kind.SKELETON, force=force, reads=[source])
+        )
     signature, run = read_signature(
         source,
         similarity_threshold=_threshold(options, source),
@@ -196,7 +200,7 @@ def _written(
     fitted = fitted_mix(source) if options.compute_mix is None else None
     scale = _scale(options, signature)
     output = output or Path(f"{_name(source)}-k{scale:.4g}")
-    with new_folder(output, force=force) as beside:
+    with new_folder(output, Kind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scale, options, progress)
         files = _files(plan, run, options.compute_mix, fitted)
         files |= _phases(source, signature, progress)

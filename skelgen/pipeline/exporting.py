@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
-from skelgen.launch.folders import check_free, new_file, new_folder
+from skelgen.launch.folders import new_file, new_folder
+from skelgen.launch.ours import Kind
+from skelgen.launch.replaceable import check_file, check_free
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -86,9 +88,11 @@ def export(
         f"{folder.absolute().name}{one.suffix}"
     )
     if one.is_folder:
-        check_free(target, force=force)
+        check_free(target, Kind.EXPORT, force=force, reads=[folder])
+    else:
+        check_file(target, one.begins, force=force)
     trace = open_trace(folder, progress)
-    with _place(one, target, force) as beside:
+    with _place(one, target, folder, force) as beside:
         run = Run(trace, beside.parent, progress)
         most = one.most_events if most_events is None else most_events
         cut = run.limit(most) if most else 0
@@ -121,10 +125,11 @@ def _format(name: str, most_events: int | None) -> Format:
 
 
 def _place(
-    one: Format, target: Path, force: bool
+    one: Format, target: Path, folder: Path, force: bool
 ) -> contextlib.AbstractContextManager[Path]:
-    place = new_folder if one.is_folder else new_file
-    return place(target, force=force)
+    if one.is_folder:
+        return new_folder(target, Kind.EXPORT, force=force, reads=[folder])
+    return new_file(target, one.begins, force=force)
 
 
 def _size(target: Path) -> int:

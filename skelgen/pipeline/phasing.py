@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
+from skelgen.launch.replaceable import check_file
 from skelgen.pipeline.signatures import is_run
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -59,7 +60,7 @@ def phases(
     from skelgen.phases import store
 
     target = store.file_of(output) if output is not None else None
-    _check_absent(target, picture, force=force)
+    _check_files(target, picture, force=force)
     if is_run(source):
         found, signature, warnings = of_run(source, parameters, progress)
         for warning in warnings:
@@ -102,11 +103,16 @@ def _stored(source: Path) -> PhaseSignature:
     return store.load(source)
 
 
-def _check_absent(*files: Path | None, force: bool) -> None:
+def _check_files(stored: Path | None, picture: Path | None, *, force: bool) -> None:
     """Refuse files that exist, unless they may be replaced."""
-    for file in files:
-        if file is not None and file.exists() and not force:
-            raise UsageError(f"{file} exists; name another one, or give --force")
+    from skelgen.phases import store
+
+    if stored is not None:
+        check_file(stored, store.BEGINS, force=force)
+    if picture is not None:
+        from skelgen.web import PICTURE_BEGINS
+
+        check_file(picture, PICTURE_BEGINS, force=force)
 
 
 def ticks(
@@ -137,7 +143,7 @@ def ticks(
     from skelgen.ticks.table import tick_table
     from skelgen.trace import open_trace
 
-    _check_absent(picture, force=force)
+    _check_files(None, picture, force=force)
     calls = collect(open_trace(folder, progress), progress).calls
     matching = match(calls)
     table = tick_table(calls, matching, place(calls, matching), first, count)

@@ -14,6 +14,7 @@ from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import new_folder
+from skelgen.launch.ours import Kind
 from skelgen.launch.process import NOTE
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.kept_runs import keep_runs
@@ -209,7 +210,7 @@ def _build(
     files[FACTS_FILE] = with_launch(
         files[FACTS_FILE], folder=facts.folder, environment=facts.environment
     )
-    with new_folder(target, force=True) as beside:
+    with new_folder(target, Kind.SKELETON, force=True) as beside:
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
     logger.info("built %s", target)

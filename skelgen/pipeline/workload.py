@@ -233,8 +233,8 @@ def workload_predict(
         separately=separately,
     )
     if picture is not None:
-        from skelgen.web import render_workload
+        from skelgen.web import PICTURE_BEGINS, render_workload
 
-        with new_file(picture, force=force) as beside:
+        with new_file(picture, PICTURE_BEGINS, force=force) as beside:
             beside.write_text(render_workload(found), encoding="utf-8")
     return found

@@ -333,7 +333,7 @@ def compile_skeleton(folder: Path, mpi: Mpi) -> None:
         )
     logger.log(NOTE, "compiling %s with %s", folder / SOURCE, mpi.compiler)
     arguments = ["make", "-s", "-B", "-C", str(folder), f"MPICC={mpi.compiler}"]
-    done = run(arguments, timeout_s=_COMPILE_LIMIT_S)
+    done = run(arguments, timeout_s=_COMPILE_LIMIT_S, private=True)
     if done.exit_code:
         raise ApplicationError(
             f"{folder / SOURCE} cannot be compiled with {mpi.compiler}: "

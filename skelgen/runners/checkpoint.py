@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Protocol
 
 from skelgen.errors import ApplicationError, MachineError
+from skelgen.launch.folders import private_folder
+from skelgen.launch.ours import Kind
 from skelgen.launch.process import Interrupts, telling_line
+from skelgen.launch.replaceable import claim
 from skelgen.runners.images import (
     Content,
     check_content,
@@ -113,8 +116,9 @@ class ImageRun:
                 self._folder = Path(tempfile.mkdtemp(prefix="skelgen-images-"))
             else:
                 self._folder = kept.absolute()
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                private_folder(self._folder)
                 check_owner(self._folder)
+                claim(self._folder, Kind.IMAGES)
                 self._lock()
                 try:
                     self._find()

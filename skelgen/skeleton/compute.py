@@ -24,7 +24,7 @@ import numpy as np
 from skelgen import _paths
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.errors import InputError, MachineError, UsageError
-from skelgen.launch.folders import alone, replace_file
+from skelgen.launch.folders import alone, private_folder, replace_file
 from skelgen.launch.process import run
 from skelgen.skeleton.render_template import fill
 
@@ -207,7 +207,7 @@ def calibrate(
     if (known := _read(kept)) is not None:
         return known
     with suppress(OSError):  # what cannot be kept is measured each time
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
     with alone(folder):  # two that measure at a time would both be wrong
         if (known := _read(kept)) is not None:
             return known

@@ -6,9 +6,16 @@ anything to download.
 """
 
 from skelgen.web.page import Comparison, Shares, page_of
-from skelgen.web.render import render_page, render_phases, render_ticks, render_workload
+from skelgen.web.render import (
+    PICTURE_BEGINS,
+    render_page,
+    render_phases,
+    render_ticks,
+    render_workload,
+)
 
 __all__ = [
+    "PICTURE_BEGINS",
     "Comparison",
     "Shares",
     "page_of",

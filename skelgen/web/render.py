@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
@@ -14,6 +16,12 @@ from skelgen.web.phase_picture import phase_picture
 from skelgen.web.tick_picture import tick_picture
 from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
 from skelgen.workload import Forecast
+
+#: How a picture begins that was drawn here.
+PICTURE_BEGINS = re.compile(
+    rb'\s*<svg xmlns="http://www.w3.org/2000/svg" viewBox="[\d. ]+" '
+    rb'font-family="system-ui, sans-serif" font-size="\d+" fill="#5b6b7b">'
+)
 
 
 def render_page(page: Page) -> str:

@@ -104,7 +104,7 @@ def test_a_run_is_recorded_and_described(mpi: TestMpi, program: Path):
     assert "hello from app" in done.stdout
     assert "ranks: 2" in done.stderr
     names = sorted(path.name for path in (folder / "run").iterdir())
-    assert names == ["rank-000000.skt", "rank-000001.skt", "run.json"]
+    assert names == [".skelgen", "rank-000000.skt", "rank-000001.skt", "run.json"]
     facts = json.loads((folder / "run/run.json").read_text())
     assert facts["command"] == words[4:]
     assert facts["exit_code"] == 0
@@ -141,7 +141,7 @@ def test_what_killed_ranks_left_on_the_node_is_brought(
     assert done.returncode == 5
     assert json.loads(done.stdout)["events"] >= 20
     names = sorted(path.name for path in (program.parent / "run").glob("*.skt"))
-    assert names == ["rank-000000.skt", "rank-000001.skt"]
+    assert names == [".skelgen", "rank-000000.skt", "rank-000001.skt"]
     assert list(node.iterdir()) == []
 
 
@@ -189,9 +189,16 @@ def test_an_existing_folder_is_not_overwritten(mpi: TestMpi, program: Path):
     assert refused.returncode == 2
     assert "--force" in refused.stderr
     assert (folder / "run/notes").exists()
-    done = skelgen(*words, "--force", *command, folder=folder)
-    assert done.returncode == 0
-    assert not (folder / "run/notes").exists()
+    refused = skelgen(*words, "--force", *command, folder=folder)
+    assert refused.returncode == 2
+    assert "run holds notes, which skelgen did not make" in refused.stderr
+    (folder / "run/notes").unlink()
+    assert skelgen(*words, *command, folder=folder).returncode == 0
+    (folder / "run/rank-000009.skt").touch()
+    assert skelgen(*words, "--force", *command, folder=folder).returncode == 0
+    assert not (folder / "run/rank-000009.skt").exists()
+    modes = {path.stat().st_mode & 0o777 for path in (folder / "run").iterdir()}
+    assert ((folder / "run").stat().st_mode & 0o777, modes) == (0o700, {0o600})
 
 
 def test_a_program_of_another_mpi_is_refused(mpi: TestMpi, program: Path):

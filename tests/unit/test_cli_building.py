@@ -117,7 +117,8 @@ def test_the_folder_holds_everything(capsys, stored: Path):
     built(capsys, str(stored), "--scale", "10", "-o", "skel")
     names = {path.name for path in Path("skel").iterdir()}
     assert names == {
-        *("Makefile", "report.html", "signature.yaml", "skeleton.c", "skeleton.json")
+        *("Makefile", "report.html", "signature.yaml", "skeleton.c", "skeleton.json"),
+        ".skelgen",
     }
     facts = load(Path("skel"))
     assert facts.command == ("mpirun", "-n", "2", "./ring")
@@ -235,8 +236,25 @@ def test_an_existing_folder_is_not_overwritten(capsys, stored: Path):
     assert code == 2
     assert "--force" in line
     assert [path.name for path in Path("skel").iterdir()] == ["mine"]
-    built(capsys, str(stored), "--scale", "10", "-o", "skel", "--force")
-    assert not Path("skel/mine").exists()
+    words = [str(stored), "--scale", "10", "-o", "skel", "--force"]
+    code, line = refused(capsys, *words)
+    assert code == 2
+    assert "skel holds mine, which skelgen did not make" in line
+    Path("skel/mine").unlink()
+    built(capsys, *words)
+    Path("skel/report.html").unlink()
+    built(capsys, *words)
+    assert Path("skel/report.html").exists()
+
+
+def test_what_is_read_is_not_overwritten(capsys, stored: Path):
+    built(capsys, str(stored), "--scale", "10", "-o", "skel")
+    again = ["--scale", "20", "-o", "skel", "--force"]
+    for source in ("skel", "skel/signature.yaml"):
+        code, line = refused(capsys, source, *again)
+        assert code == 2
+        assert "which is read" in line
+    assert load(Path("skel")).scaling_factor == 10
 
 
 @pytest.mark.parametrize(

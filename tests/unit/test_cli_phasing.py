@@ -50,8 +50,14 @@ def test_a_picture_that_exists_is_replaced_with_force_only(capsys, recorded, tmp
     assert run(words) == 2
     assert "--force" in capsys.readouterr().err
     assert target.read_text() == "mine"
+    assert run([*words, "--force"]) == 2
+    assert target.read_text() == "mine"
+    target.unlink()
+    assert run(words) == 0
+    drawn = target.read_text()
+    target.write_text(drawn[:400])
     assert run([*words, "--force"]) == 0
-    assert target.read_text() != "mine"
+    assert target.read_text() == drawn
 
 
 @pytest.mark.parametrize("value", ["0", "100%", "much"])

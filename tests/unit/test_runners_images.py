@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skelgen.errors import ApplicationError, InputError, MachineError
+from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
 from skelgen.launch import LaunchCommand
 from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind
+from skelgen.launch.ours import Kind, mark
 from skelgen.launch.process import Started
 from skelgen.launch.runner import LocalRunner
 from skelgen.runners import (
@@ -549,6 +550,7 @@ def test_half_an_image_of_a_skelgen_that_was_killed_is_made_again(
     half = kept / "image-1-1"
     half.mkdir(parents=True)
     kept.chmod(0o700)
+    mark(kept, Kind.IMAGES)
     (half / "pages-1.img").touch()
     imagined = Imagined()
     run = image_run(imagined, one, kept=kept)
@@ -563,10 +565,20 @@ def test_a_file_in_the_place_of_an_image_is_named_and_stays(
 ) -> None:
     kept = tmp_path / "kept"
     kept.mkdir(mode=0o700)
+    mark(kept, Kind.IMAGES)
     (kept / "image-1-1").touch(mode=0o600)
     with pytest.raises(InputError, match=r"image-1-1 holds no whole .*remove it"):
         image_run(Imagined(), wanted(1, 100), kept=kept)
     assert (kept / "image-1-1").exists()
+
+
+def test_a_folder_that_holds_something_else_takes_no_images(
+    image_run: Callable[..., ImageRun], tmp_path: Path
+) -> None:
+    (tmp_path / "kept/run").mkdir(parents=True)  # a recording of the user, perhaps
+    (tmp_path / "kept").chmod(0o700)
+    with pytest.raises(UsageError, match="holds run, which skelgen did not make"):
+        image_run(Imagined(), wanted(1, 100), kept=tmp_path / "kept")
 
 
 def test_a_folder_of_others_takes_no_images(

@@ -32,6 +32,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.accuracy.machine import check_same, provenance, skelgen_identity

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.pipeline.machine import reference_compiler

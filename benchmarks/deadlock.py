@@ -18,6 +18,8 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.errors import SkelgenError, UsageError

@@ -22,11 +22,14 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from benchmarks.reader import exchange  # noqa: E402
-from tests.trace_writer import RankWriter  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.reader import exchange
+from tests.trace_writer import RankWriter
+
+ROOT = Path(__file__).resolve().parent.parent
 
 WARM_UP = 30  # iterations after which the bytes of the next one stay the same
 CALLS = 8

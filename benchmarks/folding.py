@@ -21,10 +21,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from skelgen.loops import Nest, expand, fold  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from skelgen.loops import Nest, expand, fold
+
+ROOT = Path(__file__).resolve().parent.parent
 
 #: As drawn; `row` makes of them the int32 that `fold` takes.
 Symbols = NDArray[np.int64]

@@ -21,6 +21,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.skeletons import busy_core

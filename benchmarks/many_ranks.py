@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -25,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from tests.trace_writer import RankWriter  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.trace_writer import RankWriter
 
 SCALE = 100.0
 #: Gap before an iteration: three bytes, in units of 4 ns [units].
@@ -161,10 +161,7 @@ def build(folder: Path, output: Path) -> None:
 
 
 def run(command: list[str]) -> Any:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, env=environment, stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
 

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from skelgen import ticks  # noqa: E402
-from skelgen.events import Calls  # noqa: E402
-from skelgen.matching import match  # noqa: E402
-from tests import builders  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from skelgen import ticks
+from skelgen.events import Calls
+from skelgen.matching import match
+from tests import builders
 
 ITERATION = """
   Irecv from=-1 tag=1 bytes=800 as=a

@@ -21,16 +21,19 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-import benchmarks.pipeline  # noqa: E402, F401  (the pattern "ring")
-from benchmarks.reader import write  # noqa: E402
-from benchmarks.skeletons import Application, applications, lammps, skelgen  # noqa: E402
-from skelgen.phases import Phases, extract  # noqa: E402
-from skelgen.pipeline.phasing import clocked, of_run  # noqa: E402
-from skelgen.progress import NO_PROGRESS  # noqa: E402
-from skelgen.trace import open_trace  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import benchmarks.pipeline  # noqa: F401  (the pattern "ring")
+from benchmarks.reader import write
+from benchmarks.skeletons import Application, applications, lammps, skelgen
+from skelgen.phases import Phases, extract
+from skelgen.pipeline.phasing import clocked, of_run
+from skelgen.progress import NO_PROGRESS
+from skelgen.trace import open_trace
+
+ROOT = Path(__file__).resolve().parent.parent
 
 #: Arguments for some seconds on 2 ranks. Loops have many more trips than 100, or fewer:
 #: iterations that take more than 1 % of the time are divided.

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -22,11 +21,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from benchmarks import reader  # noqa: E402
-from tests.trace_writer import RankWriter  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import reader
+from tests.trace_writer import RankWriter
 
 SCALE = 100.0
 
@@ -125,9 +125,8 @@ def table(largest: int, ranks: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             reader.write(Path(folder), "ring", events, ranks)
             command = [sys.executable, __file__, "--measure", folder]
-            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
             done = subprocess.run(
-                command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+                command, stdout=subprocess.PIPE, text=True, check=True
             )
         result = json.loads(done.stdout)
         cpu = sum(result["taken"].values())

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -23,10 +22,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from tests.trace_writer import RankWriter  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.trace_writer import RankWriter
 
 WARM_UP = 30  # iterations after which the bytes of the next one stay the same
 
@@ -139,10 +139,7 @@ def read(folder: Path) -> None:
 
 def measured(folder: Path) -> dict[str, float]:
     command = [sys.executable, __file__, "--read", str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, env=environment, stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout))
 
 

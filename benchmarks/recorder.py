@@ -29,14 +29,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from skelgen.events.clock import recording_costs  # noqa: E402
-from skelgen.launch.mpi import Mpi, identify_compiler  # noqa: E402
-from skelgen.launch.shim import shim  # noqa: E402
-from skelgen.trace import open_trace  # noqa: E402
-from tests.mpis import MPIS, TestMpi, with_launcher  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from skelgen.events.clock import recording_costs
+from skelgen.launch.mpi import Mpi, identify_compiler
+from skelgen.launch.shim import shim
+from skelgen.trace import open_trace
+from tests.mpis import MPIS, TestMpi, with_launcher
+
+ROOT = Path(__file__).resolve().parent.parent
 
 BIN = Path(sysconfig.get_path("scripts"))
 CALLS = 5040  # whole rounds of every case

@@ -25,19 +25,22 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
-from benchmarks.skeletons import BIN, run, skelgen  # noqa: E402
-from skelgen.phases.stored import Occurrence, PhaseSignature  # noqa: E402
-from skelgen.pipeline.phasing import of_run  # noqa: E402
-from skelgen.runners.application import application_of  # noqa: E402
-from skelgen.runners.checkpoint import ImageRun  # noqa: E402
-from skelgen.runners.criu import CriuCheckpointer, network_settings  # noqa: E402
-from skelgen.runners.fetch_criu import find_criu  # noqa: E402
-from skelgen.runners.images import read_manifest  # noqa: E402
-from skelgen.runners.interface import Wanted  # noqa: E402
-from tests.processes import comes_true, processes_of  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.skeletons import BIN, run, skelgen
+from skelgen.phases.stored import Occurrence, PhaseSignature
+from skelgen.pipeline.phasing import of_run
+from skelgen.runners.application import application_of
+from skelgen.runners.checkpoint import ImageRun
+from skelgen.runners.criu import CriuCheckpointer, network_settings
+from skelgen.runners.fetch_criu import find_criu
+from skelgen.runners.images import read_manifest
+from skelgen.runners.interface import Wanted
+from tests.processes import comes_true, processes_of
+
+ROOT = Path(__file__).resolve().parent.parent
 
 STEPS, LATER, TO_THE_END, RECORDINGS = 60, 10, 3, 3
 LIMIT_S = 300.0

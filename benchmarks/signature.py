@@ -9,7 +9,7 @@ of many items.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 import tracemalloc
@@ -122,10 +122,13 @@ def signature_of(events: Events, symbols: Symbols) -> Signature:
 
 def main() -> None:
     """Print both tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("events", type=float, nargs="*", default=[1e5, 1e6, 1e7])
+    totals = [int(events) for events in parser.parse_args().events]
     print(
         f"{'events':>10} {'cluster':>9} {'+summary':>9} {'Mevents/s':>9} {'B/event':>8}"
     )
-    for total in [int(float(word)) for word in sys.argv[1:]] or [10**5, 10**6, 10**7]:
+    for total in totals:
         events = halo(total)
         matching = match(events.calls)
         symbols, cluster_s = timed(cluster, events, matching)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import pytest
-
 from tests.c_warnings import compilers
 
 #: What the preprocessor makes the version of the standard of.
@@ -79,4 +77,3 @@ FAMILIES = list({len(mpi.launcher): mpi for mpi in reversed(MPIS)}.values())
 #: The MPI of the running environment: the one a new user gets.
 BIN = Path(sysconfig.get_path("scripts"))
 OWN = [mpi for mpi in MPIS if mpi.compiler.parent == BIN]
-needs_own = pytest.mark.skipif(not OWN, reason="no mpicc in the running environment")

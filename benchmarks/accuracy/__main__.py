@@ -12,6 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
 from benchmarks.accuracy.applications import ROOT, Application, read_applications
 from benchmarks.accuracy.machine import check_same, provenance, skelgen_identity
 from benchmarks.accuracy.measure import Bench, BudgetSpentError, RunError, tell

@@ -22,7 +22,8 @@ from skelgen.skeleton.methods import planner
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import Plan, Turn
 from skelgen.trace import open_trace
-from tests.mpis import BIN, OWN, needs_own
+from tests.mpis import BIN, OWN
+from tests.needs import needs_own
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -11,7 +11,8 @@ import pytest
 from benchmarks.many_ranks import write
 from tests.mpi.test_cli_record import environment, skelgen
 from tests.mpi.test_examples import ROOT
-from tests.mpis import OWN, needs_own
+from tests.mpis import OWN
+from tests.needs import needs_own
 
 pytest.importorskip("mpi4py")
 pytestmark = [pytest.mark.mpi, needs_own]

@@ -9,7 +9,8 @@ import pytest
 
 from skelgen import pipeline
 from skelgen.phases import Parameters
-from tests.mpis import BIN, OWN, needs_own
+from tests.mpis import BIN, OWN
+from tests.needs import needs_own
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -1,0 +1,181 @@
+"""What is built for others can be installed, and does there what the README says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What stands in a checkout and is not part of it.
+NOT_OURS = (".*cache", ".git", ".hypothesis", ".venv*", "__pycache__", "build", "demo")
+BUILT = ("dist", "*.egg-info", "*.so", "*.o", "_[a-z]*.c")
+#: Commands of the README that need hosts, a library of LAMMPS or much time.
+LEFT_OUT = re.compile(r"--hosts|--from|lammps|venv|pip install")
+#: A run that is long enough to have phases, in place of one that tells something.
+SHORTER = {"1024 16000": "256 4000", "5s": "0.05s", "predict": "predict --budget 2s"}
+
+pytestmark = pytest.mark.mpi
+
+
+def run(
+    words: Sequence[str | Path], folder: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command as somebody would who has no checkout."""
+    ours = ("PYTHONPATH", "VIRTUAL_ENV", "SKELGEN_CACHE")
+    inherited = {key: text for key, text in os.environ.items() if key not in ours}
+    return subprocess.run(
+        [str(word) for word in words],
+        cwd=folder,
+        env={**inherited, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+def done(words: Sequence[str | Path], folder: Path, **variables: str) -> str:
+    """Run a command that must end well; return what it printed."""
+    ended = run(words, folder, **variables)
+    assert ended.returncode == 0, f"{words}\n{ended.stdout}\n{ended.stderr}"
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder outside the checkout; skip where nothing can be installed."""
+    pytest.importorskip("build", reason="build is missing: pip install '.[test]'")
+    place = tmp_path_factory.mktemp("installed")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "-d",
+        place / "x",
+    ]
+    probe = run([*pip, "setuptools>=77"], place)
+    if probe.returncode:
+        pytest.skip(f"PyPI cannot be reached: {probe.stderr.strip().splitlines()[-1]}")
+    return place
+
+
+@pytest.fixture(scope="module")
+def checkout(place: Path) -> Path:
+    """Return a copy of this checkout in which nothing was built."""
+    left_out = shutil.ignore_patterns(*NOT_OURS, *BUILT)
+    return Path(shutil.copytree(ROOT, place / "checkout", ignore=left_out))
+
+
+@pytest.fixture(scope="module")
+def built(place: Path, checkout: Path) -> dict[str, Path]:
+    """Return sdist and wheel; the wheel is built from the sdist."""
+    search = os.pathsep.join(filter(None, sys.path))  # where `build` is
+    words = [sys.executable, "-m", "build", "--outdir", place / "dist", checkout]
+    done(words, place, PYTHONPATH=search)
+    (sdist,) = (place / "dist").glob("*.tar.gz")
+    (wheel,) = (place / "dist").glob("*.whl")
+    return {"sdist": sdist, "wheel": wheel}
+
+
+@pytest.fixture(scope="module")
+def mpich(place: Path) -> Path:
+    """Return the folder of the programs of an MPI from PyPI."""
+    return environment(place / "mpich", ["mpich>=5.0"])
+
+
+def environment(folder: Path, what: Sequence[str | Path], **variables: str) -> Path:
+    """Install something into a fresh environment; return its folder of programs."""
+    venv.create(folder, with_pip=True)
+    programs = folder / "bin"
+    pip = [programs / "python", "-m", "pip", "install", "-q"]
+    done([*pip, *what], folder, **variables)
+    return programs
+
+
+def tour() -> list[str]:
+    """Return the commands of the README's tour, made shorter."""
+    text = (ROOT / "README.md").read_text()
+    section = text.split("## Five minutes by hand")[1].split("\n## ")[0]
+    lines = re.findall(r"(?m)^    (.+)$", section)
+    kept = [line for line in lines if not LEFT_OUT.search(line)]
+    for old, new in SHORTER.items():
+        kept = [line.replace(old, new) for line in kept]
+    return kept
+
+
+def test_the_tour_is_the_one_of_the_readme():
+    text = "\n".join(tour())
+    wanted = ("record", "info", "build", "calibrate", "predict")
+    assert all(f"skelgen {word} " in text for word in wanted)
+    assert "make -C skel" in text
+    assert "mpicc" in text
+
+
+def test_the_source_archive_holds_all_that_is_in_the_checkout(
+    built: dict[str, Path], checkout: Path
+):
+    with tarfile.open(built["sdist"]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {
+        str(path.relative_to(checkout))
+        for path in checkout.rglob("*")
+        if path.is_file() and "egg-info" not in str(path)
+    }
+    assert wanted - names == set()
+
+
+def test_one_wheel_is_for_all_later_versions_of_python(built: dict[str, Path]):
+    assert "-cp311-abi3-" in built["wheel"].name
+    with zipfile.ZipFile(built["wheel"]) as archive:
+        names = archive.namelist()
+    libraries = [name for name in names if ".so" in name]
+    kernels = list((ROOT / "skelgen/_kernels").glob("[!_]*.c"))
+    assert len(libraries) == len(kernels)
+    assert all(name.endswith(".abi3.so") for name in libraries)
+
+
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_the_tour_goes_well_where_it_is_installed(
+    built: dict[str, Path], place: Path, mpich: Path, kind: str
+):
+    # A wheel needs no compiler to be installed: none is found.
+    here = {"PATH": "/nonexistent"} if kind == "wheel" else {}
+    only = ["--only-binary", ":all:"] if kind == "wheel" else []
+    programs = environment(place / kind, [*only, built[kind]], **here)
+    folder = place / f"tour-{kind}"
+    (folder / "examples").mkdir(parents=True)
+    shutil.copy(ROOT / "examples/heat2d.c", folder / "examples")
+    search = f"{programs}:{mpich}:{os.environ['PATH']}"
+    where = {"PATH": search, "SKELGEN_CACHE": str(place / "cache")}
+    said = "".join(done(["bash", "-c", line], folder, **where) for line in tour())
+    assert "predicted" in said
+    module = done([programs / "python", "-c", "import skelgen; print(skelgen)"], folder)
+    assert str(place / kind) in module
+    signature = str(ROOT / "signatures/lammps-lj-2r")
+    words = ["skelgen", "build", signature, "--scale", "100", "-o", "lammps"]
+    done([programs / words[0], *words[1:]], folder, **where)
+
+
+def test_benchmarks_run_in_a_checkout_that_is_not_installed(
+    built: dict[str, Path], place: Path, checkout: Path
+):
+    programs = environment(place / "plain", [built["wheel"]])
+    scripts = sorted((checkout / "benchmarks").glob("*.py"))
+    for script in [*scripts, checkout / "benchmarks/accuracy"]:
+        text = done([programs / "python", script, "--help"], place)
+        assert "usage" in text, script
+    table = [checkout / "benchmarks/folding.py", "--symbols", "20000"]
+    assert "squarefree" in done([programs / "python", *table], place)

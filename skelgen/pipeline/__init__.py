@@ -14,6 +14,7 @@ from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import calibrate, predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
+from skelgen.pipeline.sharing import share
 from skelgen.pipeline.trusting import KnownErrors, known_errors, trust_learn
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 
@@ -36,6 +37,7 @@ __all__ = [
     "predict",
     "record",
     "select",
+    "share",
     "shim_path",
     "team",
     "trust_learn",

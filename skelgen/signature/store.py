@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from skelgen.documents.words import shown
@@ -11,6 +12,8 @@ from skelgen.signature.types import Signature
 from skelgen.signature.write import signature_text
 from skelgen.units import format_seconds
 
+#: How the file begins.
+BEGINS = re.compile(rb"(#[^\n]*\n)?(# An execution signature;|skelgen_signature:)")
 _YAML = (".yaml", ".yml")
 
 

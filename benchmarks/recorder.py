@@ -7,8 +7,10 @@ least that any recorder does (recorder_floor.h) take turns in one process. What 
 costs is CPU time: the median of the differences to the plain block beside it.
 Where valgrind is installed instructions are counted as well, which no other load of
 the machine disturbs. Then memory with and without the recorder in turn, and what
-MPI_Finalize takes beyond the library's own; steps of a program, recorded and not in
-turn in one process; and whole programs: LAMMPS where it is installed, heat2d.
+MPI_Finalize takes beyond the library's own; what the checksum of a window costs for
+each event in it, with the window in memory and not in a cache; steps of a program,
+recorded and not in turn in one process; and whole programs: LAMMPS where it is
+installed, heat2d.
 Exact figures need a quiet machine; the tables say how far they spread.
 """
 
@@ -265,6 +267,26 @@ def step_line(one: Bench, blocks: int) -> str:
     )
 
 
+def checks_line(one: Bench) -> str:
+    """Say what the checksum of a window costs for each event in it."""
+    program = one.folder / "checks"
+    source = str(ROOT / "benchmarks/recorder_checks.c")
+    command = [str(one.mpi.compiler), "-O2", source, "-o", str(program), "-lpthread"]
+    subprocess.run(command, check=True)
+    words = [str(program), str(one.folder / "window"), str(4 * TURNS)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    times = [float(line.split()[1]) for line in done.stdout.splitlines()]
+    case = next(c for c in CASES if c.name == "halo")
+    one.run(case, 20)
+    size = one.trace_bytes() / (21 * case.calls)
+    window_ns = statistics.median(times)
+    return (
+        f"checksum of a window of 1 MiB {window_ns / 1e3:.0f} us "
+        f"± {spread(times) / 1e3:.0f}: {window_ns * size / 2**20:.2f} ns for an event "
+        f"of {size:.1f} bytes (limit 0.5), no instruction of a call"
+    )
+
+
 def memory_line(one: Bench) -> str:
     """Say what the recorder adds to memory and to MPI_Finalize."""
     case = next(c for c in CASES if c.name == "halo")
@@ -373,6 +395,7 @@ def main() -> None:
                 print(line, flush=True)
             print(step_line(one, options.blocks), flush=True)
             print(memory_line(one), flush=True)
+            print(checks_line(one), flush=True)
             if options.pairs > 1:
                 for line in slowdown_table(one, options.pairs):
                     print(line, flush=True)

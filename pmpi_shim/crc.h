@@ -70,6 +70,9 @@ skelgen_crc_by_instruction(uint32_t crc, const uint8_t *data, size_t bytes)
 		uint64_t b = 0;
 		uint64_t c = 0;
 
+		/* The next three parts come from memory meanwhile. */
+		for (size_t i = 0; i < 3 * part; i += 64)
+			__builtin_prefetch(data + 3 * part + i);
 		for (size_t i = 0; i < part; i += 8) {
 			a = _mm_crc32_u64(a, skelgen_crc_word(data + i));
 			b = _mm_crc32_u64(b, skelgen_crc_word(data + part + i));

@@ -52,6 +52,7 @@ struct skelgen_finalize skelgen_ending(void)
 	if (state.stream)
 		state.begin = skelgen_clock_begin(state.stream, skelgen_now());
 	skelgen_current = NULL;
+	skelgen_unseen_stop();
 	if (state.stream)
 		state.stream->frame = UINTPTR_MAX; /* what MPI calls now is all inside */
 	if (skelgen.world_model) {

@@ -37,7 +37,13 @@ void skelgen_interned_close(struct skelgen_interned *interned)
 	*interned = (struct skelgen_interned){0};
 }
 
-/* Whether the object's definition stands in this file; afterwards it counts as standing there. */
+/* Whether the object's definition stands in this file. */
+bool skelgen_known(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id)
+{
+	return skelgen_map_find(&s->interned.objects, (uint64_t)tag << 32 | id);
+}
+
+/* The same; afterwards it counts as standing there. */
 bool skelgen_defined(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id)
 {
 	uint64_t key = (uint64_t)tag << 32 | id;

@@ -27,6 +27,9 @@
  *   parting.c   a pause before MPI_Finalize where the library needs one
  *   clock.c     clocks and the offsets between hosts
  *   stream.c    the streams of threads, their headers and ends
+ *   unseen.c    what a rank does and no event shows: threads, children, GPUs
+ *   posix.c     reads and writes of files
+ *   front.c     tools in front of the recorder
  *   start.c     from MPI_Init to the first record
  *   thread.c    which threads record
  *   ending.c    Finalize, Abort, exit, Pcontrol
@@ -180,6 +183,7 @@ void skelgen_interned_close(struct skelgen_interned *interned);
 uint64_t skelgen_list(struct skelgen_stream *s);
 uint32_t skelgen_vector(struct skelgen_stream *s, int64_t *counts, size_t n);
 void skelgen_define_function(struct skelgen_stream *s, uint32_t id);
+bool skelgen_known(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id);
 bool skelgen_defined(struct skelgen_stream *s, enum skelgen_record_tag tag, uint32_t id);
 const int64_t *skelgen_predicted_list(struct skelgen_stream *s, size_t *n);
 
@@ -241,6 +245,8 @@ void skelgen_message_made(MPI_Message message, MPI_Comm comm, int source, int ta
 struct skelgen_message skelgen_message_taken(MPI_Message message);
 
 #include "request.h"
+
+#include "unseen.h"
 
 #include "fast.h"
 

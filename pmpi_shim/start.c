@@ -83,6 +83,7 @@ static void write_init(struct skelgen_stream *s, uint32_t function, uint64_t sit
 	skelgen_stream_begin(s, init.ticks, init.cpu_ns);
 	skelgen_event_general(s, &call, s->last_end, end >> skelgen.shift);
 	skelgen.streams = s;
+	skelgen_unseen_begin();
 	skelgen.recording = true;
 }
 

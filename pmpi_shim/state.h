@@ -304,6 +304,9 @@ struct skelgen_stream {
 	uint64_t unrecorded;
 	struct skelgen_interned interned;
 	bool over;                       /* its thread has ended */
+	bool clock_known;                /* the next one can be asked */
+	clockid_t cpu_clock;             /* of its thread */
+	uint64_t begin_cpu_ns;           /* what that showed first */
 	struct skelgen_stream **current; /* skelgen_current of its thread */
 	struct skelgen_stream *next;
 	uint64_t file_bytes; /* length of the file */

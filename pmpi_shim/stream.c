@@ -192,6 +192,7 @@ void skelgen_stream_end(struct skelgen_stream *s, enum skelgen_end reason, int c
 		if (!s->thread) {
 			write_counts(s);
 			write_usage(s);
+			skelgen_unseen_write(s);
 		}
 		skelgen_load_end(s);
 		skelgen_clock_record(s, SKELGEN_AT_FINALIZE);
@@ -212,6 +213,7 @@ void skelgen_stream_begin(struct skelgen_stream *s, uint64_t ticks, uint64_t cpu
 	s->current = &skelgen_current;
 	s->last_end = ticks >> skelgen.shift;
 	s->sample_cpu_ns = cpu_ns;
+	skelgen_unseen_thread_begins(s, s->thread ? cpu_ns : skelgen_thread_cpu_ns());
 	s->sample_ticks = ticks;
 	skelgen_load_begin(s);
 	skelgen_clock_record(s, SKELGEN_AT_INIT);

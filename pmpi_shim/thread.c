@@ -26,6 +26,7 @@ static void thread_ends(void *stream)
 	for (struct skelgen_stream *s = skelgen.streams; s; s = s->next) {
 		if (s != stream) /* it may be one of an earlier run */
 			continue;
+		skelgen_unseen_thread_ends(s);
 		if (skelgen.recording)
 			skelgen_stream_end(s, SKELGEN_END_THREAD, 0);
 		s->over = true;

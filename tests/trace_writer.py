@@ -282,6 +282,17 @@ class RankWriter:
         known = bool(queue) + 2 * bool(pressure)
         self.define("LOAD", *map(varint, (known, *queue, *pressure)))
 
+    def unseen(
+        self,
+        *numbers: int,
+        gpu: tuple[str, ...] = (),
+        hidden: tuple[tuple[str, int, str], ...] = (),
+    ) -> None:
+        """Append time, threads, children, whether some are left, files and bytes."""
+        tools = [string(t) + varint(n) + string(names) for t, n, names in hidden]
+        names = [varint(len(gpu)), *map(string, gpu), varint(len(tools)), *tools]
+        self.define("UNSEEN", *map(varint, numbers), *names)
+
     def note(self, text: str) -> None:
         self.define("NOTE", string(text))
 

@@ -19,7 +19,9 @@ from skelgen.events.passed import PassedOn, passed_on, unit_ns
 from skelgen.events.sites import SiteSummary, call_sites
 from skelgen.events.traffic import traffic
 from skelgen.events.types import FAILED_POLL, Calls, Events
+from skelgen.events.unseen import unseen_of
 from skelgen.trace import RankFile, Trace
+from skelgen.trust.unseen import Unseen, unseen_doubts
 from skelgen.units import NS_PER_S, format_seconds, seconds
 
 
@@ -105,6 +107,8 @@ class RunSummary:
         Functions that do not communicate and become no event.
     taken : Conditions
         Clocks and load.
+    unseen : Unseen or None
+        What the ranks did that no event shows; None where the recorder did not look.
     recorder_s : float
         What recording cost by its own account, all ranks [s].
     recorder_share : float
@@ -135,6 +139,7 @@ class RunSummary:
     passed: tuple[PassedOn, ...]
     local: tuple[PassedOn, ...]
     taken: Conditions
+    unseen: Unseen | None
     recorder_s: float
     recorder_share: float
     clean: bool
@@ -174,6 +179,7 @@ class RunSummary:
             "unknown_s": self.taken.unknown_s,
             "pressure": self.taken.pressure,
             "usage_queries": self.taken.usage_queries,
+            "unseen": None if self.unseen is None else self.unseen.facts(),
             "recorder_s": self.recorder_s,
             "recorder_share": self.recorder_share,
             "clean": self.clean,
@@ -204,6 +210,8 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
     others = passed_on(trace.files)
     passed = tuple(one for one in others if one.communicates)
     taken = conditions(trace.files)
+    unseen = unseen_of(trace.files)
+    not_seen = tuple(str(doubt) for doubt in unseen_doubts(unseen))
     count, time_ns = _by_shape(events)
     recorder_s = _recorder_s(trace.files)
     unrecorded = tuple(
@@ -233,10 +241,17 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         passed=passed,
         local=tuple(one for one in others if not one.communicates),
         taken=taken,
+        unseen=unseen,
         recorder_s=recorder_s,
         recorder_share=recorder_s * NS_PER_S / elapsed_ns if elapsed_ns else 0.0,
         clean=trace.clean,
-        warnings=(*trace.warnings, *events.warnings, *taken.warnings, *unrecorded),
+        warnings=(
+            *trace.warnings,
+            *events.warnings,
+            *taken.warnings,
+            *unrecorded,
+            *not_seen,
+        ),
     )
 
 

@@ -27,6 +27,7 @@ from skelgen.events.collect import collect_part
 from skelgen.events.conditions import conditions
 from skelgen.events.parts import Common, Part, join, with_tables
 from skelgen.events.passed import passed_on
+from skelgen.events.unseen import unseen_of
 from skelgen.launch.command import program_words
 from skelgen.launch.mpi import kind_of
 from skelgen.launch.record import RunFacts, read_facts
@@ -263,6 +264,7 @@ def _result(
         dropped=(*signature.dropped, *_not_recorded(run)),
         usage_queries=sum(file.definitions.usage_queries for file in run.files),
         not_computed=_not_computed(run),
+        unseen=unseen_of(run.files),
     )
 
 

@@ -21,6 +21,7 @@ from skelgen.trust.intervals import (
     relative_spread,
     whole_draws,
 )
+from skelgen.trust.unseen import unseen_doubts
 from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]
@@ -310,6 +311,7 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
 
 def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say in what the skeleton is unlike the application."""
+    yield from unseen_doubts(facts.unseen)
     if facts.dropped_share > LARGEST_DROPPED:
         yield Doubt(
             "dropped",
@@ -337,7 +339,10 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
 
 def _doubts_of_idleness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say what the application does between calls that is no computation."""
+    timed = facts.unseen is not None and facts.unseen.files.notable
     for what, share in facts.not_computed:
+        if what == "files" and timed:
+            continue  # waits are part of the time that ``file-io`` tells
         if share > LARGEST_DROPPED:
             yield Doubt(
                 what,

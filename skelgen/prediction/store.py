@@ -23,6 +23,7 @@ from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.signature.types import NOT_COMPUTED
 from skelgen.skeleton.compute import Calibration as Speed
 from skelgen.skeleton.compute import read_calibration
+from skelgen.trust.unseen import read_unseen
 
 FACTS_FILE = "skeleton.json"
 _FORMAT = 1
@@ -160,6 +161,7 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         if dealers is None
         else tuple(one.integer(0, ranks - 1) for one in dealers.items()),
         not_computed=_not_computed(fields.get("not_computed")),
+        unseen=read_unseen(fields["unseen"]) if "unseen" in fields else None,
     )
 
 

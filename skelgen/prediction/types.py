@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from skelgen.launch import Host
 from skelgen.trust import Doubt, Interval, verdict_of
+from skelgen.trust.unseen import Unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ class SkeletonFacts:
     not_computed : tuple of (str, float)
         What the application's ranks did where the skeleton computes, and its share of
         the application's time [0 to 1].
+    unseen : Unseen or None
+        What the ranks did that no event shows; None where the recorder did not look.
     """
 
     ranks: int
@@ -98,6 +101,7 @@ class SkeletonFacts:
     drift: float = 0.0
     dealers: tuple[int, ...] = ()
     not_computed: tuple[tuple[str, float], ...] = ()
+    unseen: Unseen | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from skelgen.signature.types import (
     Signature,
 )
 from skelgen.signature.write import VERSION
+from skelgen.trust.unseen import read_unseen
 
 #: Leaves x ranks of a group.
 _MOST_CELLS = 10_000_000
@@ -73,8 +74,9 @@ def read_signature(path: Path) -> Signature:
             f"read version {version.text()[:60]!r}, expected {VERSION}: build the "
             "signature again with this skelgen"
         )
-    fields = document.mapping(_FIELDS, ("usage_queries", "not_computed"))
-    queries = fields.get("usage_queries")
+    optional = ("usage_queries", "not_computed", "unseen")
+    fields = document.mapping(_FIELDS, optional)
+    queries, unseen = (fields.get(name) for name in ("usage_queries", "unseen"))
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     families = _families(fields["families"], ranks)
     sites = tuple(field.text() for field in fields["sites"].items())
@@ -105,6 +107,7 @@ def read_signature(path: Path) -> Signature:
         dropped=_dropped(fields["dropped"]),
         usage_queries=queries.integer(0, _MOST_EVENTS) if queries else 0,
         not_computed=_not_computed(fields.get("not_computed")),
+        unseen=read_unseen(unseen) if unseen else None,
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest
+from skelgen.trust.unseen import Unseen
 
 #: Ranks of the neighbours of each member of a communicator.
 Neighbours = tuple[tuple[int, ...], ...]
@@ -173,6 +174,8 @@ class Signature:
     not_computed : tuple of (str, float)
         What else the ranks did between calls, where a skeleton computes: a key of
         `NOT_COMPUTED`, and for how long [s], all ranks.
+    unseen : Unseen or None
+        What the ranks did that no event shows; None where the recorder did not look.
     """
 
     provenance: Provenance
@@ -189,6 +192,7 @@ class Signature:
     dropped: tuple[tuple[str, int, float], ...]
     usage_queries: int = 0
     not_computed: tuple[tuple[str, float], ...] = ()
+    unseen: Unseen | None = None
 
     @property
     def computed_s(self) -> float:

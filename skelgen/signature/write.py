@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from skelgen.documents import sealed_yaml
 from skelgen.documents.numbers import format_integers, format_real, format_repeated
@@ -14,6 +15,7 @@ from skelgen.signature.spread_text import spread_lines
 from skelgen.signature.symbol_text import symbol_lines, symbol_names
 from skelgen.signature.tables import peer_lines, row_lines, vector_lines
 from skelgen.signature.types import Family, Provenance, RankGroup, Signature
+from skelgen.trust.unseen import Unseen
 
 #: Version of the format.
 VERSION = 1
@@ -40,6 +42,7 @@ def signature_text(signature: Signature) -> str:
         ]),
         *_usage(signature),
         *_not_computed(signature),
+        *_unseen(signature.unseen),
         *_list("sites", [f"- {quoted(site)}" for site in signature.sites]),
         *_list("families", [_family(family) for family in signature.families]),
     ]  # fmt: skip
@@ -60,6 +63,24 @@ def _usage(signature: Signature) -> list[str]:
 def _not_computed(signature: Signature) -> list[str]:
     parts = [f"{what}: {format_real(t)}" for what, t in signature.not_computed]
     return [f"not_computed: {{{', '.join(parts)}}}"] if parts else []
+
+
+def _unseen(unseen: Unseen | None) -> list[str]:
+    if unseen is None:
+        return []
+    return ["unseen:", *(f"  {name}: {_flow(v)}" for name, v in unseen.facts().items())]
+
+
+def _flow(value: Any) -> str:
+    """Write a plain value in one line."""
+    if isinstance(value, dict):
+        parts = (f"{name}: {_flow(inner)}" for name, inner in value.items())
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, float):
+        return format_real(value)
+    return quoted(value) if isinstance(value, str) else str(value)
 
 
 def _list(name: str, entries: list[str]) -> list[str]:

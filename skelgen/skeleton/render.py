@@ -289,6 +289,7 @@ def _metadata(plan: Plan, calibration: Calibration) -> dict[str, object]:
         "smallest_good_s": report.smallest_good_s,
         "dealers": list(report.dealers),
         "not_computed": dict(report.not_computed),
+        **({} if signature.unseen is None else {"unseen": signature.unseen.facts()}),
         "warnings": list(report.warnings),
         "compute": {**asdict(calibration), "units_per_s": calibration.units_per_s},
         "calibration": None,

@@ -17,6 +17,7 @@ from skelgen.skeleton.good import largest_good_scale
 from skelgen.skeleton.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.types import KeptClass, Program, Report
+from skelgen.trust.unseen import unseen_doubts
 from skelgen.units import NS_PER_S, format_bytes, format_seconds
 
 #: More dropped time than this is worth a warning [1].
@@ -82,6 +83,7 @@ def report_of(
     good = largest_good_scale(signature)
     smallest_s = signature.application_s / good
     said = [*warnings, *_warnings(table, fraction)]
+    said += [str(doubt) for doubt in unseen_doubts(signature.unseen)]
     if scaling_factor > good:
         said.append(
             f"K = {scaling_factor:g} leaves less than one full iteration of the "

@@ -147,6 +147,36 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
+class RankUnseen:
+    """What a rank did from MPI_Init to MPI_Finalize that its events do not show.
+
+    Attributes
+    ----------
+    time_ns : int
+        Time between the two [ns].
+    thread_ns, child_ns : int
+        CPU time of further threads and of child processes [ns].
+    children_left : bool
+        Whether children ran on.
+    file_ns, file_bytes : int
+        Reading and writing files outside MPI [ns], [bytes].
+    gpu : tuple of str
+        GPU runtimes that were loaded.
+    hidden : tuple of str
+        Tools that hid calls, with the names of functions.
+    """
+
+    time_ns: int
+    thread_ns: int
+    child_ns: int
+    children_left: bool
+    file_ns: int
+    file_bytes: int
+    gpu: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ragged:
     """Rows of different lengths.
 
@@ -213,6 +243,8 @@ class Definitions:
     windows, files : dict of int to int, dict of int to str
         Of their communicators: own memory [bytes], name.
     notes : tuple of str
+    unseen : RankUnseen or None
+        None in older traces, and when the process was killed.
     end : End or None
         None when the process was killed.
     """
@@ -232,4 +264,5 @@ class Definitions:
     windows: dict[int, int]
     files: dict[int, str]
     notes: tuple[str, ...]
+    unseen: RankUnseen | None
     end: End | None

@@ -18,6 +18,7 @@ from skelgen.trace.definition_types import (
     LoadTotals,
     OffsetSample,
     Ragged,
+    RankUnseen,
     TypeDefinition,
 )
 from skelgen.trace.format import trace_format
@@ -27,6 +28,8 @@ _T = TypeVar("_T")
 _LARGEST_SIZE = 2**44
 _MOST_DIMENSIONS = 64
 _MOST_FRAMES = 1024
+#: Names in a record of what is not seen: the recorder writes 8 at most.
+_MOST_NAMES, _LONGEST_NAME = 64, 600
 
 
 class Collector:
@@ -56,6 +59,7 @@ class Collector:
         self.windows: dict[int, int] = {}
         self.files: dict[int, str] = {}
         self.notes: list[str] = []
+        self.unseen: RankUnseen | None = None
         self.end: End | None = None
         constants = trace_format()
         self._readers: dict[int, Callable[[Payload], None]] = {
@@ -75,6 +79,7 @@ class Collector:
             constants["REC_FILE"]: self._file,
             constants["REC_USAGE"]: self._usage,
             constants["REC_LOAD"]: self._load,
+            constants["REC_UNSEEN"]: self._unseen,
         }
 
     def take(self, tag: int, payload: bytes) -> None:
@@ -107,6 +112,7 @@ class Collector:
             windows=self.windows,
             files=self.files,
             notes=tuple(self.notes),
+            unseen=self.unseen,
             end=self.end,
         )
 
@@ -226,6 +232,21 @@ class Collector:
             pressure_us=payload.varint(2**62) if pressure else None,
         )
 
+    def _unseen(self, payload: Payload) -> None:
+        numbers = [payload.varint(2**62) for _ in range(6)]
+        gpu = [_printable(payload) for _ in range(payload.varint(_MOST_NAMES))]
+        hidden = [_hidden(payload) for _ in range(payload.varint(_MOST_NAMES))]
+        self.unseen = RankUnseen(
+            time_ns=numbers[0],
+            thread_ns=numbers[1],
+            child_ns=numbers[2],
+            children_left=bool(numbers[3]),
+            file_ns=numbers[4],
+            file_bytes=numbers[5],
+            gpu=tuple(gpu),
+            hidden=tuple(hidden),
+        )
+
     def _window(self, payload: Payload) -> None:
         _once(self.windows, self._object(payload), payload.varint(2**62))
 
@@ -257,6 +278,19 @@ def _neighbours(payload: Payload, size: int) -> tuple[int, ...]:
     if len(neighbours) and neighbours.max() >= size:
         raise PayloadError(f"a neighbour {int(neighbours.max())} among {size}")
     return tuple(neighbours.tolist())
+
+
+def _hidden(payload: Payload) -> str:
+    """Read a tool and the functions whose calls it hid."""
+    tool, functions, named = _printable(payload), payload.varint(), _printable(payload)
+    more = functions - len(named.split(", "))
+    return f"{tool} ({named}{f' and {more} more functions' if more > 0 else ''})"
+
+
+def _printable(payload: Payload) -> str:
+    """Read the name of a file, which may be odd."""
+    text = payload.string()[:_LONGEST_NAME]
+    return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def _add(sums: dict[int, int], key: int, value: int) -> None:

@@ -198,6 +198,35 @@ def test_queries_of_the_cpu_time_are_told(tmp_path):
     assert told == f"CPU time asked for  30 times, {rate} in each second of computation"
 
 
+def test_what_no_event_shows_is_told_with_the_share_of_the_rank_that_did_most(tmp_path):
+    second = 10**9
+
+    def body(writer, rank):
+        threads = second // 4 if rank else 0
+        hidden = (("lib\x1btool.so", 5, "MPI_Send, MPI_Recv"),)
+        writer.unseen(second, threads, 0, 0, 10**6, 99, hidden=hidden)
+
+    run = recorded(tmp_path, body)
+    assert run.facts()["unseen"] == {
+        "threads": {"seconds": 0.25, "share": 0.25},
+        "children": {"seconds": 0.0, "share": 0.0},
+        "files": {"seconds": 0.002, "share": 0.001},
+        "file_bytes": 198,
+        "children_left": 0,
+        "gpu": [],
+        "hidden": ["lib?tool.so (MPI_Send, MPI_Recv and 3 more functions)"],
+    }
+    lines = [line for line in describe(run).splitlines() if "warning: " in line]
+    assert len(lines) == 2
+    assert "250 ms of CPU time (up to 25.0% of a rank's time)" in lines[0]
+    assert "lib?tool.so (MPI_Send, MPI_Recv and 3 more functions)" in lines[1]
+
+
+def test_traces_of_older_recorders_tell_nothing_of_what_no_event_shows(tmp_path):
+    run = recorded(tmp_path, lambda writer, rank: writer.note("one"))
+    assert run.facts()["unseen"] is None
+
+
 def without_core(tmp_path, **totals):
     """Summarise a run of two ranks that were without a core for 250 of 1000 us."""
 

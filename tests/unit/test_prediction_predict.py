@@ -19,7 +19,9 @@ from skelgen.prediction.predict import (
     ratio,
     scaled,
 )
+from skelgen.trust.unseen import Unseen, Used
 from tests.method_errors import ERRORS
+from tests.unit.test_trust_unseen import CODES, EVERYTHING
 
 MEASURED = Calibration(
     application_runs_s=(20.0, 20.2, 19.8),
@@ -216,3 +218,16 @@ def test_each_doubt_is_named(change, telling):
 def test_the_same_number_of_hosts_is_no_doubt():
     facts = replace(FACTS, ranks_per_host=(1, 1))
     assert doubts_of(facts, hosts=(Host("a"), Host("b")), mpi="MPICH 4.0") == ()
+
+
+def test_what_no_event_showed_makes_a_prediction_doubtful():
+    codes = [one.code for one in predicted(replace(FACTS, unseen=EVERYTHING)).doubts]
+    assert codes == CODES
+    assert predicted(replace(FACTS, unseen=Unseen())).verdict == "trust"
+
+
+def test_waits_for_files_are_no_second_doubt():
+    waits = replace(FACTS, not_computed=(("files", 0.03),))
+    assert [one.code for one in predicted(waits).doubts] == ["files"]
+    timed = replace(waits, unseen=Unseen(files=Used(1.0, 0.04)))
+    assert [one.code for one in predicted(timed).doubts] == ["file-io"]

@@ -15,6 +15,7 @@ from skelgen.prediction import SkeletonFacts
 from skelgen.prediction.store import FACTS_FILE, load, save_calibration, with_launch
 from tests.sealed import unsealed_json
 from tests.unit.test_prediction_predict import FACTS
+from tests.unit.test_trust_unseen import EVERYTHING
 
 
 def written(facts: SkeletonFacts) -> str:
@@ -127,3 +128,13 @@ def test_any_edited_value_is_loaded_or_refused(tmp_path: Path, data):
     except InputError:
         return
     assert facts.ranks > 0 and facts.expected_s > 0
+
+
+def test_what_the_recorder_could_not_see_is_read(tmp_path: Path) -> None:
+    content = {**json.loads(written(FACTS)), "unseen": EVERYTHING.facts()}
+    (tmp_path / FACTS_FILE).write_text(json.dumps(content))
+    assert load(tmp_path).unseen == EVERYTHING
+    content["unseen"]["threads"] = {"seconds": "many", "share": 1}
+    (tmp_path / FACTS_FILE).write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"unseen\.threads\.seconds"):
+        load(tmp_path)

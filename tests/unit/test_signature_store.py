@@ -15,6 +15,7 @@ from tests import builders
 from tests.random_programs import random_program
 from tests.sealed import unsealed
 from tests.summaries import assert_same, build, cut_events
+from tests.unit.test_trust_unseen import EVERYTHING
 
 seeds = st.integers(0, 2**32)
 TRACE = """
@@ -79,6 +80,16 @@ def test_what_ranks_did_instead_of_computing_comes_back(signature, tmp_path):
         path.write_text(unsealed(signature_text(idle)).replace(old, wrong))
         with pytest.raises(InputError, match="not_computed"):
             load(path)
+
+
+def test_what_the_recorder_could_not_see_comes_back(signature, tmp_path):
+    known = replace(signature, unseen=EVERYTHING)
+    path = save(known, tmp_path / "one.yaml")
+    assert load(path).unseen == EVERYTHING
+    assert_same(load(path), known)
+    path.write_text(unsealed(signature_text(known)).replace("share: 0.98", "share: -1"))
+    with pytest.raises(InputError, match=r"unseen\.threads\.share"):
+        load(path)
 
 
 @settings(max_examples=80, deadline=None)

@@ -330,6 +330,17 @@ def descendants(pid: int) -> dict[int, str]:
     return found
 
 
+def _restorable(kind: signal.Signals, handler: Any) -> Any:
+    """Return what to set again for a signal.
+
+    A handler in C, of a library that was preloaded into this process (such as a tool
+    for MPI programs), Python does not know and cannot set again.
+    """
+    if handler is not None:
+        return handler
+    return signal.default_int_handler if kind is signal.SIGINT else signal.SIG_DFL
+
+
 class Interrupts:
     """Signals that end skelgen, turned into an interrupt where that can be handled.
 
@@ -347,7 +358,7 @@ class Interrupts:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._previous = {
-                kind: signal.signal(kind, self._receive)
+                kind: _restorable(kind, signal.signal(kind, self._receive))
                 for kind in self._KINDS
                 if signal.getsignal(kind) is not signal.SIG_IGN
             }

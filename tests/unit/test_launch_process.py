@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -132,3 +133,37 @@ def test_the_first_telling_line_is_the_complaint():
     said = "ERROR on proc 0: Cannot open input script in.lj: No such file or directory"
     done = Finished(("mpirun",), 1, 0.1, f"LAMMPS\n{said}\n", "Abort(1) on node 0\n")
     assert done.complaint == said
+
+
+FOREIGN = """
+#include <signal.h>
+#include <stddef.h>
+static void nothing(int number) { (void)number; }
+__attribute__((constructor)) static void begin(void)
+{
+	signal(SIGINT, nothing);
+	signal(SIGTERM, nothing);
+}
+"""
+
+
+def test_handlers_of_a_preloaded_tool_are_no_obstacle(tmp_path: Path) -> None:
+    """Python knows no handler where one in C was set before it began."""
+    library, source = tmp_path / "libtool.so", tmp_path / "tool.c"
+    source.write_text(FOREIGN)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True
+    )
+    script = (
+        "import signal; from skelgen.launch.process import run\n"
+        "assert signal.getsignal(signal.SIGTERM) is None\n"
+        "print(run(['echo', 'ran']).output)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.returncode) == ("ran", 0), done.stderr

@@ -66,7 +66,7 @@ def test_a_recorder_that_changes_a_result_is_noticed(
     summing = [kind for kind in made.kinds if kind.name == "allreduce"]
     folder = tmp_path / "program"
     folder.mkdir()
-    other = replace(made, kinds=summing * 10, recorder=meddler, sessions=False)
+    other = replace(made, kinds=summing * 10, recorder=meddler, in_sessions=frozenset())
     outcome = trial(other, 0, folder)
     assert outcome.failure == "checksum", outcome.detail
     assert not outcome.checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.random_c.parts import Kind
@@ -94,7 +94,9 @@ def steps_in(items: Sequence[Item]) -> Iterator[Step]:
                 yield from steps_in(side)
 
 
-def draw(seed: int, kinds: Sequence[Kind], *, sessions: bool = False) -> Drawn:
+def draw(
+    seed: int, kinds: Sequence[Kind], *, in_sessions: Collection[str] = ()
+) -> Drawn:
     """Draw a program.
 
     Parameters
@@ -104,25 +106,27 @@ def draw(seed: int, kinds: Sequence[Kind], *, sessions: bool = False) -> Drawn:
         ``len(kinds) / IN_TURN`` programs.
     kinds : sequence of Kind
         Those that the MPI has.
-    sessions : bool
-        Whether the MPI can be opened by sessions only.
+    in_sessions : collection of str
+        Kinds that work where MPI was opened by sessions only.
     """
-    return _Drawing(seed, kinds, sessions=sessions).program()
+    return _Drawing(seed, kinds, in_sessions).program()
 
 
 class _Drawing:
     """Draws one program."""
 
-    def __init__(self, seed: int, kinds: Sequence[Kind], *, sessions: bool) -> None:
+    def __init__(
+        self, seed: int, kinds: Sequence[Kind], in_sessions: Collection[str]
+    ) -> None:
         self.seed, self.rng, self.numbers = seed, random.Random(f"c{seed}"), 0
-        self.session = sessions and self.rng.random() < 0.08
+        self.session = self.rng.random() < 0.08
         order = list(kinds)
         random.Random("order").shuffle(order)
         turn = [order[(seed * IN_TURN + i) % len(order)] for i in range(IN_TURN)]
         others = self.rng.choices(order, k=self.rng.randint(0, 6))
         self.kinds = [*dict.fromkeys(turn), *others]
         self.rng.shuffle(self.kinds)
-        if any(kind.needs for kind in self.kinds):
+        if any(kind.needs or kind.name not in in_sessions for kind in self.kinds):
             self.session = False
 
     def program(self) -> Drawn:

@@ -16,13 +16,15 @@ from skelgen.trace import open_trace
 _OTHERS = ("Barrier", "Gather", "Reduce", "Wait", "Test", "Start", "Win_", "Comm_")
 _OTHERS += ("Dist_graph_", "Request_free")
 #: Functions that skeletons write as others, by their beginnings: partitioned messages
-#: are sent whole, and neighbourhoods have one count or several.
+#: are sent whole, neighbourhoods have one count or several, and a master receives from
+#: whoever comes by nonblocking calls.
 _WRITTEN = {
     "Rsend_init": "Send_init",
     "Rsend": "Send",
     "Irsend": "Isend",
     "Psend_init": "Send_init",
     "Precv_init": "Recv_init",
+    "Irecv": "Recv",
     "Neighbor_": "Neighbor_",
     "Ineighbor_": "Ineighbor_",
 }

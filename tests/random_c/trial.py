@@ -112,8 +112,8 @@ class Bench:
     kinds : sequence of Kind
     lacking : dict of str to str
         Why it does not have the others, by name.
-    sessions : bool
-        Whether it can be opened by sessions.
+    in_sessions : frozenset of str
+        Kinds that work where it was opened by sessions only.
     recorder : Path
     """
 
@@ -121,12 +121,12 @@ class Bench:
     name: str
     kinds: Sequence[Kind]
     lacking: dict[str, str]
-    sessions: bool
+    in_sessions: frozenset[str]
     recorder: Path
 
     def program(self, seed: int) -> Drawn:
         """Draw a program of the kinds of step that this MPI has."""
-        return draw(seed, self.kinds, sessions=self.sessions)
+        return draw(seed, self.kinds, in_sessions=self.in_sessions)
 
     def fingerprint(self, seed: int) -> str:
         """Say which text a program has: seeds mean others when kinds change."""
@@ -141,9 +141,10 @@ def bench_of(mpi: TestMpi) -> Bench:
     line = [str(mpi.compiler), "-E", "-x", "c", "-include", "mpi.h", "/dev/null"]
     declared = set(re.findall(r"\b(MPI_\w+) *\(", run(line).output))
     kinds, lacking = possible(declared, broken(name))
-    sessions = "MPI_Session_init" in declared and "begin_session" not in broken(name)
+    names = {one.name for one in kinds if "MPI_Session_init" in declared}
+    in_sessions = names.difference(broken(name, "in_sessions"))
     recorder = shim(Mpi(kind, version, Path(mpi.launcher[0]), mpi.compiler))
-    return Bench(mpi, name, kinds, lacking, sessions, recorder)
+    return Bench(mpi, name, kinds, lacking, frozenset(in_sessions), recorder)
 
 
 def settings(name: str) -> dict[str, str]:
@@ -157,12 +158,15 @@ def settings(name: str) -> dict[str, str]:
     }
 
 
-def broken(name: str) -> dict[str, str]:
-    """Return why kinds do not work with an MPI such as ``mpich 5.0.2``, by kind."""
+def broken(name: str, section: str = "broken") -> dict[str, str]:
+    """Return why kinds do not work with an MPI such as ``mpich 5.0.2``, by kind.
+
+    The section ``in_sessions`` has those that fail where sessions opened it.
+    """
     rows = tomllib.loads(Path(__file__).with_name("broken.toml").read_text())
     return {
         kind: row["reason"]
-        for row in rows["broken"]
+        for row in rows[section]
         if name.startswith(tuple(row["mpis"]))
         for kind in row["kinds"]
     }

@@ -55,13 +55,22 @@ def test_every_kind_occurs_in_the_programs_of_a_short_campaign() -> None:
 
 
 def test_every_kind_and_every_way_to_begin_runs_in_some_program() -> None:
-    drawn = [draw(seed, kinds(), sessions=True) for seed in range(100)]
+    names = {kind.name for kind in kinds()}
+    drawn = [draw(seed, kinds(), in_sessions=names) for seed in range(100)]
     assert {one.begin for one in drawn} == {"world", "threads", "session"}
     assert {one.ranks for one in drawn} == {2, 3, 4}
     for one in drawn:
         text = text_of(one)
         for name in one.kinds:
             assert re.search(rf"act\(&step\[\d+\], {name}\)", text)
+
+
+def test_kinds_that_fail_in_sessions_are_not_in_programs_of_sessions() -> None:
+    names = {kind.name for kind in kinds()}
+    opened = [draw(seed, kinds(), in_sessions=names) for seed in range(200)]
+    (first, *_) = [one for one in opened if one.begin == "session"]
+    others = names.difference(first.kinds[:1])
+    assert draw(first.seed, kinds(), in_sessions=others).begin == "world"
 
 
 def test_a_seed_is_a_program() -> None:
@@ -108,6 +117,7 @@ def test_calls_are_compared_under_the_names_that_skeletons_write() -> None:
         "MPI_Irsend": 3,
         "MPI_Psend_init": 4,
     }
+    receives = {"MPI_Irecv": 8, "MPI_Recv": 1}
     others = {"MPI_Ineighbor_alltoall": 5, "MPI_Ineighbor_alltoallv": 6}
     left_out = {
         "MPI_Waitall": 9,
@@ -116,9 +126,11 @@ def test_calls_are_compared_under_the_names_that_skeletons_write() -> None:
         "MPI_Startall": 9,
     }
     reductions = {"MPI_Reduce_scatter": 7}
-    found = comparable(Counter({**planned, **others, **left_out, **reductions}))
+    found = comparable(
+        Counter({**planned, **receives, **others, **left_out, **reductions})
+    )
     assert found == {
-        **{"Send": 2, "Send_init": 5, "Isend": 3},
+        **{"Send": 2, "Send_init": 5, "Isend": 3, "Recv": 9},
         **{"Ineighbor_": 11, "Reduce_scatter": 7},
     }
 
@@ -165,7 +177,7 @@ def bench_with(tmp_path: Path, launcher: str, *, compiler: str = "exit 0") -> Be
         made.append(path)
     mpi = TestMpi(made[0], (str(made[1]),))
     recorder = tmp_path / "recorder.so"
-    return Bench(mpi, "mpich 5.0.2", kinds(), {}, sessions=False, recorder=recorder)
+    return Bench(mpi, "mpich 5.0.2", kinds(), {}, frozenset(), recorder)
 
 
 @pytest.mark.parametrize(

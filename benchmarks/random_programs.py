@@ -14,6 +14,7 @@ take a night of two cores.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import re
 import shutil
@@ -39,9 +40,14 @@ def main(words: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     options.results.mkdir(parents=True, exist_ok=True)
     if options.what == "run":
-        benches = _benches(parser, options.mpis)
-        seeds = range(options.seed, options.seed + options.programs)
-        _run(benches, seeds, options.results)
+        with (options.results / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                parser.error(f"--results {options.results}: a campaign runs there")
+            benches = _benches(parser, options.mpis)
+            seeds = range(options.seed, options.seed + options.programs)
+            _run(benches, seeds, options.results, retry=options.retry)
     rows = read(options.results / FILE)
     print(table(rows))
     return int(any(row["failure"] not in ("", *NOT_OURS) for row in rows))
@@ -62,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         help="beginnings such as mpich or openmpi-4; the first that fits is taken",
     )
     add("--seed", type=int, default=0, help="of the first program")
+    add("--retry", action="store_true", help="try those again that failed before")
     return parser
 
 
@@ -78,9 +85,13 @@ def _benches(parser: argparse.ArgumentParser, names: str) -> list[Bench]:
     return found
 
 
-def _run(benches: list[Bench], seeds: range, results: Path) -> None:
+def _run(benches: list[Bench], seeds: range, results: Path, *, retry: bool) -> None:
     """Try what the results do not have yet."""
-    done = {(row["mpi"], row["seed"], row["text"]) for row in read(results / FILE)}
+    done = {
+        (row["mpi"], row["seed"], row["text"])
+        for row in read(results / FILE)
+        if not (retry and row["failure"])
+    }
     rest = [
         (bench, seed)
         for seed in seeds

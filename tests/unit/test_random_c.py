@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 from collections import Counter
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.random_programs import read, table
+from benchmarks import random_programs
+from benchmarks.random_programs import main, read, table
 from tests.mpis import TestMpi
 from tests.random_c import trial
 from tests.random_c.draw import IN_TURN, draw
@@ -151,6 +153,51 @@ def test_a_campaign_that_was_stopped_goes_on_behind_its_last_line(
     assert read(path) == [again]
     assert path.read_text().count("\n") == 2 and path.read_text().endswith("\n")
     assert read(tmp_path / "none.jsonl") == []
+
+
+def test_two_campaigns_do_not_share_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(SystemExit, match="2"):
+            main(["run", "--results", str(tmp_path)])
+    assert "a campaign runs there" in capsys.readouterr().err
+
+
+def run_with(
+    results: Path, monkeypatch: pytest.MonkeyPatch, *words: str
+) -> list[tuple[int, str]]:
+    """Run a campaign without MPI; return which programs were tried."""
+    made, found = bench_with(results.parent, "exit 1"), list[tuple[int, str]]()
+
+    def tried(bench: Bench, seed: int, _: Path) -> dict[str, object]:
+        found.append((seed, bench.name))
+        failure = "skeleton" if seed == 1 else ""
+        return {
+            **ROW,
+            "seed": seed,
+            "text": bench.fingerprint(seed),
+            "failure": failure,
+        }
+
+    monkeypatch.setattr(random_programs, "_benches", lambda *_: [made])
+    monkeypatch.setattr(random_programs, "tried", tried)
+    code = main(["run", "--results", str(results), *words])
+    assert code == 1  # the second program failed
+    return found
+
+
+def test_a_campaign_tries_what_it_has_not_tried_and_on_request_what_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    name = ROW["mpi"]
+    assert run_with(results, monkeypatch, "--programs", "2") == [(0, name), (1, name)]
+    assert run_with(results, monkeypatch, "--programs", "3") == [(2, name)]
+    assert run_with(results, monkeypatch, "--programs", "3") == []
+    again = run_with(results, monkeypatch, "--programs", "3", "--retry")
+    assert again == [(1, name)]
 
 
 @pytest.mark.parametrize(

@@ -184,25 +184,39 @@ static void prepare(void)
 		request[i] = MPI_REQUEST_NULL;
 }
 
-static void print_times(const char *name, double (*times)[4], int column)
+/* How long this rank has waited for a core that others had; -1: the system does not say. */
+static double queued_s(void)
+{
+	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	unsigned long long ran_ns, queued_ns;
+	int known;
+
+	if (file == NULL)
+		return -1.0;
+	known = fscanf(file, "%llu %llu", &ran_ns, &queued_ns) == 2;
+	fclose(file);
+	return known ? (double)queued_ns * 1e-9 : -1.0;
+}
+
+static void print_times(const char *name, double (*times)[5], int column)
 {
 	printf("], \"%s\": [", name);
 	for (int i = 0; i < RANKS; i++)
 		printf("%s%.6f", i ? ", " : "", times[i][column]);
 }
 
-static void report(double setup_s, double own_s, double computed_s)
+static void report(double setup_s, double own_s, double computed_s, double waited_s)
 {
-	static double times[RANKS][4], longest_s[SECTIONS];
+	static double times[RANKS][5], longest_s[SECTIONS];
 	static char hosts[RANKS][MPI_MAX_PROCESSOR_NAME];
 	char host[MPI_MAX_PROCESSOR_NAME] = "";
-	double mine[4] = {own_s, setup_s, computed_s, own_s - computed_s}, most[2];
+	double mine[5] = {own_s, setup_s, computed_s, own_s - computed_s, waited_s}, most[2];
 	int length;
 
 	MPI_Get_processor_name(host, &length);
 	MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, world.comm);
 	MPI_Reduce(section_s, longest_s, SECTIONS, MPI_DOUBLE, MPI_MAX, 0, world.comm);
-	MPI_Gather(mine, 4, MPI_DOUBLE, times, 4, MPI_DOUBLE, 0, world.comm);
+	MPI_Gather(mine, 5, MPI_DOUBLE, times, 5, MPI_DOUBLE, 0, world.comm);
 	MPI_Gather(host, sizeof(host), MPI_CHAR, hosts, sizeof(host), MPI_CHAR, 0, world.comm);
 	if (world.rank)
 		return;
@@ -216,6 +230,7 @@ static void report(double setup_s, double own_s, double computed_s)
 	}
 	print_times("compute_s", times, 2);
 	print_times("mpi_s", times, 3);
+	print_times("queued_s", times, 4);
 	printf("], \"hosts\": [");
 	for (int i = 0; i < RANKS; i++)
 		printf("%s\"%s\"", i ? ", " : "", hosts[i]);
@@ -246,7 +261,7 @@ static void before_finalize(void)
 
 int main(int argc, char **argv)
 {
-	double started, begin, own_s;
+	double started, begin, own_s, queued_at_begin_s;
 
 	MPI_Init(&argc, &argv);
 	started = MPI_Wtime();
@@ -262,11 +277,13 @@ int main(int argc, char **argv)
 	}
 	checking = argc > 1 && strcmp(argv[1], "--check") == 0;
 	prepare();
+	queued_at_begin_s = queued_s();
 	MPI_Barrier(world.comm);
 	begin = MPI_Wtime();
 	part_0();
 	own_s = MPI_Wtime() - begin;
-	report(begin - started, own_s, computed_us * 1e-6);
+	report(begin - started, own_s, computed_us * 1e-6,
+	       queued_at_begin_s < 0 ? -1.0 : queued_s() - queued_at_begin_s);
 	before_finalize();
 	MPI_Finalize();
 	return 0;

@@ -3,6 +3,7 @@
 import os
 import signal
 import tempfile
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
@@ -28,7 +29,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 # What this machine learnt of its own is no part of a test.
 os.environ.pop("SKELGEN_TRUST", None)
-os.environ["XDG_CONFIG_HOME"] = "/dev/null"
+os.environ["XDG_CONFIG_HOME"] = str(Path(tempfile.gettempdir()) / "skelgen-none")
 # Tests launch programs, and their launches are no user's: they have lists of their own.
 launches = tempfile.TemporaryDirectory(prefix="skl", ignore_cleanup_errors=True)
 os.environ["SKELGEN_STATE"] = launches.name

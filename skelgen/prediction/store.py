@@ -23,6 +23,7 @@ from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.signature.types import NOT_COMPUTED
 from skelgen.skeleton.compute import Calibration as Speed
 from skelgen.skeleton.compute import read_calibration
+from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.unseen import read_unseen
 
 FACTS_FILE = "skeleton.json"
@@ -156,7 +157,7 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         environment=environment,
         calibration=None if known.is_null() else _calibration(known),
         mix_error=None if mix_error is None else mix_error.number(),
-        method="whole-events" if method is None else method.text(),
+        method=WHOLE_EVENTS if method is None else _method(method),
         dealers=()
         if dealers is None
         else tuple(one.integer(0, ranks - 1) for one in dealers.items()),
@@ -170,6 +171,13 @@ def _not_computed(field: Field | None) -> tuple[tuple[str, float], ...]:
         return ()
     parts = field.mapping(optional=NOT_COMPUTED)
     return tuple((what, part.number()) for what, part in parts.items())
+
+
+def _method(field: Field) -> str:
+    known = (WHOLE_EVENTS, PAPER_2005)
+    if (method := field.text()) not in known:
+        raise field.error(f"read {method[:60]!r}, expected {' or '.join(known)}")
+    return method
 
 
 def _launch(field: Field | None) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -40,6 +40,8 @@ from skelgen.trust.unseen import read_unseen
 #: Leaves x ranks of a group.
 _MOST_CELLS = 10_000_000
 _MOST_EVENTS = 1 << 60
+#: Kinds of the first families, which are always there.
+_BUILT_IN = ("world", "self")
 _FIELDS = (
     "skelgen_signature",
     "provenance",
@@ -151,7 +153,19 @@ def _families(field: Field, ranks: int) -> tuple[Family, ...]:
                 *(_neighbours(fields.get(side), instances) for side in around),
             )
         )
+        _check_kind(fields["kind"], len(families) - 1)
     return tuple(families)
+
+
+def _check_kind(field: Field, number: int) -> None:
+    """Refuse a first family that is not the world, a second that is not self."""
+    built_in = dict(enumerate(_BUILT_IN))
+    kind, expected = field.text(), built_in.get(number)
+    if kind != expected and (expected is not None or kind in _BUILT_IN):
+        raise field.error(
+            f"read {kind[:60]!r}, expected {expected or 'another kind'}: the first "
+            "families are world and self"
+        )
 
 
 def _neighbours(

@@ -104,7 +104,9 @@ class _Places:
         ]
         levels = {"CPU": cpus, "NODE": list(self.nodes), "THREAD": threads}
         return "\n".join(
-            f"LEVEL {level} SIZE {len(rows)}\n" + "\n".join(rows) + "\n"
+            "\n".join(
+                [f"LEVEL {level} SIZE {len(rows)}", *map(names.one_line, rows), ""]
+            )
             for level, rows in levels.items()
         )
 

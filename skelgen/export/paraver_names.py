@@ -112,7 +112,19 @@ def short(function: str) -> str:
     >>> short("MPI_Send_c (failed)")
     'Send'
     """
-    return function.partition(" ")[0].removeprefix("MPI_").removesuffix("_c")
+    name = function.partition(" ")[0].removeprefix("MPI_").removesuffix("_c")
+    return one_line(name)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text of a rank file as a part of a line.
+
+    Examples
+    --------
+    >>> one_line("n1\nLEVEL")
+    'n1?LEVEL'
+    """
+    return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def event_type(function: str) -> int:

@@ -1,0 +1,103 @@
+"""A payload in every text of rank files: their headers and their definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skelgen.cli.main import run as skelgen
+from skelgen.trace.format import trace_format
+from tests import export_samples, trace_writer
+from tests.adversary.payloads import OBEYED, payloads
+from tests.trace_writer import RankWriter
+
+PAYLOADS = sorted(payloads(Path("x"), Path("x")))
+#: Texts of the header: fields of characters, as the format declares them.
+HEADER = [
+    name
+    for name in trace_format().header.names or ()
+    if name != "magic" and trace_format().header[name].kind == "S"
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SKELGEN_STATE", str(tmp_path / "state"))
+    (tmp_path / "evil").write_text(f"#!/bin/sh\ntouch {tmp_path}/canary\n")
+    (tmp_path / "evil").chmod(0o755)
+    return tmp_path
+
+
+def write(
+    folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, *, functions: bool = False
+) -> None:
+    """Write a run whose texts all are the payload, or end in it as functions may."""
+    plain, save = trace_writer.string, RankWriter.save
+    own = f" ({text})" if functions else ""  # a function that nobody knows
+
+    def string(found: str) -> bytes:
+        return plain(f"{found}{own}" if found.startswith("MPI_") else text)
+
+    def saved(writer: RankWriter, folder: Path, **changes) -> Path:
+        data = text.encode()
+        return save(writer, folder, **dict.fromkeys(HEADER, data), **changes)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trace_writer, "string", string)
+        patched.setattr(RankWriter, "save", saved)
+        export_samples.save_mixed(folder)
+
+
+def test_headers_have_texts() -> None:
+    assert {"host", "program", "mpi_library"} <= {*HEADER}
+
+
+@pytest.mark.parametrize("functions", [False, True], ids=["", "functions"])
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_rank_files_run_nothing(
+    place: Path, name: str, functions: bool, monkeypatch, capfd
+) -> None:
+    canary = place / "canary"
+    text = payloads(canary, place / "evil")[name]
+    write(place / "run", text, monkeypatch, functions=functions)
+    for words, made in (
+        (["info", "run"], []),
+        (["info", "run", "--json"], []),
+        (["phases", "run", "-o", "phases.yaml"], ["phases.yaml"]),
+        (["phases", "ticks", "run"], []),
+        (["export", "run", "--format", "perfetto"], ["run.perfetto.json"]),
+        (["export", "run", "--format", "paraver"], ["run-paraver"]),
+        (["export", "run", "--format", "tit"], ["run-tit"]),
+        (["workload", "add", "study.yaml", "run", "--at", "n=1"], ["study.yaml"]),
+    ):
+        before = {path.name for path in place.iterdir()}
+        capfd.readouterr()
+        code = skelgen(words)
+        out, err = capfd.readouterr()
+        assert code in (0, 2, 3), (words, err)
+        assert not OBEYED.search(out + err), (words, out, err)
+        assert not canary.exists(), words
+        new = {path.name for path in place.iterdir()} - before
+        assert new <= {*made}, words
+        assert code or new == {*made}, words
+
+
+@pytest.mark.parametrize("name", ["line", "terminal", "path"])
+def test_lines_of_an_export_stay_whole(place: Path, name: str, monkeypatch) -> None:
+    """A text with ends of lines makes no lines of its own."""
+    lines = {}
+    for text in ("plain", payloads(place / "canary", place / "evil")[name]):
+        write(place / "run", text, monkeypatch)
+        for form in ("paraver", "tit"):
+            words = ["export", "run", "--format", form, "-o", f"out-{form}", "--force"]
+            assert skelgen(words) == 0
+        lines[text] = {
+            path.relative_to(place): path.read_bytes().count(b"\n")
+            for form in ("paraver", "tit")
+            for path in (place / f"out-{form}").rglob("*")
+            if path.is_file()
+        }
+    plain, attacked = lines.values()
+    assert plain == attacked

@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import logging
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from skelgen import _paths
-from skelgen.errors import MachineError
+from skelgen.documents import json_field, sealed_json
+from skelgen.errors import InputError, MachineError
 from skelgen.launch.secrets import hidden, hidden_values
 
 logger = logging.getLogger(__name__)
 
 LIST = "launches.jsonl"
+_FIELDS = ("command", "folder", "environment", "files")
 #: Size of the list before its older half is forgotten, and of one launch [bytes].
 _MOST_BYTES, _MOST_OF_ONE = 4 << 20, 256 << 10
 
@@ -86,7 +86,13 @@ def own(launch: Launch) -> Launch | None:
 
 def remember(launch: Launch) -> None:
     """Add a launch to the list; what cannot be kept is only told."""
-    line = json.dumps(asdict(launch)).encode() + b"\n"
+    content = {
+        "command": launch.command,
+        "folder": launch.folder,
+        "environment": dict(launch.environment),
+        "files": dict(launch.files),
+    }
+    line = sealed_json(content, indent=None).encode()
     if len(line) > _MOST_OF_ONE:
         logger.warning("this launch is not remembered: its command is too long")
         return
@@ -170,12 +176,12 @@ def _read(file: int) -> bytes:
 def _launch(line: bytes) -> Launch | None:
     """Read a line; None when it was not written by this or an earlier skelgen."""
     try:
-        content: dict[str, Any] = json.loads(line)
-        command, folder = content["command"], content["folder"]
-        pairs = [
-            tuple((str(name), str(value)) for name, value in content[field])
-            for field in ("environment", "files")
-        ]
-        return Launch(tuple(map(str, command)), str(folder), *pairs)
-    except (ValueError, TypeError, KeyError, RecursionError):
+        fields = json_field(line.decode(), Path(LIST)).mapping(_FIELDS, None)
+        return Launch(
+            fields["command"].texts(),
+            fields["folder"].text(),
+            fields["environment"].pairs(),
+            fields["files"].pairs(),
+        )
+    except (InputError, UnicodeDecodeError):
         return None

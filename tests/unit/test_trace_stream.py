@@ -57,12 +57,12 @@ def header_of(writer, folder):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_kernel_and_twin_read_the_same_from_sound_files(tmp_path, seed):
-    writer = anything(random.Random(seed), 1, 4, 300)
+    writer = anything(random.Random(seed), 1, 4, 300, checked=seed % 2 == 1)
     scan = compare(writer.data(), header_of(writer, tmp_path))
     assert scan.stop in stream.GOOD_STOPS
     assert scan.facts.events == writer.events
     assert scan.facts.requests <= writer.requests
-    assert scan.position == len(writer.data())
+    assert not writer.data()[scan.position :].strip(b"\0")
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -47,6 +47,9 @@ from skelgen.prediction import Calibration, Failure, Prediction
 from skelgen.prediction.trials import name_of
 from skelgen.units import format_seconds
 
+#: From this share on a calibration says what was taken from its times [1].
+_TOLD = 0.01
+
 
 def calibrate(
     skeleton: Annotated[
@@ -64,26 +67,48 @@ def calibrate(
             "recorded (on this machine, when it was quiet).",
         ),
     ] = "measured",
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where both run: n1,n2 or n[1-4] or n1:2 (two ranks on n1).",
+            show_default="as the application was launched",
+        ),
+    ] = None,
+    hostfile: NodeSetFiles = None,
+    through: ThroughWay = Way.AUTO,
+    batch_options: BatchOptions = "",
+    queue_limit: QueueLimit = "10min",
     resume: Resume = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Store a ratio that contradicts the recording."),
+    ] = False,
     allow_command: AllowCommand = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Measure the ratio application time / skeleton time on this machine.
 
-    Keep the machine quiet meanwhile. The result is stored beside the skeleton.
+    Keep the machine quiet meanwhile: what other processes take is corrected, but not
+    what they do to caches. The result is stored next to earlier ones of the skeleton.
     """
     if application_time not in ("measured", "recorded"):
         raise UsageError(
             f"--application-time {application_time}: expected measured or recorded"
         )
+    sets = node_sets_of(hosts, hostfile)
+    if len(sets) > 1:
+        raise UsageError(f"{len(sets)} node sets: calibrate on one at a time")
     with progress_bar() as progress:
         measured = pipeline.calibrate(
             skeleton,
             tuple(command or ()),
             runs=runs,
             recorded_time=application_time == "recorded",
+            hosts=sets[0] if sets else (),
+            through=through_of(through, batch_options, queue_limit),
             resume=resume,
+            force=force,
             consent=consent_of(allow_command),
             progress=progress,
         )
@@ -99,21 +124,27 @@ def calibrate(
         single = ", ".join(format_seconds(run_s) for run_s in runs_s)
         middle = format_seconds(statistics.median(runs_s))
         rows.append((name, f"{middle}  ({single})"))
+    if measured.lost_share > _TOLD:
+        told = f"{measured.lost_share:.0%} of the run time, other processes had cores"
+        rows.append(("taken away", told))
     print_facts(rows)
 
 
 def _calibration_facts(measured: Calibration) -> dict[str, Any]:
-    application_s = statistics.median(measured.application_runs_s)
-    skeleton_s = statistics.median(measured.skeleton_runs_s)
     return {
-        "ratio": application_s / skeleton_s,
-        "application_s": application_s,
-        "skeleton_s": skeleton_s,
+        "ratio": measured.ratio,
+        "application_s": statistics.median(measured.application_runs_s),
+        "skeleton_s": statistics.median(measured.skeleton_runs_s),
         "application_runs_s": measured.application_runs_s,
         "skeleton_runs_s": measured.skeleton_runs_s,
         "host": measured.host,
         "mpi": measured.mpi,
         "load": measured.load,
+        "application_lost_s": measured.application_lost_s,
+        "skeleton_lost_s": measured.skeleton_lost_s,
+        "date": measured.date,
+        "hosts": measured.hosts,
+        "command": measured.command,
     }
 
 
@@ -180,6 +211,15 @@ def predicted(one: Prediction) -> dict[str, Any]:
         **interval_facts(one.time_s, one.measured_s),
         **trust_facts(one.doubts),
         "runs_s": one.runs_s,
+        "calibration": None
+        if (used := one.calibration) is None
+        else {
+            "date": used.date,
+            "host": used.host,
+            "hosts": used.hosts,
+            "mpi": used.mpi,
+            "ratio": used.ratio,
+        },
     }
 
 
@@ -219,6 +259,11 @@ def show(
         for number, one in enumerate(predictions)
     ]
     print_table([*head, "verdict"], rows)
+    used = {one.calibration for one in predictions if one.calibration is not None}
+    for known in sorted(used, key=lambda one: one.date):
+        where = ",".join(known.hosts) or known.host
+        when = known.date or "at an unknown time"
+        typer.echo(f"calibrated {when} on {where} with {known.mpi}: {known.ratio:.3f}")
     for one in predictions:
         print_doubts(one.doubts, name_of(one.hosts))
 

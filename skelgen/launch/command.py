@@ -50,6 +50,16 @@ class LaunchCommand:
         """Say whether it starts one program on so many ranks, as far as it tells."""
         return ":" not in self.program and self.ranks in (None, ranks)
 
+    def says(self, ranks: int) -> bool:
+        """Say whether it starts one program on so many ranks wherever it is typed.
+
+        Without a number of ranks or hosts a launcher takes what its batch job has.
+        """
+        grammar = None if self.launcher is None else self.launcher.grammar
+        names = [word.partition("=")[0] for word in self.options]
+        placed = grammar is None or any(name in grammar.places for name in names)
+        return self.starts(ranks) and (placed or self.ranks is not None)
+
     def running(
         self,
         program: Sequence[str] | None = None,

@@ -5,13 +5,14 @@ Other stages than launch and prediction are imported where they are used, so tha
 """
 
 from skelgen.pipeline.building import BuildOptions, build
+from skelgen.pipeline.calibrating import calibrate
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
 from skelgen.pipeline.measuring import Measurement, measure
 from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page
 from skelgen.pipeline.parallel import launched, team
 from skelgen.pipeline.phasing import phases
-from skelgen.pipeline.predicting import calibrate, predict
+from skelgen.pipeline.predicting import predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
 from skelgen.pipeline.sharing import share

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from skelgen.documents import Field
 from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.process import NOTE
+from skelgen.prediction.types import Timed
 
 if TYPE_CHECKING:
     from skelgen.prediction.calibrate import Turn
@@ -77,18 +78,41 @@ def keep_turns(
     if resume:
         for line in lines.read():
             if same.items() <= line.value.items():
-                fields = line.mapping(("application_s", "skeleton_s"), None)
-                whole = fields["application_s"]
-                application_s = None if whole.is_null() else whole.positive()
-                turns.append((application_s, fields["skeleton_s"].positive()))
+                turns.append(_turn(line))
         _tell_taken_up(len(turns))
     lines.begin(keep=resume)
 
     def add(turn: Turn) -> None:
         turns.append(turn)
-        lines.append({**same, "application_s": turn[0], "skeleton_s": turn[1]})
+        whole = turn.application
+        lines.append(
+            {
+                **same,
+                "application_s": None if whole is None else whole.time_s,
+                "application_queued_s": None if whole is None else whole.queued_s,
+                "skeleton_s": turn.skeleton.time_s,
+                "skeleton_queued_s": turn.skeleton.queued_s,
+            }
+        )
 
     return turns, add
+
+
+def _turn(line: Field) -> Turn:
+    from skelgen.prediction.calibrate import Turn
+
+    fields = line.mapping(("application_s", "skeleton_s"), None)
+    whole = None if fields["application_s"].is_null() else _timed(fields, "application")
+    return Turn(whole, _timed(fields, "skeleton"))
+
+
+def _timed(fields: Mapping[str, Field], name: str) -> Timed:
+    queued = fields.get(f"{name}_queued_s")
+    known = queued is not None and not queued.is_null()
+    return Timed(
+        fields[f"{name}_s"].positive(),
+        queued.amount() if known and queued is not None else None,
+    )
 
 
 def digest(program: Program) -> str:

@@ -22,6 +22,7 @@ from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from skelgen.events.summary import RunSummary
+    from skelgen.prediction.types import Timed
     from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -170,6 +171,25 @@ def again(
         if done.timed_out or done.exit_code:
             raise ApplicationError(f"the application {failure_of(done)}")
         return read(Path(name))
+
+
+def recorded_run(folder: Path) -> Timed:
+    """Return the application's time of a recorded run, and its wait for cores."""
+    from skelgen.prediction.types import Timed
+    from skelgen.trace import open_trace
+
+    loads = [
+        file.definitions.load
+        for file in open_trace(folder).files
+        if not file.header.thread
+    ]
+    known = [
+        load.all_queued_us
+        for load in loads
+        if load is not None and load.queued_us is not None
+    ]
+    whole = bool(known) and len(known) == len(loads)
+    return Timed(recorded_time_s(folder), max(known) / 1e6 if whole else None)
 
 
 def recorded_time_s(folder: Path) -> float:

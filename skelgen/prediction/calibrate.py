@@ -6,10 +6,16 @@ import logging
 import os
 import platform
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from dataclasses import dataclass
 
+from skelgen.errors import InputError
+from skelgen.prediction.predict import (
+    PAPER_2005,
+    SHORTEST_S,
+    expected_ratio,
+)
 from skelgen.prediction.skeleton_runs import SkeletonProgram
-from skelgen.prediction.types import Calibration
+from skelgen.prediction.types import Calibration, SkeletonFacts, Timed
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust.intervals import relative_spread
 from skelgen.units import format_seconds
@@ -19,32 +25,65 @@ logger = logging.getLogger(__name__)
 #: Relative standard deviation above which a machine is not quiet [1].
 UNQUIET = 0.05
 
+#: A ratio contradicts the recording where it differs more from the expected one [1]:
+#: of a skeleton that is long enough to be trusted, and of a shorter one.
+_CONTRADICTS, _CONTRADICTS_SHORT = 2.0, 4.0
 
-#: Times of application, None where that of the recording is taken, and skeleton [s].
-Turn: TypeAlias = tuple[float | None, float]
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One run of each.
+
+    Attributes
+    ----------
+    application : Timed or None
+        None where the time of the recording is taken.
+    skeleton : Timed
+    """
+
+    application: Timed | None
+    skeleton: Timed
+
+    @property
+    def lost_s(self) -> tuple[float, float]:
+        """Return what to take from both times, because a core was missing [s].
+
+        Of both or of none: the ratio of a corrected time and one that is not would be
+        further off than that of two which both waited.
+        """
+        whole = Timed(1.0, 0.0) if self.application is None else self.application
+        first, second = whole.queued_s, self.skeleton.queued_s
+        if first is None or second is None:
+            return 0.0, 0.0
+        sane = first < whole.time_s and second < self.skeleton.time_s
+        return (first, second) if sane else (0.0, 0.0)
 
 
 def calibrate(
     program: SkeletonProgram,
-    application_s: Callable[[], float] | None,
+    application: Callable[[], Timed] | None,
     *,
     runs: int,
+    skeleton: Callable[[], Timed] | None = None,
     before: Sequence[Turn] = (),
     made: Callable[[Turn], None] | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> Calibration:
-    """Run application and skeleton in turn on the quiet reference machine.
+    """Run application and skeleton in turn on the reference machine.
 
-    Taking turns lets a slow drift of the machine meet both.
+    Taking turns lets a slow drift of the machine meet both. From each run is taken
+    for how long a rank of it waited for a core that other processes had.
 
     Parameters
     ----------
     program : SkeletonProgram
-    application_s : callable or None
-        Runs the application once and returns its time [s]; None takes the time of
+    application : callable or None
+        Runs the application once and returns its time; None takes the time of
         the recording.
     runs : int
         Runs of each.
+    skeleton : callable, optional
+        Runs the skeleton once; as the application was launched when not given.
     before : sequence of Turn
         Those that were made already.
     made : callable, optional
@@ -59,15 +98,43 @@ def calibrate(
     turns = list(before)
     progress.start("running application and skeleton", max(runs - len(turns), 0))
     while len(turns) < runs:
-        application_run_s = None if application_s is None else application_s()
-        turns.append((application_run_s, program.reference_s()))
+        whole = None if application is None else application()
+        turns.append(Turn(whole, (skeleton or program.on_reference)()))
         if made is not None:
             made(turns[-1])
         progress.advance(1)
     progress.finish()
-    application = tuple(one for one, _ in turns if one is not None)
-    skeleton = tuple(one for _, one in turns)
-    for name, runs_s in (("application", application), ("skeleton", skeleton)):
+    measured = _joined(program, turns, load)
+    _tell_unquiet(measured)
+    return measured
+
+
+def _joined(
+    program: SkeletonProgram, turns: Sequence[Turn], load: tuple[float, ...]
+) -> Calibration:
+    application = [(turn.application, turn.lost_s[0]) for turn in turns]
+    whole = [(run.time_s, lost_s) for run, lost_s in application if run is not None]
+    skeleton = [(turn.skeleton.time_s, turn.lost_s[1]) for turn in turns]
+    corrected = any(lost_s for _, lost_s in (*whole, *skeleton))
+    return Calibration(
+        application_runs_s=tuple(time_s - lost_s for time_s, lost_s in whole)
+        or (program.facts.application_s,),
+        skeleton_runs_s=tuple(time_s - lost_s for time_s, lost_s in skeleton),
+        host=platform.node(),
+        mpi=program.mpi,
+        load=load,
+        recorded=not whole,
+        application_lost_s=tuple(lost_s for _, lost_s in whole) if corrected else (),
+        skeleton_lost_s=tuple(lost_s for _, lost_s in skeleton) if corrected else (),
+    )
+
+
+def _tell_unquiet(measured: Calibration) -> None:
+    """Warn when the times of one program differ much from run to run."""
+    for name, runs_s in (
+        ("application", measured.application_runs_s),
+        ("skeleton", measured.skeleton_runs_s),
+    ):
         if (relative_spread(runs_s) or 0.0) > UNQUIET:
             times = ", ".join(format_seconds(run_s) for run_s in runs_s)
             logger.warning(
@@ -76,11 +143,27 @@ def calibrate(
                 name,
                 times,
             )
-    return Calibration(
-        application_runs_s=application or (program.facts.application_s,),
-        skeleton_runs_s=skeleton,
-        host=platform.node(),
-        mpi=program.mpi,
-        load=load,
-        recorded=application_s is None,
+
+
+def check_same_run(facts: SkeletonFacts, measured: Calibration) -> None:
+    """Refuse a calibration that contradicts the recording.
+
+    Skeletons by the rules of 2005 keep no known part of the application: nothing is
+    expected of their ratio.
+
+    Raises
+    ------
+    InputError
+        When the ratio is further off than those of one program and input are.
+    """
+    expected = expected_ratio(facts)
+    off = max(measured.ratio / expected, expected / measured.ratio)
+    most = _CONTRADICTS if facts.expected_s >= SHORTEST_S else _CONTRADICTS_SHORT
+    if facts.method == PAPER_2005 or off <= most:
+        return
+    raise InputError(
+        f"the ratio is {measured.ratio:.3g}, expected was {expected:.3g} (at most "
+        f"{most:g} times more or less): this is not the recorded program and input, or "
+        "not a machine like that of the recording; give the recorded command, or keep "
+        "this ratio with --force. Nothing was stored"
     )

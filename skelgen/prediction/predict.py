@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,10 +64,19 @@ def ratio(facts: SkeletonFacts) -> float:
 
     Without a calibration the recorded time over the expected one stands for it.
     """
-    if (known := facts.calibration) is None:
-        return _expected(facts)
-    application_s = statistics.median(known.application_runs_s)
-    return application_s / statistics.median(known.skeleton_runs_s)
+    known = facts.calibration
+    return expected_ratio(facts) if known is None else known.ratio
+
+
+def with_fitting(facts: SkeletonFacts, mpi: str) -> SkeletonFacts:
+    """Return the facts with the newest calibration that was made with an MPI.
+
+    The newest of all where none was.
+    """
+    fitting = [one for one in facts.calibrations if same_mpi(one.mpi, mpi)]
+    if not fitting:
+        return facts
+    return replace(facts, calibration=fitting[-1])
 
 
 def scale(measured: float, expected: float, method: str) -> float:
@@ -87,12 +97,13 @@ def scale(measured: float, expected: float, method: str) -> float:
     return expected if same and method != PAPER_2005 else measured
 
 
-def _expected(facts: SkeletonFacts) -> float:
+def expected_ratio(facts: SkeletonFacts) -> float:
+    """Return application time / skeleton time as the skeleton was built [1]."""
     return facts.application_s / facts.expected_s
 
 
 def _scale(facts: SkeletonFacts) -> float:
-    return scale(ratio(facts), _expected(facts), facts.method)
+    return scale(ratio(facts), expected_ratio(facts), facts.method)
 
 
 def scaled(
@@ -190,6 +201,7 @@ def predict(
         interval(draws * error, middle),
         interval(draws, middle),
         (*doubts_of(facts, hosts=hosts, mpi=mpi), *doubts, *wide),
+        calibration=facts.calibration,
     )
 
 
@@ -267,7 +279,7 @@ def doubts_of(
     """Return why a prediction should not be trusted, before anything is measured."""
     doubts = [*_doubts_of_scale(facts, mpi), *_doubts_of_likeness(facts)]
     doubts += _doubts_of_idleness(facts)
-    if facts.mpi and not _same_mpi(facts.mpi, mpi):
+    if facts.mpi and not same_mpi(facts.mpi, mpi):
         text = f"recorded with {facts.mpi}, run with {mpi}"
         doubts.append(Doubt("other-mpi", text, "record it with the MPI that runs it"))
     recorded, now = max(len(facts.ranks_per_host), 1), max(len(hosts), 1)
@@ -288,15 +300,15 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
         )
     elif facts.calibration is not None:
         quiet_s = statistics.median(facts.calibration.skeleton_runs_s)
-        if not _same_mpi(facts.calibration.mpi, mpi):
+        if not same_mpi(facts.calibration.mpi, mpi):
             text = f"calibrated with {facts.calibration.mpi}, run with {mpi}"
             yield Doubt("other-mpi", text, "calibrate with the MPI that runs it")
-        off = ratio(facts) / _expected(facts)
+        off = ratio(facts) / expected_ratio(facts)
         if facts.method != PAPER_2005 and max(off, 1 / off) > _DOUBTED:
             yield Doubt(
                 "other-ratio",
                 "calibrated on another run or input than the recorded one: the ratio "
-                f"is {ratio(facts):.3g}, {_expected(facts):.3g} was expected",
+                f"is {ratio(facts):.3g}, {expected_ratio(facts):.3g} was expected",
                 "calibrate with the recorded command and input",
             )
     needed_s = max(SHORTEST_S, _with_slack(facts.smallest_good_s))
@@ -362,7 +374,7 @@ def _hosts(count: int) -> str:
     return "1 host" if count == 1 else f"{count} hosts"
 
 
-def _same_mpi(one: str, other: str) -> bool:
+def same_mpi(one: str, other: str) -> bool:
     """Say whether two descriptions of an MPI name the same family."""
     kind = kind_of(one)
     return one == other if kind is MpiKind.UNKNOWN else kind is kind_of(other)

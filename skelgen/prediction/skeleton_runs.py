@@ -18,14 +18,15 @@ from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import for_ranks, launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of, program
 from skelgen.launch.own_launches import Launch
-from skelgen.launch.process import NO_RESULT, NOTE, run
+from skelgen.launch.process import NO_RESULT, NOTE, Interrupts, run
 from skelgen.launch.record import (
     missing_settings,
     setting_differences,
     unset_settings,
 )
 from skelgen.launch.runner import LocalRunner, Runner, Running
-from skelgen.prediction.types import SkeletonFacts
+from skelgen.prediction.predict import with_fitting
+from skelgen.prediction.types import SkeletonFacts, Timed
 from skelgen.trust import Doubt
 from skelgen.units import format_seconds
 
@@ -37,6 +38,8 @@ SOURCE = "skeleton.c"
 #: Times of each rank that a skeleton prints.
 _PARTS = ("compute_s", "mpi_s")
 _COMPILE_LIMIT_S = 600.0
+#: How often a run is asked whether it has ended [s].
+_PAUSE_S = 0.01
 #: A run may take this many times the expected time and as long besides [1, s].
 _PATIENCE, _PATIENCE_S = 50.0, 60.0
 #: Said by srun, which ends well when the ranks on all other nodes did.
@@ -106,15 +109,28 @@ class SkeletonProgram:
             return unset  # recorded by hand: nobody knows how it was
         return (*unset, *setting_differences(recorded))
 
-    def reference_s(self) -> float:
-        """Run the skeleton once as the application was launched; return its time [s].
+    def on_reference(self) -> Timed:
+        """Run the skeleton once as the application was launched; return its time.
 
         Raises
         ------
         ApplicationError
             When it fails, hangs or prints no time.
         """
-        return section_s(self._reference_output(), self.binary)
+        return section(self._reference_output(), self.binary)
+
+    def on_hosts(self, hosts: Sequence[Host]) -> Timed:
+        """Run the skeleton once on hosts; return its time.
+
+        Raises
+        ------
+        ApplicationError
+            When it fails, hangs or prints no time.
+        """
+        done = ended(self.start(hosts))
+        if (reason := failure_of(done)) is not None:
+            raise ApplicationError(f"the skeleton {self.binary} {reason}")
+        return section(done.output, self.binary)
 
     def reference_shares(self) -> tuple[float, float, float]:
         """Run the skeleton once; return its time and what its ranks spend it on.
@@ -149,6 +165,29 @@ def failure_of(done: Finished) -> str | None:
     if lost := _NODE_LOST.search(done.errors):
         return f"was not run whole: {lost[0]}"
     return None
+
+
+def ended(running: Running) -> Finished:
+    """Wait until a run has ended; end it when skelgen is interrupted meanwhile."""
+    with Interrupts() as interrupts:
+        try:
+            while (done := running.poll()) is None:
+                interrupts.pause(_PAUSE_S)
+        finally:
+            running.stop()
+    return done
+
+
+def section(output: str, binary: Path) -> Timed:
+    """Find the time of the timed section, and the longest wait of a rank for a core.
+
+    Skeletons of older versions do not say the latter.
+    """
+    said = _said(output, binary)
+    with _refused(binary):
+        queued_s = said["queued_s"].numbers() if "queued_s" in said else ()
+        known = bool(queued_s) and min(queued_s) >= 0
+        return Timed(said["seconds"].positive(), max(queued_s) if known else None)
 
 
 def section_s(output: str, binary: Path) -> float:
@@ -247,13 +286,14 @@ def prepare(
     launcher = None if recorded is None else recorded.launcher
     local = LocalRunner(launcher or launcher_of(mpi))
     # The words of a launch of several programs start the ranks of the first only.
-    if recorded is not None and launcher is not None and recorded.starts(facts.ranks):
+    if recorded is not None and launcher is not None and recorded.says(facts.ranks):
         reference = recorded.running([str(binary)], variables=for_ranks(settings))
     else:
         reference = local.arguments(
             [str(binary)], ranks=facts.ranks, hosts=(), environment=settings
         )
     runner = runner_of(local.launcher)
+    facts = with_fitting(facts, mpi.title)
     return SkeletonProgram(
         binary, facts, tuple(reference), runner, mpi.title, environment
     )

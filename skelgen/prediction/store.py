@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
+from typing import Any
 
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
@@ -60,7 +61,7 @@ def with_mix_error(text: str, mix_error: float) -> str:
 
 
 def save_calibration(measured: Calibration, folder: Path) -> None:
-    """Store the ratio of a skeleton beside it.
+    """Store the ratio of a skeleton beside it, behind those of earlier calls.
 
     Raises
     ------
@@ -68,11 +69,12 @@ def save_calibration(measured: Calibration, folder: Path) -> None:
         When the folder cannot be written.
     """
     document = _document(folder)
-    words = document.mapping(("command",), None)["command"].texts()
+    known = document.mapping(("command", "calibration"), None)
     content = {
         **document.value,
-        "command": hidden(words),
-        "calibration": asdict(measured),
+        "command": hidden(known["command"].texts()),
+        "calibration": None,
+        "calibrations": [asdict(one) for one in (*_calibrations(known), measured)],
     }
     replace_file(folder / FACTS_FILE, sealed_json(content))
 
@@ -138,7 +140,7 @@ def _document(folder: Path) -> Field:
 def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
     recorded = fields["signature"].mapping(("ranks_per_host",), optional=None)
     folder, environment = _launch(fields.get("launch"))
-    known, mix_error = fields["calibration"], fields.get("mix_error")
+    known, mix_error = _calibrations(fields), fields.get("mix_error")
     method, dealers = fields.get("method"), fields.get("dealers")
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     return SkeletonFacts(
@@ -155,7 +157,8 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         command=hidden(fields["command"].texts()),
         folder=folder,
         environment=environment,
-        calibration=None if known.is_null() else _calibration(known),
+        calibration=known[-1] if known else None,
+        calibrations=known,
         mix_error=None if mix_error is None else mix_error.number(),
         method=WHOLE_EVENTS if method is None else _method(method),
         dealers=()
@@ -188,8 +191,17 @@ def _launch(field: Field | None) -> tuple[str, tuple[tuple[str, str], ...]]:
     return parts["folder"].text(), settings_of(settings, settings.pairs())
 
 
+def _calibrations(fields: Mapping[str, Field]) -> tuple[Calibration, ...]:
+    """Read all calibrations, the oldest first; older files have one at most."""
+    one, several = fields["calibration"], fields.get("calibrations")
+    found = [] if one.is_null() else [one]
+    found += [] if several is None else several.items()
+    return tuple(_calibration(field) for field in found)
+
+
 def _calibration(field: Field) -> Calibration:
-    parts = field.mapping([one.name for one in fields(Calibration)], optional=None)
+    required = [one.name for one in fields(Calibration) if one.default is MISSING]
+    parts = field.mapping(required, optional=None)
     return Calibration(
         application_runs_s=_times_s(parts["application_runs_s"]),
         skeleton_runs_s=_times_s(parts["skeleton_runs_s"]),
@@ -197,7 +209,28 @@ def _calibration(field: Field) -> Calibration:
         mpi=parts["mpi"].text(),
         load=parts["load"].numbers(),
         recorded=parts["recorded"].truth(),
+        **_further(parts),
     )
+
+
+def _further(parts: Mapping[str, Field]) -> dict[str, Any]:
+    """Read what older calibrations lack."""
+    read: dict[str, Callable[[Field], Any]] = {
+        "application_lost_s": Field.numbers,
+        "skeleton_lost_s": Field.numbers,
+        "date": Field.text,
+        "command": lambda field: hidden(field.texts()),
+        "files": lambda field: tuple(_pair(one) for one in field.items()),
+        "hosts": Field.texts,
+    }
+    return {name: take(parts[name]) for name, take in read.items() if name in parts}
+
+
+def _pair(field: Field) -> tuple[str, str]:
+    words = field.texts()
+    if len(words) != 2:
+        raise field.error(f"read {len(words)} words, expected a path and a hash")
+    return words[0], words[1]
 
 
 def _times_s(field: Field) -> tuple[float, ...]:

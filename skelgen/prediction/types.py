@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 
 from skelgen.launch import Host
 from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.trust.unseen import Unseen
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One run of the application or of its skeleton.
+
+    Attributes
+    ----------
+    time_s : float
+        Wall time [s].
+    queued_s : float or None
+        Longest time that one of its ranks waited for a core that others had [s]; None
+        when the system did not say.
+    """
+
+    time_s: float
+    queued_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +34,27 @@ class Calibration:
     Attributes
     ----------
     application_runs_s : tuple of float
-        Time between ``MPI_Init`` and ``MPI_Finalize`` of each run [s].
+        Time between ``MPI_Init`` and ``MPI_Finalize`` of each run, less what it lost
+        [s].
     skeleton_runs_s : tuple of float
-        Time of the timed section of each run [s].
+        Time of the timed section of each run, less what it lost [s].
     host, mpi : str
         Where and with what it was measured.
     load : tuple of float
         Load averages of the host before the first run.
     recorded : bool
         Whether the application's time is that of the recording.
+    application_lost_s, skeleton_lost_s : tuple of float
+        What was taken from the time of each run, because a rank waited for its core
+        so long [s]; empty when nothing was.
+    date : str
+        When it was measured (ISO, UTC); empty in older files.
+    command : tuple of str
+        Launch of the application, without secrets.
+    files : tuple of (str, str)
+        Path and SHA-256 of the program and of the files that its arguments name.
+    hosts : tuple of str
+        Node set with the ranks of each host; empty where the launch says it.
     """
 
     application_runs_s: tuple[float, ...]
@@ -33,6 +63,25 @@ class Calibration:
     mpi: str
     load: tuple[float, ...]
     recorded: bool
+    application_lost_s: tuple[float, ...] = ()
+    skeleton_lost_s: tuple[float, ...] = ()
+    date: str = ""
+    command: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def ratio(self) -> float:
+        """Return application time / skeleton time, medians of the runs [1]."""
+        application_s = statistics.median(self.application_runs_s)
+        return application_s / statistics.median(self.skeleton_runs_s)
+
+    @property
+    def lost_share(self) -> float:
+        """Return how much of the time of all runs was taken away [0 to 1]."""
+        lost_s = sum(self.application_lost_s) + sum(self.skeleton_lost_s)
+        kept_s = sum(self.application_runs_s) + sum(self.skeleton_runs_s)
+        return lost_s / (lost_s + kept_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +112,9 @@ class SkeletonFacts:
     environment : tuple of (str, str)
         Variables of that launch that change how MPI behaves.
     calibration : Calibration or None
+        The one that is used.
+    calibrations : tuple of Calibration
+        All that were stored, the oldest first.
     mix_error : float or None
         How unlike the application's computation the skeleton's is beside known
         competitors [1]; None when that was not measured.
@@ -102,6 +154,7 @@ class SkeletonFacts:
     dealers: tuple[int, ...] = ()
     not_computed: tuple[tuple[str, float], ...] = ()
     unseen: Unseen | None = None
+    calibrations: tuple[Calibration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +175,8 @@ class Prediction:
         The same without the error of the method [s].
     doubts : tuple of Doubt
         Why the prediction should not be trusted; empty when it can be.
+    calibration : Calibration or None
+        The one that it uses.
     """
 
     hosts: tuple[Host, ...]
@@ -130,6 +185,7 @@ class Prediction:
     time_s: Interval
     measured_s: Interval
     doubts: tuple[Doubt, ...]
+    calibration: Calibration | None = None
 
     @property
     def verdict(self) -> str:

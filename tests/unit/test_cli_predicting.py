@@ -12,6 +12,7 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.prediction.store import load
 from skelgen.prediction.trials import Trials
+from skelgen.prediction.types import Timed
 from tests import fake_mpi
 from tests.unit.test_prediction_campaign import LAUNCHER, PRINTS
 from tests.unit.test_prediction_predict import FACTS
@@ -112,6 +113,41 @@ def test_calibrate_with_the_recorded_time_stores_the_ratio(capsys, folder: Path)
     assert load(folder).calibration.skeleton_runs_s == (2.0, 2.0, 2.0)
 
 
+def test_a_calibration_that_contradicts_the_recording_changes_nothing(
+    capsys, folder: Path
+):
+    before = load(folder).calibration
+    fake_mpi.script(folder / "skeleton", PRINTS.replace("2.0", "0.2"))
+    words = ["calibrate", str(folder), "--application-time", "recorded"]
+    assert run(words) == 3
+    err = capsys.readouterr().err
+    assert "the ratio is 102, expected was 9.76 " in err
+    assert "--force" in err
+    assert load(folder).calibrations == (before,)
+    assert run([*words, "--force"]) == 0
+    assert [round(one.ratio) for one in load(folder).calibrations] == [10, 102]
+
+
+def test_calibrate_runs_on_hosts(capsys, folder: Path):
+    words = ["calibrate", str(folder), "--application-time", "recorded"]
+    assert run([*words, "--hosts", "g1,g2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hosts"] == ["g1:1", "g2:1"]
+    assert load(folder).calibration.hosts == ("g1:1", "g2:1")
+    assert sum("-hosts g1:1,g2:1" in line for line in launches(folder)) == 3
+    assert run([*words, "--hosts", "g1", "--hosts", "g2"]) == 2
+    assert "calibrate on one at a time" in capsys.readouterr().err
+
+
+def test_predict_says_which_calibration_it_uses(capsys, folder: Path):
+    dated = replace(FACTS.calibration, date="2026-11-23T22:00:00+00:00")
+    save(replace(FACTS, calibration=dated), folder)
+    assert run(["predict", str(folder)]) == 0
+    assert "calibrated 2026-11-23T22:00:00+00:00 on " in capsys.readouterr().out
+    (only,) = predicted(capsys, str(folder))["sets"]
+    assert only["calibration"]["date"] == dated.date
+    assert only["calibration"]["ratio"] == pytest.approx(10.0)
+
+
 def test_calibrate_shows_every_run_to_people(capsys, folder: Path):
     words = ["calibrate", str(folder), "--application-time", "recorded", "--runs", "2"]
     assert run(words) == 0
@@ -143,9 +179,9 @@ def test_a_failed_calibration_goes_on_with_the_runs_before(capsys, folder: Path)
 def test_a_calibration_writes_its_trace_where_all_hosts_see_it(
     folder: Path, monkeypatch
 ):
-    def again(*words, place: Path, **options) -> float:
+    def again(*words, place: Path, **options) -> Timed:
         places.append(place)
-        return 20.0
+        return Timed(20.0)
 
     places: list[Path] = []
     monkeypatch.setattr("skelgen.pipeline.recording.again", again)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +18,16 @@ from skelgen.launch.own_launches import Launch
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.runner import LocalRunner
 from skelgen.prediction import skeleton_runs
-from skelgen.prediction.calibrate import calibrate
+from skelgen.prediction.calibrate import calibrate, check_same_run
 from skelgen.prediction.campaign import campaign
-from skelgen.prediction.skeleton_runs import SkeletonProgram, failure_of, section_s
+from skelgen.prediction.skeleton_runs import (
+    SkeletonProgram,
+    failure_of,
+    section,
+    section_s,
+)
 from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
+from skelgen.prediction.types import Timed
 from tests import fake_mpi
 from tests.method_errors import ERRORS
 from tests.unit.test_prediction_predict import FACTS
@@ -156,11 +163,11 @@ def test_calibration_takes_turns_and_keeps_every_run(folder: Path):
     order: list[str] = []
     times = iter([19.0, 21.0, 20.0])
 
-    def application_s() -> float:
+    def application() -> Timed:
         order.append("application")
-        return next(times)
+        return Timed(next(times))
 
-    measured = calibrate(prepare(folder, FACTS), application_s, runs=3)
+    measured = calibrate(prepare(folder, FACTS), application, runs=3)
     assert measured.application_runs_s == (19.0, 21.0, 20.0)
     assert measured.skeleton_runs_s == (2.0, 2.0, 2.0)
     assert order == ["application"] * 3
@@ -170,8 +177,70 @@ def test_calibration_takes_turns_and_keeps_every_run(folder: Path):
 @pytest.mark.parametrize(("slowest_s", "quiet"), [(20.2, True), (25.0, False)])
 def test_an_unquiet_machine_is_told(folder: Path, caplog, slowest_s, quiet):
     times = iter([20.0, slowest_s, 20.1])
-    calibrate(prepare(folder, FACTS), lambda: next(times), runs=3)
+    calibrate(prepare(folder, FACTS), lambda: Timed(next(times)), runs=3)
     assert ("not quiet" in caplog.text) is not quiet
+
+
+def test_what_others_took_is_taken_from_both_times(folder: Path):
+    """A rank that waited half of the time for its core computed in the other half."""
+    runs = iter([Timed(40.0, 20.0), Timed(30.0, 10.0), Timed(20.0, 0.0)])
+    waits = iter([Timed(4.0, 2.0), Timed(3.0, 1.0), Timed(2.0, 0.0)])
+    measured = calibrate(
+        prepare(folder, FACTS), lambda: next(runs), skeleton=lambda: next(waits), runs=3
+    )
+    assert measured.application_runs_s == (20.0, 20.0, 20.0)
+    assert measured.skeleton_runs_s == (2.0, 2.0, 2.0)
+    assert measured.application_lost_s == (20.0, 10.0, 0.0)
+    assert measured.skeleton_lost_s == (2.0, 1.0, 0.0)
+    assert measured.ratio == 10.0
+    assert measured.lost_share == pytest.approx(33 / 99)
+
+
+@pytest.mark.parametrize(
+    ("application", "skeleton"),
+    [
+        (Timed(40.0, 20.0), Timed(4.0)),
+        (Timed(40.0), Timed(4.0, 2.0)),
+        (Timed(40.0, 20.0), Timed(4.0, 4.0)),
+    ],
+)
+def test_one_time_is_not_corrected_without_the_other(
+    folder: Path, application, skeleton
+):
+    ready = prepare(folder, FACTS)
+    measured = calibrate(ready, lambda: application, skeleton=lambda: skeleton, runs=1)
+    assert measured.application_runs_s == (40.0,)
+    assert measured.skeleton_runs_s == (4.0,)
+    assert measured.application_lost_s == measured.skeleton_lost_s == ()
+
+
+def test_a_skeleton_says_how_long_its_ranks_waited_for_cores():
+    def said(queued: str) -> Timed:
+        return section(f'{{"seconds": 1.5, "queued_s": {queued}}}', Path("skeleton"))
+
+    assert said("[0.25, 0.5]") == Timed(1.5, 0.5)
+    assert said("[0.25, -1.0]") == Timed(1.5)
+    assert section('{"seconds": 1.5}', Path("skeleton")) == Timed(1.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "application_s", "refused"),
+    [
+        ({}, 39.0, False),
+        ({}, 41.0, True),
+        ({}, 9.7, True),
+        ({"expected_s": 0.2, "application_s": 2.0}, 79.0, False),
+        ({"expected_s": 0.2, "application_s": 2.0}, 81.0, True),
+        ({"method": "paper2005"}, 400.0, False),
+    ],
+)
+def test_a_ratio_of_another_input_is_refused(change, application_s, refused):
+    facts = replace(FACTS, expected_s=2.0, application_s=20.0)
+    measured = replace(FACTS.calibration, application_runs_s=(application_s,))
+    measured = replace(measured, skeleton_runs_s=(2.0,))
+    refusal = pytest.raises(InputError, match=r"expected was 10 .*Nothing was stored")
+    with refusal if refused else nullcontext():
+        check_same_run(replace(facts, **change), measured)
 
 
 def test_calibration_can_use_the_recorded_time(folder: Path):
@@ -195,7 +264,7 @@ def test_a_skeleton_is_compiled_when_it_is_not(folder: Path, tmp_path: Path):
         f"echo \"$@\" > {tmp_path}/words; echo '#!/bin/sh' > {folder}/skeleton; "
         f"echo '{PRINTS}' >> {folder}/skeleton; chmod +x {folder}/skeleton",
     )
-    assert prepare(folder, FACTS).reference_s() == 2.0
+    assert prepare(folder, FACTS).on_reference().time_s == 2.0
     assert f"MPICC={tmp_path}/bin/mpicc" in (tmp_path / "words").read_text()
 
 
@@ -217,7 +286,7 @@ def test_of_a_launch_that_is_not_the_users_nothing_is_executed(
     ready = skeleton_runs.prepare(folder, facts)
     mpirun, binary = str(tmp_path / "bin/mpirun"), str(folder / "skeleton")
     assert ready.reference == (mpirun, "-n", "2", binary)
-    assert ready.reference_s() == 2.0
+    assert ready.on_reference().time_s == 2.0
     assert not (tmp_path / "ran").exists()
     (doubt,) = ready.doubts
     assert doubt.text == "UCX_TLS was 'self' in the recording and is not set"
@@ -238,7 +307,7 @@ def test_the_skeleton_of_another_user_is_not_run_unless_allowed(
     with pytest.raises(UsageError, match=r"belongs to user 4242.*--allow-command"):
         skeleton_runs.prepare(folder, FACTS)
     allowed = skeleton_runs.prepare(folder, FACTS, consent=consent.Consent(True))
-    assert allowed.reference_s() == 2.0
+    assert allowed.on_reference().time_s == 2.0
 
 
 def test_an_empty_folder_has_no_skeleton(folder: Path):

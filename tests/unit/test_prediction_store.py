@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skelgen.documents import sealed_json
 from skelgen.errors import InputError
 from skelgen.prediction import SkeletonFacts
+from skelgen.prediction.predict import with_fitting
 from skelgen.prediction.store import FACTS_FILE, load, save_calibration, with_launch
 from tests.sealed import unsealed_json
 from tests.unit.test_prediction_predict import FACTS
@@ -51,6 +53,39 @@ def save(facts: SkeletonFacts, folder: Path) -> None:
         save_calibration(facts.calibration, folder)
 
 
+def test_earlier_calibrations_are_kept(tmp_path: Path):
+    other = replace(
+        FACTS.calibration,
+        mpi="Open MPI v5.0.11",
+        application_lost_s=(0.5, 0.25, 0.0),
+        skeleton_lost_s=(0.1, 0.0, 0.0),
+        date="2026-11-23T22:00:00+00:00",
+        command=("mpirun", "-n", "2", "./app"),
+        files=(("/a/app", "0" * 64),),
+        hosts=("n1:2",),
+    )
+    save(FACTS, tmp_path)
+    save_calibration(other, tmp_path)
+    facts = load(tmp_path)
+    assert facts.calibrations == (FACTS.calibration, other)
+    assert facts.calibration == other
+    assert with_fitting(facts, FACTS.calibration.mpi).calibration == FACTS.calibration
+    assert with_fitting(facts, "Open MPI 5.0.8").calibration == other
+    assert with_fitting(facts, "Another MPI").calibration == other
+
+
+def test_the_one_calibration_of_an_older_file_is_read_and_kept(tmp_path: Path):
+    save(replace(FACTS, calibration=None), tmp_path)
+    path = tmp_path / FACTS_FILE
+    content = json.loads(path.read_text())
+    names = "application_runs_s skeleton_runs_s host mpi load recorded".split()
+    older = {name: getattr(FACTS.calibration, name) for name in names}
+    path.write_text(sealed_json({**content, "calibration": older}))
+    assert load(tmp_path).calibration == FACTS.calibration
+    save_calibration(FACTS.calibration, tmp_path)
+    assert load(tmp_path).calibrations == (FACTS.calibration, FACTS.calibration)
+
+
 @pytest.mark.parametrize(
     "facts",
     [
@@ -62,7 +97,8 @@ def save(facts: SkeletonFacts, folder: Path) -> None:
 )
 def test_what_is_saved_is_loaded(tmp_path: Path, facts):
     save(facts, tmp_path)
-    assert load(tmp_path) == facts
+    known = () if facts.calibration is None else (facts.calibration,)
+    assert load(tmp_path) == replace(facts, calibrations=known)
     assert [path.name for path in tmp_path.iterdir()] == [FACTS_FILE]
 
 
@@ -120,7 +156,7 @@ def values() -> st.SearchStrategy:
 def test_any_edited_value_is_loaded_or_refused(tmp_path: Path, data):
     save(FACTS, tmp_path)
     content = unsealed_json(tmp_path / FACTS_FILE)
-    where = content if data.draw(st.booleans()) else content["calibration"]
+    where = content if data.draw(st.booleans()) else content["calibrations"][0]
     where[data.draw(st.sampled_from(sorted(where)))] = data.draw(values())
     (tmp_path / FACTS_FILE).write_text(json.dumps(content))
     try:

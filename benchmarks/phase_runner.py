@@ -12,7 +12,8 @@ cluster (tests/testbed: root, control groups), one core each, and in the rounds 
 first host is busy with another process. The goal is SET/AET of at most 10 % where
 weights are 30 and more, and an error of at most 5 % quiet, 10 % beside the busy
 process. About 4 minutes for lammps,heat2d,two_phases, 6 with ``--busy``. With
-``--keep`` a run that was stopped goes on where it was.
+``--keep`` a run that was stopped goes on where it was. ``--pairs FILE`` adds each
+prediction and its truth to a file that `skelgen trust learn` reads.
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ class Trial:
     application: Application
     place: Place
     log: JsonLines
+    pairs: JsonLines | None = None
 
     def once(self, step: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Do what was not done before; return what it told."""
@@ -110,6 +112,18 @@ class Trial:
         line = key | work()
         self.log.append(line)
         return line
+
+    def pair(self, told: dict[str, Any], aet_s: float) -> dict[str, Any]:
+        """Return a prediction and its truth, as `skelgen trust learn` reads them."""
+        return {
+            "method": "phases",
+            "application": self.application.name,
+            "family": find_mpi().kind.title,
+            "predicted_s": told["paet_s"],
+            "truth_s": aet_s,
+            "measured_p5_s": told["measured_p5_s"],
+            "measured_p95_s": told["measured_p95_s"],
+        }
 
     def sign(self) -> str:
         """Record the application and store the phases of its fastest run."""
@@ -139,6 +153,9 @@ class Trial:
     def row(self, signature: str) -> str:
         found, whole_s = zip(*self.rounds(signature), strict=True)
         pairs = list(zip(found, whole_s, strict=True))
+        if self.pairs is not None:
+            for one, aet_s in pairs:
+                self.pairs.append(self.pair(one, aet_s))
         errors = [one["paet_s"] / aet_s - 1 for one, aet_s in pairs]
         shares = [one["set_s"] / aet_s for one, aet_s in pairs]
         set_s, paet_s = (
@@ -177,23 +194,29 @@ def main() -> None:
     parser.add_argument("--apps", default=",".join(["lammps", *PROGRAMS]))
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--keep", type=Path, help="folder for runs and results")
+    parser.add_argument(
+        "--pairs", type=Path, help="file for predictions with their truth"
+    )
     options = parser.parse_args()
     os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
     temporary = Path(tempfile.mkdtemp())
     kept = (options.keep or temporary).absolute()
     folder = kept / ("busy" if options.busy else "quiet")
     folder.mkdir(parents=True, exist_ok=True)
+    pairs = JsonLines(options.pairs) if options.pairs else None
     try:
         with shared(options.busy) as cluster:
             place = Place(folder, cluster)
             log = JsonLines(folder / "results.jsonl")
             log.begin(keep=True)
+            if pairs is not None:
+                pairs.begin(keep=True)
             print(HEAD.strip(), flush=True)
             wanted = set(options.apps.split(","))
             for one in applications(folder, wanted, PROGRAMS):
                 more = LAMMPS_SIZE if one.name == "lammps" else ()
                 application = replace(one, command=(*one.command, *more))
-                show(Trial(application, place, log))
+                show(Trial(application, place, log, pairs))
     finally:
         shutil.rmtree(temporary)
 

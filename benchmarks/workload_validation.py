@@ -7,7 +7,8 @@ the machine's slow and fast times, ``--runs`` times; of each the run with the me
 time counts. Prints the predicted (PAET) and the measured (AET) time, the error beside
 the noise (half the distance of the quartiles of a workload's times) and the thesis'
 errors, then the same for each phase. With ``--keep``, runs that the folder holds are
-not made again.
+not made again. ``--pairs FILE`` adds each prediction and its truth to a file that
+`skelgen trust learn` reads.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from skelgen import pipeline
 from skelgen.errors import SkelgenError
 from skelgen.events import collect
+from skelgen.launch.json_lines import JsonLines
 from skelgen.models import Range
 from skelgen.trace import open_trace
 from skelgen.workload import Forecast, matched
@@ -176,7 +179,9 @@ def nothing_printed() -> Iterator[None]:
         os.close(kept)
 
 
-def validate(case: Case, folder: Path, runs: int) -> tuple[str, list[str]]:
+def validate(
+    case: Case, folder: Path, runs: int, pairs: JsonLines | None = None
+) -> tuple[str, list[str]]:
     """Record what the plan asks for, predict and measure; return lines of both tables.
 
     The study is made anew from the runs that the folder holds.
@@ -199,6 +204,8 @@ def validate(case: Case, folder: Path, runs: int) -> tuple[str, list[str]]:
     for one in recorded:
         pipeline.workload_add(study, one.typical, one.at)
     found = pipeline.workload_predict(study, case.wanted)
+    if pairs is not None:
+        pairs.append(pair(case, found, real))
     shown = "-"
     if runs > 1:
         noise = statistics.median(one.noise for one in recorded)
@@ -213,6 +220,18 @@ def validate(case: Case, folder: Path, runs: int) -> tuple[str, list[str]]:
         f"{case.thesis} | {flags} |"
     )
     return line, list(phase_lines(case, found, study, real))
+
+
+def pair(case: Case, found: Forecast, real: Runs) -> dict[str, Any]:
+    """Return a prediction and its truth, as `skelgen trust learn` reads them."""
+    return {
+        "method": "workload",
+        "application": case.name.partition("-")[0],
+        "predicted_s": found.time_s.p50,
+        "truth_s": real.time_s,
+        "measured_p5_s": max(found.measured_s.p5, 1e-9),
+        "measured_p95_s": found.measured_s.p95,
+    }
 
 
 def phase_lines(case: Case, found: Forecast, study: Path, real: Runs) -> Iterator[str]:
@@ -278,7 +297,13 @@ def main() -> None:
     options.add_argument("--only", action="append", choices=[one.name for one in CASES])
     options.add_argument("--small", action="store_true")
     options.add_argument("--keep", type=Path, help="folder for the runs")
+    options.add_argument(
+        "--pairs", type=Path, help="file for predictions with their truth"
+    )
     asked = options.parse_args()
+    pairs = JsonLines(asked.pairs.absolute()) if asked.pairs else None
+    if pairs is not None:
+        pairs.begin(keep=True)
     logging.disable(logging.WARNING)  # of loaded machines: they take turns
     os.environ |= {
         "PATH": f"{BIN}:{os.environ['PATH']}",
@@ -295,7 +320,7 @@ def main() -> None:
         prepare(folder)
         for case in cases(asked.only, small=asked.small):
             try:
-                line, more = validate(case, folder, asked.runs)
+                line, more = validate(case, folder, asked.runs, pairs)
             except SkelgenError as error:
                 line, more = f"| {case.name} | {error} |", []
             print(line, flush=True)

@@ -7,21 +7,24 @@ import math
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 
+from benchmarks import phase_runner, workload_validation
 from benchmarks.accuracy import __main__ as accuracy
 from skelgen import _paths, pipeline
 from skelgen.cli.main import run
 from skelgen.errors import InputError
 from skelgen.launch import Host
+from skelgen.launch.json_lines import JsonLines
 from skelgen.pipeline.trusting import known_errors, method_errors
 from skelgen.prediction.known_cases import read_cases
 from skelgen.prediction.predict import predict
 from skelgen.runners.estimate import estimate
-from skelgen.trust import store
+from skelgen.trust import Interval, store
 from skelgen.trust.cases import Case
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.learning import (
@@ -295,6 +298,23 @@ class TestUse:
         assert {one.application for one in cases} == {"master-worker"}
         assert {one.family for one in cases} == {"Open MPI"}
         assert len(cases) == 10
+
+    def test_benchmarks_write_pairs_that_are_read(self, tmp_path) -> None:
+        log = JsonLines(tmp_path / "pairs.jsonl")
+        log.begin(keep=True)
+        told = {"paet_s": 3.0, "measured_p5_s": 2.9, "measured_p95_s": 3.1}
+        trial = phase_runner.Trial(SimpleNamespace(name="lammps"), None, log)
+        log.append(trial.pair(told, 3.2))
+        found = SimpleNamespace(
+            time_s=Interval(1.0, 2.0, 3.0), measured_s=Interval(1.5, 2.0, 2.5)
+        )
+        study, real = SimpleNamespace(name="lammps-size"), SimpleNamespace(time_s=2.1)
+        log.append(workload_validation.pair(study, found, real))
+        one, other = read_cases(log.path)
+        assert (one.method, one.predicted_s, one.truth_s) == ("phases", 3.0, 3.2)
+        assert (one.p5_s, one.p95_s) == (2.9, 3.1)
+        assert (other.method, other.application) == ("workload", "lammps")
+        assert (other.p5_s, other.p95_s) == (1.5, 2.5)
 
     def test_predict_and_measure_have_one_error_of_the_method(self) -> None:
         errors = MethodErrors((method_error("phases", 0.25),))

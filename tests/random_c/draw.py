@@ -63,6 +63,8 @@ class Drawn:
     families : tuple of str
         Functions that make its communicators, beside the one of all ranks.
     body : tuple of Item
+    first : tuple of str
+        Functions that are called as soon as MPI is open.
     """
 
     seed: int
@@ -70,6 +72,7 @@ class Drawn:
     begin: str
     families: tuple[str, ...]
     body: tuple[Item, ...]
+    first: tuple[str, ...] = ()
 
     @property
     def steps(self) -> list[Step]:

@@ -10,7 +10,8 @@ from tests.random_c.parts import used
 
 def text_of(program: Drawn) -> str:
     """Return a program in C that prints a checksum of all that it received."""
-    names = [f"begin_{program.begin}", *program.families, "finish", "act"]
+    names = [f"begin_{program.begin}", *program.first, *program.families]
+    names += ["finish", "act"]
     for step in program.steps:
         names += [step.kind.name, *(name for name, _ in _around(step))]
     if program.begin == "session":
@@ -42,6 +43,7 @@ def _main(program: Drawn) -> str:
         "int main(int argc, char **argv)",
         "{",
         f"\tbegin_{program.begin}(&argc, &argv);",
+        *(f"\t{name}();" for name in program.first),
         *made,
         *_items(program.body, 1),
         "\tfinish();",

@@ -12,7 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,11 @@ class Bench:
 
     def program(self, seed: int) -> Drawn:
         """Draw a program of the kinds of step that this MPI has."""
-        return draw(seed, self.kinds, in_sessions=self.in_sessions)
+        drawn = draw(seed, self.kinds, in_sessions=self.in_sessions)
+        called = set().union(*(step.kind.functions for step in drawn.steps))
+        rows = about(self.name, "first")
+        first = [row["calls"] for row in rows if called.intersection(row["functions"])]
+        return replace(drawn, first=tuple(first))
 
     def fingerprint(self, seed: int) -> str:
         """Say which text a program has: seeds mean others when kinds change."""
@@ -147,29 +151,24 @@ def bench_of(mpi: TestMpi) -> Bench:
     return Bench(mpi, name, kinds, lacking, frozenset(in_sessions), recorder)
 
 
+def about(name: str, section: str) -> list[dict[str, Any]]:
+    """Return what ``broken.toml`` says of an MPI such as ``mpich 5.0.2``."""
+    rows = tomllib.loads(Path(__file__).with_name("broken.toml").read_text())[section]
+    return [row for row in rows if name.startswith(tuple(row["mpis"]))]
+
+
 def settings(name: str) -> dict[str, str]:
-    """Return the variables that an MPI such as ``openmpi 4.1.4`` needs to work."""
-    rows = tomllib.loads(Path(__file__).with_name("broken.toml").read_text())
-    return {
-        key: value
-        for row in rows["setting"]
-        if name.startswith(tuple(row["mpis"]))
-        for key, value in row["variables"].items()
-    }
+    """Return the variables that an MPI needs to work."""
+    rows = about(name, "setting")
+    return {key: text for row in rows for key, text in row["variables"].items()}
 
 
-def broken(name: str, section: str = "broken") -> dict[str, str]:
-    """Return why kinds do not work with an MPI such as ``mpich 5.0.2``, by kind.
+def broken(name: str, section: str = "broken") -> set[str]:
+    """Return the kinds that do not work with an MPI.
 
     The section ``in_sessions`` has those that fail where sessions opened it.
     """
-    rows = tomllib.loads(Path(__file__).with_name("broken.toml").read_text())
-    return {
-        kind: row["reason"]
-        for row in rows[section]
-        if name.startswith(tuple(row["mpis"]))
-        for kind in row["kinds"]
-    }
+    return {kind for row in about(name, section) for kind in row["kinds"]}
 
 
 def trial(bench: Bench, seed: int, folder: Path) -> Outcome:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,20 @@ def test_kinds_that_fail_in_sessions_are_not_in_programs_of_sessions() -> None:
     (first, *_) = [one for one in opened if one.begin == "session"]
     others = names.difference(first.kinds[:1])
     assert draw(first.seed, kinds(), in_sessions=others).begin == "world"
+
+
+def test_what_a_library_needs_first_is_called_before_all_else(tmp_path: Path) -> None:
+    made = replace(bench_with(tmp_path, ""), name="openmpi 5.0.11")
+    parts_of = {"partitioned", "partitioned_polled", "thread_parts"}
+    found = set()
+    for seed in range(PROGRAMS):
+        program = made.program(seed)
+        text = text_of(program)
+        first = "(&argc, &argv);\n\tpartitioned_first();" in text
+        assert first == bool(parts_of.intersection(program.kinds))
+        assert ("void partitioned_first(" in text) == first
+        found.add(first)
+    assert found == {False, True}
 
 
 def test_a_seed_is_a_program() -> None:

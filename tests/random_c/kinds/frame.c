@@ -199,6 +199,23 @@ static void end_session(void)
 	MPI_Session_finalize(&session_of_all);
 }
 
+/* A partitioned message before all else; why is in broken.toml. */
+static void partitioned_first(void)
+{
+	const struct group *g = &group[0];
+	int out = 1, in = 0, to = (g->rank + 1) % g->size, from = (g->rank + g->size - 1) % g->size;
+	MPI_Request requests[2];
+
+	MPI_Precv_init(&in, 1, 1, MPI_INT, from, 1, g->comm, MPI_INFO_NULL, &requests[0]);
+	MPI_Psend_init(&out, 1, 1, MPI_INT, to, 1, g->comm, MPI_INFO_NULL, &requests[1]);
+	MPI_Startall(2, requests);
+	MPI_Pready(0, requests[1]);
+	MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+	MPI_Request_free(&requests[0]);
+	MPI_Request_free(&requests[1]);
+	MPI_Barrier(g->comm);
+}
+
 static void finish(void)
 {
 	unsigned long long all = 0;

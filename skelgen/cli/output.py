@@ -175,7 +175,7 @@ def print_table(
     """Print a table; the columns after the first are numbers."""
     table = Table(title=escape(shown(title)) or None, title_justify="left", box=None)
     for number, name in enumerate(head):
-        table.add_column(name, justify="right" if number else "left")
+        table.add_column(escape(shown(name)), justify="right" if number else "left")
     for row in rows:
         table.add_row(*(escape(shown(cell)) for cell in row))
     # Without a terminal nobody should get lines cut at 80 columns.

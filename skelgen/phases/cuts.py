@@ -134,7 +134,9 @@ def _close(
     """Raise sides until each call is behind the cuts that what it needs is behind."""
     alone = group < 0  # not called by several ranks together
     alone[matching.send_call] = alone[matching.receive_call] = True
-    together = np.flatnonzero(~alone | (matching.collective_done >= 0))
+    # A collective that a killed rank never came to has no group.
+    known = ~alone | (matching.collective_done >= 0)
+    together = np.flatnonzero(known & (group >= 0))
     group = group[together]
     before = np.zeros_like(side)
     while not np.array_equal(side, before):

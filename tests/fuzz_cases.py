@@ -1,0 +1,292 @@
+"""What the fuzzing benchmark is made of: good files, commands, and damage to both.
+
+No damage asks for what is right but long or large: many runs of a program, or another
+folder to be replaced. Nothing here is given ``--force``.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from skelgen.cli.main import run
+from skelgen.documents import sealed_json
+from skelgen.launch.record import RUN_FILE, RunFacts, write_facts
+from skelgen.pipeline.mixing import mix_text
+from skelgen.prediction.store import load, save_calibration
+from skelgen.prediction.types import Calibration
+from skelgen.skeleton.compute import Mix
+from skelgen.skeleton.mixing import Fit
+from tests import fake_mpi
+from tests.broken_bytes import broken
+from tests.export_samples import save_mixed
+from tests.trace_writer import RankWriter
+
+GOLDEN = Path(__file__).parent / "golden"
+
+#: Commands and the files that they read; some more often than others.
+COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("info run", ("run/*",)),
+    ("info mixed --json", ("mixed/*",)),
+    ("build run --scale 5 -o out", ("run/*", "mixed/*")),
+    ("build mixed --target-time 1ms -o out --similarity-threshold auto", ("mixed/*",)),
+    ("build sig --scale 4 -o out", ("sig/*",)),
+    ("build sig --scale 4 -o out --method paper2005 --json", ("sig/*",)),
+    ("build halo/signature.yaml --scale 3 -o out", ("halo/*",)),
+    ("build master_worker/signature.yaml --scale 7 -o out", ("master_worker/*",)),
+    ("build collectives/signature.yaml --scale 2 -o out", ("collectives/*",)),
+    ("build pipeline/signature.yaml --scale 2 -o out --json", ("pipeline/*",)),
+    ("export mixed --format perfetto -o out", ("mixed/*",)),
+    ("export mixed --format paraver -o out", ("mixed/*",)),
+    ("export run --format tit -o out --max-events 900", ("run/*",)),
+    ("phases show run --json", ("run/*",)),
+    ("phases show mixed -o out --picture out.svg", ("mixed/*",)),
+    ("phases diff run other", ("run/*", "other/*")),
+    ("phases ticks run --first 2 --count 9", ("run/*",)),
+    ("workload add study.yaml other --at n=300", ("study.yaml", "other/*")),
+    ("workload add study.yaml measured.json --at n=300", ("measured.json",)),
+    ("workload predict study.yaml --at n=400 --json", ("study.yaml",)),
+    ("workload predict study.yaml --at n=400 -o out.svg", ("study.yaml",)),
+    ("workload plan study.yaml --range n=1:99", ("study.yaml",)),
+    ("predict skel --json", ("skel/*",)),
+    ("predict skel --hostfile hosts", ("skel/*", "hosts")),
+    ("predict skel --hosts n1,n2 --resume", ("skel/*.jsonl", "skel/*")),
+    ("select skel --from hosts --nodes 2 --resume", ("hosts", "skel/*")),
+    ("select skel --hosts n[1-2] --hosts n[3-4] --format slurm", ("skel/*",)),
+    ("calibrate skel --runs 1 --resume", ("skel/*.jsonl", "skel/*")),
+    ("calibrate skel --application-time 3s", ("skel/skeleton.json",)),
+    ("measure phases --hosts n1:2", ("phases/*",)),
+    ("record -o out -- mpirun -n 2 ./app 7", ()),
+    ("shim ./app", ()),
+    ("mix run --runs 1 -- ./app", ("run/run.json",)),
+)
+#: These run programs: a large number is a long time and no mistake.
+RUNNING = ("predict", "select", "calibrate", "measure", "record", "mix", "shim")
+
+LARGE = ("99999999", "1e300", "10**9", "1" * 19, "9" * 400, "1e400")
+WORDS = (
+    *("", "-", "--", "-1", "0", "nan", "inf", "-inf", "1e-400", "+1", "0x10", "1_0"),
+    *("é", "\udcff", "\udcc3(", "a\nb", "\x1b[31mred", "\ufdd0ff", "x" * 5000),
+    *(".", "none", "hosts", "run", "sig", "skel", "study.yaml", "measured.json", "app"),
+    *("/dev/null", "/dev/full", "n[1-", "n[1-9999]x[1-9999]", "n[5-1]", "@all", "n1:0"),
+    *("n1:2,n1", "n[01-3]:2", "*", "a!b", "n=1", "n=1:2", "n=nan", "=", "{n}", "%s"),
+    *("--json", "--help", "--version", "-vv", "--strict", "--scale", "--hosts", "-o"),
+    *("--nodes", "--resume", "--no-such", "5s", "1ms", "50%", "0.5", "1,2,3", "2"),
+)
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 2, 0.5, -0.5, 1e300, 10**17, "", "x", "5", [], {}),
+    *([[]], {"": 0}, "\udcff", "é", "a\nb", "\x1b[2J", "x" * 3000, "/dev/null", "nan"),
+)
+TEXTS = (
+    *("1e400", "1" * 400, "NaN", "-Infinity", '"\\ud800"', '"\\u0000"', "[" * 3000),
+    *('{"a":' * 3000, "\0", "~", "null", "*a", "&a 1", "!!python/object:os.system"),
+    *("0..999999999", "0*999999999", "7*10000000", "1..10000000", "\ufdd0ff", "- - - "),
+    *("99999999999999999999", "-1", "1e300", "0", "[]", "{}", "''", "\x1b[0m", "é"),
+)
+
+
+def make(folder: Path) -> None:
+    """Write files that all commands can read, into a folder that is empty."""
+    _machine(folder)
+    for name, size in (("run", 300), ("other", 600)):
+        _recorded(folder / name, size)
+    save_mixed(folder / "mixed")
+    for case in GOLDEN.glob("*/signature.yaml"):
+        (folder / case.parent.name).mkdir()
+        shutil.copy(case, folder / case.parent.name)
+    shutil.copytree(folder / "halo", folder / "sig")
+    _written("phases", "show", "run", "-o", "phases")
+    _written("build", "sig", "--scale", "4", "-o", "skel")
+    shutil.copy("phases/phases.yaml", "sig/phases.yaml")
+    _skeleton(folder / "skel")
+    mix = Fit(Mix(0.5, 0.25, 0.25, 4 << 20), (1.0, 2.0), (1.0, 1.8))
+    (folder / "run/mix.json").write_text(mix_text(mix))
+    (folder / "hosts").write_text("# hosts\nn1 slots=2\nn2:2\nn[3-4]\n")
+    command = ["--", "mpirun", "-n", "2", "./app", "{n}"]
+    _written("workload", "plan", "study.yaml", "--range", "n=100:900", *command)
+    for size in (100, 500, 900):
+        _recorded(folder / f"run{size}", size)
+        _written("workload", "add", "study.yaml", f"run{size}", "--at", f"n={size}")
+        shutil.rmtree(folder / f"run{size}")
+    structures = [
+        {"key": "k", "site_key": "s", "calls": ["MPI_Barrier"]}
+        | {"events": 2, "weight": 3, "time_s": 0.5, "recorded_s": 0.25}
+    ]
+    times = {"p5_s": 1.5, "paet_s": 1.6, "p95_s": 1.7}
+    measured = {**times, "verdict": "trust", "ranks": 2, "structures": structures}
+    (folder / "measured.json").write_text(json.dumps(measured))
+
+
+def _machine(folder: Path) -> None:
+    body = fake_mpi.RUN_PROGRAM
+    fake_mpi.hydra(folder / "bin", body=body)
+    fake_mpi.mpicc(folder / "bin", "mpich")
+    fake_mpi.script(folder / "app", "exit 0")
+
+
+def _written(*words: str) -> None:
+    code = run(list(words))
+    if code:
+        raise RuntimeError(f"skelgen {' '.join(words)} ended with {code}")
+
+
+def _recorded(folder: Path, size: int) -> None:
+    for rank in range(2):
+        writer = RankWriter(rank, 2)
+        writer.event("MPI_Init", 0, 100)
+        for _ in range(30):
+            other = {"peer": 1 - rank, "tag": 1, "peer2": 1 - rank, "tag2": 1}
+            counts = {"count_a": size, "type_a": 8, "count_b": size, "type_b": 8}
+            writer.event("MPI_Sendrecv", 100 * size, 100, **other, **counts)
+        writer.event("MPI_Barrier", 100, 100)
+        writer.finish()
+        writer.save(folder)
+    facts = RunFacts(
+        command=("mpirun", "-n", "2", "./app", str(size)),
+        folder=".",
+        started="2026-01-01T00:00:00+00:00",
+        duration_s=1.5,
+        exit_code=0,
+        mpi="MPICH Version: 5.0.2",
+        launcher="mpirun",
+        host="ref",
+        ranks=2,
+        load=(0.0, 0.1, 0.2),
+        environment=(("UCX_TLS", "self,sm"),),
+    )
+    write_facts(facts, folder / RUN_FILE)
+
+
+def _skeleton(folder: Path) -> None:
+    said = '{"seconds": 0.5, "compute_s": [0.2, 0.2], "mpi_s": [0.1, 0.1]}'
+    fake_mpi.script(folder / "skeleton", f"echo '{said}'")
+    facts = load(folder)
+    times_s = (0.5, 0.5, 0.51)
+    known = Calibration(times_s, times_s, "ref", facts.mpi, (0.1, 0.1, 0.1), True)
+    save_calibration(replace(known, recorded=False), folder)
+    lines = [
+        {"skeleton": "0" * 16, "mpi": facts.mpi, "hosts": "n1,n2", "seconds": 0.5},
+        {"skeleton": "1" * 16, "mpi": facts.mpi, "hosts": "n3,n4", "seconds": 0.7},
+    ]
+    text = "".join(sealed_json(line, indent=None) for line in lines)
+    for name in ("predict.jsonl", "calibrate.jsonl", "select/runs.jsonl"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def case(rng: random.Random, folder: Path) -> list[str]:
+    """Damage files in a folder, the words of a command, or both; return the words."""
+    line, files = rng.choice(COMMANDS)
+    words = line.split()
+    if files and rng.random() < 0.8:
+        for _ in range(rng.choice((1, 1, 1, 2))):
+            _damage(rng, folder, rng.choice(files))
+        if rng.random() < 0.9:
+            return words
+    return _other_words(rng, words)
+
+
+def _other_words(rng: random.Random, words: Sequence[str]) -> list[str]:
+    found = list(words)
+    nasty = WORDS if words[0] in RUNNING else (*WORDS, *LARGE)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        at = rng.randrange(1, len(found) + 1)
+        kind = rng.random()
+        if kind < 0.5 and at < len(found):
+            found[at] = rng.choice(nasty)
+        elif kind < 0.8:
+            found.insert(at, rng.choice(nasty))
+        elif at < len(found):
+            del found[at]
+    return [word.replace("\0", "") for word in found]
+
+
+def _damage(rng: random.Random, folder: Path, pattern: str) -> None:
+    paths = sorted(path for path in folder.glob(pattern) if path.is_file())
+    paths = [path for path in paths if path.name not in ("skeleton", "skeleton.c")]
+    if not paths:
+        return
+    path, kind = rng.choice(paths), rng.random()
+    if kind < 0.01:
+        path.unlink()
+    elif kind < 0.02:
+        path.unlink()
+        path.mkdir()
+    elif path.suffix == ".skt":
+        path.write_bytes(broken(rng, path.read_bytes()))
+    else:
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        if rng.random() < 0.9:
+            text = _without_checksums(text)
+        path.write_bytes(rng.choice(DAMAGES)(rng, text))
+
+
+def _without_checksums(text: str) -> str:
+    text = re.sub(r"^# checksum .*\n", "", text)
+    return re.sub(r',\s*"checksum": "[0-9a-f]*"', "", text)
+
+
+def _bytes(rng: random.Random, text: str) -> bytes:
+    return broken(rng, text.encode("utf-8", "surrogateescape"))
+
+
+def _lines(rng: random.Random, text: str) -> bytes:
+    lines = text.splitlines() or [""]
+    at, other = rng.randrange(len(lines)), rng.choice(lines)
+    kind = rng.randrange(5)
+    if kind == 0:
+        del lines[at : at + rng.randint(1, 3)]
+    elif kind == 1:
+        lines[at : at + 1] = [other, lines[at]]
+    elif kind == 2:
+        lines[at] = other
+    elif kind == 3:
+        lines[at] = " " * rng.randint(1, 4) + lines[at]
+    else:
+        lines[at] = lines[at][rng.randint(1, 4) :]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _part(rng: random.Random, text: str) -> bytes:
+    """Replace a word or a number, here and there."""
+    for _ in range(rng.choice((1, 1, 2))):
+        places = list(re.finditer(r"[^\s\[\],=|*{}:\"]+", text))
+        if places:
+            place = rng.choice(places)
+            text = text[: place.start()] + rng.choice(TEXTS) + text[place.end() :]
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _number(rng: random.Random, text: str) -> bytes:
+    places = list(re.finditer(r"\d+", text))
+    if places:
+        place = rng.choice(places)
+        number = int(place[0]) + rng.choice((-1, 1, -int(place[0]), 10**9, 10**17))
+        text = text[: place.start()] + str(number) + text[place.end() :]
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _value(rng: random.Random, text: str) -> bytes:
+    """Replace one value of JSON by another one; of YAML a word."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return _part(rng, text)
+    at: Any = content
+    while isinstance(at, dict | list) and at:
+        places = list(at) if isinstance(at, dict) else range(len(at))
+        key = rng.choice(list(places))
+        if not isinstance(at[key], dict | list) or rng.random() < 0.3:
+            at[key] = rng.choice(VALUES)
+            break
+        at = at[key]
+    return json.dumps(content).encode("utf-8", "surrogateescape")
+
+
+DAMAGES = (_bytes, _lines, _part, _part, _number, _value, _value)

@@ -20,12 +20,14 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from skelgen.launch.record import record
 
-from skelgen.launch.record import record  # noqa: E402
-from tests.bit_flips import HARMLESS, NOTICED, SILENT, count, written_run  # noqa: E402
-from tests.mpis import MPIS  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.bit_flips import HARMLESS, NOTICED, SILENT, count, written_run
+from tests.mpis import MPIS
+
+ROOT = Path(__file__).resolve().parent.parent
 
 POINTS, STEPS = 64, 12_000  # more than one window of the recorder
 CALLS = 420

@@ -25,6 +25,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.mpis import MPIS

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from skelgen import _paths
 from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
+from skelgen.launch.replaceable import check_file
 
 if TYPE_CHECKING:
     from skelgen.trust.errors import MethodErrors
@@ -123,7 +124,7 @@ def trust_learn(
             )
     provenance = Provenance(command, date, store.names(results))
     path = target or _paths.site_method_errors()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_file(path, store.BEGINS, force=True)
     replace_file(path, store.as_text(errors, provenance))
     return KnownErrors(errors, path, provenance, frozenset(_methods(errors)))
 

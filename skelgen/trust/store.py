@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -15,6 +16,8 @@ from skelgen.trust.errors import MethodError, MethodErrors
 #: Version of the format.
 VERSION = 1
 _HEAD = "# Errors of methods; docs/trust.md of skelgen describes it.\n"
+#: How the file begins.
+BEGINS = re.compile(rb"(#[^\n]*\n)?# Errors of methods;")
 _MOST = 1 << 40
 _DIGITS = 4
 

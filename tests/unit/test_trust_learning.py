@@ -212,6 +212,13 @@ class TestSite:
         assert run(["trust", "show"]) == 0
         assert "with skelgen" in capsys.readouterr().out
 
+    def test_a_file_of_somebody_else_is_not_replaced(self, results, capsys, tmp_path):
+        (tmp_path / "thesis.tex").write_text("mine")
+        words = ["trust", "learn", str(results), "-o", str(tmp_path / "thesis.tex")]
+        assert run(words) == 2
+        assert "no such file that skelgen wrote" in capsys.readouterr().err
+        assert (tmp_path / "thesis.tex").read_text() == "mine"
+
     def test_a_variable_names_another_file(self, site, results, monkeypatch, tmp_path):
         other = tmp_path / "other.yaml"
         assert run(["trust", "learn", str(results), "-o", str(other)]) == 0

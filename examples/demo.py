@@ -17,10 +17,12 @@ import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skelgen.pipeline import write_page
+from skelgen.prediction.store import load
 from skelgen.web import Comparison
 
 BIN = Path(sysconfig.get_path("scripts"))
@@ -31,6 +33,8 @@ SCALE = 10
 COMPUTE_MIX = "70,0,30"
 TARGET_S = 12.0
 RUNS = 3
+#: Runs of the application that differ more, or wait longer for cores, were disturbed.
+STEADY = 0.05
 BIND = ("-bind-to", "core")
 
 
@@ -116,42 +120,81 @@ def build(folder: Path) -> None:
     skelgen("calibrate", str(folder), "--runs", str(RUNS))
 
 
-def application_s(name: str) -> float:
-    """Return the time of one run of the application [s]."""
-    folder = made(DEMO / "truth" / name, record)
-    return float(skelgen("info", str(folder))["application_s"])
+@dataclass(frozen=True)
+class Outcome:
+    """A prediction with the application's time, its verdict, and what disturbed it."""
+
+    row: Comparison
+    verdict: str
+    doubts: tuple[str, ...]
+    disturbed: str
 
 
-def compare(scenario: str) -> Comparison:
+def application(name: str) -> dict[str, Any]:
+    """Return what one run of the application was like."""
+    return skelgen("info", str(made(DEMO / "truth" / name, record)))
+
+
+def disturbance(times_s: list[float], queued: list[float]) -> str:
+    """Say why these runs are no truth to compare with; empty when they are one.
+
+    The busy process of the demo is the same for all: the runs take one time. Others
+    come and go, and a quiet machine has none.
+    """
+    spread = max(times_s) / min(times_s) - 1
+    if spread > STEADY:
+        return f"the application's own runs differ by {spread:.0%}"
+    if queued and max(queued) > STEADY:
+        return f"its ranks waited for cores for {max(queued):.0%} of their computation"
+    return ""
+
+
+def compare(scenario: str) -> Outcome:
     """Predict with the skeleton and run the application in the same scenario."""
     stored = DEMO / f"{scenario}.json"
     if not stored.exists():
         predicted = skelgen("predict", str(DEMO / "skeleton"), "--budget", "30s")
         stored.write_text(json.dumps(predicted))
-    truth = statistics.median(application_s(f"{scenario}-{i}") for i in range(RUNS))
+    runs = [application(f"{scenario}-{number}") for number in range(RUNS)]
+    truth = [float(run["application_s"]) for run in runs]
+    queued = [run["queued_s"] / run["computed_s"] for run in runs if run["computed_s"]]
     only = json.loads(stored.read_text())["sets"][0]
     names = ("skeleton_s", "predicted_s", "p5_s", "p95_s")
     times_s = {name: float(only[name]) for name in names}
-    return Comparison(scenario, **times_s, measured_s=truth)
+    disturbed = disturbance(truth, queued if scenario == "quiet" else [])
+    measured_s = None if disturbed else statistics.median(truth)
+    return Outcome(
+        Comparison(scenario, **times_s, measured_s=measured_s),
+        only["verdict"],
+        tuple(one["text"] for one in only["doubts"]),
+        disturbed,
+    )
 
 
-def show(rows: list[Comparison], ratio: float) -> None:
-    table = [["scenario", "application", "skeleton", "predicted", "p5 to p95", "error"]]
+def show(outcomes: list[Outcome], ratio: float) -> None:
+    head = "scenario,application,skeleton,predicted,p5 to p95,error,verdict"
+    table = [head.split(",")]
     table += [
         [
-            row.scenario,
-            f"{row.measured_s:.2f} s",
-            f"{row.skeleton_s:.3f} s",
-            f"{row.predicted_s:.2f} s",
-            f"{row.p5_s:.2f} to {row.p95_s:.2f} s",
-            row.error,
+            one.row.scenario,
+            f"{one.row.measured_s:.2f} s" if one.row.measured_s else "disturbed",
+            f"{one.row.skeleton_s:.3f} s",
+            f"{one.row.predicted_s:.2f} s",
+            f"{one.row.p5_s:.2f} to {one.row.p95_s:.2f} s",
+            one.row.error or "-",
+            one.verdict,
         ]
-        for row in rows
+        for one in outcomes
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for cells in table:
         print("  ".join(cell.ljust(w) for cell, w in zip(cells, widths, strict=True)))
-    print(f"\nratio application / skeleton, measured when quiet: {ratio:.3f}")
+    for one in outcomes:
+        if one.disturbed:
+            print(f"{one.row.scenario}: no error is shown, for {one.disturbed}")
+        for doubt in one.doubts:
+            print(f"{one.row.scenario}: {doubt}")
+    print(f"\nratio application / skeleton, measured by skelgen calibrate: {ratio:.3f}")
 
 
 def main() -> None:
@@ -162,18 +205,15 @@ def main() -> None:
     made(DEMO / "run", record)
     made(DEMO / "skeleton", build)
     say("quiet")
-    rows = [compare("quiet")]
+    outcomes = [compare("quiet")]
     say("one busy process beside it")
     with busy_process():
-        rows.append(compare("busy"))
-    page = write_page(DEMO / "skeleton", rows)
+        outcomes.append(compare("busy"))
+    page = write_page(DEMO / "skeleton", [one.row for one in outcomes])
     say("result")
-    facts = json.loads((DEMO / "skeleton/skeleton.json").read_text())["calibration"]
-    show(
-        rows,
-        statistics.median(facts["application_runs_s"])
-        / statistics.median(facts["skeleton_runs_s"]),
-    )
+    used = load(DEMO / "skeleton").calibration
+    assert used is not None
+    show(outcomes, used.ratio)
     print(f"\npage      {page}")
     print(f"program   {DEMO}/skeleton/skeleton.c")
     print(f"signature {DEMO}/skeleton/signature.yaml")

@@ -130,3 +130,22 @@ def test_the_launcher_of_the_programs_mpi_is_chosen(machine: Path, monkeypatch):
     launch = parse_command(["mpirun", "-n", "2", "app"])
     assert launch.launcher.words[0] == str(machine / "openmpi/mpirun")
     check_library(launch)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("mpirun -n 2 app", True),
+        ("mpirun app", False),
+        ("srun app", False),
+        ("srun -N 2 app", True),
+        ("mpirun -f hosts app", True),
+        ("app", True),
+        ("mpirun -n 3 app", False),
+        ("mpirun -n 2 app : -n 2 app", False),
+    ],
+)
+def test_a_launch_that_leaves_its_ranks_to_a_job_says_no_number(
+    machine: Path, words: str, says: bool
+):
+    assert parse_command(words.split()).says(2) is says

@@ -393,3 +393,12 @@ def test_hosts_that_a_launcher_does_not_name_are_found(
     refuses = 'case "$*" in *n2*) exit 255;; esac'
     runner = LocalRunner(Hydra((str(fake_mpi.script(tmp_path / "mpirun", refuses)),)))
     assert explained(reason, runner, [Host("n1"), Host("n2")]) == text
+
+
+def test_a_launch_recorded_in_a_batch_job_starts_all_ranks_here(folder: Path):
+    """Without a number the launcher took that of the job; here it would start one."""
+    facts = replace(FACTS, command=("mpirun", "-bind-to", "core", "./app"))
+    mpirun, binary = str(folder.parent / "bin/mpirun"), str(folder / "skeleton")
+    ready = prepare(folder, facts)
+    assert ready.reference == (mpirun, "-bind-to", "core", "-n", "2", binary)
+    assert ready.on_reference().time_s == 2.0

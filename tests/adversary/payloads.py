@@ -24,24 +24,22 @@ def payloads(canary: Path, program: Path) -> dict[str, str]:
     """
     touch = f"touch {canary}"
     system = f'system("{touch}");'
+    string = f'x??/"); {system} // "); {system} ("'
+    comment = f"*/ __attribute__((constructor)) void f() {{ {system} }} /*"
+    shell = f"; {touch}; $({touch}) `{touch}` | {touch} & ' $(shell {touch})"
+    markup = "{{ 7 * 191 }}{% include '/etc/passwd' %}%s%n [link=file:///x]y[/link] [b"
+    # What works wherever it stands is one text: each takes a round of commands.
     return {
-        "trigraph": f'x??/"); {system} //',
-        "string": f'"); {system} ("',
+        "c": f"{string} {comment}\nint f = {system}\n\t{touch}\n",
         "backslash": f'\\"); {system} //\\',
-        "comment": f"*/ __attribute__((constructor)) void f() {{ {system} }} /*",
-        "line": f"x\nint f = {system}\n\t{touch}\n",
-        "shell": f"; {touch}; $({touch}) `{touch}` | {touch} & '",
-        "make": f"$(shell {touch})",
-        "template": "{{ 7 * 191 }}{% include '/etc/passwd' %}%s%n",
+        "shell": f"!!python/object/apply:os.system ['{touch}'] {shell} {markup}",
         "page": "\"'><img src=x onerror=alert(1)><script>alert(1)</script></style>",
         "terminal": "\x1b]0;a\x07\x1b[2J\x9b2J\r\b\u202e",
-        "markup": "[link=file:///x]y[/link] [bold",
         "program": str(program),
         "path": f"../../{canary.name}",
         "place": str(canary),
         "preload": f"LD_PRELOAD={program}",
         "option": f"--launcher-exec={program}",
-        "tag": f"!!python/object/apply:os.system ['{touch}']",
     }
 
 

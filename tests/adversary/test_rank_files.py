@@ -84,7 +84,7 @@ def test_rank_files_run_nothing(
         assert code or new == {*made}, words
 
 
-@pytest.mark.parametrize("name", ["line", "terminal", "path"])
+@pytest.mark.parametrize("name", ["c", "terminal", "path"])
 def test_lines_of_an_export_stay_whole(place: Path, name: str, monkeypatch) -> None:
     """A text with ends of lines makes no lines of its own."""
     lines = {}

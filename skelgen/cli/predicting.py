@@ -38,6 +38,7 @@ from skelgen.cli.output import (
     print_facts,
     print_json,
     print_table,
+    say,
     trust_facts,
 )
 from skelgen.errors import ApplicationError, UsageError
@@ -263,7 +264,7 @@ def show(
     for known in sorted(used, key=lambda one: one.date):
         where = ",".join(known.hosts) or known.host
         when = known.date or "at an unknown time"
-        typer.echo(f"calibrated {when} on {where} with {known.mpi}: {known.ratio:.3f}")
+        say(f"calibrated {when} on {where} with {known.mpi}: {known.ratio:.3f}")
     for one in predictions:
         print_doubts(one.doubts, name_of(one.hosts))
 

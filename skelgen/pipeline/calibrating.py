@@ -184,7 +184,7 @@ def _with_origin(
     return replace(
         measured,
         command=hidden(launch.command),
-        files=file_hashes(program, folder),
+        files=file_hashes(hidden(program), folder),
     )
 
 

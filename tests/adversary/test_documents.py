@@ -177,7 +177,7 @@ class Lab:
         words = ["build", "run", "--scale", "4", "-o", "skel"]
         assert skelgen([*words, "--compute-mix", "100,0,0"]) == 0
         (self.good / "run/mix.json").write_text(mix_text(fit))
-        assert skelgen(["calibrate", "skel", "--runs", "1"]) == 0
+        assert skelgen(["calibrate", "skel", "--runs", "1", "--force"]) == 0
         assert skelgen(["predict", "skel", "--budget", "1ms"]) == 0
         plan = ["workload", "plan", "study.yaml", "--range", "n=1:9", "--"]
         assert skelgen([*plan, *self.launch("{n}")]) == 0
@@ -338,7 +338,9 @@ def test_a_signature_runs_nothing(lab: Lab, attacked, name: str) -> None:
     assert not lab.canary.exists()
     told = attacked("calibrate", "new", code=2)
     assert "--allow-command" in told
-    attacked("calibrate", "new", "--application-time", "recorded", "--runs", "1")
+    attacked(
+        "calibrate", "new", "--application-time", "recorded", "--runs", "1", "--force"
+    )
     attacked("predict", "new", "--budget", "1ms")
     attacked("predict", "new", "--budget", "1ms", "--json")
     attacked("select", "new", "--hosts", "localhost:2", "--budget", "1ms", code={0, 5})
@@ -372,7 +374,9 @@ def test_the_description_of_a_skeleton_runs_nothing(
     assert ("launch", "environment", "FI_LOG_LEVEL") in hit
     assert ("launch", "environment", "FI_LOG_LEVEL", KEY) not in hit
     assert "--allow-command" in attacked("calibrate", "skel", code=2)
-    attacked("calibrate", "skel", "--application-time", "recorded", "--runs", "1")
+    attacked(
+        "calibrate", "skel", "--application-time", "recorded", "--runs", "1", "--force"
+    )
     attacked("predict", "skel", "--budget", "1ms")
     words = ["skel", "--hosts", "localhost:2", "--hosts", "localhost"]
     attacked("select", *words[:3], "--budget", "1ms", code={0, 5})
@@ -419,7 +423,7 @@ def test_kept_runs_run_nothing(lab: Lab, attacked, name: str) -> None:
     for kept in ("predict.jsonl", "calibrate.jsonl"):
         infected(lab, FORMATS[kept], lab.payloads[name])
     attacked("predict", "skel", "--budget", "1ms", "--resume", code={0, 3})
-    words = ["--application-time", "recorded", "--runs", "1", "--resume"]
+    words = ["--application-time", "recorded", "--runs", "1", "--resume", "--force"]
     attacked("calibrate", "skel", *words, code={0, 3})
 
 
@@ -469,7 +473,7 @@ def test_ones_own_launch_needs_no_words(lab: Lab, monkeypatch, capfd) -> None:
     monkeypatch.setenv("SKELGEN_STATE", str(lab.root / "own"))
     monkeypatch.chdir(lab.root)
     lab.renew()
-    assert skelgen(["calibrate", "skel", "--runs", "1"]) == 0
+    assert skelgen(["calibrate", "skel", "--runs", "1", "--force"]) == 0
     assert skelgen(["predict", "skel", "--budget", "1ms"]) == 0
     assert skelgen(["measure", "skel/phases.yaml"]) == 0
     assert "allow-command" not in capfd.readouterr().err
@@ -480,9 +484,10 @@ def test_what_is_allowed_is_run(lab: Lab, monkeypatch, capfd) -> None:
     monkeypatch.setenv("SKELGEN_STATE", str(lab.root / "third"))
     monkeypatch.chdir(lab.root)
     lab.renew()
-    assert skelgen(["calibrate", "skel", "--runs", "1"]) == 2
-    assert skelgen(["calibrate", "skel", "--runs", "1", "--allow-command"]) == 0
-    assert skelgen(["calibrate", "skel", "--runs", "1"]) == 0  # once is enough
+    words = ["calibrate", "skel", "--runs", "1", "--force"]
+    assert skelgen(words) == 2
+    assert skelgen([*words, "--allow-command"]) == 0
+    assert skelgen(words) == 0  # once is enough
 
 
 def test_every_format_has_a_test(lab: Lab) -> None:

@@ -13,8 +13,9 @@ function of them, gen_fortran.py writes those for Fortran. The Makefile runs all
 from __future__ import annotations
 
 import argparse
-import json
+import os
 from pathlib import Path
+from string import ascii_letters, digits
 
 from gen_fortran import symbols
 from wrapper_calls import record
@@ -156,6 +157,13 @@ def wrapper(f: Function, index: int) -> str:
     return recorded(f)
 
 
+def c_string(text: str) -> str:
+    """Return a string of C; whatever means something there is written in octal."""
+    plain = frozenset(f"{ascii_letters}{digits}/._-+".encode())
+    parts = [chr(b) if b in plain else f"\\{b:03o}" for b in os.fsencode(text)]
+    return f'"{"".join(parts)}"'
+
+
 def wrappers(functions: list[Function], library: str) -> str:
     """Return the C file with all wrappers."""
     fields, names, rows = [], [], []
@@ -174,7 +182,7 @@ def wrappers(functions: list[Function], library: str) -> str:
         *fields,
         "} real;\n",
         "void *const skelgen_real_table = &real;",
-        f"const char skelgen_library[] = {json.dumps(library)};",
+        f"const char skelgen_library[] = {c_string(library)};",
         "const char *const skelgen_real_names[] = {",
         *names,
         "\tNULL,\n};",
@@ -267,7 +275,9 @@ def main() -> None:
     if options.what == "probe":
         text = probe_program(functions)
     else:
-        library, *names = options.available.read_text().splitlines()
+        library, *names = options.available.read_text(
+            encoding="utf-8", errors="surrogateescape"
+        ).splitlines()
         available = set(names)
         text = wrappers([f for f in functions if f.name in available], library)
     options.output.write_text(text)

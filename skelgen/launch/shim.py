@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from skelgen.launch.mpi import (
     find_mpi,
     program,
 )
+from skelgen.launch.plain_paths import plain_temporary, preloadable
 from skelgen.launch.process import NOTE, run
 
 logger = logging.getLogger(__name__)
@@ -104,7 +106,7 @@ def shim(mpi: Mpi) -> Path:
     key = shim_key(compiler, _paths.shim_sources())
     target = _paths.cache() / "shim" / key / _LIBRARY
     if target.exists():
-        return target
+        return preloadable(target)
     try:
         private_folder(target.parent.parent)
         with alone(target.parent.parent):
@@ -115,7 +117,7 @@ def shim(mpi: Mpi) -> Path:
             f"the recorder cannot be kept in {target.parent.parent}: {error.strerror}; "
             "set SKELGEN_CACHE to a folder that can be written"
         ) from error
-    return target
+    return preloadable(target)
 
 
 def shim_key(compiler: Path, sources: Path) -> str:
@@ -123,7 +125,7 @@ def shim_key(compiler: Path, sources: Path) -> str:
     digest = hashlib.sha256()
     shown = run([str(compiler), "-show"], timeout_s=60).output
     for text in (str(compiler.resolve()), shown, *_library_facts(shown)):
-        digest.update(text.encode() + b"\0")
+        digest.update(os.fsencode(text) + b"\0")
     for path in _source_files(sources):
         digest.update(path.relative_to(sources).as_posix().encode() + b"\0")
         digest.update(path.read_bytes())
@@ -150,18 +152,31 @@ def _source_files(sources: Path) -> list[Path]:
 
 
 def _build(compiler: Path, target: Path) -> None:
-    """Compile beside the target and rename, so that nobody sees half a library."""
-    beside = Path(tempfile.mkdtemp(prefix=".build-", dir=target.parent.parent))
+    """Compile in a folder of our own; nobody sees half a library in the cache.
+
+    Paths of the user's reach make as variables of the environment only, which it hands
+    on without looking at them.
+    """
     logger.log(NOTE, "compiling the recorder with %s, once for this MPI", compiler)
-    try:
-        make = ["make", "-s", "-j2", "-C", str(_paths.shim_sources())]
-        words = [f"MPICC={compiler}", f"BUILD={beside}", f"PYTHON={sys.executable}"]
-        done = run([*make, *words], timeout_s=_BUILD_LIMIT_S, private=True)
-        if done.exit_code != 0 or not (beside / _LIBRARY).exists():
+    temporary = plain_temporary()
+    with tempfile.TemporaryDirectory(prefix="skelgen-", dir=temporary) as name:
+        sources, built = Path(name) / "pmpi_shim", Path(name) / "build"
+        _copy(_paths.shim_sources(), sources)
+        make = ["make", "-s", "-j2", "-C", str(sources), f"BUILD={built}"]
+        words = {"MPICC": str(compiler), "PYTHON": sys.executable}
+        done = run(make, timeout_s=_BUILD_LIMIT_S, environment=words, private=True)
+        if done.exit_code != 0 or not (built / _LIBRARY).exists():
             raise ApplicationError(
                 f"the recorder cannot be compiled with {compiler}: {done.complaint}"
             )
         private_folder(target.parent)
-        (beside / _LIBRARY).replace(target)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        beside = target.with_name(f".{os.getpid()}-{_LIBRARY}")
+        shutil.copyfile(built / _LIBRARY, beside)
+        beside.replace(target)
+
+
+def _copy(sources: Path, target: Path) -> None:
+    for path in _source_files(sources):
+        copy = target / path.relative_to(sources)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import math
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_c
 from skelgen.launch.consent import NO_CONSENT, Consent, check_owner
 from skelgen.launch.elf import mpi_library
 from skelgen.launch.launchers import for_ranks, launcher_of
-from skelgen.launch.mpi import MpiKind, find_mpi, kind_of, program
+from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
 from skelgen.launch.own_launches import Launch
 from skelgen.launch.process import NO_RESULT, NOTE, Interrupts, run
 from skelgen.launch.record import (
@@ -27,6 +28,7 @@ from skelgen.launch.record import (
 from skelgen.launch.runner import LocalRunner, Runner, Running
 from skelgen.prediction.predict import with_fitting
 from skelgen.prediction.types import SkeletonFacts, Timed
+from skelgen.skeleton.compute import COMPILER_FLAGS
 from skelgen.trust import Doubt
 from skelgen.units import format_seconds
 
@@ -361,19 +363,20 @@ def compile_skeleton(folder: Path, mpi: Mpi) -> None:
     Raises
     ------
     MachineError
-        Without mpicc or make.
+        Without mpicc.
     ApplicationError
         When the compiler refuses.
     """
-    if mpi.compiler is None or program("make") is None:
-        lacking = "make" if mpi.compiler is not None else f"mpicc of {mpi.title}"
+    if mpi.compiler is None:
         raise MachineError(
-            f"{folder / BINARY} is not compiled and there is no {lacking}; compile it "
-            f"where there is one: make -C {folder}"
+            f"{folder / BINARY} is not compiled and there is no mpicc of {mpi.title}; "
+            f"compile it where there is one: make -C {shlex.quote(str(folder))}"
         )
     logger.log(NOTE, "compiling %s with %s", folder / SOURCE, mpi.compiler)
-    arguments = ["make", "-s", "-B", "-C", str(folder), f"MPICC={mpi.compiler}"]
-    done = run(arguments, timeout_s=_COMPILE_LIMIT_S, private=True)
+    # As the folder's Makefile does; but that one is a program, too, and make expands
+    # what it finds in paths.
+    arguments = [str(mpi.compiler), *COMPILER_FLAGS, "-o", BINARY, SOURCE]
+    done = run(arguments, timeout_s=_COMPILE_LIMIT_S, folder=folder, private=True)
     if done.exit_code:
         raise ApplicationError(
             f"{folder / SOURCE} cannot be compiled with {mpi.compiler}: "

@@ -1,4 +1,8 @@
-"""Find CRIU, or fetch it from Debian into the cache without installing it."""
+"""Find CRIU, or take it from the machine's package sources without installing it.
+
+Only sources that the machine's administrator has set up are asked, by apt, which checks
+their signatures. skelgen knows no address of its own.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +26,6 @@ logger = logging.getLogger(__name__)
 #: Older ones cannot dump the sockets of Linux 6.16 and later (4.1), or fail on 6.13
 #: and later at once (3.17).
 OLDEST = (4, 2)
-_SOURCE = "http://deb.debian.org/debian"
-_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _APT_LIMIT_S, _LOOK_S = 300.0, 20.0
 
 
@@ -53,7 +55,7 @@ def find_criu(*, fetching: bool) -> Criu:
     Parameters
     ----------
     fetching : bool
-        Whether it may be fetched over the network.
+        Whether it may be taken from the machine's package sources.
 
     Raises
     ------
@@ -72,8 +74,8 @@ def find_criu(*, fetching: bool) -> Criu:
         return kept
     here = "is not installed" if found is None else f"is {found.title}, too old"
     raise MachineError(
-        f"CRIU {here}; version 4.2 or later is needed: install it, or let skelgen "
-        "fetch it from Debian with --backend criu"
+        f"CRIU {here}; version 4.2 or later is needed: install it, or let skelgen take "
+        "it from this machine's package sources with --backend criu"
     )
 
 
@@ -101,11 +103,14 @@ def identify(command: Sequence[str]) -> Criu | None:
 
 
 def apt_options(folder: Path) -> list[str]:
-    """Return what makes apt leave the machine's own lists and packages alone."""
+    """Return what makes apt leave the machine alone and insist on signatures.
+
+    It reads the machine's own sources and lists. As if nothing was installed, it takes
+    all libraries that CRIU needs.
+    """
     pairs = {
-        "Dir::Etc::sourcelist": folder / "sources.list",
-        "Dir::Etc::sourceparts": "-",
-        "Dir::State::lists": folder / "lists",
+        "APT::Get::AllowUnauthenticated": "false",
+        "Acquire::AllowInsecureRepositories": "false",
         "Dir::State::status": folder / "status",
         "Dir::Cache": folder,
         "Dir::Cache::archives": folder / "archives",
@@ -117,10 +122,18 @@ def apt_options(folder: Path) -> list[str]:
 
 
 def _fetch(root: Path) -> None:
-    if os.uname().machine != "x86_64" or not shutil.which("dpkg-deb"):
+    tools = all(shutil.which(name) for name in ("apt-get", "apt-cache", "dpkg-deb"))
+    if os.uname().machine != "x86_64" or not tools:
         raise MachineError(
             "CRIU 4.2 or later is not installed, and only x86-64 machines with apt can "
-            "fetch it: install it, or use --backend live"
+            "take it from their package sources: install it, or use --backend live"
+        )
+    offered = offered_version()
+    if offered < OLDEST:
+        what = f"offer {'.'.join(map(str, offered))}" if offered else "have none"
+        raise MachineError(
+            "CRIU 4.2 or later is not installed, and this machine's package sources "
+            f"{what}: install CRIU, or use --backend live"
         )
     try:
         _unpack(root)
@@ -131,13 +144,20 @@ def _fetch(root: Path) -> None:
         ) from error
 
 
+def offered_version() -> tuple[int, ...]:
+    """Return the version of CRIU in the machine's package sources, () for none."""
+    told = run(["apt-cache", "policy", "criu"], timeout_s=_LOOK_S).output
+    found = re.search(r"Candidate: (?:\d+:)?(\d+(?:\.\d+)*)", told)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+
 def _unpack(root: Path) -> None:
     """Fetch it beside its place and rename, so that nobody sees half of it."""
     root.parent.mkdir(parents=True, exist_ok=True)
     with alone(root.parent):
         if (root / "usr").is_dir():
             return
-        logger.log(NOTE, "fetching CRIU from %s (20 MB, once)", _SOURCE)
+        logger.log(NOTE, "taking CRIU from this machine's package sources, once")
         with tempfile.TemporaryDirectory(prefix="criu-", dir=root.parent) as name:
             folder = Path(name)
             for archive in _download(folder):
@@ -146,13 +166,9 @@ def _unpack(root: Path) -> None:
 
 
 def _download(folder: Path) -> list[Path]:
-    for name in ("lists/partial", "archives/partial"):
-        (folder / name).mkdir(parents=True)
+    (folder / "archives/partial").mkdir(parents=True)
     (folder / "status").touch()
-    signed = f" [signed-by={_KEYRING}]" if _KEYRING.exists() else ""
-    (folder / "sources.list").write_text(f"deb{signed} {_SOURCE} sid main\n")
     apt = ["apt-get", "-q", "-y", *apt_options(folder)]
-    _apt([*apt, "update"])
     _apt([*apt, "--no-install-recommends", "--download-only", "install", "criu"])
     return sorted((folder / "archives").glob("*.deb"))
 
@@ -162,6 +178,7 @@ def _apt(command: Sequence[str]) -> None:
     if done.exit_code or done.timed_out:
         lines = [one for one in done.errors.splitlines() if one.startswith("E: ")]
         raise ApplicationError(
-            f"CRIU cannot be fetched from {_SOURCE}: {(lines or [done.complaint])[0]}; "
-            "install CRIU 4.2 or later, or use --backend live"
+            "CRIU cannot be taken from this machine's package sources: "
+            f"{(lines or [done.complaint])[0]}; install CRIU 4.2 or later, or use "
+            "--backend live"
         )

@@ -28,6 +28,7 @@ from skelgen.prediction.skeleton_runs import (
 )
 from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from skelgen.prediction.types import Timed
+from skelgen.skeleton.compute import COMPILER_FLAGS
 from tests import fake_mpi
 from tests.method_errors import ERRORS
 from tests.unit.test_prediction_predict import FACTS
@@ -258,14 +259,16 @@ def test_a_failing_skeleton_ends_the_calibration(folder: Path):
 def test_a_skeleton_is_compiled_when_it_is_not(folder: Path, tmp_path: Path):
     (folder / "skeleton").unlink()
     (folder / "skeleton.c").touch()
-    fake_mpi.mpicc(tmp_path / "bin", "mpich")
-    fake_mpi.script(
-        tmp_path / "bin/make",
-        f"echo \"$@\" > {tmp_path}/words; echo '#!/bin/sh' > {folder}/skeleton; "
-        f"echo '{PRINTS}' >> {folder}/skeleton; chmod +x {folder}/skeleton",
+    (folder / "Makefile").write_text("$(shell touch canary)\n")
+    body = (
+        f"echo \"$@\" > {tmp_path}/words; echo '#!/bin/sh' > skeleton; "
+        f"echo '{PRINTS}' >> skeleton; chmod +x skeleton"
     )
+    fake_mpi.mpicc(tmp_path / "bin", "mpich", body=body)
     assert prepare(folder, FACTS).on_reference().time_s == 2.0
-    assert f"MPICC={tmp_path}/bin/mpicc" in (tmp_path / "words").read_text()
+    flags = " ".join(COMPILER_FLAGS)
+    assert (tmp_path / "words").read_text() == f"{flags} -o skeleton skeleton.c\n"
+    assert not list(tmp_path.rglob("canary"))
 
 
 def test_a_skeleton_that_cannot_be_compiled_is_named(folder: Path):
@@ -353,8 +356,7 @@ def test_an_old_skeleton_is_compiled_again_where_that_is_possible(
     os.utime(folder / "skeleton", (1, 1))
     prepare(folder, FACTS)
     assert "used as it is" in caplog.text
-    fake_mpi.mpicc(tmp_path / "bin", "mpich")
-    fake_mpi.script(tmp_path / "bin/make", f"touch {folder}/skeleton {tmp_path}/made")
+    fake_mpi.mpicc(tmp_path / "bin", "mpich", body=f"touch skeleton {tmp_path}/made")
     prepare(folder, FACTS)
     assert (tmp_path / "made").exists()
 

@@ -214,9 +214,43 @@ def test_a_fetched_criu_runs_with_its_own_loader(tmp_path: Path) -> None:
         *("--library-path", str(libraries), str(tmp_path / "usr/sbin/criu")),
     ]
     options = fetch_criu.apt_options(tmp_path)
-    assert "Dir::Etc::sourceparts=-" in options
-    named = [one for one in options if "Dir::" in one and "sourceparts" not in one]
+    named = [one for one in options if "Dir::" in one]
     assert all(f"={tmp_path}" in one for one in named)
+    # The machine's own sources and lists, and nothing that is not signed.
+    assert not any("Etc" in one or "lists" in one for one in named)
+    assert "APT::Get::AllowUnauthenticated=false" in options
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("criu:\n  Candidate: 3.17.1-2+deb12u2\n", "sources offer 3.17.1"),
+        ("criu:\n  Candidate: (none)\n", "sources have none"),
+        ("", "sources have none"),
+    ],
+)
+@pytest.mark.skipif(
+    os.uname().machine != "x86_64", reason="apt is asked on x86-64 only"
+)
+def test_package_sources_without_a_new_criu_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, policy: str, said: str
+) -> None:
+    for name in ("apt-get", "apt-cache", "dpkg-deb"):
+        text = f"#!/bin/sh\nprintf '{policy}'\necho asked >> {tmp_path}/{name}.log\n"
+        (tmp_path / name).write_text(text.replace("%", "%%"))
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("SKELGEN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(fetch_criu, "program", lambda _: None)
+    with pytest.raises(MachineError, match=said):
+        fetch_criu.find_criu(fetching=True)
+    assert [log.name for log in tmp_path.glob("*.log")] == ["apt-cache.log"]
+    assert not (tmp_path / "cache").exists()
+
+
+def test_no_address_of_packages_stands_in_the_code() -> None:
+    text = Path(fetch_criu.__file__).read_text()
+    assert "://" not in text and "keyring" not in text
 
 
 def test_the_first_error_of_criu_is_told_but_not_that_of_containers(
@@ -358,6 +392,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     monkeypatch.setenv("SKELGEN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(fetch_criu, "program", lambda _: None)
     monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/dpkg-deb")
+    monkeypatch.setattr(fetch_criu, "offered_version", lambda: fetch_criu.OLDEST)
     if os.uname().machine == "x86_64":
         with pytest.raises(MachineError, match="set SKELGEN_CACHE to a folder"):
             fetch_criu.find_criu(fetching=True)

@@ -217,6 +217,7 @@ void skelgen_init_end(int code, uint32_t function, uint64_t site)
 void skelgen_tell_unseen(void)
 {
 	int (*initialized)(int *);
+	const char *front;
 	int done = 0;
 
 	if (opened)
@@ -225,8 +226,16 @@ void skelgen_tell_unseen(void)
 	if (!initialized || initialized(&done) != MPI_SUCCESS || !done)
 		return;
 	skelgen_read_settings();
-	skelgen_say("this shim (for %s) saw nothing of how MPI was opened, perhaps by the Fortran "
-		    "of another MPI or a tool in front of it; nothing is recorded: skelgen shim "
-		    "prints the one for a program",
-		    skelgen_library);
+	front = skelgen_front_of("MPI_Init");
+	if (!front)
+		front = skelgen_front_of("MPI_Init_thread");
+	if (front)
+		skelgen_say("%s stands in front of the recorder and hides how MPI was opened; "
+			    "nothing is recorded: put the recorder first in LD_PRELOAD",
+			    front);
+	else
+		skelgen_say("this shim (for %s) saw nothing of how MPI was opened, perhaps by the "
+			    "Fortran of another MPI; nothing is recorded: skelgen shim prints the "
+			    "one for a program",
+			    skelgen_library);
 }

@@ -15,6 +15,8 @@ from tests.shim.conftest import HERE, Lab, Run
 pytestmark = pytest.mark.mpi
 
 SENDS = 123
+#: EZTrace's tracers for Debian's MPIs.
+EZTRACE = Path("/usr/lib/x86_64-linux-gnu")
 
 
 def behind(lab: Lab, folder: Path, *flags: str) -> Run:
@@ -46,3 +48,35 @@ def test_a_tool_in_front_that_passes_calls_on_hides_none(lab, tmp_path) -> None:
     assert "in front" not in run.errors
     found = unseen_of(open_trace(run.folder).files)
     assert found is not None and not found.hidden
+
+
+def test_a_tool_in_front_that_opens_mpi_is_named(lab: Lab, tmp_path: Path) -> None:
+    run = behind(lab, tmp_path, "-DINIT")
+    assert "libfront.so stands in front of the recorder and hides how" in run.errors
+    assert not list(run.folder.glob("rank-*.skt"))
+
+
+@pytest.mark.parametrize("in_front", [True, False])
+def test_eztrace_and_the_recorder_see_the_same_program(
+    lab: Lab, tmp_path: Path, in_front: bool
+) -> None:
+    """In front, EZTrace compares clocks by messages of its own, which are recorded."""
+    family = lab.mpi.compiler.name.removeprefix("mpicc.")
+    tool = EZTRACE / f"libeztrace-{family}.so"
+    if not tool.exists():
+        pytest.skip("EZTrace (Debian's eztrace) is not installed for this MPI")
+    libraries = [str(tool), str(lab.shim)]
+    run = lab.launch(
+        2,
+        [str(lab.compile("endings")), "many", str(SENDS)],
+        tmp_path,
+        preload=":".join(libraries if in_front else libraries[::-1]),
+        EZTRACE_TRACE_DIR=str(tmp_path / "eztrace"),
+    )
+    assert run.exit_code == 0, run.errors
+    assert "hides" not in run.errors
+    own = [sum(one.peer == -2 for one in t.of("Send")) for t in run.traces]
+    assert own == [SENDS, SENDS]
+    found = unseen_of(open_trace(run.folder).files)
+    assert found is None or not found.hidden
+    assert any((tmp_path / "eztrace").rglob("*.otf2"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,6 +43,8 @@ _MOST_CELLS = 10_000_000
 _MOST_EVENTS = 1 << 60
 #: Kinds of the first families, which are always there.
 _BUILT_IN = ("world", "self")
+#: What made a communicator: dup, split, cart_sub, fence_window.
+_KIND = re.compile(r"[a-z][a-z_]{0,39}")
 _FIELDS = (
     "skelgen_signature",
     "provenance",
@@ -161,6 +164,8 @@ def _check_kind(field: Field, number: int) -> None:
     """Refuse a first family that is not the world, a second that is not self."""
     built_in = dict(enumerate(_BUILT_IN))
     kind, expected = field.text(), built_in.get(number)
+    if not _KIND.fullmatch(kind):
+        raise field.error(f"read {kind[:60]!r}, expected a word of small letters")
     if kind != expected and (expected is not None or kind in _BUILT_IN):
         raise field.error(
             f"read {kind[:60]!r}, expected {expected or 'another kind'}: the first "

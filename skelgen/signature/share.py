@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from skelgen import __version__
 from skelgen.launch.mpi import MpiKind, parse_version
 from skelgen.signature.types import Provenance, Signature
+from skelgen.trust.unseen import Unseen
 
 #: Between a call site and its callers.
 _CALLED_BY = " < "
@@ -55,9 +56,22 @@ def share_signature(signature: Signature, name: str) -> tuple[Signature, Given]:
         f"{signature.ranks} ranks",
         *([f"offsets of {len(sites)} call sites in their modules"] if sites else []),
     )
-    left_out = (*given.left_out, *([places] if sites else []))
-    shared = replace(signature, provenance=known, sites=sites)
+    unseen = shared_unseen(signature.unseen)
+    left_out = (
+        *given.left_out,
+        *([places] if sites else []),
+        *(["names of GPU runtimes and tools"] if unseen != signature.unseen else []),
+    )
+    shared = replace(signature, provenance=known, sites=sites, unseen=unseen)
     return shared, Given(left_out, kept)
+
+
+def shared_unseen(known: Unseen | None) -> Unseen | None:
+    """Return what the events do not show, without the names of libraries."""
+    if known is None:
+        return None
+    gpu = ("a GPU runtime",) if known.gpu else ()
+    return replace(known, gpu=gpu, hidden=("a tool",) if known.hidden else ())
 
 
 def share_provenance(known: Provenance, name: str) -> tuple[Provenance, Given]:

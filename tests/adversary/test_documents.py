@@ -32,6 +32,9 @@ from skelgen.signature import store as signature_store
 from skelgen.skeleton.compute import Calibration as Speed
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.mixing import Fit
+from skelgen.trust import store as trust_store
+from skelgen.trust.errors import MethodError
+from skelgen.trust.store import Provenance
 from skelgen.workload import store as study_store
 from tests.adversary.fields import (
     KEY,
@@ -51,6 +54,7 @@ from tests.adversary.payloads import OBEYED, Tags, payloads
 from tests.mpis import MPIS
 
 HEAT = Path(__file__).parents[2] / "examples/heat2d.c"
+METHOD_ERRORS = Path(trust_store.__file__).with_name("method_errors.yaml")
 
 pytestmark = [
     pytest.mark.mpi,
@@ -137,6 +141,13 @@ FORMATS = {
             lambda: {*study_store._MEASURED},
         ),
         Format(
+            "method_errors.yaml",
+            read_yaml,
+            write_yaml,
+            trust_store.load,
+            lambda: _names(MethodError) | _names(Provenance),
+        ),
+        Format(
             "predict.jsonl",
             read_lines,
             write_lines,
@@ -186,6 +197,7 @@ class Lab:
             add = ["workload", "add", "study.yaml", f"run{n}", "--at", f"n={n}"]
             assert skelgen(add) == 0
         (self.good / "measured.json").write_text(self.measured())
+        shutil.copy(METHOD_ERRORS, self.good / "method_errors.yaml")
 
     def measured(self) -> str:
         """Return what skelgen measure would print: of the phases that were found."""
@@ -323,9 +335,12 @@ def test_a_signature_runs_nothing(lab: Lab, attacked, name: str) -> None:
     hit = infected(lab, FORMATS["signature.yaml"], lab.payloads[name])
     assert {("provenance", field) for field in ("application", "mpi", "host")} <= hit
     assert ("provenance", "command", "*") in hit
-    assert ("families", "*", "kind") in hit
+    assert ("families", "*", "kind") not in hit
     (lab.work / "skel/phases.yaml").unlink()
     os.chdir(lab.work)
+    attacked("share", "skel/signature.yaml", "-o", "shared.yaml")
+    shared = json.dumps(read_yaml(Path("shared.yaml").read_text()))
+    assert json.dumps(lab.payloads[name])[1:-1] not in shared
     attacked("build", "skel/signature.yaml", "--scale", "4", "-o", "new")
     assert len(Tags.of((lab.work / "new/report.html").read_text())) > 5
     good = Tags.of((lab.good / "skel/report.html").read_text())
@@ -416,6 +431,19 @@ def test_a_study_runs_nothing(lab: Lab, attacked, name: str) -> None:
     add = ["measured.json", "--at", "n=5"]
     attacked("workload", "add", "study.yaml", *add, code={0, 3})
     attacked("workload", "add", "new.yaml", *add)
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_errors_of_methods_run_nothing(
+    lab: Lab, attacked, monkeypatch, name: str
+) -> None:
+    hit = infected(lab, FORMATS["method_errors.yaml"], lab.payloads[name])
+    assert {("provenance", "command"), ("methods", "*", "least_application")} <= hit
+    monkeypatch.setenv("SKELGEN_TRUST", "method_errors.yaml")
+    attacked("trust", "show")
+    attacked("trust", "show", "--json")
+    attacked("predict", "skel", "--budget", "1ms")
+    attacked("trust", "learn", "method_errors.yaml", code=3)
 
 
 @pytest.mark.parametrize("name", PAYLOADS)

@@ -20,6 +20,7 @@ from skelgen.signature.write import signature_text
 from skelgen.skeleton.compute import Calibration, Mix
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
+from skelgen.trust.unseen import Unseen
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "signatures/lammps-lj-2r"
@@ -55,7 +56,8 @@ def with_secrets(signature: Signature, words: list[str]) -> Signature:
         f"/home/{words[i % 6]}+0x{i:x} < {words[(i + 1) % 6]}"
         for i in range(len(signature.sites))
     )
-    return replace(signature, provenance=known, sites=sites)
+    unseen = Unseen(gpu=(five,), hidden=(f"{six} (MPI_Send)",))
+    return replace(signature, provenance=known, sites=sites, unseen=unseen)
 
 
 @given(words=st.lists(SECRET, min_size=6, max_size=6))

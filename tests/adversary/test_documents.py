@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from skelgen.skeleton.mixing import Fit
 from skelgen.trust import store as trust_store
 from skelgen.trust.errors import MethodError
 from skelgen.trust.store import Provenance
+from skelgen.trust.unseen import Unseen
 from skelgen.workload import store as study_store
 from tests.adversary.fields import (
     KEY,
@@ -188,6 +189,7 @@ class Lab:
         words = ["build", "run", "--scale", "4", "-o", "skel"]
         assert skelgen([*words, "--compute-mix", "100,0,0"]) == 0
         (self.good / "run/mix.json").write_text(mix_text(fit))
+        self.add_unseen()
         assert skelgen(["calibrate", "skel", "--runs", "1", "--force"]) == 0
         assert skelgen(["predict", "skel", "--budget", "1ms"]) == 0
         plan = ["workload", "plan", "study.yaml", "--range", "n=1:9", "--"]
@@ -198,6 +200,15 @@ class Lab:
             assert skelgen(add) == 0
         (self.good / "measured.json").write_text(self.measured())
         shutil.copy(METHOD_ERRORS, self.good / "method_errors.yaml")
+
+    def add_unseen(self) -> None:
+        """Let the recording have seen libraries that have names."""
+        unseen = Unseen(gpu=("libcuda.so.1",), hidden=("libtool.so (MPI_Send)",))
+        known = signature_store.load(Path("skel"))
+        signature_store.save(replace(known, unseen=unseen), Path("skel"))
+        facts = Path("skel/skeleton.json")
+        content = read_json(facts.read_text()) | {"unseen": unseen.facts()}
+        facts.write_text(write_json(content))
 
     def measured(self) -> str:
         """Return what skelgen measure would print: of the phases that were found."""
@@ -335,6 +346,8 @@ def test_a_signature_runs_nothing(lab: Lab, attacked, name: str) -> None:
     hit = infected(lab, FORMATS["signature.yaml"], lab.payloads[name])
     assert {("provenance", field) for field in ("application", "mpi", "host")} <= hit
     assert ("provenance", "command", "*") in hit
+    if lab.payloads[name].isprintable():
+        assert {("unseen", "gpu", "*"), ("unseen", "hidden", "*")} <= hit
     assert ("families", "*", "kind") not in hit
     (lab.work / "skel/phases.yaml").unlink()
     os.chdir(lab.work)

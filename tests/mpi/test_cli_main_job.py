@@ -61,7 +61,9 @@ def test_the_main_job_runs_from_recording_to_prediction(mpi: TestMpi, tmp_path: 
     ]
     assert code[0] == code[1]
 
-    measured = result("calibrate", "skel", "--json", "--runs", "2", folder=tmp_path)
+    measured = result(
+        "calibrate", "skel", "--json", "--runs", "2", "--force", folder=tmp_path
+    )
     assert measured["ratio"] == pytest.approx(
         measured["application_s"] / measured["skeleton_s"]
     )

@@ -141,7 +141,7 @@ def test_what_killed_ranks_left_on_the_node_is_brought(
     assert done.returncode == 5
     assert json.loads(done.stdout)["events"] >= 20
     names = sorted(path.name for path in (program.parent / "run").glob("*.skt"))
-    assert names == [".skelgen", "rank-000000.skt", "rank-000001.skt"]
+    assert names == ["rank-000000.skt", "rank-000001.skt"]
     assert list(node.iterdir()) == []
 
 

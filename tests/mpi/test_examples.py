@@ -115,7 +115,7 @@ def test_an_example_becomes_a_skeleton_that_predicts_it(
         first, second = tmp_path / "skel" / name, tmp_path / "again" / name
         assert first.read_text() == second.read_text()
 
-    measured = skelgen(tmp_path, "calibrate", "skel", "--runs", "1")
+    measured = skelgen(tmp_path, "calibrate", "skel", "--runs", "1", "--force")
     skelgen(tmp_path, "record", "-o", "own", "--", *launch, "skel/skeleton")
     assert executed(tmp_path / "own") == planned(made) + Counter(
         {name: example.ranks * count for name, count in REPORT.items()}
@@ -174,7 +174,7 @@ def test_a_skeleton_by_the_rules_of_2005_runs_and_predicts(tmp_path: Path) -> No
     assert built["method"] == made.method == "paper2005"
     assert built["skeleton_events"] == sum(planned(made).values())
     assert set(planned(made).values()) == {2 * (60 // 7 + 60 % 7)}
-    skelgen(tmp_path, "calibrate", "skel", "--runs", "1")
+    skelgen(tmp_path, "calibrate", "skel", "--runs", "1", "--force")
     skelgen(tmp_path, "record", "-o", "own", "--", *launch, "skel/skeleton")
     assert executed(tmp_path / "own") == planned(made) + Counter(
         {name: example.ranks * count for name, count in REPORT.items()}

@@ -72,7 +72,7 @@ def test_a_run_with_any_name_is_built_and_calibrated_with_the_same_bytes(
     for words in (
         (b"record", b"-o", b"run", b"--", *launch),
         (b"build", b"run", b"--scale", b"5", b"-o", FOLDER),
-        (b"calibrate", FOLDER, b"--runs", b"1"),
+        (b"calibrate", FOLDER, b"--runs", b"1", b"--force"),
     ):
         done = skelgen(*words, folder=tmp_path)
         assert done.returncode == 0, done.stderr

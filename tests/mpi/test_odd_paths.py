@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mpis import OWN, needs_own
+from tests.mpis import OWN
+from tests.needs import needs_own
 
 pytestmark = [pytest.mark.mpi, needs_own]
 

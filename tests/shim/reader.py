@@ -182,7 +182,7 @@ class Trace:
                     self._define(tag, Cursor(payload))
         self.bytes = c.at
         self.clean = "ends" in self.tables and c.at == len(c.data)
-        assert not self.clean or self.checked == self.bytes
+        assert not (self.clean and self.checks) or self.checked == self.bytes
 
     def _check(self, c: Cursor, payload: Cursor) -> None:
         following, stated = payload.varint(), payload.take(4)

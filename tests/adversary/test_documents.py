@@ -205,7 +205,7 @@ class Lab:
         """Let the recording have seen libraries that have names."""
         unseen = Unseen(gpu=("libcuda.so.1",), hidden=("libtool.so (MPI_Send)",))
         known = signature_store.load(Path("skel"))
-        signature_store.save(replace(known, unseen=unseen), Path("skel"))
+        signature_store.save(replace(known, unseen=unseen), Path("skel/signature.yaml"))
         facts = Path("skel/skeleton.json")
         content = read_json(facts.read_text()) | {"unseen": unseen.facts()}
         facts.write_text(write_json(content))

@@ -48,6 +48,8 @@ def test_a_random_program_is_the_same_recorded_and_its_skeletons_end(
     mpi: TestMpi, seed: int, tmp_path: Path
 ) -> None:
     outcome = trial(bench(mpi), seed, tmp_path)
+    if outcome.failure == "unsteady":  # the campaign shows these apart
+        pytest.skip(f"differs from run to run without the recorder: {outcome.detail}")
     assert not outcome.failure, f"{outcome.failure}: {outcome.detail} ({tmp_path})"
     assert outcome.checked
     assert outcome.ended == outcome.skeletons

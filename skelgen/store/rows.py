@@ -1,0 +1,299 @@
+"""What a store keeps: one frozen type for each kind of row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skelgen.trust import Interval
+
+#: Value of an input by its name; a word where it is no number.
+Inputs = tuple[tuple[str, float | str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a run: a phase, a function, a kernel or a chain of kernels.
+
+    Attributes
+    ----------
+    name : str
+        The same for the same part in other runs.
+    kind : str
+        ``phase``, ``function`` or ``kernel``.
+    time_s : float
+        Mean time of an occurrence [s].
+    weight : float
+        Occurrences.
+    share : float
+        Of the run's time [0 to 1].
+    """
+
+    name: str
+    kind: str
+    time_s: float
+    weight: float = 1.0
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of an application, or what is known of one.
+
+    Attributes
+    ----------
+    application : str
+    time_s : float
+        Wall time [s].
+    ranks, nodes, ranks_per_node : int
+        0 where nobody said it.
+    executable : str
+        SHA-256 of the program; empty where it is not known.
+    inputs : tuple of (str, float or str)
+        By name, sorted.
+    hosts : tuple of str
+        As the ranks found them; empty where they are not known.
+    allocation : str
+        Job of the batch system.
+    started : float
+        Seconds since 1970 in UTC [s]; nan where it is not known.
+    status : str
+        ``ok``, ``exit 3`` or ``signal 9``.
+    system : str
+        Name of the system that the hosts are part of.
+    loads : tuple of (str, float)
+        Averages over the run, by name: ``cpu_avg_min``, ``cpu_min_avg``,
+        ``bandwidth_avg_min``, ``bandwidth_min_avg`` [0 to 1], and ``cpu_start``,
+        ``bandwidth_start``.
+    costs : tuple of (str, float)
+        What the run used, by name and unit: ``cpu_s``, ``memory_bytes``,
+        ``read_bytes``, ``written_bytes``, ``sent_bytes``, ``received_bytes``.
+    parts : tuple of Part
+    source : str
+        Where the run comes from: a recorded run, a file and its line, a command.
+    identity : str
+        The same for the same run however often it is added; no two runs share it.
+    """
+
+    application: str
+    time_s: float
+    ranks: int = 0
+    nodes: int = 0
+    ranks_per_node: int = 0
+    executable: str = ""
+    inputs: Inputs = ()
+    hosts: tuple[str, ...] = ()
+    allocation: str = ""
+    started: float = float("nan")
+    status: str = "ok"
+    system: str = ""
+    loads: tuple[tuple[str, float], ...] = ()
+    costs: tuple[tuple[str, float], ...] = ()
+    parts: tuple[Part, ...] = ()
+    source: str = ""
+    identity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A measured property of a host or of a link.
+
+    Attributes
+    ----------
+    host : str
+        A link is ``n1-n2``, its hosts sorted.
+    name : str
+        Such as ``float_multiply_add`` or ``read_16mib``.
+    value, low, high : float
+        Median, smallest and largest of the repeats, in `unit`.
+    unit : str
+        ``1/s``, ``bytes/s``, ``s``, ``bytes``.
+    cores : int
+        So many cores of the host worked at the same time; 0 where that means nothing.
+    repeats : int
+    measured : float
+        Seconds since 1970 in UTC [s].
+    system : str
+    compiler, kernel : str
+        As they name themselves.
+    doubt : str
+        Why the fact is not to be trusted, such as a busy machine; else empty.
+    """
+
+    host: str
+    name: str
+    value: float
+    unit: str
+    low: float
+    high: float
+    cores: int = 0
+    repeats: int = 1
+    measured: float = float("nan")
+    system: str = ""
+    compiler: str = ""
+    kernel: str = ""
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Time of an MPI operation over sizes: latency + size / bandwidth.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        Sorted; one where all ranks ran on it.
+    operation : str
+        ``SR`` (send and receive), ``BC`` (broadcast), ``allreduce``, ``alltoall``, ...
+    ranks : int
+    latency_s : float
+        [s]
+    bandwidth_bytes_per_s : float
+        [bytes/s]
+    eager_bytes : int
+        Largest message that is sent before its receive is posted; 0: not found.
+    knees : tuple of (int, float, float)
+        Further stretches: from so many bytes on, latency [s] and bandwidth [bytes/s].
+    points : tuple of (int, float)
+        What was measured: size [bytes] and median time [s].
+    measured : float
+        Seconds since 1970 in UTC [s].
+    system : str
+    mpi : str
+    """
+
+    hosts: tuple[str, ...]
+    operation: str
+    ranks: int
+    latency_s: float
+    bandwidth_bytes_per_s: float
+    eager_bytes: int = 0
+    knees: tuple[tuple[int, float, float], ...] = ()
+    points: tuple[tuple[int, float], ...] = ()
+    measured: float = float("nan")
+    system: str = ""
+    mpi: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A quantity of a node or link over time.
+
+    Attributes
+    ----------
+    host : str
+        A link is ``n1-n2``, its hosts sorted.
+    quantity : str
+        ``cpu``, ``bandwidth``, ``run_queue``, ``memory_bytes``, ...
+    times : tuple of float
+        Seconds since 1970 in UTC, rising [s].
+    values : tuple of float
+    """
+
+    host: str
+    quantity: str
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A formula with named inputs, such as ``ADDM*N^3/(P-1) + N*BC(L)``."""
+
+    name: str
+    application: str
+    formula: str
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """Time of a chain of kernels, measured together; a chain of one is a kernel alone.
+
+    Attributes
+    ----------
+    application : str
+    kernels : tuple of str
+        In their order.
+    time_s : float
+        Of one pass through the chain [s].
+    inputs : tuple of (str, float or str)
+    ranks : int
+    system : str
+    measured : float
+        Seconds since 1970 in UTC [s].
+    """
+
+    application: str
+    kernels: tuple[str, ...]
+    time_s: float
+    inputs: Inputs = ()
+    ranks: int = 0
+    system: str = ""
+    measured: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A fitted model, as the document that it is read from.
+
+    Attributes
+    ----------
+    name : str
+    application : str
+    fitted : float
+        Seconds since 1970 in UTC [s].
+    document : str
+        JSON text.
+    """
+
+    name: str
+    application: str
+    fitted: float
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A prediction, and what happened.
+
+    Attributes
+    ----------
+    method : str
+        ``skeleton``, ``phases``, ``workload`` or ``model``, as `skelgen.trust` has it.
+    application : str
+    interval : Interval
+        Of the time [s].
+    made : float
+        Seconds since 1970 in UTC [s].
+    verdict : str
+    doubts : tuple of str
+        Codes.
+    inputs : tuple of (str, float or str)
+    ranks : int
+    hosts : tuple of str
+    source : str
+        Skeleton, phase signature, study or model.
+    identity : str
+        As that of a run.
+    truth : str
+        Identity of the run that happened; empty as long as there is none.
+    truth_s : float
+        Its time [s]; nan as long as there is none.
+    """
+
+    method: str
+    application: str
+    interval: Interval
+    made: float
+    verdict: str = "trust"
+    doubts: tuple[str, ...] = ()
+    inputs: Inputs = ()
+    ranks: int = 0
+    hosts: tuple[str, ...] = ()
+    source: str = ""
+    identity: str = ""
+    truth: str = ""
+    truth_s: float = float("nan")
+
+
+Row = Run | Fact | Message | Series | Template | Coupling | Model | Prediction

@@ -44,6 +44,20 @@ def site_method_errors() -> Path:
     return home / "skelgen/method_errors.yaml"
 
 
+def store_schemas() -> Path:
+    """Return the folder of the store's SQL, a file for each version."""
+    return _PACKAGE / "store/schema"
+
+
+def data() -> Path:
+    """Return the folder for what a user keeps.
+
+    It is in ``XDG_DATA_HOME`` or ``~/.local/share``.
+    """
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local/share") / "skelgen"
+
+
 def cache() -> Path:
     """Return the folder for compiled shims and calibrations.
 

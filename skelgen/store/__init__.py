@@ -3,6 +3,9 @@
 The only place that knows SQL. In and out go the frozen types of `skelgen.store.rows`.
 """
 
+from skelgen.store.conditions import Condition, condition
+from skelgen.store.opening import open_store
+from skelgen.store.places import Place, place_of
 from skelgen.store.rows import (
     Coupling,
     Fact,
@@ -16,17 +19,27 @@ from skelgen.store.rows import (
     Series,
     Template,
 )
+from skelgen.store.store import Added, Application, Entry, Store
 
 __all__ = [
+    "Added",
+    "Application",
+    "Condition",
     "Coupling",
+    "Entry",
     "Fact",
     "Inputs",
     "Message",
     "Model",
     "Part",
+    "Place",
     "Prediction",
     "Row",
     "Run",
     "Series",
+    "Store",
     "Template",
+    "condition",
+    "open_store",
+    "place_of",
 ]

@@ -1,0 +1,66 @@
+"""What the store needs of a database; SQLite and PostgreSQL give it.
+
+The SQL text is the subset that both understand, with ``?`` for parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from skelgen.errors import MachineError
+
+
+class BusyError(MachineError):
+    """Another process has the database; what was to be written may wait."""
+
+
+class Database(Protocol):
+    """A connection to a database.
+
+    Every method turns what the database refuses into an error of one line:
+    `BusyError`, `InputError` where it is damaged, `MachineError` where it is full or
+    does not answer, `UsageError` where it cannot be written.
+
+    Attributes
+    ----------
+    shown : str
+        The database for messages, without a password.
+    writable : bool
+        Whether rows can be added.
+    """
+
+    shown: str
+    writable: bool
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement and return the rows that it gives, as tuples."""
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of parameters."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Keep all that happens within, or nothing."""
+
+    def lock(self, wait_s: float) -> AbstractContextManager[bool]:
+        """Let one process at a time write; gives whether it is this one.
+
+        A process that dies gives the lock back. `transaction` needs it where
+        `spools` is true.
+        """
+
+    def has_table(self, name: str) -> bool:
+        """Say whether there is such a table."""
+
+    def is_empty(self) -> bool:
+        """Say whether there is no table at all."""
+
+    def copy(self, version: int) -> str:
+        """Copy everything before a migration from a version; say where to."""
+
+    def problems(self) -> list[str]:
+        """Return what the database finds damaged in itself, one line each."""
+
+    def close(self) -> None:
+        """Close the connection."""

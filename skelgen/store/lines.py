@@ -1,0 +1,190 @@
+"""Rows as JSON objects, one a line: the format of spool files and of exports."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from skelgen.documents import Field
+from skelgen.errors import InputError
+from skelgen.store.kinds import MISSING, RowField, RowKind, kind_of, kinds
+from skelgen.store.rows import Row, Series
+from skelgen.store.values import UnfitError
+
+#: The member that names the kind of a row.
+KIND = "row"
+_IDENTITY = "identity"
+_IDENTITY_DIGITS = 32
+_SEAL_DIGITS = 16
+_encode = json.JSONEncoder(
+    separators=(",", ":"), sort_keys=True, allow_nan=False
+).encode
+
+
+def to_line(row: Row) -> dict[str, Any]:
+    """Return a row as a JSON object; fields with their usual value are left out.
+
+    Raises
+    ------
+    InputError
+        When a value cannot be kept: an endless number, a zero byte.
+
+    Examples
+    --------
+    >>> from skelgen.store import Run
+    >>> to_line(Run("app", 1.5, ranks=4))
+    {'row': 'run', 'application': 'app', 'time_s': 1.5, 'ranks': 4}
+    """
+    kind = kind_of(type(row))
+    line: dict[str, Any] = {KIND: kind.word}
+    for field in kind.fields:
+        value = getattr(row, field.name)
+        usual = field.usual
+        if value is usual or value == usual:
+            continue
+        try:
+            plain = field.values.plain(value)
+        except UnfitError as error:
+            raise _unfit(kind, error.below(field.name)) from None
+        if plain is not None or usual is MISSING or not _is_nan(usual):
+            line[field.name] = plain
+    _check(row, kind)
+    return line
+
+
+def from_field(field: Field) -> Row:
+    """Read a row from a JSON object that may hold anything.
+
+    Parameters
+    ----------
+    field : Field
+        Of JSON, as `skelgen.documents.json_field` reads it.
+
+    Raises
+    ------
+    InputError
+        With the place and what was expected there.
+    """
+    value = field.value
+    if not isinstance(value, dict):
+        raise field.error("expected one row: a JSON object such as {'row': 'run', ...}")
+    word = value.get(KIND)
+    kind = kinds().get(word) if isinstance(word, str) else None
+    if kind is None:
+        wanted = ", ".join(kinds())
+        raise field.error(f"the field {KIND!r} is none of {wanted}")
+    try:
+        row: Row = kind.type(**_read(kind, value))
+    except UnfitError as error:
+        where = f"{field.path}: " if field.path else ""
+        path = error.path or "the row"
+        raise InputError(f"{field.file}: {where}{path}: {error.what}") from None
+    _check(row, kind, f"{field.file}: {field.path}: " if field.path else "")
+    return row
+
+
+def content_of(row: Row) -> str:
+    """Return the text that decides whether two rows are the same.
+
+    It is the line without the row's identity, with its names sorted.
+
+    Raises
+    ------
+    InputError
+        See `to_line`.
+    """
+    line = to_line(row)
+    line.pop(_IDENTITY, None)
+    return _encode(line)
+
+
+def content_identity(content: str) -> str:
+    """Return the identity that equal rows share, from their content."""
+    return hashlib.sha256(content.encode()).hexdigest()[:_IDENTITY_DIGITS]
+
+
+def seal_of(content: str) -> str:
+    """Return the checksum that a store keeps with a row, from its content."""
+    return hashlib.blake2b(content.encode(), digest_size=_SEAL_DIGITS // 2).hexdigest()
+
+
+def identity_of(row: Row, content: str | None = None) -> str:
+    """Return what makes a row the same however often it is added.
+
+    That is the identity it has. Else it is made from the content, for rows that are
+    read from somewhere (`source`) or that a date makes different from others. A run
+    that somebody typed gets an identity of its own each time.
+
+    Parameters
+    ----------
+    row : Row
+    content : str, optional
+        Of `content_of`, when it is there already.
+    """
+    if isinstance(row, Series):
+        return content_identity(_encode(["series", row.host, row.quantity]))
+    if known := getattr(row, _IDENTITY, ""):
+        return str(known)
+    if getattr(row, "source", "content"):
+        return content_identity(content_of(row) if content is None else content)
+    return uuid.uuid4().hex
+
+
+def _read(kind: RowKind, value: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for field in kind.fields:
+        if field.name in value:
+            try:
+                found[field.name] = field.values.read(value[field.name])
+            except UnfitError as error:
+                raise error.below(field.name) from None
+        elif field.usual is MISSING:
+            raise UnfitError(f"the field {field.name!r} is missing")
+    if len(found) + 1 < len(value):
+        names = [field.name for field in kind.fields]
+        other = next(name for name in value if name not in (*names, KIND))
+        raise UnfitError(
+            f"read the field {other[:60]!r}, expected {KIND}, {', '.join(names)}"
+        )
+    return found
+
+
+def _check(row: Row, kind: RowKind, where: str = "") -> None:
+    """Refuse a series whose times and values do not fit together."""
+    if not isinstance(row, Series):
+        return
+    times = row.times
+    if len(times) != len(row.values):
+        what = f"read {len(times)} times and {len(row.values)} values, expected as many"
+    elif not all(a < b for a, b in itertools.pairwise(times)) or (
+        len(times) == 1 and math.isnan(times[0])
+    ):
+        what = "read times that do not rise, expected each later than the one before"
+    else:
+        return
+    raise InputError(f"{where}times: {what}")
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _unfit(kind: RowKind, error: UnfitError) -> InputError:
+    return InputError(f"a {kind.word}: {error.path}: {error.what}")
+
+
+__all__ = [
+    "KIND",
+    "RowField",
+    "content_identity",
+    "content_of",
+    "from_field",
+    "identity_of",
+    "seal_of",
+    "to_line",
+]

@@ -1,0 +1,89 @@
+"""Open the store that the user means."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from pathlib import Path
+
+from skelgen.documents.system import writing
+from skelgen.errors import InputError, MachineError, NoFileError
+from skelgen.launch.folders import private_folder
+from skelgen.store.database import Database
+from skelgen.store.migrations import is_current, migrate, scripts
+from skelgen.store.places import Place, place_of
+from skelgen.store.sharing import make_file, make_folder, mode_in
+from skelgen.store.sqlite import SqliteDatabase
+from skelgen.store.store import Store
+
+#: How long another process may take to bring the store to this version [s].
+_WAIT_S = 60.0
+
+
+def open_store(place: str | None = None, *, make: bool = True) -> Store:
+    """Open a store; use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    place : str, optional
+        File or URL; see `place_of`.
+    make : bool
+        Make an empty one where there is none.
+
+    Raises
+    ------
+    NoFileError
+        When there is none and `make` is false.
+    InputError
+        When it is of a newer version, damaged, or no store.
+    UsageError
+        When it cannot be written there.
+    MachineError
+        When the disk is full, or a server does not answer.
+    """
+    where = place_of(place)
+    database = _postgresql(where) if where.is_url else _sqlite(where, make=make)
+    try:
+        versions = scripts()
+        if not is_current(database, versions):
+            with database.lock(_WAIT_S) as mine:
+                if not mine:
+                    raise InputError(f"{where.shown}: another process is changing it")
+                migrate(database, versions)
+        return Store(database)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _sqlite(place: Place, *, make: bool) -> Database:
+    path = Path(place.where).expanduser()
+    if not path.exists():
+        if not make:
+            raise NoFileError(
+                f"{path}: there is no store yet; skelgen store add makes one, --store "
+                "names another"
+            )
+        with writing(path):
+            private_folder(path.parent)
+            with contextlib.suppress(FileExistsError):
+                make_file(path, mode_in(path.parent))
+    elif not path.is_file():
+        raise InputError(f"{path}: is no file; name a file or a PostgreSQL URL")
+    mode = path.stat().st_mode & 0o777
+    spool = path.with_name(f"{path.name}.spool")
+    with writing(spool):
+        make_folder(spool, mode)
+    return SqliteDatabase(path, spool / ".lock", mode)
+
+
+def _postgresql(place: Place) -> Database:
+    try:
+        backend = importlib.import_module("skelgen.store.postgresql")
+    except ModuleNotFoundError as error:
+        raise MachineError(
+            f"{place.shown}: {error.name} is missing, which PostgreSQL needs; pip "
+            "install skelgen[postgresql], or name a file"
+        ) from error
+    database: Database = backend.PostgresqlDatabase(place.where, place.shown)
+    return database

@@ -1,0 +1,269 @@
+"""An open store: rows in, rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NamedTuple, Self, get_args
+
+from skelgen.errors import InputError
+from skelgen.store.conditions import Condition, clause
+from skelgen.store.database import Database
+from skelgen.store.lines import content_of, identity_of, seal_of
+from skelgen.store.rows import (
+    Coupling,
+    Fact,
+    Message,
+    Model,
+    Prediction,
+    Row,
+    Run,
+    Series,
+    Template,
+)
+from skelgen.store.tables import Checked, keep, remove, rows_of
+from skelgen.store.values import REAL, TEXT, as_text
+
+
+class Entry(NamedTuple):
+    """What became of a row that was to be added.
+
+    Attributes
+    ----------
+    source : str
+        Where the row comes from; else what it is.
+    run : str
+        Its identity; empty where it was refused.
+    reason : str
+        Why it was refused.
+    """
+
+    source: str
+    run: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of rows that were to be added.
+
+    Attributes
+    ----------
+    added, already, refused : tuple of Entry
+        Those that are new, those that the store had, and those that it cannot hold.
+    """
+
+    added: tuple[Entry, ...] = ()
+    already: tuple[Entry, ...] = ()
+    refused: tuple[Entry, ...] = ()
+
+
+class Application(NamedTuple):
+    """An application that a store knows runs of.
+
+    Attributes
+    ----------
+    name : str
+    runs : int
+    last : float
+        Start of the last run, seconds since 1970 in UTC; nan: not known [s].
+    """
+
+    name: str
+    runs: int
+    last: float
+
+
+class Store:
+    """An open store; `skelgen.store.open_store` opens it.
+
+    Parameters
+    ----------
+    database : Database
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.database.close()
+
+    def add(self, rows: Iterable[Row]) -> Added:
+        """Add rows, each once however often it is added."""
+        checked, refused = _checked(rows)
+        with self.database.lock(10.0), self.database.transaction():
+            new = keep(self.database, checked)
+        return _added(checked, new, refused)
+
+    def remove(self, identities: Sequence[str]) -> int:
+        """Remove rows of any kind; return how many there were."""
+        types = [one for one in get_args(Row) if one is not Series]
+        with self.database.lock(10.0), self.database.transaction():
+            return remove(self.database, list(identities), types)
+
+    def runs(
+        self,
+        application: str | None = None,
+        where: Sequence[Condition] = (),
+        limit: int | None = None,
+    ) -> list[Run]:
+        """Return runs in the order of their start.
+
+        Parameters
+        ----------
+        application : str, optional
+        where : sequence of Condition
+            All of them hold.
+        limit : int, optional
+            Only so many, the last ones.
+        """
+        sql, parameters = clause(application, where)
+        if limit is None:
+            sql += " ORDER BY started IS NULL, started, identity"
+        else:
+            sql += " ORDER BY started IS NOT NULL, started DESC, identity DESC LIMIT ?"
+            parameters.append(max(0, limit))
+        found = [one.row for one in rows_of(self.database, Run, sql, parameters)]
+        return found if limit is None else found[::-1]  # type: ignore[return-value]
+
+    def count(
+        self, application: str | None = None, where: Sequence[Condition] = ()
+    ) -> int:
+        """Return how many runs there are; see `runs`."""
+        sql, parameters = clause(application, where)
+        return int(
+            self.database.execute(f"SELECT COUNT(*) FROM runs {sql}", parameters)[0][0]
+        )
+
+    def applications(self) -> list[Application]:
+        """Return the applications that there are runs of, by name."""
+        return [
+            Application(TEXT.load(name), int(runs), REAL.load(last))
+            for name, runs, last in self.database.execute(
+                "SELECT application, COUNT(*), MAX(started) FROM runs "
+                "GROUP BY application ORDER BY application"
+            )
+        ]
+
+    def facts(self, host: str | None = None, name: str | None = None) -> list[Fact]:
+        """Return what was measured of hosts and links, in the order of time."""
+        return self._those(Fact, "measured", host=host, name=name)
+
+    def messages(
+        self, host: str | None = None, operation: str | None = None
+    ) -> list[Message]:
+        """Return times of MPI operations, in the order of time."""
+        found = self._those(Message, "measured", operation=operation)
+        return [one for one in found if host is None or host in one.hosts]
+
+    def series(
+        self,
+        host: str | None = None,
+        quantity: str | None = None,
+        begin: float | None = None,
+        end: float | None = None,
+    ) -> list[Series]:
+        """Return series, one for each host and quantity.
+
+        Parameters
+        ----------
+        host, quantity : str, optional
+        begin, end : float, optional
+            Seconds since 1970 in UTC, both included [s].
+        """
+        sql, parameters = _equal(host=host, quantity=quantity)
+        for limit, operator in ((begin, ">="), (end, "<=")):
+            if limit is not None:
+                sql += f"{' AND' if sql else 'WHERE'} time {operator} ?"
+                parameters.append(limit)
+        found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for at, what, time, value in self.database.execute(
+            f"SELECT host, quantity, time, value FROM samples {sql} "
+            "ORDER BY host, quantity, time",
+            parameters,
+        ):
+            found.setdefault((at, what), []).append((time, REAL.load(value)))
+        return [
+            Series(TEXT.load(at), TEXT.load(what), *zip(*samples, strict=True))
+            for (at, what), samples in found.items()
+        ]
+
+    def predictions(
+        self,
+        application: str | None = None,
+        method: str | None = None,
+        source: str | None = None,
+    ) -> list[Prediction]:
+        """Return predictions with what happened, in the order of time."""
+        return self._those(
+            Prediction, "made", application=application, method=method, source=source
+        )
+
+    def templates(self, application: str | None = None) -> list[Template]:
+        """Return formulas by their names."""
+        return self._those(Template, "name", application=application)
+
+    def couplings(self, application: str | None = None) -> list[Coupling]:
+        """Return times of kernels and their chains, in the order of time."""
+        return self._those(Coupling, "measured", application=application)
+
+    def models(
+        self, application: str | None = None, name: str | None = None
+    ) -> list[Model]:
+        """Return models, in the order of time."""
+        return self._those(Model, "fitted", application=application, name=name)
+
+    def _those(self, type_: Any, order: str, **values: str | None) -> list[Any]:
+        sql, parameters = _equal(**values)
+        sql += f" ORDER BY {order} IS NULL, {order}, identity"
+        return [one.row for one in rows_of(self.database, type_, sql, parameters)]
+
+
+def _equal(**values: str | None) -> tuple[str, list[Any]]:
+    """Return SQL that holds where columns have these values, and its parameters."""
+    given = {name: value for name, value in values.items() if value is not None}
+    sql = " AND ".join(f"{name} = ?" for name in given)
+    return (f"WHERE {sql}" if sql else ""), [as_text(one) for one in given.values()]
+
+
+def _checked(rows: Iterable[Row]) -> tuple[list[Checked], list[Entry]]:
+    checked: list[Checked] = []
+    refused: list[Entry] = []
+    for row in rows:
+        try:
+            content = content_of(row)
+        except InputError as error:
+            refused.append(Entry(_source(row), "", str(error)))
+        else:
+            checked.append(Checked(row, identity_of(row, content), seal_of(content)))
+    return checked, refused
+
+
+def _source(row: Row) -> str:
+    return str(getattr(row, "source", "")) or type(row).__name__.lower()
+
+
+def _added(checked: list[Checked], new: set[str], refused: list[Entry]) -> Added:
+    added, already = [], []
+    left = set(new)
+    for one in checked:
+        entry = Entry(_source(one.row), one.identity)
+        if one.identity in left:
+            left.discard(one.identity)
+            added.append(entry)
+        else:
+            already.append(entry)
+    return Added(tuple(added), tuple(already), tuple(refused))

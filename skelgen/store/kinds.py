@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
@@ -43,11 +44,14 @@ class RowKind:
     type : type
     fields : tuple of RowField
         In their order.
+    values : callable
+        Returns the values of these fields of a row, as a tuple.
     """
 
     word: str
     type: type[Any]
     fields: tuple[RowField, ...]
+    values: Callable[[Any], tuple[Any, ...]]
 
 
 @functools.cache
@@ -57,14 +61,14 @@ def kinds() -> Mapping[str, RowKind]:
     return MappingProxyType({kind.word: kind for kind in found})
 
 
-@functools.cache
-def kind_of(type_: Any) -> RowKind:
+def kind_of(type_: type[Any]) -> RowKind:
     """Return the kind of rows of a type."""
     return kinds()[type_.__name__.lower()]
 
 
 def _kind(type_: type[Any]) -> RowKind:
     hints = get_type_hints(type_)
+    names = [field.name for field in dataclasses.fields(type_)]
     return RowKind(
         type_.__name__.lower(),
         type_,
@@ -72,4 +76,5 @@ def _kind(type_: type[Any]) -> RowKind:
             RowField(one.name, BY_TYPE[hints[one.name]], one.default)
             for one in dataclasses.fields(type_)
         ),
+        attrgetter(*names),
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from skelgen.documents import Field
 from skelgen.errors import InputError
-from skelgen.store.kinds import MISSING, RowField, RowKind, kind_of, kinds
+from skelgen.store.kinds import MISSING, RowKind, kind_of, kinds
 from skelgen.store.rows import Row, Series
 from skelgen.store.values import UnfitError
 
@@ -32,7 +32,7 @@ def to_line(row: Row) -> dict[str, Any]:
     Raises
     ------
     InputError
-        When a value cannot be kept: an endless number, a zero byte.
+        When a value is none that such a row can have.
 
     Examples
     --------
@@ -42,17 +42,16 @@ def to_line(row: Row) -> dict[str, Any]:
     """
     kind = kind_of(type(row))
     line: dict[str, Any] = {KIND: kind.word}
-    for field in kind.fields:
-        value = getattr(row, field.name)
-        usual = field.usual
+    for field, value in zip(kind.fields, kind.values(row), strict=True):
+        usual, plain = field.usual, field.values.plain
         if value is usual or value == usual:
             continue
         try:
-            plain = field.values.plain(value)
+            found = value if plain is None else plain(value)
         except UnfitError as error:
             raise _unfit(kind, error.below(field.name)) from None
-        if plain is not None or usual is MISSING or not _is_nan(usual):
-            line[field.name] = plain
+        if found is not None or not _is_nan(usual):
+            line[field.name] = found
     _check(row, kind)
     return line
 
@@ -96,11 +95,17 @@ def content_of(row: Row) -> str:
     Raises
     ------
     InputError
-        See `to_line`.
+        When a store cannot hold the row: an endless number, a zero byte.
     """
     line = to_line(row)
     line.pop(_IDENTITY, None)
-    return _encode(line)
+    try:
+        content = _encode(line)
+    except ValueError as error:
+        raise _fault(line) or InputError(f"a {line[KIND]}: {error}") from None
+    if "\\u" in content and (fault := _fault(line)):
+        raise fault
+    return content
 
 
 def content_identity(content: str) -> str:
@@ -110,7 +115,7 @@ def content_identity(content: str) -> str:
 
 def seal_of(content: str) -> str:
     """Return the checksum that a store keeps with a row, from its content."""
-    return hashlib.blake2b(content.encode(), digest_size=_SEAL_DIGITS // 2).hexdigest()
+    return content_identity(content)[:_SEAL_DIGITS]
 
 
 def identity_of(row: Row, content: str | None = None) -> str:
@@ -178,13 +183,13 @@ def _unfit(kind: RowKind, error: UnfitError) -> InputError:
     return InputError(f"a {kind.word}: {error.path}: {error.what}")
 
 
-__all__ = [
-    "KIND",
-    "RowField",
-    "content_identity",
-    "content_of",
-    "from_field",
-    "identity_of",
-    "seal_of",
-    "to_line",
-]
+def _fault(line: Mapping[str, Any]) -> InputError | None:
+    """Return what is wrong with the first value of a line that is wrong."""
+    kind = kinds()[line[KIND]]
+    for field in kind.fields:
+        if field.name in line:
+            try:
+                field.values.read(line[field.name])
+            except UnfitError as error:
+                return _unfit(kind, error.below(field.name))
+    return None

@@ -109,7 +109,10 @@ def insert(database: Database, kind: RowKind, rows: Sequence[Checked]) -> None:
         [
             [
                 one.identity,
-                *[bind(v) for bind, v in zip(binds, values(one.row), strict=True)],
+                *[
+                    value if bind is None else bind(value)
+                    for bind, value in zip(binds, values(one.row), strict=True)
+                ],
                 one.seal,
             ]
             for one in rows

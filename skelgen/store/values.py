@@ -49,19 +49,19 @@ class Values:
 
     Attributes
     ----------
-    plain : callable
-        From a row to what JSON holds; checks it.
+    plain : callable, optional
+        From a row to what JSON holds; None: it is the same. Text is not checked yet.
     read : callable
-        From JSON to a row.
-    bind : callable
-        From a row, once checked, to what SQL holds.
+        From JSON to a row; checks it.
+    bind : callable, optional
+        From a row, once checked, to what SQL holds; None: it is the same.
     load : callable
         From SQL to a row.
     """
 
-    plain: Callable[[Any], Any]
+    plain: Callable[[Any], Any] | None
     read: Callable[[Any], Any]
-    bind: Callable[[Any], Any]
+    bind: Callable[[Any], Any] | None
     load: Callable[[Any], Any]
 
 
@@ -71,7 +71,14 @@ def _shown(value: Any) -> str:
     return repr(value)[:60] if isinstance(value, str) else str(value)[:60]
 
 
-def _text(value: Any) -> str:
+def checked_text(value: Any) -> str:
+    """Return text that any file can hold.
+
+    Raises
+    ------
+    UnfitError
+        When it is none.
+    """
     if not isinstance(value, str):
         raise UnfitError(f"read {_shown(value)}, expected text")
     if "\0" in value:
@@ -113,17 +120,20 @@ def _known(value: Any) -> float:
     return number
 
 
-def _plain_real(value: Any) -> float | None:
-    number = _real(value)
-    return None if math.isnan(number) else number
+def _plain_real(value: float) -> float | None:
+    return None if value != value else float(value)  # noqa: PLR0124 -- often called
 
 
 def _read_real(value: Any) -> float:
     return NAN if value is None else _real(value)
 
 
+def _plain_word(value: float | str) -> float | str:
+    return value if isinstance(value, str) else float(value)
+
+
 def _word(value: Any) -> float | str:
-    return _text(value) if isinstance(value, str) else _known(value)
+    return checked_text(value) if isinstance(value, str) else _known(value)
 
 
 def _list(value: Any) -> list[Any]:
@@ -143,22 +153,24 @@ def _each(one: Callable[[Any], Any], values: Any) -> list[Any]:
 
 
 def _named(one: Callable[[Any], Any], pairs: Any) -> dict[str, Any]:
-    """Return pairs of name and value as a mapping, sorted by name."""
-    found = {}
-    for name, value in sorted(pairs):
-        try:
-            found[_text(name)] = one(value)
-        except UnfitError as error:
-            raise error.below(_shown(name)) from None
+    """Return pairs of name and value as a mapping."""
+    found = {name: one(value) for name, value in pairs}
     if len(found) < len(pairs):
-        raise UnfitError("read a name twice")
+        raise UnfitError("read a name twice, expected each once")
     return found
 
 
 def _pairs(one: Callable[[Any], Any], value: Any) -> tuple[tuple[str, Any], ...]:
+    """Return a mapping as pairs of name and value, sorted by name."""
     if not isinstance(value, dict):
         raise UnfitError(f"read {_shown(value)}, expected a mapping")
-    return tuple(_named(one, value.items()).items())
+    found = []
+    for name, inner in sorted(value.items()):
+        try:
+            found.append((checked_text(name), one(inner)))
+        except UnfitError as error:
+            raise error.below(_shown(name)) from None
+    return tuple(found)
 
 
 def _tuple_of(*ones: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
@@ -187,8 +199,8 @@ def _members(value: Any, names: tuple[str, ...], needed: int) -> dict[str, Any]:
 
 def _plain_part(part: Part) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "name": _text(part.name),
-        "kind": _text(part.kind),
+        "name": part.name,
+        "kind": part.kind,
         "time_s": _plain_real(part.time_s),
     }
     for name, usual in (("weight", 1.0), ("share", 0.0)):
@@ -200,8 +212,8 @@ def _plain_part(part: Part) -> dict[str, Any]:
 def _read_part(value: Any) -> Part:
     found = _members(value, ("name", "kind", "time_s", "weight", "share"), 3)
     return Part(
-        _text(found["name"]),
-        _text(found["kind"]),
+        checked_text(found["name"]),
+        checked_text(found["kind"]),
         _read_real(found["time_s"]),
         _read_real(found.get("weight", 1.0)),
         _read_real(found.get("share", 0.0)),
@@ -224,15 +236,11 @@ def as_text(value: str) -> str:
 
 def as_real(value: float) -> float | None:
     """Return a number as SQL can hold it: NULL where it is not known."""
-    return None if math.isnan(value) else value
+    return None if value != value else value  # noqa: PLR0124 -- often called
 
 
 def _of_text(value: Any) -> str:
-    return unescaped(value) if isinstance(value, str) else _text(value)
-
-
-def _same(value: Any) -> Any:
-    return value
+    return unescaped(value) if isinstance(value, str) else checked_text(value)
 
 
 def _as_json(plain: Callable[[Any], Any], read: Callable[[Any], Any]) -> Values:
@@ -260,8 +268,8 @@ def _mapping_of(plain: Callable[[Any], Any], read: Callable[[Any], Any]) -> Valu
     )
 
 
-TEXT = Values(_text, _text, as_text, _of_text)
-INTEGER = Values(_integer, _integer, _same, _integer)
+TEXT = Values(None, checked_text, as_text, _of_text)
+INTEGER = Values(_integer, _integer, None, _integer)
 REAL = Values(_plain_real, _read_real, as_real, _read_real)
 INTERVAL = _as_json(_plain_interval, _read_interval)
 PARTS = _list_of(_plain_part, _read_part)
@@ -274,8 +282,8 @@ BY_TYPE: dict[Any, Values] = {
     int: INTEGER,
     float: REAL,
     Interval: INTERVAL,
-    Inputs: _mapping_of(_word, _word),
-    tuple[str, ...]: _list_of(_text, _text),
+    Inputs: _mapping_of(_plain_word, _word),
+    tuple[str, ...]: _as_json(list, lambda values: tuple(_each(checked_text, values))),
     tuple[float, ...]: _list_of(_plain_real, _read_real),
     tuple[tuple[str, float], ...]: _mapping_of(_plain_real, _read_real),
     tuple[Part, ...]: PARTS,

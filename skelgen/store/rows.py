@@ -259,7 +259,8 @@ class Prediction:
     Attributes
     ----------
     method : str
-        ``skeleton``, ``phases``, ``workload`` or ``model``, as `skelgen.trust` has it.
+        ``whole-events``, ``paper2005``, ``phases``, ``workload`` or ``model``, as
+        `skelgen.trust` has it.
     application : str
     interval : Interval
         Of the time [s].
@@ -279,6 +280,10 @@ class Prediction:
         Identity of the run that happened; empty as long as there is none.
     truth_s : float
         Its time [s]; nan as long as there is none.
+    measured : Interval or None
+        The same without the error of the method [s]; None where it is not known.
+    family : str
+        Kind of program, as in `skelgen.trust`; empty where it is not known.
     """
 
     method: str
@@ -294,6 +299,8 @@ class Prediction:
     identity: str = ""
     truth: str = ""
     truth_s: float = float("nan")
+    measured: Interval | None = None
+    family: str = ""
 
 
 Row = Run | Fact | Message | Series | Template | Coupling | Model | Prediction

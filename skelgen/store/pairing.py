@@ -1,0 +1,171 @@
+"""Which run was the truth of a prediction."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from skelgen.store.rows import Inputs, Prediction, Run
+
+#: A prediction is about nodes as they are shared now: later runs say little of it [s].
+WITHIN_S = 86_400.0
+
+#: Digits in which two values of an input are compared.
+_DIGITS = 12
+
+_Key: TypeAlias = tuple[Hashable, ...]
+
+
+def paired(
+    predictions: Iterable[Prediction],
+    runs: Iterable[Run],
+    *,
+    within_s: float = WITHIN_S,
+) -> list[Prediction]:
+    """Say of each prediction which run happened.
+
+    It is the first comparable one that started after the prediction was made. Runs are
+    comparable that ended well, of the same application with the same inputs, on as many
+    ranks, on the same set of hosts. What a prediction does not say (ranks, hosts)
+    counts for nothing; what a run does not say cannot be compared. One run may be the
+    truth of several predictions. A truth that is known already stays.
+
+    Parameters
+    ----------
+    predictions : iterable of Prediction
+    runs : iterable of Run
+        In any order.
+    within_s : float
+        Longest time from the prediction to the start of the run [s].
+
+    Returns
+    -------
+    list of Prediction
+        In the order given; those without a truth as they were.
+    """
+    candidates = _Candidates([run for run in runs if _tells(run)])
+    return [
+        one if one.truth else _with_truth(one, candidates.first(one, within_s))
+        for one in predictions
+    ]
+
+
+def _tells(run: Run) -> bool:
+    """Say whether a run may be a truth: it ended well, and its times are known."""
+    known = math.isfinite(run.started) and math.isfinite(run.time_s)
+    return run.status == "ok" and known and run.time_s > 0
+
+
+def _with_truth(prediction: Prediction, run: Run | None) -> Prediction:
+    if run is None:
+        return prediction
+    return replace(prediction, truth=run.identity, truth_s=run.time_s)
+
+
+@dataclass(slots=True)
+class _Group:
+    """Runs that a kind of prediction cannot tell apart, by their start."""
+
+    started: list[float]
+    runs: list[Run]
+
+
+class _Candidates:
+    """Runs by what predictions say of them.
+
+    Some predictions name no hosts or no ranks: each such kind has an index of its own.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = sorted(runs, key=lambda run: run.started)
+        self._indexes: dict[tuple[bool, bool], dict[_Key, _Group]] = {}
+
+    def first(self, prediction: Prediction, within_s: float) -> Run | None:
+        """Return the first comparable run after a prediction."""
+        kind = bool(prediction.ranks), bool(prediction.hosts)
+        if kind not in self._indexes:
+            self._indexes[kind] = self._index(*kind)
+        group = self._indexes[kind].get(_key(prediction, *kind))
+        for run in () if group is None else _between(group, prediction.made, within_s):
+            if not prediction.hosts or same_hosts(prediction.hosts, run.hosts):
+                return run
+        return None
+
+    def _index(self, ranks: bool, hosts: bool) -> dict[_Key, _Group]:
+        groups: dict[_Key, _Group] = defaultdict(lambda: _Group([], []))
+        for run in self._runs:
+            group = groups[_key(run, ranks, hosts)]
+            group.started.append(run.started)
+            group.runs.append(run)
+        return dict(groups)
+
+
+def _between(group: _Group, made: float, within_s: float) -> Iterator[Run]:
+    if not math.isfinite(made):
+        return
+    for at in range(bisect_left(group.started, made), len(group.runs)):
+        if group.started[at] > made + within_s:
+            return
+        yield group.runs[at]
+
+
+def _key(row: Prediction | Run, ranks: bool, hosts: bool) -> _Key:
+    return (
+        row.application,
+        comparable_inputs(row.inputs),
+        row.ranks if ranks else None,
+        frozenset(map(_short, row.hosts)) if hosts else None,
+    )
+
+
+def comparable_inputs(inputs: Inputs) -> Inputs:
+    """Return inputs so that equal ones are equal however they were written.
+
+    Examples
+    --------
+    >>> comparable_inputs((("n", "2e3"), ("mesh", "fine")))
+    (('mesh', 'fine'), ('n', 2000.0))
+    """
+    return tuple(sorted((name, _value(value)) for name, value in inputs))
+
+
+def _value(value: float | str) -> float | str:
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else str(value)
+
+
+def same_hosts(these: Sequence[str], those: Sequence[str]) -> bool:
+    """Say whether two lists name one set of hosts, with or without their domain.
+
+    Examples
+    --------
+    >>> same_hosts(("n2", "n1"), ("n1.cluster", "N2.cluster"))
+    True
+    >>> same_hosts(("n1.here",), ("n1.there",))
+    False
+    """
+    one, other = _by_short(these), _by_short(those)
+    return one.keys() == other.keys() and all(
+        _alike(name, other[short]) for short, name in one.items()
+    )
+
+
+def _by_short(hosts: Iterable[str]) -> dict[str, str]:
+    return {_short(name): name.lower() for name in hosts}
+
+
+def _short(name: str) -> str:
+    """Return a host's name without its domain; an address has none."""
+    first, _, _ = name.lower().partition(".")
+    return name.lower() if first.isdigit() or ":" in name else first
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or not ("." in one and "." in other)

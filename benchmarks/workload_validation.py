@@ -35,7 +35,7 @@ from skelgen.events import collect
 from skelgen.launch.json_lines import JsonLines
 from skelgen.models import Range
 from skelgen.trace import open_trace
-from skelgen.workload import Forecast, matched
+from skelgen.workload import WorkloadTime, matched
 from skelgen.workload.types import Workload
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -222,7 +222,7 @@ def validate(
     return line, list(phase_lines(case, found, study, real))
 
 
-def pair(case: Case, found: Forecast, real: Runs) -> dict[str, Any]:
+def pair(case: Case, found: WorkloadTime, real: Runs) -> dict[str, Any]:
     """Return a prediction and its truth, as `skelgen trust learn` reads them."""
     return {
         "method": "workload",
@@ -234,7 +234,9 @@ def pair(case: Case, found: Forecast, real: Runs) -> dict[str, Any]:
     }
 
 
-def phase_lines(case: Case, found: Forecast, study: Path, real: Runs) -> Iterator[str]:
+def phase_lines(
+    case: Case, found: WorkloadTime, study: Path, real: Runs
+) -> Iterator[str]:
     """Yield for each phase the predicted and the measured time, as in table 6.4."""
     both, _ = pipeline.workload_add(study, real.typical, case.wanted)
     parts, _ = matched(both.points)

@@ -29,8 +29,8 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.models import Range
     from skelgen.models.types import Flag
-    from skelgen.workload import Forecast
-    from skelgen.workload.forecast import PartForecast
+    from skelgen.workload import WorkloadTime
+    from skelgen.workload.predicting import PartTime
     from skelgen.workload.types import Workload
 
 workload = typer.Typer(
@@ -233,7 +233,7 @@ def predict(
     check_trust(found.doubts, strict=strict)
 
 
-def _facts(found: Forecast) -> dict[str, Any]:
+def _facts(found: WorkloadTime) -> dict[str, Any]:
     return {
         "at": found.at,
         "phases": [
@@ -264,7 +264,7 @@ def _told(flag: Flag) -> dict[str, Any]:
     return {"kind": str(flag.kind), "text": flag.text, "dimension": flag.dimension}
 
 
-def _show(found: Forecast, picture: Path | None) -> None:
+def _show(found: WorkloadTime, picture: Path | None) -> None:
     print_table(
         ["phase", "weight", "time", "share", "error", "time [s]", "weight", "calls"],
         [_row(number, one, found) for number, one in enumerate(found.parts, start=1)],
@@ -285,7 +285,7 @@ def _show(found: Forecast, picture: Path | None) -> None:
     print_doubts(found.doubts)
 
 
-def _row(number: int, one: PartForecast, found: Forecast) -> list[str]:
+def _row(number: int, one: PartTime, found: WorkloadTime) -> list[str]:
     names = [name.removeprefix("MPI_") for name in one.part.calls[:4]]
     return [
         str(number) if one.part.key else "rest",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skelgen.models import Range
     from skelgen.models.fitting import Method
     from skelgen.models.planning import Step
-    from skelgen.workload import Forecast, Study
+    from skelgen.workload import Study, WorkloadTime
     from skelgen.workload.types import Point, Workload
 
 logger = logging.getLogger(__name__)
@@ -204,7 +204,7 @@ def workload_predict(
     separately: bool = False,
     picture: Path | None = None,
     force: bool = False,
-) -> Forecast:
+) -> WorkloadTime:
     """Predict the time of the application at a workload.
 
     Parameters
@@ -222,9 +222,9 @@ def workload_predict(
     force : bool
         Replace a file that exists.
     """
-    from skelgen.workload import forecast, store
+    from skelgen.workload import predict_workload, store
 
-    found = forecast(
+    found = predict_workload(
         store.load(file),
         at,
         errors=method_errors(),

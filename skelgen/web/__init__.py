@@ -1,7 +1,7 @@
 """One self-contained page about a signature and its skeleton; pictures of phases.
 
 In: `Signature`, the plan's `Report` and, when there are any, measured shares and
-predictions; or `Phases`; or a `Forecast` of the workload. Out: HTML or SVG without
+predictions; or `Phases`; or a `WorkloadTime`. Out: HTML or SVG without
 anything to download.
 """
 

@@ -15,7 +15,7 @@ from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
 from skelgen.web.tick_picture import tick_picture
 from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
-from skelgen.workload import Forecast
+from skelgen.workload import WorkloadTime
 
 #: How a picture begins that was drawn here.
 PICTURE_BEGINS = re.compile(
@@ -71,12 +71,12 @@ def render_ticks(table: TickTable, first: int, count: int) -> str:
     return _filled("ticks.svg.j2", picture=tick_picture(table, first, count))
 
 
-def render_workload(found: Forecast) -> str:
+def render_workload(found: WorkloadTime) -> str:
     """Draw the points and functions of each phase of a workload study.
 
     Parameters
     ----------
-    found : Forecast
+    found : WorkloadTime
 
     Returns
     -------

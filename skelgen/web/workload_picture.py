@@ -9,7 +9,7 @@ import numpy as np
 
 from skelgen.models.types import Fit, Floats
 from skelgen.units import format_seconds
-from skelgen.workload import Forecast
+from skelgen.workload import WorkloadTime
 
 #: Size of a panel [px], values a curve is drawn through, phases that are drawn.
 WIDTH, HEIGHT, MOST_PHASES = 260, 130, 10
@@ -48,7 +48,7 @@ class WorkloadPicture:
     hidden: int
 
 
-def workload_picture(found: Forecast) -> WorkloadPicture:
+def workload_picture(found: WorkloadTime) -> WorkloadPicture:
     """Prepare the picture of a prediction."""
     by_share = sorted(
         enumerate(found.parts, start=1), key=lambda pair: -pair[1].total_s

@@ -29,13 +29,13 @@ from skelgen.workload import (
     share_known,
     store,
 )
-from skelgen.workload.forecast import forecast as forecast_with
+from skelgen.workload.predicting import predict_workload as predict_with
 from skelgen.workload.types import Point, PointPhase, point_phases
 from tests.method_errors import ERRORS, method_error
 from tests.sealed import unsealed
 from tests.trace_writer import RankWriter
 
-forecast = functools.partial(forecast_with, errors=ERRORS)
+predict = functools.partial(predict_with, errors=ERRORS)
 
 SIZES = (1000, 1500, 2200, 3000)
 
@@ -68,7 +68,7 @@ WHOLE = study(*(point(n) for n in SIZES), *(point(2200, steps) for steps in (200
 
 
 def test_a_study_predicts_times_and_weights_of_another_workload():
-    found = forecast(WHOLE, {"n": 2500, "steps": 200})
+    found = predict(WHOLE, {"n": 2500, "steps": 200})
     square, linear, rest = found.parts
     assert square.time.value == pytest.approx(3e-7 * 2500**2, rel=1e-6)
     assert (square.weight.value, linear.weight.value) == (199, 200)
@@ -85,18 +85,18 @@ def test_a_time_of_nothing_is_refused():
         return Point((("n", float(n)),), f"run-{n}", 2, total_s, (one,))
 
     with pytest.raises(InputError, match="all functions are 0 at n=0"):
-        forecast(study(*(whole(n) for n in SIZES)), {"n": 0.0})
+        predict(study(*(whole(n) for n in SIZES)), {"n": 0.0})
 
 
 def test_each_dimension_on_its_own_and_the_method_of_the_thesis_agree_here():
     truth = point(2500, 200).application_s
     for options in ({"separately": True}, {"method": "thesis"}):
-        found = forecast(WHOLE, {"n": 2500, "steps": 200}, **options)
+        found = predict(WHOLE, {"n": 2500, "steps": 200}, **options)
         assert found.time_s.p50 == pytest.approx(truth, rel=1e-3)
 
 
 def test_a_workload_outside_the_recorded_ones_is_flagged_once():
-    found = forecast(WHOLE, {"n": 9000, "steps": 200})
+    found = predict(WHOLE, {"n": 9000, "steps": 200})
     codes = [doubt.code for doubt in found.doubts]
     assert codes.count(FlagKind.EXTRAPOLATION) == 1
 
@@ -119,7 +119,7 @@ def test_a_phase_that_was_large_keeps_its_flags_where_its_function_makes_it_smal
         return Point((("n", float(n)),), f"run{n}", 2, total_s, (one, two))
 
     few = study(*(whole(n) for n in (200, 600, 1000, 1400)))
-    found = forecast(few, {"n": at}, method=method)
+    found = predict(few, {"n": at}, method=method)
     (odd,) = [one for one in found.parts if one.part.key == "odd"]
     assert odd.total_s < 0.01 * found.time_s.p50
     assert any(
@@ -135,7 +135,7 @@ def test_phases_of_some_workloads_only_are_in_the_rest_and_flagged():
             for n in SIZES
         )
     )
-    found = forecast(switched, {"n": 2500, "steps": 100})
+    found = predict(switched, {"n": 2500, "steps": 100})
     assert [one.part.key for one in found.parts] == ["square", "linear", ""]
     assert FlagKind.SWITCH in kinds(found)
     (told,) = [one.text for one in found.doubts if one.code == FlagKind.SWITCH]
@@ -144,7 +144,7 @@ def test_phases_of_some_workloads_only_are_in_the_rest_and_flagged():
 
 def test_another_machine_needs_few_workloads_for_the_same_functions():
     there = study(point(1000, 100, factor=2.0))
-    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    found = predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
     truth = 2 * (point(2500, 200).application_s - 0.01) + 0.01
     assert found.time_s.p50 == pytest.approx(truth, rel=1e-6)
     assert FlagKind.FEW_POINTS in kinds(found)
@@ -159,7 +159,7 @@ def measured(n, *keys, factor=2.0):
 
 def test_what_was_not_measured_on_another_machine_is_scaled_and_told():
     there = study(measured(1000, "square"))
-    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    found = predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
     assert found.time_s.p50 == pytest.approx(
         2 * point(2500, 200).application_s, rel=1e-6
     )
@@ -170,7 +170,7 @@ def test_what_was_not_measured_on_another_machine_is_scaled_and_told():
 
 def test_what_was_not_measured_may_take_half_or_twice_as_long():
     there = study(measured(1000, "square"))
-    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    found = predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
     _, linear, _ = found.parts
     assert found.measured_s.p50 - found.measured_s.p5 == pytest.approx(
         linear.total_s / 2, rel=1e-3
@@ -184,7 +184,7 @@ def test_what_was_measured_elsewhere_has_the_error_of_that_method_too():
     there = study(measured(1000, "square", "linear"))
     at = {"n": 2500, "steps": 200}
     sure, rough = (
-        forecast(
+        predict(
             there,
             at,
             families=WHOLE,
@@ -208,8 +208,8 @@ def test_a_prediction_is_no_surer_than_what_was_measured(families):
         study(*(replace(measured(n, "linear", "square"), half_width=w) for n in SIZES))
         for w in (0.01, 0.15)
     )
-    assert "interval-too-wide" not in kinds(forecast(sure, at, families=families))
-    found = forecast(rough, at, families=families)
+    assert "interval-too-wide" not in kinds(predict(sure, at, families=families))
+    found = predict(rough, at, families=families)
     assert "interval-too-wide" in kinds(found)
     assert found.time_s.p95 >= 1.149 * found.time_s.p50
     assert found.time_s.p5 <= 0.851 * found.time_s.p50
@@ -219,7 +219,7 @@ def test_what_was_measured_of_small_phases_only_scales_nothing():
     whole = study(*(point(n, more=[phase("small", 10, 1e-6)]) for n in SIZES))
     there = replace(measured(1000), phases=(phase("small", 10, 2e-6),))
     with pytest.raises(InputError, match="is in none of its phases, so what was not"):
-        forecast(study(there), {"n": 2500, "steps": 100}, families=whole)
+        predict(study(there), {"n": 2500, "steps": 100}, families=whole)
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["as recorded", "turned"])
@@ -229,7 +229,7 @@ def test_occurrences_that_were_not_executed_are_as_much_slower_as_the_others(ord
     some = replace(some, recorded_s=0.15)
     here = measured(1000, "square")
     there = study(replace(here, phases=(some,), at=here.at[::order]))
-    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    found = predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
     assert found.time_s.p50 == pytest.approx(
         2 * point(2500, 200).application_s, rel=1e-6
     )
@@ -240,20 +240,20 @@ def test_a_phase_that_was_measured_only_is_told():
     strange = replace(
         measured(1000, "square"), phases=(phase("square", 99, 0.6), phase("a", 50, 0.6))
     )
-    found = forecast(study(strange), {"n": 2500, "steps": 200}, families=WHOLE)
+    found = predict(study(strange), {"n": 2500, "steps": 200}, families=WHOLE)
     assert FlagKind.SWITCH in kinds(found)
 
 
 def test_a_study_of_measured_workloads_predicts_by_itself():
     whole = study(*(measured(n, "linear", "square") for n in SIZES))
-    found = forecast(whole, {"n": 2500, "steps": 100})
+    found = predict(whole, {"n": 2500, "steps": 100})
     truth = point(2500, factor=2.0).application_s
     assert found.time_s.p50 == pytest.approx(truth, rel=1e-6)
 
 
 def test_what_was_measured_of_a_recorded_study_counts_for_its_phases():
     most = study(*(point(n) for n in SIZES[:3]), measured(3000, "square", factor=1.0))
-    found = forecast(most, {"n": 2900, "steps": 100})
+    found = predict(most, {"n": 2900, "steps": 100})
     square, linear, rest = (one.fits.time for one in found.parts)
     assert [len(one.points) for one in (square, linear, rest)] == [4, 3, 3]
     plan = replace(most, ranges=(Range("n", 1000, 3000),))
@@ -264,8 +264,8 @@ def test_a_wide_interval_is_told():
     rough = study(
         *(point(n, factor=f) for n, f in zip(SIZES, (1, 2, 1, 2), strict=True))
     )
-    assert "interval-too-wide" in kinds(forecast(rough, {"n": 2500, "steps": 100}))
-    sure = forecast(WHOLE, {"n": 2500, "steps": 200})
+    assert "interval-too-wide" in kinds(predict(rough, {"n": 2500, "steps": 100}))
+    sure = predict(WHOLE, {"n": 2500, "steps": 200})
     assert "interval-too-wide" not in kinds(sure)
 
 
@@ -277,7 +277,7 @@ def test_four_phases_of_the_same_runs_are_as_little_known_as_one():
             some = [phase(k, 10, factor * n / len(phases) / 1e4) for k in phases]
             total_s = math.fsum(one.total_s for one in some)
             points.append(Point((("n", n),), f"run{n}", 2, total_s, tuple(some)))
-        found = forecast(study(*points), {"n": 2500})
+        found = predict(study(*points), {"n": 2500})
         return (found.time_s.p95 - found.time_s.p50) / found.time_s.p50
 
     assert wide("a") > 0.05
@@ -354,27 +354,27 @@ def test_a_run_that_is_added_while_the_next_is_chosen_stays_in_the_study(
 def test_another_machine_with_other_ranks_is_named():
     there = study(point(3000, ranks=4))
     with pytest.raises(InputError, match=r"run-3000-100 .*4 ranks, run-1000-100 .* 2:"):
-        forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+        predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
 
 
 def test_another_machine_with_other_dimensions_is_named():
     there = study(replace(point(1000), at=(("n", 1000.0),)))
     with pytest.raises(InputError, match=r"of the study has n, run-1000-100 .* n, st"):
-        forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+        predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
 
 
 @pytest.mark.parametrize("at", [{"n": 2500}, {"n": 2500, "steps": 200, "typo": 1}])
 def test_a_wanted_workload_of_other_dimensions_is_named(at):
     named = rf"has {', '.join(sorted(at))}, those of the study have n, steps;"
     with pytest.raises(UsageError, match=named):
-        forecast(WHOLE, at)
+        predict(WHOLE, at)
 
 
 def test_another_machine_with_another_program_is_named():
     strange = (phase("a", 2, 0.5),)
     wrong = study(Point(point(5).at, "wrong", 2, 1.0, strange))
     with pytest.raises(InputError, match=r"run-1000-100, .*wrong have no phase in com"):
-        forecast(wrong, {"n": 2500, "steps": 200}, families=WHOLE)
+        predict(wrong, {"n": 2500, "steps": 200}, families=WHOLE)
 
 
 def test_places_in_the_program_tell_phases_apart_unless_it_was_compiled_again():
@@ -483,7 +483,7 @@ def test_a_study_on_disk_comes_back_and_says_what_is_wrong_with_it(tmp_path):
 
 
 def test_the_picture_shows_every_point_of_every_phase():
-    picture = render_workload(forecast(WHOLE, {"n": 2500, "steps": 200}))
+    picture = render_workload(predict(WHOLE, {"n": 2500, "steps": 200}))
     panels = 2 * 2 * 3  # time and weight, over n and steps, of two phases and the rest
     assert picture.count("<polyline") == panels
     assert picture.count("<circle") == panels * len(WHOLE.points)
@@ -491,10 +491,10 @@ def test_the_picture_shows_every_point_of_every_phase():
 
 def test_the_picture_shows_functions_of_another_machine_with_one_workload_here():
     there = study(point(1000, 100, factor=2.0))
-    found = forecast(there, {"n": 2500, "steps": 200}, families=WHOLE)
+    found = predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
     picture = render_workload(found)
     assert picture.count("<polyline") == picture.count("<circle") == 2 * 2 * 3
-    found = forecast(study(measured(1000, "square")), found.at, families=WHOLE)
+    found = predict(study(measured(1000, "square")), found.at, families=WHOLE)
     weights = 2 * 2 * len(WHOLE.points)  # of the two that were recorded only
     assert render_workload(found).count("<circle") == 2 * 2 + weights
 

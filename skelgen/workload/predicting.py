@@ -34,8 +34,8 @@ _REMEDY = "record more workloads on a quiet machine: skelgen workload plan"
 
 
 @dataclass(frozen=True, slots=True)
-class PartForecast:
-    """A phase, or the rest, at the wanted workload.
+class PartTime:
+    """The time of a phase, or of the rest, at the wanted workload.
 
     Attributes
     ----------
@@ -67,13 +67,13 @@ class PartForecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """The application at the wanted workload.
+class WorkloadTime:
+    """The time of the application at the wanted workload.
 
     Attributes
     ----------
     at : dict of str to float
-    parts : tuple of PartForecast
+    parts : tuple of PartTime
         Phases by their share of the recorded time, the rest last.
     time_s : Interval
         Predicted time of the application with its 90 % interval [s].
@@ -84,7 +84,7 @@ class Forecast:
     """
 
     at: Workload
-    parts: tuple[PartForecast, ...]
+    parts: tuple[PartTime, ...]
     time_s: Interval
     measured_s: Interval
     doubts: tuple[Doubt, ...]
@@ -95,7 +95,7 @@ class Forecast:
         return verdict_of(self.doubts)
 
 
-def forecast(
+def predict_workload(
     study: Study,
     at: Workload,
     *,
@@ -103,7 +103,7 @@ def forecast(
     families: Study | None = None,
     method: Method = "combinations",
     separately: bool = False,
-) -> Forecast:
+) -> WorkloadTime:
     """Predict the time of the application at a workload.
 
     Parameters
@@ -138,7 +138,7 @@ def forecast(
     fits = [_fitted(part, at_points[: len(first)], options) for part in parts]
     if families is not None:
         fits = refitted(fits, at_points, slice(len(first), None))
-    found = [PartForecast(one, _time(one, at), predict(one.weight, at)) for one in fits]
+    found = [PartTime(one, _time(one, at), predict(one.weight, at)) for one in fits]
     paet_s = math.fsum(one.total_s for one in found)
     if not paet_s:
         raise InputError(
@@ -159,7 +159,7 @@ def forecast(
         *_not_measured(found, paet_s),
         *too_wide(fitted, _REMEDY),
     )
-    return Forecast(at, tuple(found), time_s, fitted, doubts)
+    return WorkloadTime(at, tuple(found), time_s, fitted, doubts)
 
 
 def _time(fits: PartFit, at: Workload) -> Prediction:
@@ -172,7 +172,7 @@ def _time(fits: PartFit, at: Workload) -> Prediction:
 
 
 def _off_s(
-    parts: Sequence[PartForecast], points: Sequence[Point], paet_s: float
+    parts: Sequence[PartTime], points: Sequence[Point], paet_s: float
 ) -> list[float]:
     """Return how far the application's time may be off, down and up [s].
 
@@ -181,7 +181,7 @@ def _off_s(
 
     Parameters
     ----------
-    parts : sequence of PartForecast
+    parts : sequence of PartTime
     points : sequence of Point
         Of this machine, the last ones of all parts.
     paet_s : float
@@ -208,7 +208,7 @@ def _fitted(
     return PartFit(part, fit(*times, **options), fit(*weights, **options, whole=True))
 
 
-def _not_measured(parts: Sequence[PartForecast], paet_s: float) -> tuple[Doubt, ...]:
+def _not_measured(parts: Sequence[PartTime], paet_s: float) -> tuple[Doubt, ...]:
     """Doubt parts that were not measured on the machine of the prediction."""
     missing = [pair for pair in enumerate(parts, start=1) if not pair[1].fits.measured]
     share = math.fsum(one.total_s for _, one in missing) / paet_s
@@ -245,7 +245,7 @@ def _check(at: Workload, here: Point, there: Point) -> None:
 
 
 def _flags(
-    parts: Sequence[PartForecast], points: Sequence[Point], paet_s: float
+    parts: Sequence[PartTime], points: Sequence[Point], paet_s: float
 ) -> list[Flag]:
     """Return the flags of all parts, each once, with what they are about."""
     found: dict[Flag, None] = {}
@@ -262,7 +262,7 @@ def _flags(
     return list(found)
 
 
-def _matters(one: PartForecast, points: Sequence[Point], paet_s: float) -> bool:
+def _matters(one: PartTime, points: Sequence[Point], paet_s: float) -> bool:
     """Say whether a part is large here, or was: a wrong function may make it small."""
     pairs = zip(one.part.totals_s, points, strict=True)
     return one.total_s >= _MATTERS * paet_s or any(
@@ -270,7 +270,7 @@ def _matters(one: PartForecast, points: Sequence[Point], paet_s: float) -> bool:
     )
 
 
-def _name(number: int, one: PartForecast) -> str:
+def _name(number: int, one: PartTime) -> str:
     return f"phase {number}" if one.part.key else "the rest"
 
 

@@ -229,6 +229,17 @@ def _read_interval(value: Any) -> Interval:
     return Interval(*(_read_real(found[name]) for name in ("p5", "p50", "p95")))
 
 
+def _if_any(of: Values) -> Values:
+    """Keep a value that need not be there: as null, in SQL as NULL."""
+
+    def through(one: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda value: None if value is None else one(value)
+
+    return Values(
+        through(of.plain), through(of.read), through(of.bind), through(of.load)
+    )
+
+
 def as_text(value: str) -> str:
     """Return text as SQL can hold it."""
     return value if value.isascii() else escaped(value)
@@ -282,6 +293,7 @@ BY_TYPE: dict[Any, Values] = {
     int: INTEGER,
     float: REAL,
     Interval: INTERVAL,
+    Interval | None: _if_any(INTERVAL),
     Inputs: _mapping_of(_plain_word, _word),
     tuple[str, ...]: _as_json(list, lambda values: tuple(_each(checked_text, values))),
     tuple[float, ...]: _list_of(_plain_real, _read_real),

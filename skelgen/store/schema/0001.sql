@@ -151,6 +151,8 @@ CREATE TABLE predictions (
     source TEXT NOT NULL,
     truth TEXT NOT NULL,
     truth_s DOUBLE PRECISION,
+    measured TEXT,
+    family TEXT NOT NULL,
     seal TEXT NOT NULL
 );
 

@@ -49,13 +49,15 @@ class Turn:
         """Return what to take from both times, because a core was missing [s].
 
         Of both or of none: the ratio of a corrected time and one that is not would be
-        further off than that of two which both waited.
+        further off than that of two which both waited. Nobody says how long a recorded
+        application waited.
         """
-        whole = Timed(1.0, 0.0) if self.application is None else self.application
-        first, second = whole.queued_s, self.skeleton.queued_s
+        if self.application is None:
+            return 0.0, 0.0
+        first, second = self.application.queued_s, self.skeleton.queued_s
         if first is None or second is None:
             return 0.0, 0.0
-        sane = first < whole.time_s and second < self.skeleton.time_s
+        sane = first < self.application.time_s and second < self.skeleton.time_s
         return (first, second) if sane else (0.0, 0.0)
 
 

@@ -250,6 +250,14 @@ def test_calibration_can_use_the_recorded_time(folder: Path):
     assert measured.recorded
 
 
+def test_beside_a_recorded_time_nothing_is_taken_from_the_skeletons(folder: Path):
+    measured = calibrate(
+        prepare(folder, FACTS), None, runs=2, skeleton=lambda: Timed(2.0, 1.0)
+    )
+    assert measured.skeleton_runs_s == (2.0, 2.0)
+    assert measured.lost_share == 0
+
+
 def test_a_failing_skeleton_ends_the_calibration(folder: Path):
     fake_mpi.script(folder / "skeleton", "echo broken >&2; exit 3")
     with pytest.raises(ApplicationError, match="exit code 3: broken"):

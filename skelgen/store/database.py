@@ -9,18 +9,22 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from skelgen.errors import MachineError
+from skelgen.errors import InputError, MachineError
 
 
 class BusyError(MachineError):
     """Another process has the database; what was to be written may wait."""
 
 
+class DamagedError(InputError):
+    """What is kept is not what was written."""
+
+
 class Database(Protocol):
     """A connection to a database.
 
     Every method turns what the database refuses into an error of one line:
-    `BusyError`, `InputError` where it is damaged, `MachineError` where it is full or
+    `BusyError`, `DamagedError`, `MachineError` where it is full or
     does not answer, `UsageError` where it cannot be written.
 
     Attributes
@@ -46,8 +50,7 @@ class Database(Protocol):
     def lock(self, wait_s: float) -> AbstractContextManager[bool]:
         """Let one process at a time write; gives whether it is this one.
 
-        A process that dies gives the lock back. `transaction` needs it where
-        `spools` is true.
+        A process that dies gives the lock back.
         """
 
     def has_table(self, name: str) -> bool:

@@ -46,12 +46,15 @@ class RowKind:
         In their order.
     values : callable
         Returns the values of these fields of a row, as a tuple.
+    has_identity : bool
+        Whether a field is the identity; else the content makes it.
     """
 
     word: str
     type: type[Any]
     fields: tuple[RowField, ...]
     values: Callable[[Any], tuple[Any, ...]]
+    has_identity: bool
 
 
 @functools.cache
@@ -77,4 +80,5 @@ def _kind(type_: type[Any]) -> RowKind:
             for one in dataclasses.fields(type_)
         ),
         attrgetter(*names),
+        "identity" in names,
     )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 from pathlib import Path
 
 from skelgen.documents.system import writing
 from skelgen.errors import InputError, MachineError, NoFileError
 from skelgen.launch.folders import private_folder
-from skelgen.store.database import Database
+from skelgen.store.database import BusyError, Database
 from skelgen.store.migrations import is_current, migrate, scripts
 from skelgen.store.places import Place, place_of
 from skelgen.store.sharing import make_file, make_folder, mode_in
+from skelgen.store.spool import LOCK
+from skelgen.store.spooling import Spool
 from skelgen.store.sqlite import SqliteDatabase
 from skelgen.store.store import Store
 
@@ -42,22 +45,40 @@ def open_store(place: str | None = None, *, make: bool = True) -> Store:
         When the disk is full, or a server does not answer.
     """
     where = place_of(place)
-    database = _postgresql(where) if where.is_url else _sqlite(where, make=make)
+    if where.is_url:
+        database = _postgresql(where)
+        _bring_up(database)
+        return Store(database)
+    path = Path(where.where).expanduser()
+    _find(path, make=make)
+    mode = path.stat().st_mode & 0o666
+    spool = path.with_name(f"{path.name}.spool")
+    if os.access(path.parent, os.W_OK):
+        with writing(spool):
+            make_folder(spool, mode)
+    file = SqliteDatabase.open(path, spool / LOCK, mode)
+    _bring_up(file)
+    return Store(file, Spool(file, spool, mode))
+
+
+def _bring_up(database: Database) -> None:
+    """Bring a database to the last version, or close it."""
     try:
         versions = scripts()
         if not is_current(database, versions):
             with database.lock(_WAIT_S) as mine:
                 if not mine:
-                    raise InputError(f"{where.shown}: another process is changing it")
+                    raise BusyError(
+                        f"{database.shown}: another process has its lock; try again"
+                    )
                 migrate(database, versions)
-        return Store(database)
     except BaseException:
         database.close()
         raise
 
 
-def _sqlite(place: Place, *, make: bool) -> Database:
-    path = Path(place.where).expanduser()
+def _find(path: Path, *, make: bool) -> None:
+    """Make an empty file where there is none."""
     if not path.exists():
         if not make:
             raise NoFileError(
@@ -70,11 +91,6 @@ def _sqlite(place: Place, *, make: bool) -> Database:
                 make_file(path, mode_in(path.parent))
     elif not path.is_file():
         raise InputError(f"{path}: is no file; name a file or a PostgreSQL URL")
-    mode = path.stat().st_mode & 0o777
-    spool = path.with_name(f"{path.name}.spool")
-    with writing(spool):
-        make_folder(spool, mode)
-    return SqliteDatabase(path, spool / ".lock", mode)
 
 
 def _postgresql(place: Place) -> Database:

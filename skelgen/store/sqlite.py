@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from skelgen.documents.system import writing
-from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
-from skelgen.store.database import BusyError
+from skelgen.errors import MachineError, SkelgenError, UsageError
+from skelgen.store.database import BusyError, DamagedError
 from skelgen.store.file_systems import is_local
 from skelgen.store.locks import locked
 from skelgen.store.sharing import make_file
 
-#: How long a statement waits for another process [s].
-_WAIT_S = 10.0
+logger = logging.getLogger(__name__)
+
+#: How long a statement waits for another process, and one of a writer [s].
+_WAIT_S, _SHORT_WAIT_S = 10.0, 0.02
 _CACHE_KIB = 64 << 10
+#: The log is written back when it is longer, by those that wait and by others [bytes].
+_LONG_LOG_BYTES, _VERY_LONG_LOG_BYTES = 4 << 20, 256 << 20
+#: Where a file says whether it has a write-ahead log, and what it says then.
+_FORMAT_BYTE, _LOG_FORMAT = 18, 2
 #: How many problems `SqliteDatabase.problems` names.
 _MOST_PROBLEMS = 100
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -31,35 +38,71 @@ class SqliteDatabase:
 
     Parameters
     ----------
+    connection : sqlite3.Connection
     path : Path
-        An empty file is an empty database.
-    lock_file : Path
-        Whoever writes locks it.
+    lock_file : Path, optional
+        Whoever writes locks it; None: nobody else has this database.
     mode : int
-        Permissions of new files beside it.
+        Permissions of new files next to it.
+    writable : bool
     """
 
-    def __init__(self, path: Path, lock_file: Path, mode: int) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        lock_file: Path | None,
+        mode: int,
+        *,
+        writable: bool,
+    ) -> None:
         self.path = path
         self.shown = str(path)
-        self.writable = True
+        self.writable = writable
+        self._connection = connection
         self._lock_file = lock_file
         self._mode = mode
-        with self._told():
-            self._connection = _connected(f"{path.absolute().as_uri()}?mode=rw")
-            local = is_local(path)
-            self._pragma("journal_mode", "WAL" if local else "DELETE")
-            self._pragma("synchronous", "NORMAL" if local else "FULL")
-            self._pragma("cache_size", -_CACHE_KIB)
+
+    @classmethod
+    def open(cls, path: Path, lock_file: Path, mode: int) -> Self:
+        """Open a file, if need be only for reading; an empty one is an empty database.
+
+        Raises
+        ------
+        UsageError
+            When it can be neither written nor read.
+        InputError
+            When it is damaged or no database.
+        """
+        writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        with _told(str(path)):
+            if not writable:
+                connection = _read_only(path)
+                return cls(connection, path, lock_file, mode, writable=False)
+            connection = _connected(path, "mode=rw")
+            found = cls(connection, path, lock_file, mode, writable=True)
+            try:
+                found._settle()
+            except BaseException:
+                connection.close()
+                raise
+            return found
+
+    def snapshot(self) -> Self:
+        """Return a copy in memory, which nobody else has."""
+        with _told(self.shown):
+            memory = sqlite3.connect(":memory:", isolation_level=None)
+            self._connection.backup(memory)
+        return type(self)(memory, self.path, None, self._mode, writable=True)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run one statement and return the rows that it gives."""
-        with self._told():
+        with _told(self.shown):
             return self._connection.execute(_own(sql), parameters).fetchall()
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of parameters."""
-        with self._told():
+        with _told(self.shown):
             self._connection.executemany(sql, rows)
 
     @contextlib.contextmanager
@@ -75,13 +118,27 @@ class SqliteDatabase:
                     self._connection.execute("ROLLBACK")
             raise
 
-    def lock(self, wait_s: float) -> AbstractContextManager[bool]:
+    @contextlib.contextmanager
+    def lock(self, wait_s: float) -> Iterator[bool]:
         """Let one process at a time write; gives whether it is this one."""
-        return locked(self._lock_file, self._mode, wait_s)
+        if self._lock_file is None:
+            yield True
+            return
+        with locked(self._lock_file, self._mode, wait_s) as mine:
+            self._wait(max(wait_s, _SHORT_WAIT_S))
+            try:
+                yield mine
+                if mine:
+                    self._write_back(
+                        _LONG_LOG_BYTES if wait_s else _VERY_LONG_LOG_BYTES
+                    )
+            finally:
+                self._wait(_WAIT_S)
 
     def has_table(self, name: str) -> bool:
         """Say whether there is such a table."""
-        return bool(self.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)))
+        sql = "SELECT 1 FROM sqlite_schema WHERE name = ?"
+        return bool(self.execute(sql, (name,)))
 
     def is_empty(self) -> bool:
         """Say whether there is no table at all."""
@@ -94,16 +151,28 @@ class SqliteDatabase:
         with writing(beside):
             beside.unlink(missing_ok=True)
             make_file(beside, self._mode)
-        with self._told(), contextlib.closing(sqlite3.connect(beside)) as copy:
-            self._connection.backup(copy)
-        with writing(target):
-            beside.replace(target)
+        try:
+            with (
+                _told(str(beside)),
+                contextlib.closing(sqlite3.connect(beside)) as copy,
+            ):
+                self._connection.backup(copy)
+            with writing(target):
+                beside.replace(target)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
         return str(target)
 
     def problems(self) -> list[str]:
         """Return damage of pages and indexes, and rows that refer to nothing."""
         check = f"PRAGMA integrity_check({_MOST_PROBLEMS})"
-        found = [str(line) for (line,) in self.execute(check) if line != "ok"]
+        found = [
+            f"pages: {part}"
+            for (line,) in self.execute(check)
+            for part in str(line).splitlines()
+            if part != "ok"
+        ]
         lost = self.execute("PRAGMA foreign_key_check")
         return found + [
             f"table {table}: a row refers to a row of {parent} that is not there"
@@ -112,18 +181,36 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Close the connection."""
-        with self._told():
+        with _told(self.shown):
             self._connection.close()
 
-    def _pragma(self, name: str, value: str | int) -> None:
-        self._connection.execute(f"PRAGMA {name} = {value}").fetchall()
+    def _settle(self) -> None:
+        """Use the log that the file system can have."""
+        local = is_local(self.path)
+        if _has_log(self.path) != local:
+            with self.lock(_WAIT_S):
+                # Without this a log needs memory that several machines cannot share.
+                self._pragma("locking_mode", "NORMAL" if local else "EXCLUSIVE")
+                self._pragma("journal_mode", "WAL" if local else "DELETE")
+                self._pragma("locking_mode", "NORMAL")
+                self._connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+        self._pragma("synchronous", "NORMAL" if local else "FULL")
+        self._pragma("wal_autocheckpoint", 0)
+        self._pragma("cache_size", -_CACHE_KIB)
 
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise told(error, self.shown) from error
+    def _write_back(self, most_bytes: int) -> None:
+        """Write a long log back into the file, as far as no reader needs it."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        with contextlib.suppress(FileNotFoundError):
+            if log.stat().st_size > most_bytes:
+                self.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def _wait(self, wait_s: float) -> None:
+        self._pragma("busy_timeout", int(wait_s * 1000))
+
+    def _pragma(self, name: str, value: str | int) -> None:
+        with _told(self.shown):
+            self._connection.execute(f"PRAGMA {name} = {value}").fetchall()
 
 
 def told(error: sqlite3.Error, shown: str) -> SkelgenError:
@@ -131,8 +218,8 @@ def told(error: sqlite3.Error, shown: str) -> SkelgenError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _BUSY:
         return BusyError(f"{shown}: another process has it ({error}); try again")
-    if code in _DAMAGED:
-        return InputError(
+    if code in _DAMAGED or "decode to UTF-8" in str(error):
+        return DamagedError(
             f"{shown}: is damaged or no store ({error}); skelgen store check names "
             "what is damaged; restore a copy of it"
         )
@@ -146,11 +233,49 @@ def told(error: sqlite3.Error, shown: str) -> SkelgenError:
             f"{shown} cannot be written ({error}); change its permissions and those "
             "of its folder, or name another place"
         )
-    return MachineError(f"{shown} cannot be used: {error}; try again")
+    return MachineError(f"{shown} cannot be used ({error}); try again")
 
 
-def _connected(uri: str) -> sqlite3.Connection:
-    return sqlite3.connect(uri, timeout=_WAIT_S, isolation_level=None, uri=True)
+@contextlib.contextmanager
+def _told(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise told(error, shown) from error
+
+
+def _connected(path: Path, options: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{options}",
+        timeout=_WAIT_S,
+        isolation_level=None,
+        uri=True,
+    )
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """Open a file that cannot be written, nor perhaps its folder."""
+    connection = _connected(path, "mode=ro")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if error.sqlite_errorcode & 0xFF not in _READ_ONLY:
+            raise
+        # Its log needs a file that cannot be made: what is in the log is not seen.
+        if path.with_name(f"{path.name}-wal").exists():
+            logger.warning(
+                "%s: the newest rows cannot be read without leave to write in %s",
+                path,
+                path.parent,
+            )
+        connection = _connected(path, "immutable=1")
+    return connection
+
+
+def _has_log(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(_FORMAT_BYTE + 1)[_FORMAT_BYTE:] == bytes([_LOG_FORMAT])
 
 
 def _own(sql: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, Self
 
 from skelgen.errors import InputError
 from skelgen.store.conditions import Condition, clause
@@ -22,8 +23,12 @@ from skelgen.store.rows import (
     Series,
     Template,
 )
+from skelgen.store.spooling import Spool
 from skelgen.store.tables import Checked, keep, remove, rows_of
 from skelgen.store.values import REAL, TEXT, as_text
+
+#: How long a writer waits for others that write at the same time [s].
+_WAIT_S = 60.0
 
 
 class Entry(NamedTuple):
@@ -81,10 +86,13 @@ class Store:
     Parameters
     ----------
     database : Database
+    spool : Spool, optional
+        Where rows go while another process writes; None: the database takes them.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, spool: Spool | None = None) -> None:
         self.database = database
+        self._spool = spool
 
     def __enter__(self) -> Self:
         return self
@@ -99,20 +107,39 @@ class Store:
 
     def close(self) -> None:
         """Close the store."""
-        self.database.close()
+        try:
+            if self._spool is not None:
+                self._spool.close()
+        finally:
+            self.database.close()
 
     def add(self, rows: Iterable[Row]) -> Added:
-        """Add rows, each once however often it is added."""
+        """Add rows, each once however often it is added.
+
+        It does not wait for others: while another process has the lock, the rows go
+        into a file of this process, from which the next process takes them. Rows that
+        wait so in another's file count as new.
+
+        Raises
+        ------
+        UsageError
+            When the store cannot be written; MachineError when the disk is full.
+        """
         checked, refused = _checked(rows)
-        with self.database.lock(10.0), self.database.transaction():
-            new = keep(self.database, checked)
+        if not checked:
+            new: set[str] = set()
+        elif self._spool is None:
+            with self.database.transaction():
+                new = keep(self.database, checked)
+        else:
+            new = self._spool.add(checked)
         return _added(checked, new, refused)
 
     def remove(self, identities: Sequence[str]) -> int:
         """Remove rows of any kind; return how many there were."""
-        types = [one for one in get_args(Row) if one is not Series]
-        with self.database.lock(10.0), self.database.transaction():
-            return remove(self.database, list(identities), types)
+        alone = self._spool.alone() if self._spool else self.database.lock(_WAIT_S)
+        with alone, self.database.transaction():
+            return remove(self.database, list(identities))
 
     def runs(
         self,
@@ -136,7 +163,7 @@ class Store:
         else:
             sql += " ORDER BY started IS NOT NULL, started DESC, identity DESC LIMIT ?"
             parameters.append(max(0, limit))
-        found = [one.row for one in rows_of(self.database, Run, sql, parameters)]
+        found = [one.row for one in rows_of(self.current(), Run, sql, parameters)]
         return found if limit is None else found[::-1]  # type: ignore[return-value]
 
     def count(
@@ -145,14 +172,14 @@ class Store:
         """Return how many runs there are; see `runs`."""
         sql, parameters = clause(application, where)
         return int(
-            self.database.execute(f"SELECT COUNT(*) FROM runs {sql}", parameters)[0][0]
+            self.current().execute(f"SELECT COUNT(*) FROM runs {sql}", parameters)[0][0]
         )
 
     def applications(self) -> list[Application]:
         """Return the applications that there are runs of, by name."""
         return [
             Application(TEXT.load(name), int(runs), REAL.load(last))
-            for name, runs, last in self.database.execute(
+            for name, runs, last in self.current().execute(
                 "SELECT application, COUNT(*), MAX(started) FROM runs "
                 "GROUP BY application ORDER BY application"
             )
@@ -190,7 +217,7 @@ class Store:
                 sql += f"{' AND' if sql else 'WHERE'} time {operator} ?"
                 parameters.append(limit)
         found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        for at, what, time, value in self.database.execute(
+        for at, what, time, value in self.current().execute(
             f"SELECT host, quantity, time, value FROM samples {sql} "
             "ORDER BY host, quantity, time",
             parameters,
@@ -226,10 +253,19 @@ class Store:
         """Return models, in the order of time."""
         return self._those(Model, "fitted", application=application, name=name)
 
+    @property
+    def spool_folder(self) -> Path | None:
+        """Return the folder of its writers' files; None: it has none."""
+        return self._spool.folder if self._spool else None
+
+    def current(self) -> Database:
+        """Return a database that has the rows of all writers, for reading."""
+        return self._spool.current() if self._spool else self.database
+
     def _those(self, type_: Any, order: str, **values: str | None) -> list[Any]:
         sql, parameters = _equal(**values)
         sql += f" ORDER BY {order} IS NULL, {order}, identity"
-        return [one.row for one in rows_of(self.database, type_, sql, parameters)]
+        return [one.row for one in rows_of(self.current(), type_, sql, parameters)]
 
 
 def _equal(**values: str | None) -> tuple[str, list[Any]]:

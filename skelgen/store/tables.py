@@ -6,12 +6,12 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
-from skelgen.errors import InputError
-from skelgen.store.database import Database
-from skelgen.store.kinds import RowField, RowKind, kind_of
+from skelgen.store.database import DamagedError, Database
+from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
+from skelgen.store.lines import identity_of
 from skelgen.store.rows import Part, Row, Run, Series
 from skelgen.store.values import REAL, TEXT, UnfitError, as_real, as_text
 
@@ -19,6 +19,8 @@ from skelgen.store.values import REAL, TEXT, UnfitError, as_real, as_text
 _APART = ("inputs", "loads", "costs", "parts")
 #: Kinds of `run_values` and the fields of a run that they are from.
 _NAMED = {"input": "inputs", "load": "loads", "cost": "costs"}
+#: Values by field, and parts, as they are kept.
+_Apart = tuple[dict[str, list[Any]], list[Any]]
 _text, _real = TEXT.load, REAL.load
 #: Identities in one statement.
 _AT_ONCE = 500
@@ -58,8 +60,10 @@ def columns_of(kind: RowKind) -> tuple[RowField, ...]:
 
 
 def known(database: Database, kind: RowKind, identities: Sequence[str]) -> set[str]:
-    """Return those identities that the table of a kind has."""
+    """Return those identities that the table of a kind has; of series none."""
     found: set[str] = set()
+    if kind.type is Series:
+        return found
     for begin in range(0, len(identities), _AT_ONCE):
         some = identities[begin : begin + _AT_ONCE]
         marks = ",".join("?" * len(some))
@@ -127,6 +131,7 @@ def rows_of(
     type_: type[Row],
     where: str = "",
     parameters: Sequence[Any] = (),
+    faults: list[str] | None = None,
 ) -> list[Checked]:
     """Return rows of a kind, but series, as they were kept.
 
@@ -138,51 +143,96 @@ def rows_of(
         What follows the table's name: a condition, an order, a limit.
     parameters : sequence
         Of `where`.
+    faults : list of str, optional
+        Gets what is wrong with rows that hold a value that none can have.
 
     Raises
     ------
-    InputError
-        When a value is none that a row can have.
+    DamagedError
+        When there is such a row and no `faults`.
     """
     kind = kind_of(type_)
-    columns = columns_of(kind)
-    names = ", ".join(["identity", "seal", *(field.name for field in columns)])
     table = table_of(kind)
+    names = ", ".join(field.name for field in columns_of(kind))
     apart = _parts_of_runs(database, where, parameters) if type_ is Run else {}
     found = []
-    loads = [(field.name, field.values.load) for field in columns]
-    has_identity = any(field.name == "identity" for field in kind.fields)
     for identity, seal, *values in database.execute(
-        f"SELECT {names} FROM {table} {where}", parameters
+        f"SELECT identity, seal, {names} FROM {table} {where}", parameters
     ):
         try:
-            fields = {
-                name: load(value)
-                for (name, load), value in zip(loads, values, strict=True)
-            }
+            row = _row(kind, identity, values, apart.get(identity, ({}, [])))
         except UnfitError as error:
-            raise InputError(
-                f"{database.shown}: table {table}, identity {identity}: {error.what}; "
-                "skelgen store check names all damage"
-            ) from None
-        if has_identity:
-            fields["identity"] = identity
-        row = kind.type(**fields, **apart.get(identity, {}))
-        found.append(Checked(row, identity, seal))
+            fault = f"table {table}, identity {identity!s:.60}: {error.what}"
+            if faults is None:
+                raise DamagedError(
+                    f"{database.shown}: {fault}; skelgen store check names all damage"
+                ) from None
+            faults.append(fault)
+        else:
+            found.append(Checked(row, identity, seal))
     return found
 
 
-def remove(database: Database, identities: Sequence[str], types: Iterable[Any]) -> int:
-    """Remove rows with these identities; return how many there were."""
-    removed = 0
-    for type_ in types:
-        kind = kind_of(type_)
+def _row(kind: RowKind, identity: str, values: Sequence[Any], apart: _Apart) -> Row:
+    columns = columns_of(kind)
+    fields: dict[str, Any] = {
+        field.name: field.values.load(value)
+        for field, value in zip(columns, values, strict=True)
+    }
+    if kind.has_identity:
+        fields["identity"] = _text(identity)
+    named, parts = apart
+    for field_name, pairs in named.items():
+        if field_name not in _APART:
+            raise UnfitError(f"it has values of the unknown kind {field_name!s:.60}")
+        fields[field_name] = tuple(
+            sorted(
+                (
+                    (_text(name), _real(number) if word is None else _text(word))
+                    for name, number, word in pairs
+                ),
+                key=itemgetter(0),
+            )
+        )
+    if parts:
+        fields["parts"] = tuple(
+            Part(_text(name), _text(kind), *map(_real, numbers))
+            for name, kind, *numbers in parts
+        )
+    row: Row = kind.type(**fields)
+    return row
+
+
+def remove(database: Database, identities: Sequence[str]) -> int:
+    """Remove rows and damaged lines with these identities; return how many."""
+    removed = _remove_series(database, set(identities))
+    for identity in identities:
+        sql = "SELECT 1 FROM damaged_lines WHERE identity = ?"
+        removed += len(database.execute(sql, (identity,)))
+    _delete(database, "damaged_lines", "identity", identities)
+    for kind in kinds().values():
+        if kind.type is Series:
+            continue
         there = sorted(known(database, kind, identities))
-        if type_ is Run:
+        if kind.type is Run:
             for table in ("run_values", "parts"):
                 _delete(database, table, "run", there)
         _delete(database, table_of(kind), "identity", there)
         removed += len(there)
+    return removed
+
+
+def _remove_series(database: Database, identities: set[str]) -> int:
+    removed = 0
+    for host, quantity in database.execute(
+        "SELECT DISTINCT host, quantity FROM samples"
+    ):
+        series = Series(_text(host), _text(quantity), (), ())
+        if identity_of(series) in identities:
+            database.execute(
+                "DELETE FROM samples WHERE host = ? AND quantity = ?", (host, quantity)
+            )
+            removed += 1
     return removed
 
 
@@ -225,29 +275,20 @@ def _bound(part: Part) -> tuple[Any, ...]:
 
 def _parts_of_runs(
     database: Database, where: str, parameters: Sequence[Any]
-) -> dict[str, dict[str, Any]]:
-    """Return the fields with tables of their own, by the identity of the run."""
-    chosen = f"run IN (SELECT identity FROM runs {where})" if where else "1 = 1"
-    named: dict[tuple[str, str], list[tuple[str, float | str]]] = defaultdict(list)
-    for run, kind, name, number, word in database.execute(
-        "SELECT run, kind, name, number, word FROM run_values "
-        f"WHERE {chosen} ORDER BY run, kind, name",
-        parameters,
+) -> dict[str, _Apart]:
+    """Return what has tables of its own, by the identity of the run, as it is kept."""
+    chosen = f"WHERE run IN (SELECT identity FROM runs {where})" if where else ""
+    found: dict[str, _Apart] = defaultdict(lambda: (defaultdict(list), []))
+    for run, kind, *value in database.execute(
+        f"SELECT run, kind, name, number, word FROM run_values {chosen}", parameters
     ):
-        value = _real(number) if word is None else _text(word)
-        named[run, _NAMED.get(kind, kind)].append((_text(name), value))
-    parts: dict[str, list[Part]] = defaultdict(list)
-    for run, name, kind, *numbers in database.execute(
+        found[run][0][_NAMED.get(kind, kind)].append(value)
+    for run, *part in database.execute(
         "SELECT run, name, kind, time_s, weight, share FROM parts "
-        f"WHERE {chosen} ORDER BY run, place",
+        f"{chosen} ORDER BY run, place",
         parameters,
     ):
-        parts[run].append(Part(_text(name), _text(kind), *map(_real, numbers)))
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for (run, field), pairs in named.items():
-        found[run][field] = tuple(sorted(pairs))
-    for run, those in parts.items():
-        found[run]["parts"] = tuple(those)
+        found[run][1].append(part)
     return found
 
 

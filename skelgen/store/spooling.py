@@ -1,0 +1,154 @@
+"""Add to a database that many write, without waiting for any of them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from skelgen.documents import sealed_json
+from skelgen.errors import SkelgenError
+from skelgen.store.absorbing import absorb, waits
+from skelgen.store.database import BusyError, DamagedError, Database
+from skelgen.store.kinds import kind_of
+from skelgen.store.lines import to_line
+from skelgen.store.locks import holder
+from skelgen.store.rows import Prediction, Row, Run
+from skelgen.store.spool import LOCK, SpoolWriter
+from skelgen.store.sqlite import SqliteDatabase
+from skelgen.store.tables import Checked, keep, known
+from skelgen.units import format_seconds
+
+logger = logging.getLogger(__name__)
+
+#: How long a writer works for others when it adds a row [s].
+_FOR_OTHERS_S = 0.01
+#: How long a reader waits for a process that has the lock [s].
+_PATIENCE_S = 5.0
+#: How long one waits that must write [s].
+_LONG_PATIENCE_S = 60.0
+
+
+class Spool:
+    """The spool of a store in a file.
+
+    Parameters
+    ----------
+    database : SqliteDatabase
+    folder : Path
+    mode : int
+        Permissions of its files.
+    """
+
+    def __init__(self, database: SqliteDatabase, folder: Path, mode: int) -> None:
+        self._database = database
+        self.folder = folder
+        self._writer = SpoolWriter(folder, mode)
+        self._view: SqliteDatabase | None = None
+
+    def add(self, rows: Sequence[Checked]) -> set[str]:
+        """Add rows to the database, or to the spool while another process writes.
+
+        Returns
+        -------
+        set of str
+            Identities of those that the database did not have.
+        """
+        try:
+            with self._database.lock(0.0) as mine:
+                if mine:
+                    absorb(self._database, self.folder, within_s=_FOR_OTHERS_S)
+                    with self._database.transaction():
+                        return keep(self._database, rows)
+        except BusyError:
+            pass  # a reader without a log has the file
+        return self._append(rows)
+
+    def current(self) -> Database:
+        """Return a database that has the lines of all writers.
+
+        That is the store's own. It is a copy in memory where the lines cannot be added
+        to it: another process has had the lock for too long, or it cannot be written.
+        """
+        if not waits(self._database, self.folder):
+            return self._database
+        why = "it cannot be written"
+        if self._database.writable:
+            try:
+                with self._database.lock(0.0 if self._view else _PATIENCE_S) as mine:
+                    if mine:
+                        absorb(self._database, self.folder)
+                        return self._database
+                why = f"{holder(self.folder / LOCK) or 'another process'} has its lock"
+            except DamagedError:
+                raise
+            except SkelgenError as error:
+                why = str(error)
+        return self._viewed(why)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others from writing, once the database has all lines.
+
+        Raises
+        ------
+        BusyError
+            When another process has the lock for too long.
+        """
+        with self._database.lock(_LONG_PATIENCE_S) as mine:
+            if not mine:
+                who = holder(self.folder / LOCK) or "another process"
+                raise BusyError(
+                    f"{self._database.shown}: {who} has its lock for more than "
+                    f"{format_seconds(_LONG_PATIENCE_S)}; try again, or end it"
+                )
+            absorb(self._database, self.folder)
+            yield
+
+    def close(self) -> None:
+        """Leave what this process spooled to others, or add it now if nobody writes."""
+        if self._view:
+            self._view.close()
+        if self._writer.close():
+            try:
+                with self._database.lock(0.0) as mine:
+                    if mine:
+                        absorb(self._database, self.folder, within_s=_FOR_OTHERS_S)
+            except SkelgenError as error:  # the rows are safe where they are
+                logger.info("%s", error)
+
+    def _append(self, rows: Sequence[Checked]) -> set[str]:
+        there: set[str] = set()
+        try:
+            for type_ in {type(one.row) for one in rows}:
+                those = [one.identity for one in rows if type(one.row) is type_]
+                there |= known(self._database, kind_of(type_), those)
+        except BusyError:
+            pass  # then the one that absorbs them finds out
+        new = [one for one in rows if one.identity not in there]
+        self._writer.append(
+            [sealed_json(to_line(_identified(one)), indent=None) for one in new]
+        )
+        return {one.identity for one in new}
+
+    def _viewed(self, why: str) -> Database:
+        if self._view is None:
+            logger.warning(
+                "%s: rows that others added are read but not put in: %s",
+                self._database.shown,
+                why,
+            )
+        else:
+            self._view.close()
+        self._view = self._database.snapshot()
+        absorb(self._view, self.folder, copy=True)
+        return self._view
+
+
+def _identified(one: Checked) -> Row:
+    """Return a row that has its identity in its line, where such rows have one."""
+    if isinstance(one.row, Run | Prediction):
+        return dataclasses.replace(one.row, identity=one.identity)
+    return one.row

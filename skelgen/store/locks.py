@@ -12,6 +12,7 @@ from pathlib import Path
 
 from skelgen.documents.system import writing
 from skelgen.errors import MachineError
+from skelgen.store.sharing import give
 
 #: Between two tries [s].
 _PAUSE_S = 0.002
@@ -42,9 +43,9 @@ def locked(file: Path, mode: int, wait_s: float) -> Iterator[bool]:
     with writing(file):
         handle = os.open(file, _FLAGS, mode)
     try:
-        with writing(file), contextlib.suppress(PermissionError):
-            if os.fstat(handle).st_mode & 0o777 != mode:
-                os.fchmod(handle, mode)  # the umask took some of it
+        if os.fstat(handle).st_mode & 0o777 != mode:  # the umask took some of it
+            with contextlib.suppress(PermissionError):
+                give(handle, mode, file.parent)
         taken = take(handle, file, wait_s)
         if taken:
             _sign(handle)

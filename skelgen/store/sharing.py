@@ -66,5 +66,5 @@ def give(handle: int, mode: int, folder: Path) -> None:
         if about.st_gid != wanted:
             with contextlib.suppress(PermissionError):
                 os.fchown(handle, -1, wanted)
-    if stat.S_IMODE(about.st_mode) & 0o777 != mode:
-        os.fchmod(handle, mode)
+    if about.st_mode & 0o777 != mode:
+        os.fchmod(handle, mode | about.st_mode & stat.S_ISGID)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,14 @@ def spooled(place: Path) -> list[Path]:
 
 
 def run(name: str) -> Run:
-    return Run("app", 1.0, inputs=(("name", name),), source=name)
+    return Run("app", 1.0, started=0.0, inputs=(("name", name),), source=name)
 
 
 def names(store: Store) -> list[str]:
-    return sorted(one.source for one in store.runs())
+    """Return the names of all runs, each of which is whole."""
+    runs = store.runs()
+    assert all(one == replace(run(one.source), identity=one.identity) for one in runs)
+    return sorted(one.source for one in runs)
 
 
 def test_a_writer_does_not_wait_for_another_one(tmp_path: Path) -> None:
@@ -303,6 +307,10 @@ class Writers(RuleBasedStateMachine):
     def die(self, writer: int, after: int, busy: bool) -> None:
         """Die at some statement of an add, or of a reader's absorbing."""
         store, (row,) = self.store(writer), self.rows(1)
+        if busy:
+            with lock_taken(self.place):
+                self.store((writer + 1) % 3).add([row])
+            self.added.add(row.source)
         left = iter(range(after))
 
         def dying(works: Any) -> Any:
@@ -384,7 +392,8 @@ while True:
         for _ in range(5):
             source = f"{name}-{n}"
             n += 1
-            store.add([Run("app", 1.0, inputs=(("n", float(n)),), source=source)])
+            inputs = (("name", source),)
+            store.add([Run("app", 1.0, started=0.0, inputs=inputs, source=source)])
             print(source, flush=True)
 """
 

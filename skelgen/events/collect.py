@@ -78,6 +78,7 @@ class _Collector:
         self.vectors: list[NDArray[np.object_]] = []
         self.wrong_peers = self.lost_requests = self.implausible = 0
         self.paused_ns = 0
+        self.threads: NDArray[np.uint16] | None = None
 
     def part(self) -> Part:
         """Read everything."""
@@ -114,6 +115,10 @@ class _Collector:
         self.paused_ns += _paused_ns(found, count, int(self.end_ns[rank]))
         requests = requests_of(found, files, count)
         self.lost_requests += self.ages.follow(requests)
+        if found.stream is not None:
+            if self.threads is None:
+                self.threads = np.zeros(len(self.columns.variant), np.uint16)
+            self.threads[at : at + count] = found.stream[:count]
         shape = found.columns.variant[:count]
         if len(shape):
             shape[:] = found.numbers.take(shape)
@@ -238,6 +243,7 @@ class _Collector:
             end_ns=self.end_ns,
             tail_ns=self.tail_ns,
             sites=tuple(self.names.sites),
+            threads=None if self.threads is None else self.threads[:count],
         )
 
 

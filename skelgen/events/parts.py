@@ -83,7 +83,10 @@ class Part:
         columns = ("shape", "size_bytes", "ages", "vector_call", "vectors")
         nothing = {name: getattr(calls, name)[:0].copy() for name in columns}
         return replace(
-            self, events=replace(events, calls=replace(calls, **nothing), **none)
+            self,
+            events=replace(
+                events, calls=replace(calls, **nothing), threads=None, **none
+            ),
         )
 
 

@@ -107,7 +107,9 @@ class Communicator:
 class Calls:
     """The calls of all ranks without their times, rank after rank in program order.
 
-    MPI_Init and MPI_Finalize are not among them. Threads of a rank are merged by time.
+    MPI_Init and MPI_Finalize are not among them. Threads of a rank are merged by the
+    times at which their calls were entered; `skelgen.matching.threads` puts the calls
+    into an order that one thread can execute.
 
     Attributes
     ----------
@@ -193,6 +195,8 @@ class Events:
         Module and offset of each call site.
     warnings : tuple of str
         One line for each thing in the trace that does not fit together.
+    threads : (n,) uint16 array or None
+        Thread of each call among those of its rank; None where every rank has one.
     """
 
     calls: Calls
@@ -204,6 +208,7 @@ class Events:
     tail_ns: NDArray[np.int64]
     sites: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    threads: NDArray[np.uint16] | None = None
 
     @property
     def application_ns(self) -> int:

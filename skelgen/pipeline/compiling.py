@@ -27,12 +27,14 @@ from skelgen.events.collect import collect_part
 from skelgen.events.conditions import conditions
 from skelgen.events.parts import Common, Part, join, with_tables
 from skelgen.events.passed import passed_on
+from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.unseen import unseen_of
 from skelgen.launch.command import program_words
 from skelgen.launch.mpi import kind_of
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.loops import fold
 from skelgen.matching import Matching, match
+from skelgen.matching.threads import order_of_threads, overlapping
 from skelgen.pipeline.parallel import ALONE, Team
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Provenance, RankGroup, Signature
@@ -54,8 +56,10 @@ from skelgen.units import seconds
 
 logger = logging.getLogger(__name__)
 
-#: Columns of calls that matching and clustering look at, and those that come back.
+#: Columns of calls that matching and clustering look at, what else the order of threads
+#: depends on, and the columns that come back.
 _STRUCTURE = ("shape", "size_bytes", "ages")
+_OF_THREADS = ("threads", "enter_ns", "leave_ns")
 _FOUND = ("fate", "symbol", "size_bytes", "varying_peer")
 
 
@@ -152,6 +156,7 @@ def _clustered(
     joint, numbers = team.share(team.first(lambda: join(outlines, warnings)))
     events = with_tables(part, joint, numbers[team.rank] if numbers else None)
     del part
+    events = _in_one_thread(events, team)
     calls, own = events.calls, len(events.calls)
     firsts = team.gather(calls.first)
     columns: dict[str, Any] = {
@@ -179,6 +184,36 @@ def _clustered(
     found = team.first(find)
     columns.clear()
     return events, _divided(found, own, team)
+
+
+def _in_one_thread(events: Events, team: Team) -> Events:
+    """Put the calls of threads into an order that one thread can execute."""
+    if not team.share(sum(team.gather(overlapping(events)))):
+        return events
+    calls, own = events.calls, len(events.calls)
+    if events.threads is None:
+        events = replace(events, threads=np.zeros(own, np.uint16))
+    firsts = team.gather(calls.first)
+    times: dict[str, Any] = {
+        name: team.join(getattr(events, name)) for name in _OF_THREADS
+    }
+    columns: dict[str, Any] = {
+        name: team.join(getattr(calls, name)) for name in _STRUCTURE
+    }
+    columns |= {name: getattr(calls, name)[:0] for name in ("vector_call", "vectors")}
+
+    def find() -> tuple[NDArray[np.int64], Calls]:
+        whole = replace(calls, first=np.sum(firsts, axis=0), **columns)
+        order = order_of_threads(replace(events, calls=whole, **times))
+        return order, reorder_calls(whole, order)
+
+    order, moved = team.first(find) or (np.zeros(0, np.int64), calls)
+    order, ages = team.divide(order, own), team.divide(moved.ages, own)
+    age_first, age_values = team.share((moved.age_first, moved.age_values))
+    # Each process has ranks that stand together: its calls are numbered from its first.
+    events = move(events, order - order.min(initial=order.max(initial=0)))
+    calls = replace(events.calls, ages=ages, age_first=age_first, age_values=age_values)
+    return replace(events, calls=calls)
 
 
 def _clusters(calls: Calls, joint: Events, wanted: Wanted) -> Clusters:

@@ -138,14 +138,14 @@ def ticks(
     progress : Progress
     """
     from skelgen.events import collect
-    from skelgen.matching import match
+    from skelgen.matching.threads import matched
     from skelgen.ticks import place
     from skelgen.ticks.table import tick_table
     from skelgen.trace import open_trace
 
     _check_files(None, picture, force=force)
-    calls = collect(open_trace(folder, progress), progress).calls
-    matching = match(calls)
+    events, matching = matched(collect(open_trace(folder, progress), progress))
+    calls = events.calls
     table = tick_table(calls, matching, place(calls, matching), first, count)
     if picture is not None:
         from skelgen.web import render_ticks
@@ -175,14 +175,14 @@ def clocked(
 ) -> tuple[Events, Matching, NDArray[np.int64], Symbols]:
     """Return what the phases of a run are found in."""
     from skelgen.events import collect
-    from skelgen.matching import match
+    from skelgen.matching.threads import matched
     from skelgen.symbols import cluster
     from skelgen.ticks import place
 
     progress.start("finding the phases", 3)
     events = collect(run)
     progress.advance(1)
-    matching = match(events.calls)
+    events, matching = matched(events)
     progress.advance(1)
     symbols = cluster(events, matching)
     progress.finish()

@@ -31,6 +31,17 @@ def escaped(text: str) -> str:
     return _HALF.sub("\ufffd", _BYTE.sub(_escape, text))
 
 
+def printable(text: str) -> str:
+    r"""Return a text that may be anybody's as a part of one line.
+
+    Examples
+    --------
+    >>> printable("n1\nLEVEL")
+    'n1?LEVEL'
+    """
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
 def unescaped(text: str) -> str:
     """Return text with the bytes that `escaped` wrote."""
     if MARK not in text:

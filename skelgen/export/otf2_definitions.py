@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skelgen.documents.words import printable
 from skelgen.events.communicators import SELF
 from skelgen.events.functions import (
     COLLECTIVES,
@@ -97,6 +98,7 @@ class Definitions:
         check(write(self.writer, *arguments))
 
     def _text(self, text: str) -> int:
+        text = printable(text)  # tools print it as it is
         if text not in self._strings:
             number = self._strings[text] = len(self._strings)
             self._call("String", number, text.encode())

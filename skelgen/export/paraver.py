@@ -9,6 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TextIO
 
+from skelgen.documents.words import printable
 from skelgen.events.functions import Kind
 from skelgen.export import paraver_names as names
 from skelgen.export.messages import Messages
@@ -104,9 +105,7 @@ class _Places:
         ]
         levels = {"CPU": cpus, "NODE": list(self.nodes), "THREAD": threads}
         return "\n".join(
-            "\n".join(
-                [f"LEVEL {level} SIZE {len(rows)}", *map(names.one_line, rows), ""]
-            )
+            "\n".join([f"LEVEL {level} SIZE {len(rows)}", *map(printable, rows), ""])
             for level, rows in levels.items()
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skelgen.documents.words import printable
 from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,
@@ -113,18 +114,7 @@ def short(function: str) -> str:
     'Send'
     """
     name = function.partition(" ")[0].removeprefix("MPI_").removesuffix("_c")
-    return one_line(name)
-
-
-def one_line(text: str) -> str:
-    r"""Return a text of a rank file as a part of a line.
-
-    Examples
-    --------
-    >>> one_line("n1\nLEVEL")
-    'n1?LEVEL'
-    """
-    return "".join(char if char.isprintable() else "?" for char in text)
+    return printable(name)
 
 
 def event_type(function: str) -> int:

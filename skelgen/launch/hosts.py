@@ -15,6 +15,9 @@ from skelgen.documents.numbers import NumberError, integer
 from skelgen.errors import InputError, NodesError, UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*)")
+#: What node sets are made of: names of groups come to a shell of the site, and must be
+#: neither options nor anything else there.
+_PLAIN = re.compile(r"(?:[\w.,\[\]/!&^*? -]|[@:](?!-))*")
 #: Between the words of a node set: commas and operations, but not inside brackets.
 _APART = re.compile(r"[,!&^ ](?![^\[]*\])")
 _INSIDE = re.compile(r"\[([^\[\]]*)\]")
@@ -100,10 +103,16 @@ def _listed(text: str) -> list[Host]:
 def _expand(text: str) -> list[str]:
     """Return the names of a node set, groups of ClusterShell's configuration too."""
     from ClusterShell.NodeSet import NodeSet, NodeSetException
+    from ClusterShell.NodeUtils import GroupResolverError, GroupSourceError
 
+    if not _PLAIN.fullmatch(text):
+        raise UsageError(
+            f"{text[:60]!r} is not a list of hosts: it has characters of "
+            "no name; write n1,n2 or n[1-4]"
+        )
     try:
         names = [str(name) for name in NodeSet(text.strip())]
-    except NodeSetException as error:
+    except (NodeSetException, GroupResolverError, GroupSourceError) as error:
         raise UsageError(f"{text[:60]!r} is not a list of hosts: {error}") from error
     if not names:
         raise UsageError(f"{text[:60]!r} names no host; write n1,n2 or n[1-4]")

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.documents.words import printable
 from skelgen.trace.definition_types import (
     ClockSample,
     CommunicatorDefinition,
@@ -289,8 +290,7 @@ def _hidden(payload: Payload) -> str:
 
 def _printable(payload: Payload) -> str:
     """Read the name of a file, which may be odd."""
-    text = payload.string()[:_LONGEST_NAME]
-    return "".join(char if char.isprintable() else "?" for char in text)
+    return printable(payload.string()[:_LONGEST_NAME])
 
 
 def _add(sums: dict[int, int], key: int, value: int) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from skelgen.cli.main import run as skelgen
+from skelgen.export.formats import FORMATS, Format
 from skelgen.trace.format import trace_format
 from tests import export_samples, trace_writer
 from tests.adversary.payloads import OBEYED, payloads
 from tests.trace_writer import RankWriter
+from tests.unit.test_export_otf2 import installed
 
 PAYLOADS = sorted(payloads(Path("x"), Path("x")))
 #: Texts of the header: fields of characters, as the format declares them.
@@ -50,6 +55,11 @@ def write(
         export_samples.save_mixed(folder)
 
 
+def exported() -> list[Format]:
+    """Return the formats that can be written on this machine."""
+    return [one for one in FORMATS.values() if one.name != "otf2" or installed()]
+
+
 def test_headers_have_texts() -> None:
     assert {"host", "program", "mpi_library"} <= {*HEADER}
 
@@ -67,9 +77,10 @@ def test_rank_files_run_nothing(
         (["info", "run", "--json"], []),
         (["phases", "run", "-o", "phases.yaml"], ["phases.yaml"]),
         (["phases", "ticks", "run"], []),
-        (["export", "run", "--format", "perfetto"], ["run.perfetto.json"]),
-        (["export", "run", "--format", "paraver"], ["run-paraver"]),
-        (["export", "run", "--format", "tit"], ["run-tit"]),
+        *(
+            (["export", "run", "--format", one.name], [f"run{one.suffix}"])
+            for one in exported()
+        ),
         (["workload", "add", "study.yaml", "run", "--at", "n=1"], ["study.yaml"]),
     ):
         before = {path.name for path in place.iterdir()}
@@ -82,6 +93,37 @@ def test_rank_files_run_nothing(
         new = {path.name for path in place.iterdir()} - before
         assert new <= {*made}, words
         assert code or new == {*made}, words
+
+
+@pytest.mark.parametrize("name", ["c", "terminal"])
+def test_exports_hold_nothing_that_a_terminal_obeys(
+    place: Path, name: str, monkeypatch
+) -> None:
+    """People look into them with what prints their bytes as they are."""
+    text = payloads(place / "canary", place / "evil")[name]
+    for functions in (False, True):
+        write(place / "run", text, monkeypatch, functions=functions)
+        for one in exported():
+            shutil.rmtree(place / "out", ignore_errors=True)
+            words = ["export", "run", "--format", one.name, "-o", "out", "--force"]
+            assert skelgen(words) == 0
+            printed = list(_printed(place / "out"))
+            assert any("MPI_" in said or "Running" in said for said in printed)
+            for said in printed:
+                assert not OBEYED.search(said), (one.name, said)
+
+
+def _printed(made: Path) -> Iterator[str]:
+    """Yield what people see of an export."""
+    for path in [made] if made.is_file() else made.rglob("*"):
+        if path.suffix == ".otf2":
+            for options in ([], ["-G"]):
+                words = ["otf2-print", *options, str(path)]
+                yield subprocess.run(
+                    words, capture_output=True, check=True
+                ).stdout.decode()
+        elif path.is_file() and path.suffix not in (".def", ".evt"):
+            yield path.read_text()
 
 
 @pytest.mark.parametrize("name", ["c", "terminal", "path"])

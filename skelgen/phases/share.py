@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skelgen.phases.stored import PhaseSignature
-from skelgen.signature.share import Given, share_provenance
+from skelgen.signature.share import Given, share_provenance, shared_unseen
 
 
 def share_phases(signature: PhaseSignature, name: str) -> tuple[PhaseSignature, Given]:
@@ -18,12 +18,21 @@ def share_phases(signature: PhaseSignature, name: str) -> tuple[PhaseSignature, 
         What the application is called in what is shared.
     """
     known, given = share_provenance(signature.provenance, name)
-    shared = replace(signature, provenance=known, folder="", environment=(), files=())
+    unseen = shared_unseen(signature.unseen)
+    shared = replace(
+        signature,
+        provenance=known,
+        folder="",
+        environment=(),
+        files=(),
+        unseen=unseen,
+    )
     left_out = (
         *given.left_out,
         *(["working folder"] if signature.folder else []),
         *_counted(len(signature.environment), "variables of the environment"),
         *_counted(len(signature.files), "names and hashes of files"),
+        *(["names of GPU runtimes and tools"] if unseen != signature.unseen else []),
     )
     kept = (
         *given.kept,

@@ -13,6 +13,7 @@ from skelgen.phases.counts import event_counts
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.types import Phase, Phases
 from skelgen.signature import Provenance
+from skelgen.trust.unseen import Unseen
 
 #: Occurrences that are stored: so many of the first, for those who run the program
 #: from its start, and so many of the rest, for those who want to see it all.
@@ -25,6 +26,7 @@ def sign(
     provenance: Provenance,
     facts: RunFacts | None,
     threads: int,
+    unseen: Unseen | None = None,
 ) -> PhaseSignature:
     """Make the phase signature of a run.
 
@@ -38,6 +40,8 @@ def sign(
         None for runs recorded by hand.
     threads : int
         Most threads of a rank that called MPI.
+    unseen : Unseen, optional
+        What no event of the run shows.
     """
     counts = event_counts(calls, phases.cut)
     relevant = phases.relevant
@@ -59,6 +63,7 @@ def sign(
         ),
         others=len(others),
         others_share=math.fsum(phase.share for phase in others),
+        unseen=unseen,
     )
 
 

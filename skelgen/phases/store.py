@@ -13,7 +13,8 @@ from skelgen.launch.variables import settings_of
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.types import Parameters, Phase
 from skelgen.signature.read import read_provenance
-from skelgen.signature.write import provenance_lines, quoted
+from skelgen.signature.write import provenance_lines, quoted, unseen_lines
+from skelgen.trust.unseen import read_unseen
 
 PHASES_FILE = "phases.yaml"
 #: How the file begins.
@@ -32,8 +33,8 @@ _PHASE = (
     "share", "occurrences",
 )  # fmt: skip
 
-#: What files of earlier versions of skelgen lack.
-_SINCE = ("drift",)
+#: What files of earlier versions of skelgen lack, of phases and as a whole.
+_SINCE, _OPTIONAL = ("drift",), ("unseen",)
 
 
 def load(path: Path) -> PhaseSignature:
@@ -62,7 +63,7 @@ def load(path: Path) -> PhaseSignature:
             f"read version {version.text()[:60]!r}, expected {VERSION}: make the phase "
             "signature again with this skelgen"
         )
-    return _signature(document.mapping(_FIELDS))
+    return _signature(document.mapping(_FIELDS, _OPTIONAL))
 
 
 def save(signature: PhaseSignature, path: Path) -> Path:
@@ -104,6 +105,7 @@ def text_of(signature: PhaseSignature) -> str:
         f"folder: {quoted(signature.folder)}",
         *_texts("environment", signature.environment),
         *_texts("files", signature.files),
+        *unseen_lines(signature.unseen),
         f"ranks: {signature.ranks}",
         f"threads: {signature.threads}",
         f"application_s: {format_real(signature.application_s)}",
@@ -163,6 +165,7 @@ def _signature(fields: dict[str, Field]) -> PhaseSignature:
         phases=phases,
         others=others["phases"].integer(0, _MOST),
         others_share=others["share"].amount(),
+        unseen=read_unseen(fields["unseen"]) if "unseen" in fields else None,
     )
 
 

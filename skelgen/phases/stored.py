@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from skelgen.phases.types import Parameters, Phase
 from skelgen.signature import Provenance
+from skelgen.trust.unseen import Unseen
 
 #: Occurrences of a phase below which executing it saves nothing to speak of.
 FEWEST = 4
@@ -81,6 +82,8 @@ class PhaseSignature:
         Number of phases that are not relevant.
     others_share : float
         Part of the application's time that these take [0 to 1].
+    unseen : Unseen or None
+        What the ranks did that no event shows; None where the recorder did not look.
 
     References
     ----------
@@ -100,6 +103,7 @@ class PhaseSignature:
     phases: tuple[StoredPhase, ...]
     others: int
     others_share: float
+    unseen: Unseen | None = None
 
     @property
     def predicted_s(self) -> float:

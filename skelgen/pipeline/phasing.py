@@ -190,11 +190,17 @@ def clocked(
 
 
 def _signature(run: Trace, found: Phases, calls: Calls) -> PhaseSignature:
+    from skelgen.events.unseen import unseen_of
     from skelgen.phases.sign import sign
     from skelgen.pipeline.compiling import provenance_of
 
     facts = read_facts(run.folder)
     threads = Counter(file.header.world_rank for file in run.files)
     return sign(
-        found, calls, provenance_of(run, facts, None), facts, max(threads.values())
+        found,
+        calls,
+        provenance_of(run, facts, None),
+        facts,
+        max(threads.values()),
+        unseen_of(run.files),
     )

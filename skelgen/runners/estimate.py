@@ -24,6 +24,7 @@ from skelgen.trust.intervals import (
     relative_spread,
     whole_draws,
 )
+from skelgen.trust.unseen import hidden_doubts
 
 #: Occurrences that differ from the phase's mean in the recording by more standard
 #: errors are no fair sample of it [1].
@@ -262,6 +263,7 @@ def uncovered(
     outside = 1 - signature.covered_share
     left_out = unmeasured_share(signature, measured) - outside
     return (
+        *hidden_doubts(signature.unseen),
         *unmeasured(
             outside,
             "{share} of the application's time is in no relevant phase",

@@ -42,7 +42,7 @@ def signature_text(signature: Signature) -> str:
         ]),
         *_usage(signature),
         *_not_computed(signature),
-        *_unseen(signature.unseen),
+        *unseen_lines(signature.unseen),
         *_list("sites", [f"- {quoted(site)}" for site in signature.sites]),
         *_list("families", [_family(family) for family in signature.families]),
     ]  # fmt: skip
@@ -65,7 +65,8 @@ def _not_computed(signature: Signature) -> list[str]:
     return [f"not_computed: {{{', '.join(parts)}}}"] if parts else []
 
 
-def _unseen(unseen: Unseen | None) -> list[str]:
+def unseen_lines(unseen: Unseen | None) -> list[str]:
+    """Write what no event shows; nothing where the recorder did not look."""
     if unseen is None:
         return []
     return ["unseen:", *(f"  {name}: {_flow(v)}" for name, v in unseen.facts().items())]

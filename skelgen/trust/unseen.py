@@ -142,7 +142,29 @@ def unseen_doubts(unseen: Unseen | None) -> tuple[Doubt, ...]:
     unseen : Unseen or None
         None for recordings of older recorders, which did not look.
     """
-    return () if unseen is None else tuple(_doubts(unseen))
+    return () if unseen is None else (*_doubts(unseen), *hidden_doubts(unseen))
+
+
+def hidden_doubts(unseen: Unseen | None) -> tuple[Doubt, ...]:
+    """Return why not even the application itself can be judged by its recorded calls.
+
+    Where its phases are executed it has its threads, children, files and GPU; calls
+    that a tool hid are missing there as in a skeleton.
+
+    Parameters
+    ----------
+    unseen : Unseen or None
+        None for recordings of older recorders, which did not look.
+    """
+    return tuple(
+        Doubt(
+            "hidden-calls",
+            f"calls are missing: {tool} in front of the recorder hid them; the share "
+            "of the time is not known",
+            "record without that tool, or with the recorder first in LD_PRELOAD",
+        )
+        for tool in (() if unseen is None else unseen.hidden)
+    )
 
 
 def _doubts(unseen: Unseen) -> Iterator[Doubt]:
@@ -176,11 +198,4 @@ def _doubts(unseen: Unseen) -> Iterator[Doubt]:
             f"{unseen.files.told('file I/O')}",
             "write fewer files in the recorded run, or measure phases of the "
             "application itself: skelgen measure",
-        )
-    for tool in unseen.hidden:
-        yield Doubt(
-            "hidden-calls",
-            f"calls are missing: {tool} in front of the recorder hid them; the share "
-            "of the time is not known",
-            "record without that tool, or with the recorder first in LD_PRELOAD",
         )

@@ -104,7 +104,12 @@ FORMATS = {
             read_yaml,
             write_yaml,
             phases_store.load,
-            lambda: {*phases_store._FIELDS, *phases_store._PHASE, *phases_store._SINCE},
+            lambda: {
+                *phases_store._FIELDS,
+                *phases_store._PHASE,
+                *phases_store._SINCE,
+                *phases_store._OPTIONAL,
+            },
         ),
         Format(
             "skeleton.json",
@@ -206,6 +211,8 @@ class Lab:
         unseen = Unseen(gpu=("libcuda.so.1",), hidden=("libtool.so (MPI_Send)",))
         known = signature_store.load(Path("skel"))
         signature_store.save(replace(known, unseen=unseen), Path("skel/signature.yaml"))
+        phases = phases_store.load(Path("skel"))
+        phases_store.save(replace(phases, unseen=unseen), Path("skel/phases.yaml"))
         facts = Path("skel/skeleton.json")
         content = read_json(facts.read_text()) | {"unseen": unseen.facts()}
         facts.write_text(write_json(content))
@@ -378,6 +385,8 @@ def test_a_signature_runs_nothing(lab: Lab, attacked, name: str) -> None:
 def test_phases_run_nothing(lab: Lab, attacked, name: str) -> None:
     hit = infected(lab, FORMATS["phases.yaml"], lab.payloads[name])
     assert ("provenance", "command", "*") in hit
+    if lab.payloads[name].isprintable():
+        assert ("unseen", "hidden", "*") in hit
     assert ("environment", "*") not in hit  # no name but those of MPI
     assert ("environment", "FI_LOG_LEVEL") in hit
     assert ("environment", "FI_LOG_LEVEL", KEY) not in hit

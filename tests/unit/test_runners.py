@@ -16,7 +16,7 @@ from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.runners import Application, Measured, Wanted, execute
 from skelgen.runners.backends import choose
 from skelgen.runners.criu import CriuBackend
-from skelgen.runners.estimate import Estimate, estimate, paet_s
+from skelgen.runners.estimate import Estimate, estimate, paet_s, uncovered
 from skelgen.runners.interface import Probe
 from skelgen.runners.marks import (
     HOLD,
@@ -32,6 +32,7 @@ from skelgen.runners.marks import (
 from skelgen.runners.plan import Extent, by_images, elapsed_s, in_one_run
 from tests import summaries
 from tests.method_errors import ERRORS
+from tests.unit.test_trust_unseen import EVERYTHING
 
 
 def phase(
@@ -267,6 +268,15 @@ def test_a_large_part_that_was_not_measured_is_not_trusted():
     found = estimate(known, measured(1, [0.1]), np.random.default_rng(1), ERRORS)
     assert found.verdict == "do not trust"
     assert "come too late" in found.doubts[0].text
+
+
+def test_calls_that_a_tool_hid_from_the_recorder_are_doubted_and_nothing_else():
+    """The application itself runs: its threads, files and children are measured."""
+    known = replace(signature(MAIN), unseen=EVERYTHING)
+    found = estimate(known, measured(1, [0.1, 0.1]), np.random.default_rng(1), ERRORS)
+    assert [one.code for one in found.doubts] == ["hidden-calls"]
+    assert "libtool.so" in found.doubts[0].text
+    assert uncovered(known, {1}) == found.doubts  # what predict and select ask
 
 
 def test_phases_that_only_differ_in_their_time_are_known_by_one_of_them():

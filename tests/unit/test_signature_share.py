@@ -86,11 +86,15 @@ def test_no_text_about_the_origin_is_in_shared_phases(words: list[str]):
         folder=f"/home/{words[0]}",
         environment=(("UCX_TLS", words[1]), (words[2], words[3])),
         files=((f"/data/{words[4]}", words[5]),),
+        unseen=Unseen(hidden=(f"{words[0]} (MPI_Send)",), gpu=(words[1],)),
     )
     shared, given_away = share_phases(secret, "app")
     text = phase_store.text_of(shared)
     assert not [word for word in words if is_told(word, text)]
-    assert "working folder" in given_away.left_out
+    assert {"working folder", "names of GPU runtimes and tools"} <= {
+        *given_away.left_out
+    }
+    assert shared.unseen is not None and len(shared.unseen.hidden) == 1
     assert shared.phases == PHASES.phases
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from skelgen.launch import Host
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.prediction.types import Prediction, SkeletonFacts
-from skelgen.signature.types import NOT_COMPUTED
 from skelgen.trust import Doubt, Interval, too_wide
 from skelgen.trust.errors import MethodError, MethodErrors, error_draws
 from skelgen.trust.intervals import (
@@ -22,7 +21,7 @@ from skelgen.trust.intervals import (
     relative_spread,
     whole_draws,
 )
-from skelgen.trust.unseen import unseen_doubts
+from skelgen.trust.likeness import unlike_doubts
 from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]
@@ -278,7 +277,6 @@ def doubts_of(
 ) -> tuple[Doubt, ...]:
     """Return why a prediction should not be trusted, before anything is measured."""
     doubts = [*_doubts_of_scale(facts, mpi), *_doubts_of_likeness(facts)]
-    doubts += _doubts_of_idleness(facts)
     if facts.mpi and not same_mpi(facts.mpi, mpi):
         text = f"recorded with {facts.mpi}, run with {mpi}"
         doubts.append(Doubt("other-mpi", text, "record it with the MPI that runs it"))
@@ -323,7 +321,7 @@ def _doubts_of_scale(facts: SkeletonFacts, mpi: str) -> Iterator[Doubt]:
 
 def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     """Say in what the skeleton is unlike the application."""
-    yield from unseen_doubts(facts.unseen)
+    yield from unlike_doubts(facts.unseen, facts.not_computed)
     if facts.dropped_share > LARGEST_DROPPED:
         yield Doubt(
             "dropped",
@@ -347,22 +345,6 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
             "not equally busy",
             "trust it on equally busy nodes only",
         )
-
-
-def _doubts_of_idleness(facts: SkeletonFacts) -> Iterator[Doubt]:
-    """Say what the application does between calls that is no computation."""
-    timed = facts.unseen is not None and facts.unseen.files.notable
-    for what, share in facts.not_computed:
-        if what == "files" and timed:
-            continue  # waits are part of the time that ``file-io`` tells
-        if share > LARGEST_DROPPED:
-            yield Doubt(
-                what,
-                f"the application's ranks {NOT_COMPUTED.get(what, what)} for "
-                f"{share:.1%} of the time, the skeleton computes instead (at most "
-                f"{LARGEST_DROPPED:.0%} is trusted)",
-                "run the application's phases instead: skelgen measure",
-            )
 
 
 def _with_slack(time_s: float) -> float:

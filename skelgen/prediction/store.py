@@ -21,10 +21,10 @@ from skelgen.launch.folders import replace_file
 from skelgen.launch.secrets import hidden
 from skelgen.launch.variables import settings_of
 from skelgen.prediction.types import Calibration, SkeletonFacts
-from skelgen.signature.types import NOT_COMPUTED
 from skelgen.skeleton.compute import Calibration as Speed
 from skelgen.skeleton.compute import read_calibration
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS
+from skelgen.trust.likeness import read_not_computed
 from skelgen.trust.unseen import read_unseen
 
 FACTS_FILE = "skeleton.json"
@@ -164,16 +164,9 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         dealers=()
         if dealers is None
         else tuple(one.integer(0, ranks - 1) for one in dealers.items()),
-        not_computed=_not_computed(fields.get("not_computed")),
+        not_computed=read_not_computed(fields.get("not_computed")),
         unseen=read_unseen(fields["unseen"]) if "unseen" in fields else None,
     )
-
-
-def _not_computed(field: Field | None) -> tuple[tuple[str, float], ...]:
-    if field is None:
-        return ()
-    parts = field.mapping(optional=NOT_COMPUTED)
-    return tuple((what, part.number()) for what, part in parts.items())
 
 
 def _method(field: Field) -> str:

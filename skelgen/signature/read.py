@@ -28,7 +28,6 @@ from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader
 from skelgen.signature.tables import read_peers, read_rows, read_vectors
 from skelgen.signature.types import (
-    NOT_COMPUTED,
     Family,
     Neighbours,
     Provenance,
@@ -36,6 +35,7 @@ from skelgen.signature.types import (
     Signature,
 )
 from skelgen.signature.write import VERSION
+from skelgen.trust.likeness import read_not_computed
 from skelgen.trust.unseen import read_unseen
 
 #: Leaves x ranks of a group.
@@ -111,7 +111,7 @@ def read_signature(path: Path) -> Signature:
         events=_events(fields["events"], groups),
         dropped=_dropped(fields["dropped"]),
         usage_queries=queries.integer(0, _MOST_EVENTS) if queries else 0,
-        not_computed=_not_computed(fields.get("not_computed")),
+        not_computed=read_not_computed(fields.get("not_computed")),
         unseen=read_unseen(unseen) if unseen else None,
     )
 
@@ -204,13 +204,6 @@ def _dropped(field: Field) -> tuple[tuple[str, int, float], ...]:
         calls = parts[1].integer(0, _MOST_EVENTS)
         dropped.append((parts[0].text(), calls, parts[2].amount()))
     return tuple(dropped)
-
-
-def _not_computed(field: Field | None) -> tuple[tuple[str, float], ...]:
-    if field is None:
-        return ()
-    parts = field.mapping(optional=NOT_COMPUTED)
-    return tuple((what, part.amount()) for what, part in parts.items())
 
 
 class _Group:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest
+from skelgen.trust.likeness import NotComputed
 from skelgen.trust.unseen import Unseen
 
 #: Ranks of the neighbours of each member of a communicator.
@@ -138,13 +139,6 @@ class RankGroup:
     tail_ns: NDArray[np.float64]
 
 
-#: What a rank does between calls that is no computation, in words.
-NOT_COMPUTED = {
-    "slept": "slept, or waited for something other than MPI and files",
-    "files": "waited for files",
-}
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Signature:
     """The execution signature of one run.
@@ -173,7 +167,7 @@ class Signature:
         How often the program asked for its CPU time outside MPI, all ranks.
     not_computed : tuple of (str, float)
         What else the ranks did between calls, where a skeleton computes: a key of
-        `NOT_COMPUTED`, and for how long [s], all ranks.
+        `trust.likeness.NOT_COMPUTED`, and for how long [s], all ranks.
     unseen : Unseen or None
         What the ranks did that no event shows; None where the recorder did not look.
     """
@@ -191,7 +185,7 @@ class Signature:
     events: int
     dropped: tuple[tuple[str, int, float], ...]
     usage_queries: int = 0
-    not_computed: tuple[tuple[str, float], ...] = ()
+    not_computed: NotComputed = ()
     unseen: Unseen | None = None
 
     @property

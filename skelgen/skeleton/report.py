@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from skelgen.events import function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.signature.types import NOT_COMPUTED
 from skelgen.skeleton.durations import deviation, uneven_leaves
 from skelgen.skeleton.good import largest_good_scale
 from skelgen.skeleton.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.types import KeptClass, Program, Report
-from skelgen.trust.unseen import unseen_doubts
+from skelgen.trust.likeness import unlike_doubts
 from skelgen.units import NS_PER_S, format_bytes, format_seconds
 
 #: More dropped time than this is worth a warning [1].
@@ -83,7 +82,7 @@ def report_of(
     good = largest_good_scale(signature)
     smallest_s = signature.application_s / good
     said = [*warnings, *_warnings(table, fraction)]
-    said += [str(doubt) for doubt in unseen_doubts(signature.unseen)]
+    said += [str(one) for one in unlike_doubts(signature.unseen, not_computed)]
     if scaling_factor > good:
         said.append(
             f"K = {scaling_factor:g} leaves less than one full iteration of the "
@@ -92,12 +91,6 @@ def report_of(
         )
     if share > _DROPPED_WARNING:
         said.append(f"nothing in the skeleton stands for {share:.1%} of the time")
-    said += [
-        f"the ranks {NOT_COMPUTED[what]} for {part:.1%} of the time; the skeleton "
-        "computes instead, so it feels other processes more than the application does"
-        for what, part in not_computed
-        if part > _DROPPED_WARNING
-    ]
     return Report(
         classes=classes,
         fraction=fraction,

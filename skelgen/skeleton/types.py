@@ -194,7 +194,7 @@ class Report:
         as often as in the recording.
     not_computed : tuple of (str, float)
         What the application's ranks did where the skeleton computes: a key of
-        `NOT_COMPUTED`, and its share of the application's time [0 to 1].
+        `trust.likeness.NOT_COMPUTED`, and its share of the application's time [0 to 1].
     """
 
     classes: tuple[KeptClass, ...]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from skelgen.skeleton.good import largest_good_scale
 from skelgen.skeleton.plan import plan
+from skelgen.trust.unseen import Unseen, Used
 from tests.random_programs import random_program
 from tests.skeletons import signature
 from tests.unit.test_skeleton_plan import STEPS
@@ -41,6 +43,17 @@ def test_the_kept_fraction_is_that_of_the_calls() -> None:
     )
     assert made.report.fraction == pytest.approx(kept / made.signature.events)
     assert sum(found.kept for found in made.report.classes) == kept
+
+
+def test_what_the_skeleton_does_otherwise_is_told_once() -> None:
+    known = signature(STEPS)
+    rank_s = known.application_s * known.ranks
+    waits = replace(known, not_computed=(("files", 0.1 * rank_s),))
+    (told,) = plan(waits, 10).report.warnings
+    assert "waited for files for 10.0%" in told
+    timed = replace(waits, unseen=Unseen(files=Used(1.0, 0.12)))
+    (told,) = plan(timed, 10).report.warnings
+    assert "file I/O" in told
 
 
 def test_a_regular_program_is_planned_without_warning() -> None:

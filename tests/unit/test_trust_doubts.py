@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from skelgen.models.types import FlagKind
-from skelgen.signature.types import NOT_COMPUTED
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.intervals import interval, whole_draws
+from skelgen.trust.likeness import NOT_COMPUTED
 
 ROOT = Path(__file__).parents[2]
 #: The one doubt that is made of a flag, whose kind is its code.

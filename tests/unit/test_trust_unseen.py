@@ -8,7 +8,14 @@ import pytest
 
 from skelgen.documents import Field
 from skelgen.errors import InputError
-from skelgen.trust.unseen import Unseen, Used, read_unseen, unseen_doubts
+from skelgen.trust.likeness import unlike_doubts
+from skelgen.trust.unseen import (
+    Unseen,
+    Used,
+    hidden_doubts,
+    read_unseen,
+    unseen_doubts,
+)
 
 EVERYTHING = Unseen(
     threads=Used(5.0, 0.98),
@@ -51,6 +58,23 @@ def test_one_percent_of_a_ranks_time_is_no_doubt() -> None:
         assert told(Unseen(**{name: Used(1.0, 0.01)})) == []
         assert len(told(Unseen(**{name: Used(1.0, 0.011)}))) == 1
         assert told(Unseen(**{name: Used(0.009, 0.9)})) == []  # of a run of 10 ms
+
+
+def test_what_the_application_does_itself_is_no_doubt_of_its_phases() -> None:
+    assert [one.code for one in hidden_doubts(EVERYTHING)] == ["hidden-calls"]
+    assert hidden_doubts(None) == hidden_doubts(Unseen()) == ()
+
+
+def test_files_are_told_once_however_often_they_were_seen() -> None:
+    waits = [("slept", 0.3), ("files", 0.03)]
+
+    def codes(unseen: Unseen | None) -> list[str]:
+        return [one.code for one in unlike_doubts(unseen, waits)]
+
+    assert codes(Unseen(files=Used(1.0, 0.04))) == ["file-io", "slept"]
+    assert codes(Unseen(files=Used(1.0, 0.001))) == ["slept", "files"]
+    assert codes(None) == ["slept", "files"]
+    assert unlike_doubts(None, [("slept", 0.02), ("files", 0.0)]) == ()
 
 
 def test_nothing_is_said_where_an_older_recorder_did_not_look() -> None:

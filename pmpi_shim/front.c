@@ -59,6 +59,27 @@ static bool within(struct range range, const void *address)
 	return (uintptr_t)address >= range.begin && (uintptr_t)address < range.end;
 }
 
+/* Where recorder and library are: functions of neither are in front. */
+struct behind {
+	struct range own;
+	struct range library;
+};
+
+static struct behind behind(void)
+{
+	return (struct behind){range_of(&skelgen), range_of(skelgen_symbol("PMPI_Init"))};
+}
+
+/* What the program finds before ours under the name of a function; NULL: nothing. */
+static const void *in_front(const struct behind *behind, const char *function)
+{
+	const void *first = dlsym(RTLD_DEFAULT, function);
+
+	if (!first || within(behind->own, first) || within(behind->library, first))
+		return NULL;
+	return first;
+}
+
 static bool was_called(uint32_t id, size_t index)
 {
 	if (skelgen_passed[index])
@@ -102,17 +123,13 @@ static void add_function(struct skelgen_front *front, const char *name)
 /* Find the tools in front and which of them hide calls; returns how many there are. */
 size_t skelgen_fronts_find(struct skelgen_front fronts[SKELGEN_MOST_FRONTS])
 {
-	struct range own = range_of(&skelgen);
-	struct range library = range_of(skelgen_symbol("PMPI_Init"));
+	struct behind known = behind();
 	size_t n = 0;
 
 	for (size_t i = 0; i < skelgen_function_count; i++) {
-		void *first = dlsym(RTLD_DEFAULT, skelgen_functions[i].name);
-		struct skelgen_front *front;
+		const void *first = in_front(&known, skelgen_functions[i].name);
+		struct skelgen_front *front = first ? front_at(fronts, &n, first) : NULL;
 
-		if (!first || within(own, first) || within(library, first))
-			continue;
-		front = front_at(fronts, &n, first);
 		if (!front)
 			continue;
 		add_function(front, skelgen_functions[i].name);
@@ -126,11 +143,9 @@ size_t skelgen_fronts_find(struct skelgen_front fronts[SKELGEN_MOST_FRONTS])
 const char *skelgen_front_of(const char *function)
 {
 	static struct skelgen_front front[SKELGEN_MOST_FRONTS];
+	struct behind known = behind();
+	const void *first = in_front(&known, function);
 	size_t n = 0;
-	void *first = dlsym(RTLD_DEFAULT, function);
 
-	if (!first || within(range_of(&skelgen), first) ||
-	    within(range_of(skelgen_symbol("PMPI_Init")), first) || !front_at(front, &n, first))
-		return NULL;
-	return front[0].name;
+	return first && front_at(front, &n, first) ? front[0].name : NULL;
 }

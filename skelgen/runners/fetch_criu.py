@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen import _paths
+from skelgen.documents.system import refused
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import alone
 from skelgen.launch.mpi import program
 from skelgen.launch.process import NOTE, run
+from skelgen.launch.shim import OTHER_CACHE
 
 logger = logging.getLogger(__name__)
 
@@ -135,13 +137,8 @@ def _fetch(root: Path) -> None:
             "CRIU 4.2 or later is not installed, and this machine's package sources "
             f"{what}: install CRIU, or use --backend live"
         )
-    try:
+    with refused(MachineError, f"CRIU cannot be kept in {root.parent}", OTHER_CACHE):
         _unpack(root)
-    except OSError as error:
-        raise MachineError(
-            f"CRIU cannot be kept in {root.parent}: {error.strerror}; set "
-            "SKELGEN_CACHE to a folder that can be written"
-        ) from error
 
 
 def offered_version() -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
+from skelgen.documents.system import refused
 from skelgen.errors import InputError, MachineError
 from skelgen.launch.files import file_hashes
 from skelgen.launch.shim import mpi_of
@@ -375,21 +376,14 @@ def new_image(image: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def usable(folder: Path) -> Iterator[None]:
     """Tell in one line that files of images cannot be written or read meanwhile."""
-    try:
+    what = f"{folder} cannot be used for images"
+    with refused(MachineError, what, "mend that, or name another with --images"):
         yield
-    except OSError as error:
-        raise MachineError(
-            f"{folder} cannot be used for images ({error}); mend that, or name another "
-            "folder with --images"
-        ) from error
 
 
 @contextlib.contextmanager
 def read_from(image: Path) -> Iterator[None]:
     """Tell in one line that an image cannot be read."""
-    try:
+    what = f"{image} cannot be read as a whole"
+    with refused(InputError, what, "remove it and make it again"):
         yield
-    except OSError as error:
-        raise InputError(
-            f"{image} cannot be read as a whole ({error}); remove it and make it again"
-        ) from error

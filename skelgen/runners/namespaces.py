@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skelgen.documents.system import refused
 from skelgen.errors import MachineError
 from skelgen.launch.process import lives
 from skelgen.runners import pid1
@@ -77,7 +78,7 @@ class Namespaces:
 
     def __init__(self, last_pid: int = FIRST_PID) -> None:
         self._init = 0
-        try:
+        with refused(MachineError, "cannot run unshare", "use --backend live"):
             self._process = subprocess.Popen(
                 unshare_command(),
                 stdin=subprocess.PIPE,
@@ -86,8 +87,6 @@ class Namespaces:
                 start_new_session=True,
                 text=True,
             )
-        except OSError as error:
-            raise MachineError(f"cannot run unshare: {error.strerror}") from error
         with contextlib.ExitStack() as undo:
             undo.callback(self.end)
             if (trouble := self._answer()) is not None:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from skelgen.documents.system import refused
 from skelgen.errors import ApplicationError, MachineError
 
 #: Devices whose state no image can hold, and what to do about them.
@@ -84,14 +85,13 @@ def give_files_back(open_files: Mapping[str, int], image: Path) -> None:
         When one cannot be written, or is not in the image.
     """
     for number, (name, length) in enumerate(open_files.items()):
-        try:
+        what = (
+            f"{name}, which the application was writing when its image was made, "
+            "cannot be as it was"
+        )
+        with refused(ApplicationError, what, "make the image again"):
             _copy_sparse(str(_kept(image, number)), name)
             os.truncate(name, length)
-        except OSError as error:
-            raise ApplicationError(
-                f"{name}, which the application was writing when its image was made, "
-                f"cannot be as it was ({error.strerror}); make the image again"
-            ) from error
 
 
 def _kept(image: Path, number: int) -> Path:

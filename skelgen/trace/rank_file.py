@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.documents.system import reading
 from skelgen.errors import InputError
 from skelgen.trace import stream
 from skelgen.trace.checks import Checked, check, header_problem, is_cut
@@ -38,10 +39,8 @@ def contents(path: Path) -> bytes:
     Not mapped: the recorder cuts a file to its length when it ends, and to touch a
     page that is gone would end us.
     """
-    try:
+    with reading(path):
         return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
 @contextmanager
@@ -55,10 +54,8 @@ def mapped(path: Path, size: int) -> Iterator[mmap.mmap]:
         Up to the end of a complete record [bytes].
     """
     try:
-        with path.open("rb") as file:
+        with reading(path), path.open("rb") as file:
             data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:  # it is shorter now
         raise InputError(f"{path} changed while it was read; try again") from error
     with data:
@@ -77,12 +74,9 @@ def read_header(path: Path) -> Header | None:
         When the file is no trace, or one of another version.
     """
     layout = trace_format().header
-    try:
-        with path.open("rb") as file:
-            start = file.read(_start_bytes())
-            size = path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    with reading(path), path.open("rb") as file:
+        start = file.read(_start_bytes())
+        size = path.stat().st_size
     magic = trace_format().magic
     if not start.strip(b"\0") or (len(start) < len(magic) and magic.startswith(start)):
         return None

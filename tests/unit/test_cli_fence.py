@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -11,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.documents.system import system_error
-from skelgen.errors import ExitCode
+from skelgen.documents.system import reading, refused, system_error
+from skelgen.errors import ApplicationError, ExitCode, InputError, MachineError
 from skelgen.launch import record as recording
 from skelgen.launch.mpi import programs
 from skelgen.launch.process import Finished
@@ -177,3 +178,25 @@ def test_names_that_are_not_utf_8_are_printed_by_any_output(tmp_path: Path, enco
     assert done.returncode == ExitCode.INPUT
     assert done.stderr.count(b"\n") == 1
     assert b"caf" in done.stderr and b"Traceback" not in done.stderr
+
+
+def test_what_a_refusal_means_is_told_with_its_reason_and_the_file_it_names() -> None:
+    gone = OSError(errno.ENOENT, "No such file or directory", "/y")
+    for error, told in (
+        (gone, "it cannot be kept: No such file or directory (/y); mend it"),
+        (OSError("lost: 3 files"), "it cannot be kept: lost: 3 files; mend it"),
+    ):
+        fence = refused(ApplicationError, "it cannot be kept", "mend it")
+        with pytest.raises(ApplicationError) as caught, fence:
+            raise error
+        assert str(caught.value) == told
+        assert caught.value.__cause__ is error
+
+
+def test_a_file_that_cannot_be_read_is_told_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "gone"
+    said = f"^{path} cannot be used: "
+    with pytest.raises(InputError, match=f"{said}No such file"), reading(path):
+        path.read_bytes()
+    with pytest.raises(MachineError, match=f"{said}.*; try again"), reading(path):
+        raise OSError(errno.EIO, "Input/output error")

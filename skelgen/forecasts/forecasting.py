@@ -1,0 +1,170 @@
+"""Forecast the average load of nodes over the time that comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.forecasts.choosing import LEAST_CELLS, by_horizon, by_next_cell, joined
+from skelgen.forecasts.intervals import interval
+from skelgen.forecasts.resampling import (
+    resampled,
+    step_s,
+    together,
+    usable,
+)
+from skelgen.forecasts.types import (
+    Covariate,
+    History,
+    LoadForecast,
+    Method,
+    Postcasts,
+    Samples,
+)
+from skelgen.trust import Doubt
+
+_DAY_S = 86_400.0
+#: Horizons that a history holds, and part of it that is known, without a doubt.
+_HORIZONS, _KNOWN = 8.0, 0.8
+#: Samples that are missing at the end without a doubt.
+_MISSING = 5
+#: Part of the time for which what happened has to be known.
+_HAPPENED = 0.8
+
+
+def forecast(
+    series: Sequence[Samples],
+    horizon_s: float,
+    *,
+    generator: np.random.Generator,
+    method: Method = "default",
+    covariate: Covariate = "avg-min",
+    limits: tuple[float, float] = (0.0, 1.0),
+) -> LoadForecast:
+    """Forecast a quantity of nodes or links, averaged over what comes next.
+
+    Parameters
+    ----------
+    series : sequence of Samples
+        One for each node or link, at least one.
+    horizon_s : float
+        Length of the time that begins with the newest sample [s].
+    generator : numpy.random.Generator
+        For the block bootstrap.
+    method : {"default", "nws"}
+        Judge experts by the mean over the horizon, or by the next cell.
+    covariate : {"avg-min", "min-avg"}
+        Average over time of the minimum over nodes, or the minimum of averages.
+    limits : (float, float)
+        Smallest and largest value.
+
+    Raises
+    ------
+    InputError
+        When there is too little to forecast from.
+
+    References
+    ----------
+    Yagnik 2006, section 3: min_avg_avail_cpu, forecast by NWS.
+    """
+    used = [usable(one, limits) for one in series]
+    length_s = step_s(used, horizon_s)
+    histories = resampled(used, length_s)
+    whole = together(histories)
+    if len(whole.values) < LEAST_CELLS:
+        raise InputError(
+            f"the series hold {len(whole.values)} x {length_s:.3g} s, expected at "
+            f"least {LEAST_CELLS}; wait until the monitor has more samples"
+        )
+    apart = [whole] if covariate == "avg-min" else histories
+    cells = max(round(horizon_s / length_s), 1)
+    found = joined([_postcasts(one, cells, method) for one in apart])
+    errors = np.abs(found.forecasts - found.truths)
+    return LoadForecast(
+        interval(found, cells, limits, generator, moved=method == "default"),
+        found.expert,
+        float(errors.mean()) if len(errors) else float("nan"),
+        len(found.truths),
+        covariate,
+        horizon_s,
+        _doubts(whole, used, horizon_s),
+    )
+
+
+def _postcasts(history: History, cells: int, method: Method) -> Postcasts:
+    if method == "nws":
+        return by_next_cell(history, cells)
+    return by_horizon(history, cells, _DAY_S / history.step_s)
+
+
+def happened(
+    series: Sequence[Samples],
+    begin_s: float,
+    end_s: float,
+    covariate: Covariate,
+    limits: tuple[float, float],
+) -> float:
+    """Return what a forecast was of, once it happened.
+
+    Parameters
+    ----------
+    series : sequence of Samples
+    begin_s, end_s : float
+        On the clock of the samples [s].
+    covariate : {"avg-min", "min-avg"}
+    limits : (float, float)
+
+    Returns
+    -------
+    float
+        Not a number while less than 80 % of the time are known.
+    """
+    used = [usable(one, limits) for one in series]
+    if min(float(one.times[-1]) for one in used) < end_s:
+        return float("nan")
+    length_s = step_s(used, end_s - begin_s)
+    cells = max(round((end_s - begin_s) / length_s), 1)
+    histories = resampled(used, (end_s - begin_s) / cells, (begin_s, end_s))
+    apart = [together(histories)] if covariate == "avg-min" else list(histories)
+    if min(float(one.known.mean()) for one in apart) < _HAPPENED:
+        return float("nan")
+    return min(float(one.values[one.known].mean()) for one in apart)
+
+
+def _doubts(
+    whole: History, series: Sequence[Samples], horizon_s: float
+) -> tuple[Doubt, ...]:
+    """Say what the history lacks."""
+    found = []
+    span_s = len(whole.values) * whole.step_s
+    if span_s < _HORIZONS * horizon_s:
+        found.append(
+            Doubt(
+                "short-history",
+                f"the history holds {span_s / horizon_s:.1f} times the horizon, "
+                f"expected {_HORIZONS:g}",
+                "watch the nodes for longer, or ask for a shorter horizon",
+            )
+        )
+    known = float(whole.known.mean())
+    if known < _KNOWN:
+        found.append(
+            Doubt(
+                "gaps",
+                f"only {known:.0%} of the history is known, expected {_KNOWN:.0%}",
+                "keep the monitor running on all nodes",
+            )
+        )
+    newest = min(series, key=lambda one: one.times[-1])
+    behind_s = max(one.times[-1] for one in series) - newest.times[-1]
+    if behind_s > _MISSING * whole.step_s:
+        found.append(
+            Doubt(
+                "old-series",
+                f"{newest.host} has no samples in the newest {behind_s:.0f} s",
+                "see that its monitor runs",
+            )
+        )
+    return tuple(found)

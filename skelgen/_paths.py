@@ -27,6 +27,11 @@ def shim_sources() -> Path:
     return _shared("pmpi_shim")
 
 
+def system_sources() -> Path:
+    """Return the folder of the C sources of the program that measures systems."""
+    return _PACKAGE / "systems/program"
+
+
 def method_errors() -> Path:
     """Return the file of the methods' errors that comes with skelgen."""
     return _PACKAGE / "trust/method_errors.yaml"

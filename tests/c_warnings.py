@@ -28,9 +28,10 @@ def compilers() -> list[Path]:
 
 
 def main() -> int:
-    """Compile the examples and the shim with each MPI, the kernels once."""
+    """Compile all programs and the shim with each MPI, the kernels once."""
     kernels = sorted(ROOT.glob("skelgen/_kernels/[!_]*.c"))
     examples = sorted(ROOT.glob("examples/*.c"))
+    examples += sorted(ROOT.glob("skelgen/systems/program/*.c"))
     jobs = [["cc", *WARNINGS, "-c", str(source)] for source in kernels]
     for mpicc in compilers():
         jobs += [[str(mpicc), *WARNINGS, "-c", str(source)] for source in examples]

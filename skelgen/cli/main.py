@@ -20,6 +20,7 @@ from skelgen.cli.predicting import calibrate, predict
 from skelgen.cli.recording import info, record, shim
 from skelgen.cli.selecting import select
 from skelgen.cli.sharing import share
+from skelgen.cli.systems import system
 from skelgen.cli.trusting import trust
 from skelgen.cli.workload import workload
 from skelgen.documents.system import system_error
@@ -64,6 +65,7 @@ app.command(epilog="Example: [b]skelgen select skel/ --nodes 2 --from n[1-4][/b]
     select
 )
 app.add_typer(workload, name="workload")
+app.add_typer(system, name="system")
 app.add_typer(trust, name="trust")
 app.command(epilog="Example: [b]skelgen share run/ --name lammps -o lj.yaml[/b]")(share)
 

@@ -7,6 +7,8 @@ Other stages than launch and prediction are imported where they are used, so tha
 from skelgen.pipeline.building import BuildOptions, build
 from skelgen.pipeline.calibrating import CalibrateOptions, calibrate
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
+from skelgen.pipeline.known_systems import chosen as chosen_system
+from skelgen.pipeline.known_systems import compare_systems, known_systems
 from skelgen.pipeline.measuring import Measurement, measure
 from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page
@@ -16,6 +18,7 @@ from skelgen.pipeline.predicting import predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
 from skelgen.pipeline.sharing import share
+from skelgen.pipeline.systems import measure_system
 from skelgen.pipeline.trusting import KnownErrors, known_errors, trust_learn
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 
@@ -29,12 +32,16 @@ __all__ = [
     "SelectOptions",
     "build",
     "calibrate",
+    "chosen_system",
+    "compare_systems",
     "export",
     "fit_mix",
     "info",
     "known_errors",
+    "known_systems",
     "launched",
     "measure",
+    "measure_system",
     "phases",
     "predict",
     "record",

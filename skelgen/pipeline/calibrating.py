@@ -211,9 +211,9 @@ class _Pair:
 
     def _on_hosts(self, launch: Launch, limit_s: float, place: Path) -> Timed:
         """Run the application under the recorder where the skeleton runs."""
+        from skelgen.launch.ending import ended, failure_of
         from skelgen.launch.record import missing_settings
         from skelgen.launch.shim import mpi_of, shim
-        from skelgen.prediction.skeleton_runs import ended, failure_of
         from skelgen.runners.interface import Application
 
         folder = existing_folder(launch)

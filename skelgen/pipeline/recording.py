@@ -157,7 +157,7 @@ def again(
     UsageError
         When its working directory is gone: another may hold other programs.
     """
-    from skelgen.prediction.skeleton_runs import failure_of
+    from skelgen.launch.ending import failure_of
 
     cwd = existing_folder(launch)
     with tempfile.TemporaryDirectory(prefix="skelgen-", dir=place) as name:

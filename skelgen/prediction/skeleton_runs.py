@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,14 @@ from pathlib import Path
 
 from skelgen.documents import Field, json_field
 from skelgen.errors import ApplicationError, InputError, MachineError
-from skelgen.launch import Finished, Host, LaunchCommand, Launcher, Mpi, parse_command
+from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent, check_owner
 from skelgen.launch.elf import mpi_library
+from skelgen.launch.ending import ended, failure_of
 from skelgen.launch.launchers import for_ranks, launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
 from skelgen.launch.own_launches import Launch
-from skelgen.launch.process import NO_RESULT, NOTE, Interrupts, run
+from skelgen.launch.process import NOTE, run
 from skelgen.launch.record import (
     missing_settings,
     setting_differences,
@@ -30,7 +30,6 @@ from skelgen.prediction.predict import with_fitting
 from skelgen.prediction.types import SkeletonFacts, Timed
 from skelgen.skeleton.compute import COMPILER_FLAGS
 from skelgen.trust import Doubt
-from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)
 
@@ -40,12 +39,8 @@ SOURCE = "skeleton.c"
 #: Times of each rank that a skeleton prints.
 _PARTS = ("compute_s", "mpi_s")
 _COMPILE_LIMIT_S = 600.0
-#: How often a run is asked whether it has ended [s].
-_PAUSE_S = 0.01
 #: A run may take this many times the expected time and as long besides [1, s].
 _PATIENCE, _PATIENCE_S = 50.0, 60.0
-#: Said by srun, which ends well when the ranks on all other nodes did.
-_NODE_LOST = re.compile(r"Node failure on \S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,30 +149,6 @@ class SkeletonProgram:
 def longest_s(expected_s: float) -> float:
     """Return how long a run may take before it is ended [s]."""
     return _PATIENCE * expected_s + _PATIENCE_S
-
-
-def failure_of(done: Finished) -> str | None:
-    """Say in words how a run failed, None when it did not."""
-    if done.timed_out:
-        return f"did not end within {format_seconds(done.time_s)} and was ended"
-    if done.exit_code == NO_RESULT:
-        return done.errors
-    if done.exit_code:
-        return f"failed with exit code {done.exit_code}: {done.complaint}"
-    if lost := _NODE_LOST.search(done.errors):
-        return f"was not run whole: {lost[0]}"
-    return None
-
-
-def ended(running: Running) -> Finished:
-    """Wait until a run has ended; end it when skelgen is interrupted meanwhile."""
-    with Interrupts() as interrupts:
-        try:
-            while (done := running.poll()) is None:
-                interrupts.pause(_PAUSE_S)
-        finally:
-            running.stop()
-    return done
 
 
 def section(output: str, binary: Path) -> Timed:

@@ -14,9 +14,10 @@ from typing import Protocol, TypeAlias
 
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch import Finished, Host
+from skelgen.launch.ending import failure_of
 from skelgen.launch.process import NO_RESULT, Interrupts
 from skelgen.launch.runner import Runner, Running
-from skelgen.prediction.skeleton_runs import failure_of, section_s
+from skelgen.prediction.skeleton_runs import section_s
 from skelgen.prediction.types import Failure, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt

@@ -17,8 +17,8 @@ from typing import ClassVar
 
 from skelgen.errors import ApplicationError, NotBegunError
 from skelgen.launch import Finished
+from skelgen.launch.ending import failure_of
 from skelgen.launch.process import NO_RESULT, Interrupts
-from skelgen.prediction.skeleton_runs import failure_of
 from skelgen.runners.interface import Application, Measured, Probe, Wanted
 from skelgen.runners.marks import (
     STOP,

@@ -146,19 +146,26 @@ class Message:
         ``SR`` (send and receive), ``BC`` (broadcast), ``allreduce``, ``alltoall``, ...
     ranks : int
     latency_s : float
-        [s]
+        Of the smallest messages [s].
     bandwidth_bytes_per_s : float
-        [bytes/s]
+        Of the largest messages [bytes/s]; nan where size does not matter.
     eager_bytes : int
         Largest message that is sent before its receive is posted; 0: not found.
     knees : tuple of (int, float, float)
-        Further stretches: from so many bytes on, latency [s] and bandwidth [bytes/s].
+        Stretches, where there are several, the first from 0 on: from so many bytes on,
+        latency [s] and bandwidth [bytes/s].
     points : tuple of (int, float)
         What was measured: size [bytes] and median time [s].
     measured : float
         Seconds since 1970 in UTC [s].
     system : str
     mpi : str
+    repeats : int
+        Fewest of a size.
+    spread : float
+        Median over the sizes of (largest - smallest) / median of the repeats [1].
+    doubt : str
+        As that of a fact.
     """
 
     hosts: tuple[str, ...]
@@ -172,6 +179,9 @@ class Message:
     measured: float = float("nan")
     system: str = ""
     mpi: str = ""
+    repeats: int = 1
+    spread: float = 0.0
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

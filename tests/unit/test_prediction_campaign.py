@@ -13,6 +13,7 @@ import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
 from skelgen.launch import Finished, Host, consent
+from skelgen.launch.ending import failure_of
 from skelgen.launch.launchers import Hydra
 from skelgen.launch.own_launches import Launch
 from skelgen.launch.process import NO_RESULT
@@ -22,7 +23,6 @@ from skelgen.prediction.calibrate import calibrate, check_same_run
 from skelgen.prediction.campaign import campaign
 from skelgen.prediction.skeleton_runs import (
     SkeletonProgram,
-    failure_of,
     section,
     section_s,
 )

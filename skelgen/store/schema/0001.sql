@@ -107,6 +107,9 @@ CREATE TABLE messages (
     measured DOUBLE PRECISION,
     system TEXT NOT NULL,
     mpi TEXT NOT NULL,
+    repeats BIGINT NOT NULL,
+    spread DOUBLE PRECISION,
+    doubt TEXT NOT NULL,
     seal TEXT NOT NULL
 );
 

@@ -1,0 +1,205 @@
+"""What machines and people are told of systems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from skelgen.cli.output import print_table
+from skelgen.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.known_systems import SystemRows
+    from skelgen.store import Fact, Message
+    from skelgen.trust import Doubt
+
+#: Prefixes of large numbers.
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+#: Kinds of facts with a value for each size of the working set.
+_OF_SIZES = ("read", "write", "latency")
+
+
+def system_doubts(rows: SystemRows) -> tuple[Doubt, ...]:
+    """Return why what was measured should not be trusted, summed up."""
+    from skelgen.systems.doubts import doubts_of
+
+    return doubts_of(rows.doubts)
+
+
+def summary_of(rows: SystemRows, host: str) -> dict[str, Any]:
+    """Return how much is known of a host."""
+    cores = [one.value for one in rows.facts if one.name == "cores"]
+    return {
+        "host": host,
+        "system": rows.facts[-1].system,
+        "measured": _date(rows.measured),
+        "cores": int(cores[-1]) if cores else None,
+        "facts": len(rows.facts),
+        "messages": len(rows.messages),
+        "doubted": sum(map(bool, rows.doubts)),
+    }
+
+
+def _date(seconds: float) -> str | None:
+    if math.isnan(seconds):
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def known_of(rows: SystemRows, host: str) -> dict[str, Any]:
+    """Return what machines are told of a host."""
+    found = rows.of(host)
+    return {
+        "host": host,
+        "measured": _date(found.measured),
+        "facts": [_fact(one) for one in found.facts],
+        "messages": [_message(one) for one in found.messages],
+    }
+
+
+def _fact(one: Fact) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "value": one.value,
+        "unit": one.unit,
+        "low": one.low,
+        "high": one.high,
+        "repeats": one.repeats,
+        "host": one.host,
+        "cores": one.cores,
+        "measured": _date(one.measured),
+        "system": one.system,
+        "compiler": one.compiler,
+        "kernel": one.kernel,
+        "doubt": one.doubt,
+    }
+
+
+def _message(one: Message) -> dict[str, Any]:
+    return {
+        "operation": one.operation,
+        "ranks": one.ranks,
+        "latency_s": one.latency_s,
+        "bandwidth_bytes_per_s": one.bandwidth_bytes_per_s,
+        "eager_bytes": one.eager_bytes,
+        "hosts": one.hosts,
+        "stretches": [
+            {"from_bytes": begin, "latency_s": latency, "bandwidth_bytes_per_s": rate}
+            for begin, latency, rate in one.knees
+        ],
+        "points": one.points,
+        "repeats": one.repeats,
+        "spread": one.spread,
+        "measured": _date(one.measured),
+        "system": one.system,
+        "mpi": one.mpi,
+        "doubt": one.doubt,
+    }
+
+
+def show_system(rows: SystemRows, title: str) -> None:
+    """Print the values of a host, those of sizes in a table of their own."""
+    plain = [one for one in rows.facts if not _has_size(one)]
+    print_table(
+        ["value", "cores", "median", "low", "high", "repeats", "doubt"],
+        [
+            [
+                one.name,
+                str(one.cores or ""),
+                *(
+                    quantity(number, one.unit)
+                    for number in (one.value, one.low, one.high)
+                ),
+                str(one.repeats),
+                _short(one.doubt),
+            ]
+            for one in plain
+        ],
+        title=f"{title}, measured {_date(rows.measured) or 'at an unknown time'}",
+    )
+    _show_sizes([one for one in rows.facts if one not in plain])
+    if rows.messages:
+        _show_messages(rows.messages)
+
+
+def _show_sizes(facts: Sequence[Fact]) -> None:
+    """Print bandwidths and latencies of memory: a line for each size."""
+    columns = list(
+        dict.fromkeys((one.name.partition("_")[0], one.cores) for one in facts)
+    )
+    lines: dict[str, dict[tuple[str, int], str]] = {}
+    for one in facts:
+        kind, _, size = one.name.partition("_")
+        lines.setdefault(size, {})[kind, one.cores] = quantity(one.value, one.unit)
+    if not lines:
+        return
+    print_table(
+        ["working set", *(f"{kind}, {cores} cores" for kind, cores in columns)],
+        [
+            [size, *(cells.get(one, "") for one in columns)]
+            for size, cells in lines.items()
+        ],
+    )
+
+
+def _show_messages(messages: Sequence[Message]) -> None:
+    head = ["operation", "hosts", "ranks", "latency", "bandwidth", "eager", "stretches"]
+    print_table(
+        [*head, "spread", "doubt"],
+        [
+            [
+                one.operation,
+                ",".join(one.hosts),
+                str(one.ranks),
+                format_seconds(one.latency_s),
+                quantity(one.bandwidth_bytes_per_s, "bytes/s"),
+                format_bytes(one.eager_bytes) if one.eager_bytes else "",
+                ", ".join(
+                    f"from {format_bytes(begin)}" for begin, _, _ in one.knees[1:]
+                ),
+                f"{one.spread:.0%}",
+                _short(one.doubt),
+            ]
+            for one in messages
+        ],
+    )
+
+
+def _has_size(fact: Fact) -> bool:
+    """Say whether a fact is of one size of the working set."""
+    return fact.name.partition("_")[0] in _OF_SIZES
+
+
+def _spread(fact: Fact) -> list[str]:
+    return [quantity(one, fact.unit) for one in (fact.value, fact.low, fact.high)]
+
+
+def _short(doubt: str) -> str:
+    """Return the kinds of doubts in one."""
+    return ", ".join(part.partition(":")[0] for part in doubt.split("; ") if part)
+
+
+def quantity(number: float, unit: str) -> str:
+    """Write a number with its unit, in three digits."""
+    if math.isnan(number):
+        return ""
+    if unit == "s":
+        return _time(number)
+    if unit == "bytes":
+        return format_bytes(number)
+    if unit == "1":
+        return f"{number:g}"
+    for factor, prefix in _PREFIXES:
+        if abs(number) >= factor:
+            return f"{number / factor:.3g} {prefix}{unit}"
+    return f"{number:.3g} {unit}"
+
+
+def _time(time_s: float) -> str:
+    """Write a time as `format_seconds`, those below 1 us in nanoseconds."""
+    return f"{time_s * 1e9:.3g} ns" if 0 < time_s < 1e-6 else format_seconds(time_s)

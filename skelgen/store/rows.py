@@ -68,6 +68,8 @@ class Run:
         What the run used, by name and unit: ``cpu_s``, ``memory_bytes``,
         ``read_bytes``, ``written_bytes``, ``sent_bytes``, ``received_bytes``.
     parts : tuple of Part
+    mpi : str
+        MPI library, as it names itself.
     source : str
         Where the run comes from: a recorded run, a file and its line, a command.
     identity : str
@@ -89,6 +91,7 @@ class Run:
     loads: tuple[tuple[str, float], ...] = ()
     costs: tuple[tuple[str, float], ...] = ()
     parts: tuple[Part, ...] = ()
+    mpi: str = ""
     source: str = ""
     identity: str = ""
 

@@ -1,0 +1,195 @@
+"""Tables as CSV: from bytes to runs, and from runs to text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from skelgen.documents.numbers import format_real
+from skelgen.errors import InputError
+from skelgen.store.formats.cells import shown_date, written, written_word
+from skelgen.store.formats.columns import FIELDS, GROUPS, TIME, Columns, columns_of
+from skelgen.store.formats.identity import identified
+from skelgen.store.formats.known import NOTHING, Known, is_empty
+from skelgen.store.formats.limits import LimitError
+from skelgen.store.formats.table import Reader, written_parts
+from skelgen.store.rows import Run
+
+_SEPARATORS = ",;\t"
+_BOM = b"\xef\xbb\xbf"
+#: Bytes at the begin of text in other encodings.
+_ENCODINGS = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+#: Columns that are written even if they say nothing.
+_ALWAYS = ("application", TIME, "ranks", "status", "identity")
+
+
+def read_csv(
+    file: Path, content: bytes, mapping: Mapping[str, str], known: Known = NOTHING
+) -> tuple[list[Run], Columns]:
+    """Read a table.
+
+    Parameters
+    ----------
+    file : Path
+        For messages.
+    content : bytes
+        UTF-8 text with commas, semicolons or tabs; the first line names the columns.
+    mapping : mapping
+        Of `parse_mapping`.
+    known : Known
+        What holds for all runs.
+
+    Returns
+    -------
+    runs : list of Run
+    columns : Columns
+
+    Raises
+    ------
+    InputError
+        With line and column, for the first mistake.
+    """
+    text = _decoded(file, content)
+    lines = _lines(file, text)
+    number, headers = next(lines, (1, []))
+    headers = [header.strip() for header in headers]
+    if not any(headers):
+        raise InputError(
+            f"{file}: line 1: is empty; expected the names of the columns, such as "
+            "app,time_s,ranks,n"
+        )
+    try:
+        columns = columns_of(headers, mapping)
+    except LimitError as error:
+        raise InputError(f"{file}: line {number}: {error}") from error
+    places = [headers.index(one.header) for one in columns.used]
+    reader = Reader(file, columns.used, known)
+    return list(identified(_runs(file, lines, headers, places, reader), file.name)), (
+        columns
+    )
+
+
+def _runs(
+    file: Path,
+    lines: Iterator[tuple[int, list[str]]],
+    headers: Sequence[str],
+    places: Sequence[int],
+    reader: Reader,
+) -> Iterator[Run]:
+    for line, row in lines:
+        if not row or not any(row):
+            continue
+        if len(row) != len(headers):
+            raise InputError(
+                f"{file}: line {line}: read {len(row)} columns, expected the "
+                f"{len(headers)} of line 1"
+            )
+        yield reader.run(line, [row[place].strip() for place in places])
+
+
+def _lines(file: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the cells of each row, with the line at which it begins."""
+    head = text.partition("\n")[0]
+    separator = max(_SEPARATORS, key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    line = 1
+    try:
+        for row in reader:
+            yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{file}: line {line}: is not CSV: {error}") from error
+
+
+def _decoded(file: Path, content: bytes) -> str:
+    """Return text; say by line and column what is not UTF-8."""
+    content = content.removeprefix(_BOM)
+    try:
+        text = content.decode("utf-8")
+        at = len(text[: text.index("\0")].encode()) if "\0" in text else -1
+    except UnicodeDecodeError as error:
+        at = error.start
+    if at < 0:
+        return text
+    begin = content.rfind(b"\n", 0, at) + 1
+    head = content.partition(b"\n")[0].decode("utf-8", "replace")
+    separator = max(_SEPARATORS, key=head.count).encode()
+    line = content.count(b"\n", 0, at) + 1
+    column = content.count(separator, begin, at) + 1
+    encoding = _ENCODINGS.get(content[:2], "ISO-8859-1")
+    raise InputError(
+        f"{file}: line {line}, column {column}: byte 0x{content[at]:02x} is not UTF-8 "
+        f"text; convert the file, such as: iconv -f {encoding} -t UTF-8"
+    )
+
+
+def csv_text(runs: Sequence[Run]) -> str:
+    """Write runs as CSV that `read_csv` reads back without loss.
+
+    Columns that no run needs are left out. An input that is called like a column of
+    another meaning is written as ``input.NAME``.
+    """
+    fields = [
+        name
+        for name in FIELDS
+        if name in _ALWAYS or any(not is_empty(_value(run, name)) for run in runs)
+    ]
+    groups = {
+        field: sorted({name for run in runs for name, _ in getattr(run, field)})
+        for field in GROUPS.values()
+    }
+    output = io.StringIO(newline="")
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(_headers(fields, groups))
+    for run in runs:
+        pairs = {field: dict(getattr(run, field)) for field in groups}
+        writer.writerow(
+            [_cell(run, name) for name in fields]
+            + [
+                written(pairs[field][name]) if name in pairs[field] else ""
+                for field, names in groups.items()
+                for name in names
+            ]
+        )
+    return output.getvalue()
+
+
+def _headers(fields: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+    found = [_HEADERS.get(name, name) for name in fields]
+    for begin, field in GROUPS.items():
+        for name in groups[field]:
+            plain = (
+                field == "inputs"
+                and columns_of([TIME, name] if name != TIME else [name], {})
+                .used[-1]
+                .field
+                == "inputs"
+            )
+            found.append(name if plain and name == name.strip() else f"{begin}{name}")
+    return found
+
+
+#: How columns are called whose field has another name.
+_HEADERS = {"application": "app", TIME: "time_s", "identity": "id"}
+
+
+def _value(run: Run, name: str) -> object:
+    return getattr(run, "time_s" if name == TIME else name)
+
+
+def _cell(run: Run, name: str) -> str:
+    value = _value(run, name)
+    if name == "started":
+        return shown_date(run.started)
+    if name == "parts":
+        return written_parts(run.parts)
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if isinstance(value, str):
+        return written_word(value)
+    return format_real(value) if isinstance(value, float) else str(value or "")

@@ -1,0 +1,168 @@
+"""From the rows of a table to runs."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skelgen.documents import Field
+from skelgen.documents.json_document import json_field
+from skelgen.errors import InputError
+from skelgen.store.formats import cells
+from skelgen.store.formats.cells import UNITS, Cell
+from skelgen.store.formats.columns import TIME, Column
+from skelgen.store.formats.known import Known
+from skelgen.store.formats.limits import LimitError, check_run, check_time
+from skelgen.store.rows import Part, Run
+
+_PART = ("name", "kind", "time_s", "weight", "share")
+
+
+class Reader:
+    """Reads rows of one table; times must all have one unit.
+
+    Parameters
+    ----------
+    file : Path
+        For messages.
+    columns : sequence of Column
+        In the order of the cells.
+    known : Known
+        What holds for all runs.
+    """
+
+    def __init__(self, file: Path, columns: Sequence[Column], known: Known) -> None:
+        self._file, self._known = file, known
+        self._columns = [(one, self._reader(one)) for one in columns]
+        self._unit = next((one.unit for one in columns if one.field == TIME), "")
+        self._unit_line = 1 if self._unit else 0
+
+    def run(self, line: int, row: Sequence[Cell]) -> Run:
+        """Read a row.
+
+        Parameters
+        ----------
+        line : int
+            Of the file, from 1.
+        row : sequence of str, float, bool or None
+            A cell for each column; empty or None where nothing is known.
+
+        Raises
+        ------
+        InputError
+            With line and column.
+        """
+        values: dict[str, Any] = {}
+        groups: dict[str, list[tuple[str, Any]]] = {}
+        for (column, read), cell in zip(self._columns, row, strict=True):
+            if cell is None or cell == "":
+                if column.field == TIME:
+                    raise self._error(line, column, "read nothing, expected a time")
+                continue
+            try:
+                found = read(cell) if column.field != TIME else self._time(line, cell)
+            except LimitError as error:
+                raise self._error(line, column, str(error)) from error
+            if column.name:
+                groups.setdefault(column.field, []).append((column.name, found))
+            else:
+                values[_FIELD.get(column.field, column.field)] = found
+        return self._checked(line, values, groups)
+
+    def _checked(
+        self,
+        line: int,
+        values: dict[str, Any],
+        groups: Mapping[str, Iterable[tuple[str, Any]]],
+    ) -> Run:
+        for name, pairs in groups.items():
+            values[name] = tuple(sorted(pairs))
+        values.setdefault("application", "")
+        values.setdefault("source", f"{self._file.name} line {line}")
+        run = self._known.complete(Run(**values))
+        try:
+            return check_run(run)
+        except LimitError as error:
+            raise InputError(f"{self._file}: line {line}: {error}") from error
+
+    def _time(self, line: int, cell: Cell) -> float:
+        number, unit = cells.time_and_unit(cell)
+        if not self._unit_line:
+            self._unit, self._unit_line = unit, line
+        elif unit and UNITS[unit] != UNITS.get(self._unit):
+            have = f"{self._unit or 'no unit'} in line {self._unit_line}"
+            raise LimitError(f"read {cell!r}, but {have}; give all times one unit")
+        elif not unit and self._unit and self._unit_line > 1:
+            raise LimitError(
+                f"read {cell!r} without a unit, but {self._unit} in line "
+                f"{self._unit_line}; give all times one unit"
+            )
+        factor = UNITS[self._unit] if self._unit else 1.0
+        return check_time(number * factor)
+
+    def _reader(self, column: Column) -> Callable[[Cell], Any]:
+        if column.field == "parts":
+            return functools.partial(_parts, self._file)
+        return _READERS[column.field]
+
+    def _error(self, line: int, column: Column, what: str) -> InputError:
+        return InputError(
+            f"{self._file}: line {line}, column {column.header[:60]!r}: {what}"
+        )
+
+
+#: Fields whose name differs from their column's.
+_FIELD = {TIME: "time_s"}
+_READERS: Mapping[str, Callable[[Cell], Any]] = {
+    "application": cells.word,
+    TIME: cells.number,
+    "ranks": cells.count,
+    "nodes": cells.count,
+    "ranks_per_node": cells.count,
+    "executable": cells.word,
+    "hosts": functools.lru_cache(4096)(cells.hosts),
+    "allocation": cells.word,
+    "started": cells.date,
+    "status": cells.status,
+    "system": cells.word,
+    "mpi": cells.word,
+    "source": cells.word,
+    "identity": cells.word,
+    "inputs": cells.value,
+    "loads": cells.number,
+    "costs": cells.number,
+}
+
+
+def _parts(file: Path, cell: Cell) -> tuple[Part, ...]:
+    """Read parts as `written_parts` writes them."""
+    try:
+        field = json_field(cells.word(cell), Path(file.name))
+        return tuple(_part(one) for one in field.items())
+    except InputError as error:
+        raise LimitError(str(error)) from error
+
+
+def _part(field: Field) -> Part:
+    values = field.items()
+    if len(values) != len(_PART):
+        raise field.error(f"read {len(values)} values, expected {', '.join(_PART)}")
+    name, kind, *numbers = values
+    return Part(name.text(), kind.text(), *(one.amount() for one in numbers))
+
+
+def written_parts(parts: Iterable[Part]) -> str:
+    """Write parts into one cell."""
+    rows = [[getattr(one, name) for name in _PART] for one in parts]
+    return json.dumps(rows, separators=(",", ":")) if rows else ""
+
+
+def rows_of(
+    lines: Iterable[tuple[int, Sequence[Cell]]], reader: Reader
+) -> Iterator[Run]:
+    """Read all rows; see `Reader.run`."""
+    for line, row in lines:
+        yield reader.run(line, row)

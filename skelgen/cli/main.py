@@ -13,6 +13,7 @@ from skelgen import __version__
 from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
 from skelgen.cli.measuring import measure
+from skelgen.cli.monitoring import monitor
 from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain, drop_output, shown, write_anything
 from skelgen.cli.phasing import phases
@@ -67,6 +68,7 @@ app.command(epilog="Example: [b]skelgen select skel/ --nodes 2 --from n[1-4][/b]
 app.add_typer(workload, name="workload")
 app.add_typer(system, name="system")
 app.add_typer(trust, name="trust")
+app.add_typer(monitor, name="monitor")
 app.command(epilog="Example: [b]skelgen share run/ --name lammps -o lj.yaml[/b]")(share)
 
 

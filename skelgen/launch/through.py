@@ -77,7 +77,7 @@ class Through:
         MachineError
             When the batch system's commands are not here.
         """
-        inside = _inside()
+        inside = allocation()
         way = (inside or Way.LOCAL) if self.way is Way.AUTO else self.way
         if way in (inside, Way.LOCAL):
             if self.words:
@@ -104,7 +104,7 @@ class Through:
 NEAREST = Through()
 
 
-def _inside() -> Way | None:
+def allocation() -> Way | None:
     """Return the batch system in whose allocation skelgen runs."""
     for way, (variable, submits, _) in _SYSTEMS.items():
         if os.environ.get(variable) and program(submits) is not None:

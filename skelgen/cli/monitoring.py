@@ -1,0 +1,311 @@
+"""The commands about monitors: monitor start, stop, status, show, once, unit."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from skelgen.cli.options import Json, Verbose, duration_s
+from skelgen.cli.output import complain, print_facts, print_json, print_table, say
+from skelgen.errors import ExitCode
+from skelgen.launch.hosts import parse_hosts
+from skelgen.launch.through import Way
+from skelgen.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.monitor.series import History
+    from skelgen.monitor.status import Status
+    from skelgen.pipeline.monitoring import Answer, Averages
+
+monitor = typer.Typer(
+    help="Watch how busy nodes are: a small process on each keeps series.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+Hosts = Annotated[
+    str,
+    typer.Option(
+        help="Hosts, such as n1,n2 or n[1-8].",
+        show_default="this node; for status and show all whose files are seen here",
+    ),
+]
+Reach = Annotated[
+    Way,
+    typer.Option(
+        "--through",
+        help="How hosts are reached: as steps of this allocation, or by ssh (local; "
+        "SKELGEN_SSH names another remote shell); auto takes steps where it can.",
+    ),
+]
+Interval = Annotated[str, typer.Option(help="Time between samples.")]
+
+
+@monitor.command(epilog="Example: [b]skelgen monitor start --hosts n[1-4][/b]")
+def start(
+    hosts: Hosts = "",
+    interval: Interval = "10s",
+    foreground: Annotated[
+        bool,
+        typer.Option(
+            "--foreground",
+            help="Be the monitor of this node until ended: for a line in a job script, "
+            "srun --overlap ... skelgen monitor start --foreground &.",
+        ),
+    ] = False,
+    through: Reach = Way.AUTO,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Start the monitor of this node, or those of hosts, in the background."""
+    from skelgen.pipeline import monitoring
+
+    interval_s = duration_s(interval, "--interval")
+    if foreground:
+        _become_monitor(interval_s)
+    answers = monitoring.monitor_start(_names(hosts), interval_s, way=through)
+    return _tell("started", answers, json=json)
+
+
+def _become_monitor(interval_s: float) -> None:
+    """Go on as the monitor, without all that this process has loaded."""
+    from skelgen.monitor.daemon import check_interval
+
+    check_interval(interval_s)
+    words = [sys.executable, "-m", "skelgen.monitor", "run"]
+    os.execv(sys.executable, [*words, "--interval", f"{interval_s}s"])
+
+
+@monitor.command(epilog="Example: [b]skelgen monitor stop --hosts n[1-4][/b]")
+def stop(
+    hosts: Hosts = "",
+    through: Reach = Way.AUTO,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Stop the monitor of this node, or those of hosts. Their series stay."""
+    from skelgen.pipeline import monitoring
+
+    answers = monitoring.monitor_do(_names(hosts), ["stop"], way=through)
+    return _tell("stopped", answers, json=json)
+
+
+@monitor.command(epilog="Example: [b]skelgen monitor status --hosts n[1-4][/b]")
+def status(
+    hosts: Hosts = "",
+    through: Reach = Way.AUTO,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Show which monitors run, what they cost, and where they have gaps."""
+    from skelgen.pipeline import monitoring
+
+    found, refused = monitoring.monitor_status(_names(hosts), way=through)
+    if json:
+        print_json({"nodes": [asdict(one) for one in found], "refused": _said(refused)})
+    elif found:
+        print_table(
+            ["host", "runs", "since", "samples", "every", "CPU", "memory", "gaps"],
+            [_status_row(one) for one in found],
+        )
+    return _complained(refused)
+
+
+@monitor.command(epilog="Example: [b]skelgen monitor show --quantity cpu --last 2h[/b]")
+def show(
+    hosts: Hosts = "",
+    quantity: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this quantity; may be repeated.", show_default="all"),
+    ] = None,
+    last: Annotated[str, typer.Option(help="Only the latest so long time.")] = "24h",
+    through: Reach = Way.AUTO,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Show the series that monitors kept, and averages over the nodes.
+
+    For a program that waits for its slowest node, avg-min counts: the average over
+    time of the minimum over nodes. min-avg is the minimum of the nodes' averages.
+    """
+    from skelgen.pipeline import monitoring
+
+    now = time.time()
+    found = monitoring.histories(
+        _names(hosts), now - duration_s(last, "--last"), math.inf, way=through
+    )
+    names = list(quantity or sorted({name for one in found for name in one.curves}))
+    series = [
+        monitoring.series_of(one, name)
+        for one in found
+        for name in names
+        if quantity or name in one.curves
+    ]
+    joined = [monitoring.averages(found, name) for name in names]
+    if json:
+        print_json(
+            {
+                "series": [asdict(one) for one in series],
+                "averages": [_average_facts(one) for one in joined],
+                "marks": [_marks(one) for one in found],
+            }
+        )
+        return
+    print_table(
+        ["host", "quantity", "samples", "latest", "mean", "least", "most"],
+        [_series_row(one.host, one.quantity, one.values) for one in series],
+    )
+    rows = [
+        [one.quantity, *(f"{v.value:.4g}" for v in (one.avg_min, one.min_avg))]
+        for one in joined
+        if len(found) > 1
+    ]
+    if rows:
+        print_table(["all nodes", "avg-min", "min-avg"], rows)
+    for one in found:
+        _print_marks(one)
+
+
+@monitor.command(epilog="Example: [b]skelgen monitor once --hosts n1,n2[/b]")
+def once(
+    hosts: Hosts = "",
+    interval: Annotated[str, typer.Option(help="Time to look at.")] = "1s",
+    through: Reach = Way.AUTO,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Take one sample now, without a monitor. Nothing is kept."""
+    from skelgen.pipeline import monitoring
+
+    interval_s = duration_s(interval, "--interval")
+    answers = monitoring.monitor_do(
+        _names(hosts),
+        ["once", "--interval", f"{interval_s}s"],
+        way=through,
+        waits_s=interval_s,
+    )
+    good = [one for one in answers if not one.error]
+    refused = [one for one in answers if one.error]
+    if json:
+        print_json(
+            {"nodes": [dict(one.facts) for one in good], "refused": _said(refused)}
+        )
+        return _complained(refused)
+    for one in good:
+        print_facts([(n, _text(v)) for n, v in one.facts.items() if v is not None])
+    return _complained(refused)
+
+
+@monitor.command(
+    epilog="Example: [b]skelgen monitor unit > "
+    "~/.config/systemd/user/skelgen-monitor.service[/b]"
+)
+def unit(interval: Interval = "10s", verbose: Verbose = 0) -> None:
+    """Print a unit with which systemd keeps the monitor of a node running."""
+    from skelgen.pipeline import monitoring
+
+    say(monitoring.unit_text(duration_s(interval, "--interval")), end=False)
+
+
+def _text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _names(text: str) -> list[str]:
+    return [host.name for host in parse_hosts(text)] if text else []
+
+
+def _tell(done: str, answers: Sequence[Answer], *, json: bool) -> int:
+    """Say what was done on which hosts, and what was refused."""
+    refused = [one for one in answers if one.error]
+    good = [one for one in answers if not one.error]
+    if json:
+        print_json({done: [dict(one.facts) for one in good], "refused": _said(refused)})
+    else:
+        for one in good:
+            number = one.facts.get("pid", one.facts.get("step", ""))
+            say(f"{one.host}: monitor {done} (process {number})")
+    return _complained(refused)
+
+
+def _said(refused: Sequence[Answer]) -> list[dict[str, str]]:
+    return [{"host": one.host, "reason": one.error} for one in refused]
+
+
+def _complained(refused: Sequence[Answer]) -> int:
+    """Print a line for each host that refused; return the exit code."""
+    for one in refused:
+        complain(f"{one.host}: {one.error}")
+    return int(ExitCode.APPLICATION if refused else ExitCode.OK)
+
+
+def _status_row(one: Status) -> list[str]:
+    return [
+        one.host,
+        "yes" if one.running else "no",
+        _date(one.since),
+        str(one.samples),
+        format_seconds(one.interval_s),
+        f"{one.cpu_share:.3%}",
+        format_bytes(one.rss_bytes),
+        format_seconds(one.gap_s),
+    ]
+
+
+def _series_row(host: str, quantity: str, values: Sequence[float]) -> list[str]:
+    numbers = (values[-1], math.fsum(values) / len(values), min(values), max(values))
+    return [host, quantity, str(len(values)), *(f"{number:.4g}" for number in numbers)]
+
+
+def _average_facts(one: Averages) -> dict[str, Any]:
+    return {
+        "quantity": one.quantity,
+        "avg_min": one.avg_min.value,
+        "min_avg": one.min_avg.value,
+        "covered": one.avg_min.covered,
+    }
+
+
+def _marks(one: History) -> dict[str, Any]:
+    return {
+        "host": one.host,
+        "damaged_lines": len(one.damaged),
+        "marks": [
+            {
+                "kind": mark.kind,
+                "time": mark.time,
+                "length_s": mark.length_s,
+                "reason": mark.reason,
+            }
+            for mark in one.marks
+        ],
+    }
+
+
+def _print_marks(one: History) -> None:
+    words = {
+        "begin": "the monitor was started",
+        "end": "the monitor was stopped",
+        "gap": "no samples for",
+        "back": "the clock jumped back by",
+        "refused": "left out:",
+    }
+    for mark in one.marks:
+        length = format_seconds(mark.length_s) if mark.length_s > 0 else ""
+        text = " ".join(filter(None, [words.get(mark.kind, ""), length, mark.reason]))
+        say(f"{one.host}  {_date(mark.time)}  {text}")
+
+
+def _date(when: float) -> str:
+    try:
+        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return "never"

@@ -1,0 +1,128 @@
+"""The monitor of a node: ``python -m skelgen.monitor start``.
+
+``skelgen monitor`` is for people; it runs this on each host. Nothing but the standard
+library is loaded, so that the process stays small.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from skelgen.errors import ExitCode, SkelgenError, UsageError
+from skelgen.monitor import daemon
+from skelgen.monitor.places import this_host
+from skelgen.monitor.records import columns_of, row_of
+from skelgen.monitor.sensor import Sensor
+from skelgen.monitor.series import facts_of, read_history
+from skelgen.monitor.status import read_status
+from skelgen.units import parse_seconds
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line asks for; return the exit code.
+
+    All results are JSON on one line.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        _print(_DO[options.what](options))
+    except SkelgenError as error:
+        print(f"skelgen: error: {error}", file=sys.stderr)  # noqa: T201
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        return int(ExitCode.INTERRUPTED)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m skelgen.monitor",
+        description="The monitor of this node; skelgen monitor --help says more.",
+    )
+    commands = parser.add_subparsers(dest="what", required=True)
+    for name in ("start", "run", "once"):
+        one = commands.add_parser(name)
+        one.add_argument("--interval", default="1s" if name == "once" else "10s")
+    commands.add_parser("stop")
+    commands.add_parser("status")
+    series = commands.add_parser("series")
+    series.add_argument("--begin", type=float, default=-math.inf)
+    series.add_argument("--end", type=float, default=math.inf)
+    series.add_argument("--quantity", action="append", default=[])
+    return parser
+
+
+def _interval_s(options: argparse.Namespace) -> float:
+    try:
+        interval_s = parse_seconds(options.interval)
+    except ValueError as error:
+        raise UsageError(f"--interval: {error}") from error
+    daemon.check_interval(interval_s)
+    return interval_s
+
+
+def _start(options: argparse.Namespace) -> dict[str, Any]:
+    return {"host": this_host(), "pid": daemon.start(_interval_s(options))}
+
+
+def _run(options: argparse.Namespace) -> dict[str, Any]:
+    daemon.serve(_interval_s(options))
+    return {"host": this_host()}
+
+
+def _stop(_: argparse.Namespace) -> dict[str, Any]:
+    return {"host": this_host(), "pid": daemon.stop()}
+
+
+def _status(_: argparse.Namespace) -> dict[str, Any]:
+    return asdict(read_status(this_host(), here=True))
+
+
+def _once(options: argparse.Namespace) -> dict[str, Any]:
+    sensor = Sensor()
+    time.sleep(_interval_s(options))
+    sample = sensor.sample()
+    row, _ = row_of(sample, time.time())
+    known = dict(zip(columns_of(sample), row.values, strict=True))
+    return {"host": this_host(), "time": row.time, **known}
+
+
+def _series(options: argparse.Namespace) -> dict[str, Any]:
+    found = read_history(this_host(), options.begin, options.end)
+    return facts_of(found, options.quantity)
+
+
+_DO = {
+    "start": _start,
+    "run": _run,
+    "stop": _stop,
+    "status": _status,
+    "once": _once,
+    "series": _series,
+}
+
+
+def _print(result: dict[str, Any]) -> None:
+    print(json.dumps(_plain(result), allow_nan=False))  # noqa: T201
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without numbers that JSON lacks."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

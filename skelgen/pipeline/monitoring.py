@@ -1,0 +1,362 @@
+"""The monitors of hosts: start, ask and stop them, read their series."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skelgen.errors import ApplicationError, InputError, SkelgenError, UsageError
+from skelgen.launch.process import Finished, telling_line
+
+if TYPE_CHECKING:
+    from skelgen.launch.through import Way
+    from skelgen.monitor.averages import Average
+    from skelgen.monitor.series import History
+    from skelgen.monitor.status import Status
+    from skelgen.store import Series
+
+logger = logging.getLogger(__name__)
+
+#: What decides on a host where Python and the files are.
+_HANDED_ON = ("PYTHONPATH", "SKELGEN_MONITOR", "SKELGEN_STATE", "XDG_STATE_HOME")
+#: Longest time of a command on a host, beyond what it waits for on purpose [s].
+_LIMIT_S = 60.0
+#: How long monitors that are steps of an allocation may take to begin [s].
+_BEGIN_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a host said.
+
+    Attributes
+    ----------
+    host : str
+    facts : Mapping
+        Empty when it refused.
+    error : str
+        Why it refused; else empty.
+    """
+
+    host: str
+    facts: Mapping[str, Any]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Averages:
+    """A quantity over several nodes, by both rules.
+
+    Attributes
+    ----------
+    quantity : str
+    avg_min : Average
+        Average over time of the minimum over nodes.
+    min_avg : Average
+        Minimum over nodes of the average over time.
+    """
+
+    quantity: str
+    avg_min: Average
+    min_avg: Average
+
+
+def monitor_do(
+    hosts: Sequence[str],
+    words: Sequence[str],
+    *,
+    way: Way | None = None,
+    waits_s: float = 0.0,
+) -> list[Answer]:
+    """Run a command of the monitor on hosts, or here when none is named.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+    words : sequence of str
+        ``status``, or ``once --interval 1s``.
+    way : Way, optional
+        How hosts are reached.
+    waits_s : float
+        What the command waits for on purpose [s].
+    """
+    from skelgen.launch import remote as remotes
+    from skelgen.launch.through import Way
+    from skelgen.monitor.places import this_host
+
+    line = [sys.executable, "-m", "skelgen.monitor", *words]
+    here = this_host()
+    names = list(dict.fromkeys(hosts)) or [here]
+    commands = {name: line for name in names if name == here}
+    if others := [name for name in names if name != here]:
+        reach = remotes.remote(way or Way.AUTO)
+        commands |= {n: reach.command(n, line, _handed_on()) for n in others}
+    done = remotes.on_each(
+        {name: commands[name] for name in names}, limit_s=_LIMIT_S + waits_s
+    )
+    return [_answer(name, done[name]) for name in names]
+
+
+def _handed_on() -> dict[str, str]:
+    return {name: os.environ[name] for name in _HANDED_ON if os.environ.get(name)}
+
+
+def _answer(host: str, done: Finished) -> Answer:
+    if done.timed_out:
+        return Answer(host, {}, f"no answer within {done.time_s:.0f} s")
+    if done.exit_code:
+        said = telling_line(done.errors or done.output)
+        return Answer(host, {}, said.removeprefix("skelgen: error: "))
+    try:
+        # Shells of hosts may say something first.
+        facts = json.loads(done.output.strip().splitlines()[-1])
+    except (ValueError, IndexError, RecursionError):
+        return Answer(host, {}, f"not the answer of a monitor: {done.complaint}")
+    if not isinstance(facts, dict):
+        return Answer(host, {}, f"not the answer of a monitor: {done.complaint}")
+    return Answer(host, facts)
+
+
+def monitor_start(
+    hosts: Sequence[str], interval_s: float, *, way: Way | None = None
+) -> list[Answer]:
+    """Start the monitors of hosts, or that of this node when none is named.
+
+    Inside an allocation of a batch system, which ends what its steps leave behind, the
+    monitors of other hosts are one step that goes on until the job ends.
+    """
+    from skelgen.launch.remote import remote
+    from skelgen.launch.through import Way
+    from skelgen.monitor.daemon import check_interval
+    from skelgen.monitor.places import this_host
+
+    check_interval(interval_s)
+    names = list(dict.fromkeys(hosts)) or [this_host()]
+    others = [name for name in names if name != this_host()]
+    interval = ["--interval", f"{interval_s}s"]
+    line = [sys.executable, "-m", "skelgen.monitor", "run", *interval]
+    if others:
+        together = remote(way or Way.AUTO).together(names, line, _handed_on())
+        if together is not None:
+            return _as_step(names, together)
+    return monitor_do(names, ["start", *interval], way=way)
+
+
+def _as_step(hosts: Sequence[str], command: Sequence[str]) -> list[Answer]:
+    """Start monitors as a step that goes on; wait until they take samples."""
+    from skelgen.launch.remote import leave_running
+    from skelgen.monitor.places import folder, make_private
+
+    log = make_private(folder()) / f"step-{os.getpid()}.log"
+    began, end_s = time.time(), time.monotonic() + _BEGIN_S
+    step = leave_running(command, log)
+    waiting, ended = list(hosts), False
+    while waiting and not ended and time.monotonic() < end_s:
+        time.sleep(0.1)
+        ended = os.waitpid(step, os.WNOHANG)[0] == step
+        waiting = [host for host in waiting if not _runs_since(host, began)]
+    said = telling_line(log.read_text(errors="replace")) if waiting else ""
+    return [
+        Answer(host, {}, f"its monitor did not begin: {said}")
+        if host in waiting
+        else Answer(host, {"host": host, "step": step})
+        for host in hosts
+    ]
+
+
+def _runs_since(host: str, when: float) -> bool:
+    from skelgen.monitor.status import read_status
+
+    try:
+        status = read_status(host, here=False)
+    except SkelgenError:
+        return False
+    return status.running and status.since >= when - 1.0
+
+
+def monitor_status(
+    hosts: Sequence[str], *, way: Way | None = None
+) -> tuple[list[Status], list[Answer]]:
+    """Return how the monitors of hosts do, and the hosts that do not answer.
+
+    Without names: all whose files are seen here.
+    """
+    from skelgen.monitor.places import hosts as known
+    from skelgen.monitor.places import this_host
+    from skelgen.monitor.status import read_status
+
+    names = list(dict.fromkeys(hosts)) or known() or [this_host()]
+    found, refused = [], []
+    for name in names:
+        try:
+            found.append(read_status(name, here=name == this_host()))
+        except InputError as error:
+            refused.append(Answer(name, {}, str(error)))
+    strangers = [one.host for one in refused if one.host not in known()]
+    if not hosts or not strangers:
+        return found, refused
+    refused = [one for one in refused if one.host not in strangers]
+    for answer in monitor_do(strangers, ["status"], way=way):
+        status = _status(answer)
+        found += [status] if status else []
+        refused += [] if status else [answer]
+    return found, refused
+
+
+def _status(answer: Answer) -> Status | None:
+    """Return the status that a host told."""
+    from skelgen.monitor.status import status_of
+
+    try:
+        return status_of(answer.host, answer.facts)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def histories(
+    hosts: Sequence[str],
+    begin: float = -math.inf,
+    end: float = math.inf,
+    *,
+    way: Way | None = None,
+) -> list[History]:
+    """Read what the monitors of hosts kept: from files seen here, else from the hosts.
+
+    Without names: all whose files are seen here.
+
+    Raises
+    ------
+    InputError
+        When there is nothing of a host.
+    """
+    from skelgen.monitor.places import hosts as known
+    from skelgen.monitor.places import this_host
+    from skelgen.monitor.series import read_history
+
+    names = list(dict.fromkeys(hosts)) or known() or [this_host()]
+    found = {
+        name: read_history(name, begin, end)
+        for name in names
+        if name in known() or name == this_host()
+    }
+    if strangers := [name for name in names if name not in found]:
+        words = ["series"]
+        words += [f"--begin={begin!r}"] if math.isfinite(begin) else []
+        words += [f"--end={end!r}"] if math.isfinite(end) else []
+        for answer in monitor_do(strangers, words, way=way):
+            found[answer.host] = _history(answer)
+    for one in found.values():
+        if one.damaged:
+            logger.warning(
+                "%s: %d lines are left out, such as %s",
+                one.host,
+                len(one.damaged),
+                one.damaged[0],
+            )
+    return [found[name] for name in names]
+
+
+def _history(answer: Answer) -> History:
+    from skelgen.monitor.series import history_of
+
+    if answer.error:
+        raise ApplicationError(f"host {answer.host}: {answer.error}")
+    try:
+        return history_of(answer.host, answer.facts)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"host {answer.host}: not the series of a monitor; is the same skelgen "
+            "installed there?"
+        ) from error
+
+
+def series(
+    hosts: Sequence[str],
+    quantity: str,
+    begin: float = -math.inf,
+    end: float = math.inf,
+    *,
+    way: Way | None = None,
+) -> list[Series]:
+    """Return a quantity of hosts over time, as a store keeps it.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+        All whose files are seen here when empty.
+    quantity : str
+        Such as ``cpu``.
+    begin, end : float
+        Seconds since 1970 in UTC [s].
+
+    Raises
+    ------
+    UsageError
+        When a host has no such quantity; the message names those that it has.
+    """
+    return [series_of(one, quantity) for one in histories(hosts, begin, end, way=way)]
+
+
+def series_of(history: History, quantity: str) -> Series:
+    """Return a quantity of a host over time, as a store keeps it; see `series`."""
+    from skelgen.store import Series
+
+    curve = history.curves.get(quantity)
+    if curve is None:
+        known = ", ".join(sorted(history.curves)) or "none in that time"
+        raise UsageError(
+            f"{history.host}: no series of {quantity[:60]!r}; there are: {known}"
+        )
+    return Series(history.host, quantity, tuple(curve.times), tuple(curve.values))
+
+
+def averages(histories: Sequence[History], quantity: str) -> Averages:
+    """Average a quantity over nodes and over the time for which all have samples."""
+    from skelgen.monitor.averages import avg_min, min_avg
+
+    curves = [one.curves[quantity] for one in histories if quantity in one.curves]
+    times = [curve.times for curve in curves if curve.times]
+    begin = max((t[0] for t in times), default=0.0)
+    end = min((t[-1] for t in times), default=0.0)
+    return Averages(quantity, avg_min(curves, begin, end), min_avg(curves, begin, end))
+
+
+def unit_text(interval_s: float) -> str:
+    """Return a systemd unit of the user that keeps the monitor of a node running."""
+    from skelgen.monitor.daemon import check_interval
+
+    check_interval(interval_s)
+    set_here = "".join(
+        f"Environment={_quoted(f'{name}={value}')}\n"
+        for name, value in _handed_on().items()
+    )
+    return (
+        "[Unit]\n"
+        "Description=skelgen monitor: how busy this node is\n"
+        "\n"
+        "[Service]\n"
+        f"{set_here}"
+        f"ExecStart={_quoted(str(Path(sys.executable)))} -m skelgen.monitor run "
+        f"--interval {interval_s:g}s\n"
+        "Restart=on-failure\n"
+        "RestartSec=60\n"
+        "# It ends with an error when one runs already.\n"
+        "RestartPreventExitStatus=2\n"
+        "\n"
+        "[Install]\n"
+        "WantedBy=default.target\n"
+    )
+
+
+def _quoted(text: str) -> str:
+    """Quote a word of a unit; percent signs and dollars mean nothing in it."""
+    inner = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + inner.replace("%", "%%").replace("$", "$$") + '"'

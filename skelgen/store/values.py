@@ -232,8 +232,8 @@ def _read_interval(value: Any) -> Interval:
 def _if_any(of: Values) -> Values:
     """Keep a value that need not be there: as null, in SQL as NULL."""
 
-    def through(one: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda value: None if value is None else one(value)
+    def through(one: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+        return lambda value: value if value is None or one is None else one(value)
 
     return Values(
         through(of.plain), through(of.read), through(of.bind), through(of.load)

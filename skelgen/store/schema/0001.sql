@@ -36,6 +36,7 @@ CREATE TABLE runs (
     started DOUBLE PRECISION,
     status TEXT NOT NULL,
     system TEXT NOT NULL,
+    mpi TEXT NOT NULL,
     source TEXT NOT NULL,
     seal TEXT NOT NULL
 );

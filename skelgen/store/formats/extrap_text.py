@@ -159,7 +159,9 @@ def experiment_text(experiment: Experiment) -> str:
     lines += ["POINTS " + " ".join(map(_point, points))]
     for (region, metric), values in experiment.values.items():
         lines += ["", f"REGION {region}", f"METRIC {metric}"]
-        lines += [f"DATA {' '.join(map(format_real, values[point]))}" for point in points]
+        lines += [
+            f"DATA {' '.join(map(format_real, values[point]))}" for point in points
+        ]
     return "\n".join(lines) + "\n"
 
 

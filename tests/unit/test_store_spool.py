@@ -372,11 +372,13 @@ class Writers(RuleBasedStateMachine):
                 assert names(reader) == sorted(self.added)
 
     def teardown(self) -> None:
-        for store in self.stores.values():
-            store.close()
-        assert check_store(str(self.place)).problems == ()
-        assert spooled(self.place) == []
-        self.folder.cleanup()
+        with self.folder:
+            for store in self.stores.values():
+                store.close()
+            assert check_store(str(self.place)).problems == ()
+            with open_store(str(self.place)) as last:
+                last.add(self.rows(1))
+            assert spooled(self.place) == []
 
 
 TestWriters = Writers.TestCase

@@ -8,6 +8,8 @@ could lock it too: its writer is gone then.
 from __future__ import annotations
 
 import contextlib
+import functools
+import logging
 import os
 import re
 import stat
@@ -20,6 +22,8 @@ from skelgen.documents.system import writing
 from skelgen.errors import InputError
 from skelgen.store.locks import take
 from skelgen.store.sharing import give, make_folder
+
+logger = logging.getLogger(__name__)
 
 #: Of files that are complete enough to be read.
 SUFFIX = ".jsonl"
@@ -148,6 +152,9 @@ def names(folder: Path) -> list[str]:
         )
     except (FileNotFoundError, NotADirectoryError):
         return []
+    except PermissionError:
+        _say_closed(folder)
+        return []
 
 
 @contextlib.contextmanager
@@ -184,6 +191,11 @@ def opened(folder: Path, name: str, *, lock: bool = True) -> Iterator[SpoolFile 
         yield SpoolFile(name, handle, lock and take(handle, path))
     finally:
         os.close(handle)
+
+
+@functools.cache
+def _say_closed(folder: Path) -> None:
+    logger.warning("%s cannot be read: newest rows of others may be missing", folder)
 
 
 def _write(handle: int, content: bytes) -> None:

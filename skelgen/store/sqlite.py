@@ -30,6 +30,10 @@ _FORMAT_BYTE, _LOG_FORMAT = 18, 2
 _MOST_PROBLEMS = 100
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DAMAGE = (
+    "{}: is damaged or no store ({}); skelgen store check names what is damaged; "
+    "restore a copy of it"
+)
 _READ_ONLY = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN)
 
 
@@ -219,10 +223,7 @@ def told(error: sqlite3.Error, shown: str) -> SkelgenError:
     if code in _BUSY:
         return BusyError(f"{shown}: another process has it ({error}); try again")
     if code in _DAMAGED or "decode to UTF-8" in str(error):
-        return DamagedError(
-            f"{shown}: is damaged or no store ({error}); skelgen store check names "
-            "what is damaged; restore a copy of it"
-        )
+        return DamagedError(_DAMAGE.format(shown, error))
     if code == sqlite3.SQLITE_FULL:
         return MachineError(
             f"{shown} cannot be written: the disk is full; free some room, or name a "
@@ -242,6 +243,8 @@ def _told(shown: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise told(error, shown) from error
+    except UnicodeError as error:  # of a name within the file, in SQLite's message
+        raise DamagedError(_DAMAGE.format(shown, "a name is not UTF-8")) from error
 
 
 def _connected(path: Path, options: str) -> sqlite3.Connection:

@@ -91,10 +91,11 @@ def test_a_damaged_page_is_named(place: Path) -> None:
 
 def test_a_changed_letter_within_a_page_is_named(place: Path) -> None:
     content = place.read_bytes()
-    assert content.count(b"line 77") == 1
+    assert b"line 77" in content
     place.write_bytes(content.replace(b"line 77", b"line 7x"))
-    (problem,) = check_store(str(place)).problems
-    assert "checksum" in problem
+    problems = check_store(str(place)).problems
+    assert problems
+    assert all("is not what its checksum says" in problem for problem in problems)
 
 
 def test_damage_anywhere_is_told_in_one_line(tmp_path: Path, place: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_store_of_a_newer_version_is_refused(place: Path) -> None:
     connection.commit()
     connection.close()
     for ask in (open_store, check_store):
-        with pytest.raises(InputError, match="version 99, this .* use a newer"):
+        with pytest.raises(InputError, match=r"version 99, this .* use a newer"):
             ask(str(place))
 
 
@@ -243,9 +244,11 @@ def test_who_may_only_read_reads(tmp_path: Path, place: Path) -> None:
         [sys.executable, "-c", _READER, place],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         cwd="/",
     )
+    (warning,) = done.stderr.splitlines()
+    assert "newest rows of others may be missing" in warning
     count, error = done.stdout.splitlines()
     assert count == "200"
     assert "cannot be written" in error

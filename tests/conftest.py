@@ -33,6 +33,9 @@ os.environ["XDG_CONFIG_HOME"] = str(Path(tempfile.gettempdir()) / "skelgen-none"
 # Tests launch programs, and their launches are no user's: they have lists of their own.
 launches = tempfile.TemporaryDirectory(prefix="skl", ignore_cleanup_errors=True)
 os.environ["SKELGEN_STATE"] = launches.name
+# Nor is its store, which would keep every prediction.
+os.environ.pop("SKELGEN_STORE", None)
+os.environ["XDG_DATA_HOME"] = str(Path(launches.name) / "data")
 
 # A test cluster outweighs all else on its machine, but not here: the tests beside it
 # would wait until their limits.

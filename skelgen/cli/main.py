@@ -18,6 +18,7 @@ from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain, drop_output, shown, write_anything
 from skelgen.cli.phasing import phases
 from skelgen.cli.predicting import calibrate, predict
+from skelgen.cli.recorded import store
 from skelgen.cli.recording import info, record, shim
 from skelgen.cli.selecting import select
 from skelgen.cli.sharing import share
@@ -69,6 +70,7 @@ app.add_typer(workload, name="workload")
 app.add_typer(system, name="system")
 app.add_typer(trust, name="trust")
 app.add_typer(monitor, name="monitor")
+app.add_typer(store, name="store")
 app.command(epilog="Example: [b]skelgen share run/ --name lammps -o lj.yaml[/b]")(share)
 
 

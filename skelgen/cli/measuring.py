@@ -9,6 +9,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
 from skelgen.cli.options import (
     AllowCommand,
     ApplicationCommand,
@@ -106,6 +107,9 @@ def measure(
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
     allow_command: AllowCommand = False,
+    store: StorePlace = None,
+    app: KeptApplication = "",
+    inputs: KeptInputs = None,
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -142,6 +146,7 @@ def measure(
             images=images,
             through=through_of(through, batch_options, queue_limit),
             consent=consent_of(allow_command),
+            keeping=keeping_of(store, app, inputs),
             progress=progress,
         )
     if json:

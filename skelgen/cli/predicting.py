@@ -12,6 +12,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
 from skelgen.cli.options import (
     AllowCommand,
     ApplicationCommand,
@@ -185,6 +186,9 @@ def predict(
     batch_options: BatchOptions = "",
     queue_limit: QueueLimit = "10min",
     allow_command: AllowCommand = False,
+    store: StorePlace = None,
+    app: KeptApplication = "",
+    inputs: KeptInputs = None,
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -199,6 +203,7 @@ def predict(
             resume=resume,
             through=through_of(through, batch_options, queue_limit),
             consent=consent_of(allow_command),
+            keeping=keeping_of(store, app, inputs),
             progress=progress,
         )
     if json:

@@ -12,6 +12,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
 from skelgen.cli.options import (
     AllowCommand,
     BatchOptions,
@@ -125,6 +126,9 @@ def select(
             "srun), openmpi, mpich (mpirun).",
         ),
     ] = "plain",
+    store: StorePlace = None,
+    app: KeptApplication = "",
+    inputs: KeptInputs = None,
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
@@ -148,7 +152,11 @@ def select(
     )
     with progress_bar() as progress:
         choice = pipeline.select(
-            skeletons, options, consent=consent_of(allow_command), progress=progress
+            skeletons,
+            options,
+            consent=consent_of(allow_command),
+            keeping=keeping_of(store, app, inputs),
+            progress=progress,
         )
     _print(choice, "json" if json else form)
     predictions = [one.prediction for one in choice.candidates]

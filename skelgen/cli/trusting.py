@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen import pipeline
-from skelgen.cli.options import Json, Verbose
+from skelgen.cli.keeping import Within
+from skelgen.cli.options import Json, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_json, print_table
+from skelgen.errors import UsageError
 
 if TYPE_CHECKING:
     from skelgen.trust.errors import MethodError
@@ -28,15 +30,15 @@ trust = typer.Typer(
 @trust.command(epilog="Example: [b]skelgen trust learn results.jsonl[/b]")
 def learn(
     results: Annotated[
-        list[Path],
+        list[str] | None,
         typer.Argument(
             metavar="RESULTS...",
             help="Files with a JSON line for each result: runs of the accuracy "
             "benchmark, or predictions with method, application, predicted_s and "
-            "truth_s.",
+            "truth_s. Or stores, whose predictions are compared with what happened.",
             show_default=False,
         ),
-    ],
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -47,6 +49,16 @@ def learn(
             show_default="that of this site, which is used from now on",
         ),
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="FILE|URL",
+            help="Store with predictions and what happened, as one of the RESULTS.",
+            show_default=False,
+        ),
+    ] = None,
+    within: Within = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
@@ -54,13 +66,29 @@ def learn(
 
     The file replaces the errors that come with skelgen.
     """
-    words = ["skelgen", "trust", "learn", *map(str, results)]
+    given = [*(results or ()), *([store] if store else [])]
+    if not given:
+        raise UsageError(
+            "nothing to learn from: name files of results, or --store for a store "
+            "with predictions and what happened"
+        )
+    stores = [one for one in given if one == store or pipeline.is_store(one)]
+    files = [Path(one) for one in given if one not in stores]
+    words = [
+        "skelgen",
+        "trust",
+        "learn",
+        *map(str, files),
+        *map(pipeline.shown_store, stores),
+    ]
     found = pipeline.trust_learn(
-        results,
+        files,
         output,
         command=shlex.join(words),
         date=datetime.now(UTC).date().isoformat(),
         widen=True,
+        stores=stores,
+        within_s=None if within is None else duration_s(within, "--within"),
     )
     _tell(found, json=json)
 

@@ -12,6 +12,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
 from skelgen.cli.options import Force, Json, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
@@ -211,6 +212,9 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    store: StorePlace = None,
+    app: KeptApplication = "",
+    inputs: KeptInputs = None,
     strict: Strict = False,
     force: Force = False,
     json: Json = False,
@@ -225,6 +229,7 @@ def predict(
         separately=separately,
         picture=picture,
         force=force,
+        keeping=keeping_of(store, app, inputs),
     )
     if json:
         print_json(_facts(found))

@@ -14,6 +14,7 @@ from skelgen.errors import ApplicationError, MachineError, NotBegunError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep, names
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import SEED
 from skelgen.pipeline.trusting import method_errors
@@ -66,6 +67,7 @@ def measure(
     images: Path | None = None,
     through: Through = NEAREST,
     consent: Consent = NO_CONSENT,
+    keeping: Keeping | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> Measurement:
     """Execute the relevant phases of an application and predict its time.
@@ -90,6 +92,8 @@ def measure(
         How runs reach their hosts.
     consent : Consent
         To a launch that is not the user's own.
+    keeping : Keeping, optional
+        Where the prediction is kept.
     progress : Progress
     """
     import numpy as np
@@ -120,19 +124,52 @@ def measure(
         progress=progress,
     )
     here = not application.elsewhere and platform.node() == signature.provenance.host
+    found = estimate(
+        signature,
+        done.measured,
+        np.random.default_rng(SEED),
+        method_errors(),
+        doubts,
+    )
+    _keep(keeping, signature, source, application, found)
     return Measurement(
-        estimate(
-            signature,
-            done.measured,
-            np.random.default_rng(SEED),
-            method_errors(),
-            doubts,
-        ),
+        found,
         done.set_s,
         signature.application_s if here and not doubts else None,
         name,
         signature.ranks,
     )
+
+
+def _keep(
+    keeping: Keeping | None,
+    signature: PhaseSignature,
+    source: Path,
+    application: Application,
+    found: Estimate,
+) -> None:
+    """Keep the prediction; it is about no hosts where only the launch knows them."""
+    from skelgen.prediction.predict import PHASES
+
+    if keeping is None:
+        return
+    hosts = names(application.hosts)
+    if application.elsewhere and not application.hosts:
+        hosts = ()
+    known = signature.provenance
+    # With other arguments the inputs of the recording are not those of the run.
+    other = any(one.code == "other-arguments" for one in found.doubts)
+    subject = Subject(
+        PHASES,
+        known.application,
+        "" if other else known.recorded,
+        signature.application_s,
+        signature.ranks,
+        known.mpi,
+        source,
+    )
+    answer = Answer(found.time_s, found.measured_s, found.doubts, hosts)
+    keep(keeping, subject, [answer])
 
 
 def _executed(

@@ -13,6 +13,7 @@ from skelgen.errors import SkelgenError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.keeping import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.launches import ready_skeleton
 from skelgen.pipeline.phasing import phases
@@ -47,6 +48,7 @@ def predict(
     resume: bool = False,
     through: Through = NEAREST,
     consent: Consent = NO_CONSENT,
+    keeping: Keeping | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
     """Run a skeleton on node sets and predict each, fastest first.
@@ -67,6 +69,8 @@ def predict(
         How runs reach their hosts.
     consent : Consent
         To what files say that is not the user's own.
+    keeping : Keeping, optional
+        Where the predictions are kept.
     progress : Progress
     """
     import numpy as np
@@ -85,7 +89,7 @@ def predict(
     if keep := writable(home) or resume:
         keep_runs(trials, (program,), sets, home / PREDICTED, resume=resume)
     with telling(lambda: sum(map(len, trials.runs_s.values())), home, keep):
-        return campaign(
+        found = campaign(
             program,
             sets,
             trials,
@@ -94,6 +98,8 @@ def predict(
             errors=method_errors(),
             generator=np.random.default_rng(SEED),
         )
+    keep_predicted(keeping, Subject.of(program.facts, folder), found[0])
+    return found
 
 
 @contextmanager

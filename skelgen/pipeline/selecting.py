@@ -17,6 +17,7 @@ from skelgen.launch.folders import new_folder
 from skelgen.launch.ours import Kind
 from skelgen.launch.process import NOTE
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.keeping import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.launches import ready_skeleton
 from skelgen.pipeline.predicting import SEED, phase_program
@@ -79,6 +80,7 @@ def select(
     options: SelectOptions,
     *,
     consent: Consent = NO_CONSENT,
+    keeping: Keeping | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> Choice:
     """Order node sets by the application's predicted time, the fastest first.
@@ -91,6 +93,8 @@ def select(
     options : SelectOptions
     consent : Consent
         To what files say that is not the user's own.
+    keeping : Keeping, optional
+        Where the predictions are kept.
     progress : Progress
     """
     import numpy as np
@@ -129,6 +133,8 @@ def select(
     progress.start("running skeletons", 0)
     choice = Contest(programs, sets, trials, bound, errors, generator).choose()
     progress.finish()
+    subject = Subject.of(programs[-1].facts, folders[0])
+    keep_predicted(keeping, subject, [one.prediction for one in choice.candidates])
     return choice
 
 

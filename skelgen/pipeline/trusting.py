@@ -14,8 +14,10 @@ from skelgen import _paths
 from skelgen.errors import InputError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.replaceable import check_file
+from skelgen.pipeline.track_record import past_predictions, shown_store
 
 if TYPE_CHECKING:
+    from skelgen.trust.cases import Case
     from skelgen.trust.errors import MethodErrors
     from skelgen.trust.store import Provenance
 
@@ -81,6 +83,8 @@ def trust_learn(
     command: str,
     date: str,
     widen: bool = False,
+    stores: Sequence[str] = (),
+    within_s: float | None = None,
 ) -> KnownErrors:
     """Learn the errors of methods from results and write them.
 
@@ -93,6 +97,10 @@ def trust_learn(
         File to write; the site's when None.
     command, date : str
         Kept in the file.
+    stores : sequence of str
+        Stores whose predictions are compared with what happened.
+    within_s : float, optional
+        Longest time from a prediction to the run that it is compared with [s].
     widen : bool
         Give methods with too few applications at least the error that comes with
         skelgen, in place of that of all methods in the results.
@@ -103,6 +111,7 @@ def trust_learn(
     from skelgen.trust.store import Provenance
 
     cases = [one for path in results for one in read_cases(path)]
+    cases += [one for place in stores for one in _happened(place, within_s)]
     prior = store.load(_paths.method_errors())[0] if widen else None
     errors = learn(cases, prior)
     for method in sorted({one.method for one in cases} - _methods(errors)):
@@ -122,7 +131,8 @@ def trust_learn(
                 ENOUGH,
                 100 * math.expm1(one.half_width),
             )
-    provenance = Provenance(command, date, store.names(results))
+    named = [*results, *(Path(shown_store(one)) for one in stores)]
+    provenance = Provenance(command, date, store.names(named))
     path = target or _paths.site_method_errors()
     check_file(path, store.BEGINS, force=True)
     replace_file(path, store.as_text(errors, provenance))
@@ -131,3 +141,17 @@ def trust_learn(
 
 def _methods(errors: MethodErrors) -> set[str]:
     return {one.method for one in errors.entries}
+
+
+def _happened(place: str, within_s: float | None) -> list[Case]:
+    """Return the predictions of a store whose truth is known."""
+    from skelgen.store.track_record import cases
+
+    found = cases(past_predictions(place, within_s=within_s))
+    if not found:
+        logger.warning(
+            "%s: has no trusted prediction whose run is known; keep predictions with "
+            "--store, and add the runs that follow: skelgen store add",
+            shown_store(place),
+        )
+    return found

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import InputError, UsageError
+from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.launch.command import program_words
 from skelgen.launch.folders import alone, new_file
+from skelgen.launch.mpi import MpiKind
 from skelgen.launch.secrets import hidden
+from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
 from skelgen.pipeline.signatures import is_run
 from skelgen.pipeline.trusting import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
@@ -204,6 +208,7 @@ def workload_predict(
     separately: bool = False,
     picture: Path | None = None,
     force: bool = False,
+    keeping: Keeping | None = None,
 ) -> WorkloadTime:
     """Predict the time of the application at a workload.
 
@@ -221,11 +226,14 @@ def workload_predict(
         SVG file for the points and functions of each phase.
     force : bool
         Replace a file that exists.
+    keeping : Keeping, optional
+        Where the prediction is kept.
     """
     from skelgen.workload import predict_workload, store
 
+    study = store.load(file)
     found = predict_workload(
-        store.load(file),
+        study,
         at,
         errors=method_errors(),
         families=None if families is None else store.load(families),
@@ -237,4 +245,26 @@ def workload_predict(
 
         with new_file(picture, PICTURE_BEGINS, force=force) as beside:
             beside.write_text(render_workload(found), encoding="utf-8")
+    answer = Answer(found.time_s, found.measured_s, found.doubts)
+    keep(keeping, _subject(study, file, at), [answer])
     return found
+
+
+def _subject(study: Study, file: Path, at: Workload) -> Subject:
+    """Say what a prediction of a study is about: its program, else its file's name."""
+    from skelgen.workload.predicting import METHOD
+
+    try:
+        program = program_words(study.command, MpiKind.UNKNOWN)[:1]
+    except SkelgenError:
+        program = []
+    return Subject(
+        METHOD,
+        Path(program[0]).name if program else file.stem,
+        recorded="",
+        recorded_s=math.nan,
+        ranks=study.points[0].ranks if study.points else 0,
+        mpi="",
+        source=file,
+        inputs=tuple(sorted(at.items())),
+    )

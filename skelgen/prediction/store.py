@@ -166,6 +166,8 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         else tuple(one.integer(0, ranks - 1) for one in dealers.items()),
         not_computed=read_not_computed(fields.get("not_computed")),
         unseen=read_unseen(fields["unseen"]) if "unseen" in fields else None,
+        application=fields["application"].text() if "application" in fields else "",
+        recorded=recorded["recorded"].text() if "recorded" in recorded else "",
     )
 
 

@@ -133,6 +133,9 @@ class SkeletonFacts:
         the application's time [0 to 1].
     unseen : Unseen or None
         What the ranks did that no event shows; None where the recorder did not look.
+    application, recorded : str
+        Name of the program and date of the recorded run (ISO, UTC); empty where they
+        are not known.
     """
 
     ranks: int
@@ -155,6 +158,8 @@ class SkeletonFacts:
     not_computed: tuple[tuple[str, float], ...] = ()
     unseen: Unseen | None = None
     calibrations: tuple[Calibration, ...] = ()
+    application: str = ""
+    recorded: str = ""
 
 
 @dataclass(frozen=True, slots=True)

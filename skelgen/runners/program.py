@@ -70,6 +70,8 @@ class PhaseProgram:
             method=PHASES,
             unmeasured_share=unmeasured_share(known, wanted),
             drift=drift(known, wanted),
+            application=known.provenance.application,
+            recorded=known.provenance.recorded,
         )
 
     @property

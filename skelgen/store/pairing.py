@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from bisect import bisect_left
 from collections import defaultdict
@@ -118,10 +119,11 @@ def _key(row: Prediction | Run, ranks: bool, hosts: bool) -> _Key:
         row.application,
         comparable_inputs(row.inputs),
         row.ranks if ranks else None,
-        frozenset(map(_short, row.hosts)) if hosts else None,
+        short_names(row.hosts) if hosts else None,
     )
 
 
+@functools.lru_cache(maxsize=4096)
 def comparable_inputs(inputs: Inputs) -> Inputs:
     """Return inputs so that equal ones are equal however they were written.
 
@@ -155,6 +157,12 @@ def same_hosts(these: Sequence[str], those: Sequence[str]) -> bool:
     return one.keys() == other.keys() and all(
         _alike(name, other[short]) for short, name in one.items()
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def short_names(hosts: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of hosts without their domains."""
+    return frozenset(map(_short, hosts))
 
 
 def _by_short(hosts: Iterable[str]) -> dict[str, str]:

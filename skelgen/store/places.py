@@ -38,13 +38,11 @@ class Place:
         """Return the place for people: without a password."""
         if not self.is_url:
             return self.where
+        # Passwords with characters that should have been escaped are hidden as well.
         scheme, _, rest = self.where.partition("://")
-        authority, slash, database = rest.partition("/")
-        user, at, server = authority.rpartition("@")
-        return (
-            f"{scheme}://{user.partition(':')[0]}{at}{server}{slash}"
-            + (database.partition("?")[0])
-        )
+        user, at, server = rest.rpartition("@")
+        user = user.partition("?")[0].partition(":")[0]
+        return f"{scheme}://{user}{at}{server.partition('?')[0]}"
 
     @property
     def is_set(self) -> bool:

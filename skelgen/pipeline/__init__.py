@@ -18,11 +18,8 @@ from skelgen.pipeline.predicting import predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
 from skelgen.pipeline.sharing import share
-<<<<<<< HEAD
 from skelgen.pipeline.systems import measure_system
-=======
 from skelgen.pipeline.track_record import is_store, shown_store, track_record
->>>>>>> 4cbc649 (Keep predictions in a store that is set, compare them with the runs that followed, and learn from that)
 from skelgen.pipeline.trusting import KnownErrors, known_errors, trust_learn
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 

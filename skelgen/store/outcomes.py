@@ -70,7 +70,7 @@ def _candidates(
     hosts_of = _reader("hosts", store)
     rows = [
         (identity, time_s, ranks, hosts, started)
-        for identity, time_s, ranks, text, started in store.database.execute(
+        for identity, time_s, ranks, text, started in store.current().execute(
             _RUNS, theirs
         )
         if not kinds.isdisjoint(_kinds(ranks, short_names(hosts := hosts_of(text))))
@@ -120,7 +120,7 @@ def _reader(name: str, store: Store) -> Callable[[str], tuple[str, ...]]:
 def _inputs(store: Store, theirs: Sequence[Any]) -> dict[str, Inputs]:
     """Return the inputs of runs by their identities."""
     found: dict[str, list[tuple[str, float | str]]] = defaultdict(list)
-    for run, name, number, word in store.database.execute(_INPUTS, theirs):
+    for run, name, number, word in store.current().execute(_INPUTS, theirs):
         value = REAL.load(number) if word is None else TEXT.load(word)
         found[run].append((TEXT.load(name), value))
     return {run: tuple(sorted(pairs)) for run, pairs in found.items()}

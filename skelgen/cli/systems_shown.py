@@ -194,6 +194,7 @@ def quantity(number: float, unit: str) -> str:
         return format_bytes(number)
     if unit == "1":
         return f"{number:g}"
+    unit = {"bytes/s": "B/s", "1/s": "/s"}.get(unit, unit)
     for factor, prefix in _PREFIXES:
         if abs(number) >= factor:
             return f"{number / factor:.3g} {prefix}{unit}"

@@ -22,6 +22,17 @@ _KIND = "skelgen system"
 #: How a file begins that may be replaced.
 BEGINS = re.compile(rb'\s*\{\s*"kind":\s*"skelgen system"')
 _MEASURE = "skelgen system measure makes some"
+#: In the order in which they are shown.
+_FACTS = (
+    "cores", "clock", "memory", "network_nominal", "platform_contribution",
+    "integer_add", "integer_multiply_add", "float_multiply_add", "cache", "read",
+    "write", "latency",
+)  # fmt: skip
+_OPERATIONS = (
+    "SR", "BC", "reduce", "allreduce", "allgather", "alltoall", "barrier",
+)  # fmt: skip
+_SIZE = re.compile(r"_([0-9]{1,9})(b|kib|mib|gib)$")
+_UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +71,15 @@ class SystemRows:
         )
 
     def newest(self) -> SystemRows:
-        """Return the last measurement of each value only."""
+        """Return the last measurement of each value, in an order for people."""
         facts = {(one.host, one.name, one.cores): one for one in self._by_date()[0]}
         messages = {
             (one.hosts, one.operation, one.ranks): one for one in self._by_date()[1]
         }
-        return SystemRows(tuple(facts.values()), tuple(messages.values()))
+        return SystemRows(
+            tuple(sorted(facts.values(), key=_fact_order)),
+            tuple(sorted(messages.values(), key=_message_order)),
+        )
 
     def _by_date(self) -> tuple[list[Fact], list[Message]]:
         def date(row: Fact | Message) -> float:
@@ -100,6 +114,23 @@ class ComparedValue:
     def ratio(self) -> float:
         """Return second / first [1]."""
         return self.second / self.first if self.first else math.nan
+
+
+def _fact_order(fact: Fact) -> tuple[str, int, int, str, int]:
+    """Order facts by host, kind, size and cores."""
+    kind = fact.name.partition(":")[0]
+    kind = kind if kind in _FACTS else kind.partition("_")[0]
+    size = _SIZE.search(fact.name)
+    number = int(size[1]) * _UNITS[size[2]] if size else 0
+    place = _FACTS.index(kind) if kind in _FACTS else len(_FACTS)
+    return fact.host, place, number, fact.name, fact.cores
+
+
+def _message_order(one: Message) -> tuple[int, tuple[str, ...], int, str, int]:
+    """Order times of operations by hosts, operation and ranks."""
+    known = one.operation in _OPERATIONS
+    place = _OPERATIONS.index(one.operation) if known else len(_OPERATIONS)
+    return len(one.hosts), one.hosts, place, one.operation, one.ranks
 
 
 def known_systems(

@@ -95,7 +95,7 @@ def measure_system(
     rows = SystemRows(
         tuple(_fact_row(one, system, began) for one in found.facts),
         tuple(_message_row(one, system, began) for one in found.operations),
-    )
+    ).newest()
     if output is not None:
         write_rows(rows, output, force=force)
         return MeasuredSystem(rows, str(output))
@@ -119,9 +119,11 @@ def _measured(
     from skelgen.systems.program import measuring_program
     from skelgen.systems.running import (
         TimeBudget,
-        hosts_with_cores,
+        describe_hosts,
         run_benchmark,
         run_measurement,
+        with_all_cores,
+        with_cores,
     )
 
     program = measuring_program(mpi)
@@ -129,13 +131,14 @@ def _measured(
     with writing(jobs):
         runner = through.runner(launcher_of(mpi), folder=private_folder(jobs))
     unbound = _unbound(runner)
-    progress.start(
-        "measuring the system", 2 + len(hosts or [None] if benchmark else ())
-    )
-    where, ranks = hosts_with_cores(program, unbound, hosts)
+    steps = 2 + (max(1, len(hosts)) if benchmark else 0)
+    progress.start("measuring the system", steps)
+    known = describe_hosts(program, unbound, hosts)
+    where, ranks = with_cores(hosts, known)
     progress.advance(1)
     budget = TimeBudget.of(budget_s)
     printed = run_measurement(program, runner, where, ranks, budget)
+    printed = with_all_cores(printed, known)
     progress.advance(1)
     found = measurement_of([printed])
     facts = []

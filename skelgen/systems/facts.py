@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from skelgen.systems.caches import cache_sizes
 from skelgen.systems.doubts import doubt_of, spread_of
@@ -19,6 +20,8 @@ from skelgen.systems.types import (
     SystemMeasurement,
 )
 
+#: The operation of two ranks, as the 2005 paper has it.
+SEND_RECEIVE = "SR"
 #: Sizes of which a bandwidth is a fact: powers of two.
 _UNITS = ((1 << 30, "gib"), (1 << 20, "mib"), (1 << 10, "kib"), (1, "b"))
 #: Name and unit of what is measured for each size.
@@ -184,15 +187,18 @@ def _operations(
         queued = max(
             (one.queued for one in group if one.queued is not None), default=None
         )
+        law = fit_times(
+            [size for size, _ in points],
+            [time_s for _, time_s in points],
+            eager_bytes=group[0].eager_bytes,
+        )
+        # Between collectives a jump is another algorithm: it is a stretch, no limit.
+        law = law if operation == SEND_RECEIVE else replace(law, eager_bytes=0)
         yield OperationTimes(
             hosts=names,
             operation=operation,
             ranks=ranks,
-            law=fit_times(
-                [size for size, _ in points],
-                [time_s for _, time_s in points],
-                eager_bytes=group[0].eager_bytes,
-            ),
+            law=law,
             points=points,
             repeats=min(len(one.times_s) for one in group),
             spread=spread,

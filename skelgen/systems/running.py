@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skelgen.errors import ApplicationError
@@ -92,34 +92,63 @@ def unbound(launcher: Launcher) -> Launcher:
     return launcher
 
 
-def hosts_with_cores(
+def describe_hosts(
     program: Path, runner: Runner, hosts: Sequence[Host]
-) -> tuple[tuple[Host, ...], int]:
-    """Ask each host for its cores; return the hosts with them, and their sum.
+) -> tuple[HostFacts, ...]:
+    """Ask each host what it is.
 
     Parameters
     ----------
     program : Path
     runner : Runner
         One that does not bind ranks to cores.
-    hosts : sequence of Host
-        With more slots than 1, so many cores of it are used at most; this machine when
-        empty.
+        hosts : sequence of Host
+        This machine when empty.
 
     Raises
     ------
     ApplicationError
         When a host cannot run the program.
     """
+    sets = [(Host(one.name),) for one in hosts]
+    return tuple(_about(program, runner, sets or [()]))
+
+
+def with_cores(
+    hosts: Sequence[Host], known: Sequence[HostFacts]
+) -> tuple[tuple[Host, ...], int]:
+    """Return the hosts with the ranks of each, and the sum of these.
+
+    Parameters
+    ----------
+    hosts : sequence of Host
+        With more slots than 1, so many cores of it are used at most; this machine when
+        empty.
+    known : sequence of HostFacts
+        Of each host.
+
+    Examples
+    --------
+    >>> known = HostFacts("n1", "", "", "", "", cores=8)
+    >>> with_cores([Host("n1", 4)], [known])
+    ((Host(name='n1', slots=4),), 4)
+    """
     if not hosts:
-        (known,) = _about(program, runner, [()])
-        return (), known.cores
-    found = _about(program, runner, [(Host(one.name),) for one in hosts])
+        return (), known[0].cores
     cores = tuple(
-        Host(one.name, min(one.slots, known.cores) if one.slots > 1 else known.cores)
-        for one, known in zip(hosts, found, strict=True)
+        Host(one.name, min(one.slots, of.cores) if one.slots > 1 else of.cores)
+        for one, of in zip(hosts, known, strict=True)
     )
     return cores, sum(one.slots for one in cores)
+
+
+def with_all_cores(printed: Printed, known: Sequence[HostFacts]) -> Printed:
+    """Return what ranks printed with the cores of their hosts, not of a bound rank."""
+    cores = {one.host: one.cores for one in known}
+    hosts = (
+        replace(one, cores=cores.get(one.host, one.cores)) for one in printed.hosts
+    )
+    return replace(printed, hosts=tuple(hosts))
 
 
 def run_measurement(

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST = 8, MOST_TIMES = 200 };
+enum { SMALLEST = 8, MOST_TIMES = 200, BARRIERS = 50, ALONE = -1 };
 
 /* Largest message of a rank, and of all together [bytes]. */
 static const size_t LARGEST = (size_t)1 << 20, LARGEST_SUM = (size_t)16 << 20;
+
+/* What cannot be told from nothing [s]. */
+static const double SHORTEST_S = 1e-8;
 
 /* Ranks, and room for what all of them send. */
 struct group {
@@ -83,24 +86,33 @@ static int list_sizes(struct size sizes[MOST_SIZES], int kind, int ranks)
 	return count;
 }
 
-/*
- * Median of some times from a barrier to the end of the operation on the last rank [s]; what the
- * first rank returns counts.
+/* Median time of an operation and a barrier after it, or of a barrier alone; on the first rank [s].
  */
-static double time_of(const struct group *group, int kind, int bytes, int times)
+static double with_barrier_s(const struct group *group, int kind, int bytes, int times)
 {
-	static double mine[MOST_TIMES], longest[MOST_TIMES];
+	double each_s[MOST_TIMES];
 
+	MPI_Barrier(group->comm);
 	for (int i = 0; i < times; i++) {
-		double begin_s;
+		double begin_s = now_s();
 
+		if (kind != ALONE)
+			OPERATIONS[kind].run(group, bytes);
 		MPI_Barrier(group->comm);
-		begin_s = now_s();
-		OPERATIONS[kind].run(group, bytes);
-		mine[i] = now_s() - begin_s;
+		each_s[i] = now_s() - begin_s;
 	}
-	MPI_Reduce(mine, longest, times, MPI_DOUBLE, MPI_MAX, 0, group->comm);
-	return group->rank ? 0.0 : median(longest, times);
+	return median(each_s, times);
+}
+
+/*
+ * From a start at the same time to the end on the last rank [s]. A barrier takes its whole time
+ * after the last rank has come to it, whatever the others did meanwhile, so that is taken off.
+ */
+static double time_of(const struct group *group, int kind, const struct size *size, double alone_s)
+{
+	double both_s = with_barrier_s(group, kind, size->bytes, size->times);
+
+	return both_s > alone_s + SHORTEST_S ? both_s - alone_s : SHORTEST_S;
 }
 
 /* How often each size is repeated; return how many sizes fit into the time. */
@@ -114,9 +126,9 @@ static int plan(const struct group *group, int kind, struct size *sizes, int cou
 		struct size *size = &sizes[chosen];
 		double begin_s, once_s;
 
-		time_of(group, kind, size->bytes, 1);
+		with_barrier_s(group, kind, size->bytes, 1);
 		begin_s = now_s();
-		time_of(group, kind, size->bytes, 2);
+		with_barrier_s(group, kind, size->bytes, 2);
 		once_s = (now_s() - begin_s) / 2;
 		size->times = (int)clamped(wanted_s / once_s, 1, MOST_TIMES);
 		planned_s += once_s * (double)(size->times * REPEATS + 3);
@@ -149,10 +161,12 @@ static void measure_operation(const struct place *place, const struct group *gro
 	int count = list_sizes(sizes, kind, group->ranks), repeats = 0;
 
 	count = plan(group, kind, sizes, count, budget_s);
-	for (; another(group->comm, repeats, end_s); repeats++)
+	for (; another(group->comm, repeats, end_s); repeats++) {
+		double alone_s = with_barrier_s(group, ALONE, 0, BARRIERS);
+
 		for (int i = 0; i < count; i++)
-			sizes[i].times_s[repeats] =
-				time_of(group, kind, sizes[i].bytes, sizes[i].times);
+			sizes[i].times_s[repeats] = time_of(group, kind, &sizes[i], alone_s);
+	}
 	waited = waiting_share(since);
 	MPI_Reduce(&waited, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, group->comm);
 	for (int i = 0; !group->rank && i < count; i++) {

@@ -17,10 +17,15 @@ class Machine:
     Attributes
     ----------
     root : Path
+    cores : dict
+        Counters of each [1/100 s].
+    affinity : dict
+        Cores that a thread may use, where these are not all.
     """
 
     root: Path
     cores: dict[int, list[int]] = field(default_factory=dict)
+    affinity: dict[int, set[int]] = field(default_factory=dict)
 
     def write(self, path: str, text: str) -> None:
         """Write a file."""
@@ -55,13 +60,12 @@ class Machine:
         ticks: int,
         *,
         nice: int = 0,
-        core: int = 0,
         policy: int = 0,
         session: int = 1,
     ) -> None:
         """Have a thread with so much CPU time [1/100 s]."""
         fields = ["R", "1", "1", str(session), *["0"] * 7, str(ticks), "0", *["0"] * 3]
-        fields += [str(nice), *["0"] * 19, str(core), "0", str(policy), "0", "0"]
+        fields += [str(nice), *["0"] * 19, "0", "0", str(policy), "0", "0"]
         text = f"{number} (a (b) c) {' '.join(fields)}\n"
         self.write(f"proc/{number}/task/{number}/stat", text)
 

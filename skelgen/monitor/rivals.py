@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skelgen.monitor import tree as trees
 from skelgen.monitor.sharing import Level, Rival
-from skelgen.monitor.threads import Threads
+from skelgen.monitor.threads import Found, Seen, Threads, joined
 from skelgen.monitor.tree import Tree
 
 #: Less is not worth to be looked at [cores].
@@ -27,20 +27,28 @@ class Rivals:
     proc : str
         Where the kernel shows threads.
     ticks_per_s : float
+    affinity : callable
+        Returns the cores that a thread may use.
     """
 
     def __init__(
-        self, tree: Tree, *, proc: str = "/proc", ticks_per_s: float = 100.0
+        self,
+        tree: Tree,
+        *,
+        proc: str = "/proc",
+        ticks_per_s: float = 100.0,
+        affinity: Callable[[int], set[int]] = os.sched_getaffinity,
     ) -> None:
-        self._tree = tree
-        self._proc = proc
+        self._tree, self._proc = tree, proc
+        self._folders = tree.folders or ("",)
         self._used_s: dict[str, float] = {}
-        self._autogroup = _autogroup(proc)
         self._threads = Threads(
             self._listed,
             proc=proc,
             ticks_per_s=ticks_per_s,
             own=frozenset([os.getpid()]),
+            by_session=self._folders[0] if tree.whole and _autogroup(proc) else None,
+            affinity=affinity,
         )
 
     def levels(
@@ -66,98 +74,96 @@ class Rivals:
         now_s : float
             Of a clock that does not jump [s].
         """
-        folders, rooted = self._tree.folders or ("",), self._tree.whole
-        sessions = folders[0] if rooted and self._autogroup else None
-        threads = self._threads.measure(span_s, cores, by_session=sessions)
-        used = [self._used(f, span_s, cores) for f in self._mirrored(folders)]
-        found: list[list[Rival]] = []
-        unexplained = 0.0
-        for at, folder in enumerate(folders):
-            rivals = list(threads.get(folder, ()))
-            inside = folders[at + 1] if at + 1 < len(folders) else ""
-            for child, had in self._groups(folder, inside, span_s, cores, threads):
-                if had >= _LEAST:
-                    weight = trees.weight_of(child, self._tree.version)
-                    rivals.append(Rival(weight, had))
-            whole, below = used[at], used[at + 1] if inside else own
-            if (at or not rooted) and whole is not None and below is not None:
-                more = whole - below - math.fsum(one.used for one in rivals)
-                rivals += _unknown(more)
-                unexplained = max(unexplained, more)
-            found.append(rivals)
-        known = own + math.fsum(one.used for level in found for one in level)
-        if max(unexplained, busy - known) > UNEXPLAINED:
-            self._threads.search(now_s)
-        if not rooted:
-            found.insert(0, [])
-        found[0] += _unknown(busy - known)
-        around = [] if rooted else [Level()]
-        limits = around + [self._limits(folder) for folder in folders]
+        groups = self._groups(span_s, cores)
+        threads = self._threads.measure(span_s, cores)
+        found, unexplained = self._found(groups, threads, cores, busy, own)
+        if unexplained > UNEXPLAINED:
+            more = self._threads.search(now_s, span_s, cores)
+            for place, seen in more.items():
+                threads.setdefault(place, []).extend(seen)
+            found, _ = self._found(groups, threads, cores, busy, own)
+        limits = [] if self._tree.whole else [Level()]
+        limits += [self._limits(folder) for folder in self._folders]
         return tuple(
-            replace(limit, rivals=tuple(rivals))
-            for limit, rivals in zip(limits, _fitted(found, busy), strict=True)
+            replace(limit, rivals=rivals)
+            for limit, rivals in zip(limits, _fitted(found, busy - own), strict=True)
         )
 
-    def _limits(self, folder: str) -> Level:
-        version = self._tree.version
-        return Level(
-            (), trees.weight_of(folder, version), trees.quota_of(folder, version)
-        )
-
-    def _mirrored(self, folders: tuple[str, ...]) -> list[str | None]:
-        """Return where the use of each of our groups is counted."""
-        usage = self._tree.usage
-        return [usage[at] if at < len(usage) else None for at in range(len(folders))]
-
-    def _groups(
+    def _found(
         self,
-        folder: str,
-        inside: str,
-        span_s: float,
+        groups: dict[str, Seen | None],
+        threads: Found,
         cores: frozenset[int],
-        threads: dict[str, list[Rival]],
-    ) -> Iterator[tuple[str, float]]:
-        """Yield the groups that compete in a group, and what they used [cores]."""
-        for child in self._competing(folder):
-            if child == inside:
-                continue
-            place = self._usage_of(child)
-            had = self._used(place, span_s, cores)
-            if had is None:
-                had = math.fsum(one.used for one in threads.get(child, ()))
-            elif self._tree.version == 2 and had >= _LEAST:
-                allowed = trees.cores_of(child, 2)
-                if allowed:
-                    had *= len(allowed & cores) / len(allowed)
-            yield child, had
+        busy: float,
+        own: float,
+    ) -> tuple[list[list[Seen]], float]:
+        """Return what competes on each level, and how much nobody explains [cores]."""
+        found: list[list[Seen]] = []
+        unexplained = 0.0
+        for at, folder in enumerate(self._folders):
+            inside = self._folders[at + 1] if at + 1 < len(self._folders) else ""
+            seen = list(threads.get(folder, ()))
+            for child in self._competing(folder, but=inside):
+                one = groups.get(child)
+                if one is None and child in threads:
+                    one = joined(threads[child], self._weight(child))
+                seen += [one] if one is not None and one.used >= _LEAST else []
+            whole, below = groups.get(folder), groups.get(inside, Seen(1.0, own))
+            if (at or not self._tree.whole) and whole is not None and below is not None:
+                counted = (one.used for one in seen)
+                if self._tree.version == 1:  # on our cores only
+                    counted = (one.used * one.part for one in seen)
+                more = whole.used - below.used - math.fsum(counted)
+                seen += _unknown(more, whole.part)
+                unexplained = max(unexplained, more)
+            found.append(seen)
+        # What may run elsewhere, too, may have done all of it here.
+        more = busy - own - math.fsum(s.used for level in found for s in level)
+        if not self._tree.whole:
+            found.insert(0, [])
+        found[0] += _unknown(more)
+        return found, max(unexplained, more)
 
-    def _competing(self, folder: str) -> list[str]:
-        """Return the groups in a group that have a share of their own."""
-        found = trees.children(folder) if folder else []
-        if self._tree.version == 2:
-            found = [f for f in found if os.path.exists(f"{f}/cpu.weight")]  # noqa: PTH110
+    def _groups(self, span_s: float, cores: frozenset[int]) -> dict[str, Seen | None]:
+        """Return what groups used since the last sample; None: nobody counts it."""
+        folders = self._folders
+        found = {folder: self._group(folder, span_s, cores) for folder in folders}
+        for at, folder in enumerate(folders):
+            inside = folders[at + 1] if at + 1 < len(folders) else ""
+            for child in self._competing(folder, but=inside):
+                found[child] = self._group(child, span_s, cores)
         return found
 
-    def _usage_of(self, folder: str) -> str | None:
-        """Return where the use of a group is counted, None where nobody does."""
-        folders, usage = self._tree.folders, self._tree.usage
-        if not usage:
+    def _group(self, folder: str, span_s: float, cores: frozenset[int]) -> Seen | None:
+        if not self._tree.usage:
             return None
-        return usage[0] + folder.removeprefix(folders[0])
-
-    def _used(
-        self, place: str | None, span_s: float, cores: frozenset[int]
-    ) -> float | None:
-        """Return what a group used since the last sample [cores]."""
-        if place is None:
-            return None
+        place = self._tree.usage[0] + folder.removeprefix(self._folders[0])
         try:
             now = trees.used_s(place, self._tree.version, cores)
         except (OSError, ValueError):
             return None
-        before = self._used_s.get(place, now)
+        used = max(0.0, now - self._used_s.get(place, now)) / span_s
         self._used_s[place] = now
-        return max(0.0, now - before) / span_s
+        if used < _LEAST:
+            return Seen(1.0, used)  # nobody asks for more
+        part = 1.0
+        if self._tree.version == 2 and (allowed := trees.cores_of(folder, 2)):
+            part = len(allowed & cores) / len(allowed)
+        return Seen(self._weight(folder), used, part)
+
+    def _weight(self, folder: str) -> float:
+        return trees.weight_of(folder, self._tree.version)
+
+    def _limits(self, folder: str) -> Level:
+        quota = trees.quota_of(folder, self._tree.version)
+        return Level((), self._weight(folder), quota)
+
+    def _competing(self, folder: str, but: str = "") -> list[str]:
+        """Return the groups in a group, but one, that have a share of their own."""
+        found = [one for one in trees.children(folder) if one != but] if folder else []
+        if self._tree.version == 2:
+            found = [f for f in found if os.path.exists(f"{f}/cpu.weight")]  # noqa: PTH110
+        return found
 
     def _listed(self) -> dict[str, list[int]]:
         """Return threads that compete alone, or in groups whose use nobody counts."""
@@ -186,21 +192,28 @@ def _autogroup(proc: str) -> bool:
         return False
 
 
-def _unknown(used: float) -> list[Rival]:
+def _unknown(used: float, part: float = 1.0) -> list[Seen]:
     """Return the fewest threads that can have used so many cores."""
     if used < _LEAST:
         return []
     count = math.ceil(used - UNEXPLAINED) or 1
-    return [Rival(1.0, used / count)] * count
+    return [Seen(1.0, used / count, part)] * count
 
 
-def _fitted(found: list[list[Rival]], busy: float) -> list[list[Rival]]:
-    """Make all together use no more than the cores were busy.
+def _fitted(found: Sequence[Sequence[Seen]], busy: float) -> list[tuple[Rival, ...]]:
+    """Return all with what they used of our cores, together as much as was used.
 
-    What groups used counts on all cores, not only on ours.
+    What may have run elsewhere as well did so as far as there was no room here.
     """
-    known = math.fsum(one.used for level in found for one in level)
-    if known <= busy * 1.02 + _LEAST:
-        return found
-    part = busy / known
-    return [[Rival(one.weight, one.used * part) for one in level] for level in found]
+    sure = math.fsum(s.used for level in found for s in level if s.part >= 1)
+    perhaps = math.fsum(s.used * s.part for level in found for s in level if s.part < 1)
+    scale = max(0.0, busy - sure) / perhaps if perhaps else 1.0
+
+    def ours(seen: Seen) -> float:
+        part = 1.0 if seen.part >= 1 else min(1.0, seen.part * scale)
+        return seen.used * part
+
+    return [
+        tuple(Rival(s.weight, ours(s)) for s in level if ours(s) >= _LEAST)
+        for level in found
+    ]

@@ -80,6 +80,8 @@ class Sensor:
         Return a time that does not jump, and the CPU time of this process [s].
     spins : callable, optional
         Asks for a core; None: no spins.
+    affinity : callable
+        Returns the cores that a thread may use.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Sensor:
         clock: Callable[[], float] = time.monotonic,
         own: Callable[[], float] = time.process_time,
         spins: Callable[[], Spin] | None = spin,
+        affinity: Callable[[int], set[int]] = os.sched_getaffinity,
     ) -> None:
         self._root, self._clock, self._own, self._spin = root, clock, own, spins
         self._proc = f"{root}/proc"
@@ -97,7 +100,9 @@ class Sensor:
             trees.read(f"{self._proc}/self/{name}") for name in ("cgroup", "mountinfo")
         )
         self._tree = trees.find_tree(groups, mounts, root=root)
-        self._rivals = Rivals(self._tree, proc=self._proc, ticks_per_s=self._ticks)
+        self._rivals = Rivals(
+            self._tree, proc=self._proc, ticks_per_s=self._ticks, affinity=affinity
+        )
         self._correction = Correction(clock())
         self._looks: list[int] = []
         self._named = _counted_interfaces(root)

@@ -8,11 +8,11 @@ more was used than these explain, and seldom enough to cost next to nothing.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skelgen.monitor.sharing import Rival
 from skelgen.monitor.tree import read
 
 #: Part of a core that looks at all threads may take.
@@ -33,14 +33,11 @@ class ThreadTimes:
         CPU time that it has had [s].
     weight : float
         1 for ordinary priority.
-    core : int
-        Where it ran last.
     session : int
     """
 
     used_s: float
     weight: float
-    core: int
     session: int
 
 
@@ -51,7 +48,7 @@ def thread_times(text: str, ticks_per_s: float) -> ThreadTimes:
     --------
     >>> fields = ["R", *"0" * 10, "150", "50", *"0" * 3, "5", *"0" * 19, "1", "0", "0"]
     >>> thread_times(f"7 (a b) {' '.join(fields)}", 100.0)
-    ThreadTimes(used_s=2.0, weight=0.32768, core=1, session=0)
+    ThreadTimes(used_s=2.0, weight=0.32768, session=0)
     """
     fields = text.rpartition(")")[2].split()
     used_s = (int(fields[11]) + int(fields[12])) / ticks_per_s
@@ -61,7 +58,29 @@ def thread_times(text: str, ticks_per_s: float) -> ThreadTimes:
         weight = _LEFT
     elif policy in (1, 2, 6):
         weight = _FIRST
-    return ThreadTimes(used_s, weight, int(fields[36]), int(fields[3]))
+    return ThreadTimes(used_s, weight, int(fields[3]))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Something that competes, and how sure it is that it does so on our cores.
+
+    Attributes
+    ----------
+    weight : float
+        1 for a thread of ordinary priority.
+    used : float
+        What it had of all cores [cores].
+    part : float
+        Of the cores that it may use, ours [0 to 1]; 1 is sure.
+    """
+
+    weight: float
+    used: float
+    part: float = 1.0
+
+
+Found = dict[str, list[Seen]]
 
 
 @dataclass(slots=True)
@@ -83,8 +102,12 @@ class Threads:
     ticks_per_s : float
     own : collection of int
         Threads that do not count.
+    by_session : str, optional
+        The group in which the kernel gives each session a share.
     cost : callable
         Returns the CPU time that this process has had [s].
+    affinity : callable
+        Returns the cores that a thread may use.
     """
 
     def __init__(
@@ -94,34 +117,28 @@ class Threads:
         proc: str = "/proc",
         ticks_per_s: float = 100.0,
         own: frozenset[int] = frozenset(),
+        by_session: str | None = None,
         cost: Callable[[], float] = time.process_time,
+        affinity: Callable[[int], set[int]] = os.sched_getaffinity,
     ) -> None:
         self._listed, self._proc, self._ticks = listed, proc, ticks_per_s
-        self._own, self._cost = own, cost
-        self._known: dict[int, float] = {}
+        self._own, self._cost, self._affinity = own, cost, affinity
+        self._by_session = by_session
+        self._known: dict[int, tuple[float, float]] = {}  # CPU time, and when
         self._followed: dict[int, _Followed] = {}
         self._next_s = -math.inf
 
-    def measure(
-        self,
-        span_s: float,
-        cores: frozenset[int] | None = None,
-        *,
-        by_session: str | None = None,
-    ) -> dict[str, list[Rival]]:
+    def measure(self, span_s: float, cores: frozenset[int]) -> Found:
         """Return what the threads that work used since the last call, by group.
 
         Parameters
         ----------
         span_s : float
             Time since then [s].
-        cores : frozenset of int, optional
-            Threads that ran on others last are left out.
-        by_session : str, optional
-            The group in which the kernel gives each session a share.
+        cores : frozenset of int
+            Ours: threads that may use none of them are left out.
         """
-        found: dict[str, list[Rival]] = {}
-        sessions: dict[int, float] = {}
+        found: list[tuple[str, int, Seen]] = []
         for thread, one in list(self._followed.items()):
             times = self._times(thread)
             if times is None:
@@ -132,40 +149,62 @@ class Threads:
             one.idle = one.idle + 1 if used < _IDLE else 0
             if one.idle >= _PATIENCE:
                 del self._followed[thread]
-            elif used < _IDLE or (cores is not None and times.core not in cores):
-                continue
-            elif one.place == by_session:
-                sessions[times.session] = sessions.get(times.session, 0.0) + used
-            else:
-                found.setdefault(one.place, []).append(Rival(times.weight, used))
-        if by_session is not None and sessions:
-            found[by_session] = [Rival(1.0, used) for used in sessions.values()]
-        return found
+            elif used >= _IDLE and (part := self._part(thread, cores)):
+                seen = Seen(times.weight, used, part)
+                found.append((one.place, times.session, seen))
+        return self._by_group(found)
 
-    def search(self, now_s: float) -> None:
-        """Find threads that work; all are looked at where the cost allows it.
+    def search(self, now_s: float, span_s: float, cores: frozenset[int]) -> Found:
+        """Find more threads that work; all are looked at where the cost allows it.
 
-        New threads are always looked at. What is found counts from the next sample on.
+        New threads are always looked at. Returned is what those used that were found,
+        on average since they were looked at before.
         """
         before, whole = self._cost(), now_s >= self._next_s
-        listed = self._listed()
-        known: dict[int, float] = {}
-        for place, threads in listed.items():
+        first, known = not self._known, {}
+        found: list[tuple[str, int, Seen]] = []
+        for place, threads in self._listed().items():
             for thread in threads:
                 if thread in self._own or not (whole or thread not in self._known):
                     continue
-                times = self._times(thread)
-                if times is None:
+                if (times := self._times(thread)) is None:
                     continue
-                known[thread] = times.used_s
-                if times.used_s > self._known.get(thread, 0.0):
-                    one = _Followed(place, times.used_s)
-                    self._followed.setdefault(thread, one)
+                known[thread] = (times.used_s, now_s)
+                had_s, then_s = self._known.get(thread, (0.0, now_s - span_s))
+                used_s = times.used_s - had_s
+                if used_s <= 0 or thread in self._followed:
+                    continue
+                self._followed[thread] = _Followed(place, times.used_s)
+                used = min(used_s / max(now_s - then_s, 1e-3), 1.0)
+                if not first and used >= _IDLE and (part := self._part(thread, cores)):
+                    found.append((place, times.session, Seen(times.weight, used, part)))
         if whole:
             self._known = known
             self._next_s = now_s + (self._cost() - before) / SEARCH_COST
         else:
             self._known |= known
+        return self._by_group(found)
+
+    def _by_group(self, found: Sequence[tuple[str, int, Seen]]) -> Found:
+        """Put threads together by group, and by session where these have shares."""
+        groups: Found = {}
+        sessions: dict[int, list[Seen]] = {}
+        for place, session, seen in found:
+            if place == self._by_session:
+                sessions.setdefault(session, []).append(seen)
+            else:
+                groups.setdefault(place, []).append(seen)
+        if self._by_session is not None and sessions:
+            groups[self._by_session] = [joined(one, 1.0) for one in sessions.values()]
+        return groups
+
+    def _part(self, thread: int, cores: frozenset[int]) -> float:
+        """Return how much of what a thread may use is ours [0 to 1]."""
+        try:
+            allowed = self._affinity(thread)
+        except OSError:
+            return 1.0
+        return len(cores & allowed) / len(allowed) if allowed else 1.0
 
     def _times(self, thread: int) -> ThreadTimes | None:
         try:
@@ -173,3 +212,10 @@ class Threads:
             return thread_times(text, self._ticks)
         except (OSError, ValueError, IndexError):
             return None  # it has ended
+
+
+def joined(found: Sequence[Seen], weight: float) -> Seen:
+    """Return several as one, with a weight of its own."""
+    used = math.fsum(one.used for one in found)
+    ours = math.fsum(one.used * one.part for one in found)
+    return Seen(weight, used, ours / used if used else 1.0)

@@ -22,6 +22,7 @@ class Watched:
             clock=lambda: self.now,
             own=lambda: 0.0,
             spins=None if spins is None else lambda: spins,
+            affinity=lambda thread: set(machine.affinity.get(thread, machine.cores)),
         )
 
     def after(self, seconds: float = 10.0) -> Sample:
@@ -60,19 +61,20 @@ def test_what_runs_on_other_cores_than_ours_does_not_count(v2: V2) -> None:
 def test_threads_of_our_own_group_share_its_cores(v2: V2) -> None:
     v2.thread(100, 500)
     v2.thread(101, 500)
+    v2.affinity |= {100: {0, 1}, 101: {0, 1}}
     watched = Watched(v2)
     for _ in range(2):
         for core in (0, 1):
             v2.use(core, user=1000)
-        v2.thread(100, 1500, core=0)
-        v2.thread(101, 1500, core=1)
+        v2.thread(100, 1500)
+        v2.thread(101, 1500)
         for group in ("system.slice", "system.slice/slurmstepd.scope"):
             v2.used(group, 20.0)
         v2.write(f"{v2.JOB}/cpu.stat", "usage_usec 20000000\n")
         sample = watched.after()
         idle(v2, 2, 3)
-        v2.thread(100, 2500, core=0)
-        v2.thread(101, 2500, core=1)
+        v2.thread(100, 2500)
+        v2.thread(101, 2500)
     # two cores for two busy threads and a new one
     assert sample.cpu == pytest.approx(2 / 3, abs=0.01)
 
@@ -191,15 +193,35 @@ def test_without_the_cpu_controller_our_group_has_no_share_of_its_own(v2: V2) ->
     tree = find_tree(text, mounts, root=str(v2.root))
     assert len(tree.folders) == 1 and tree.leaf.endswith("job_7")
     v2.thread(100, 500)
+    v2.affinity |= {100: {0, 1}, 101: {0, 1}}
     watched = Watched(v2)
     for step in (1, 2):
         for core in (0, 1):
             v2.use(core, user=1000)
         idle(v2, 2, 3)
         v2.thread(100, 500 + 1000 * step)
-        v2.thread(101, 500 + 1000 * step, core=1)
+        v2.thread(101, 500 + 1000 * step)
         sample = watched.after()
     assert sample.cpu == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_a_thread_of_the_root_ran_elsewhere_when_there_was_no_room_here(
+    v2: V2,
+) -> None:
+    v2.affinity |= {100: {0}, 2: {0, 1, 2, 3}}
+    v2.write(f"{v2.JOB}/cpuset.cpus.effective", "0\n")
+    watched = Watched(v2)
+    for step in (1, 2):
+        for core in (0, 1):
+            v2.use(core, user=1000)
+        idle(v2, 2, 3)
+        for thread in (100, 2):
+            v2.thread(thread, 500 + 1000 * step)
+        for group in ("system.slice", "system.slice/slurmstepd.scope"):
+            v2.used(group, 10.0 * step)
+        v2.write(f"{v2.JOB}/cpu.stat", f"usage_usec {10_000_000 * step}\n")
+        sample = watched.after()
+    assert sample.cpu == pytest.approx(0.5, abs=0.01)
 
 
 def container(machine: Machine, quota: str) -> None:

@@ -3,56 +3,68 @@
 ``python benchmarks/fuzzing.py [--seconds 600] [--cases N] [--jobs 2] [--seed S]``
 
 Each case takes files of every format that skelgen reads, damages one or two, or the
-words of a command, and runs the real command, with 3 GiB of address space and an MPI
-that is a shell script. It prints how the commands ended, and what must not be:
-tracebacks, processes that died, that took more than 10 s (waiting for a core is not
-counted) or more than 2 GB, and errors that are not one line. Exits with 1 when there is
-any. ``--only N`` runs case N again.
+words of a command, and runs the real command in a process of its own, with 3 GiB of
+address space and an MPI that is a shell script. The process is a copy of one that has
+loaded all of skelgen, so that no case waits for Python. It prints how the commands
+ended, and what must not be: tracebacks, processes that died, that took more than 10 s
+(waiting for a core is not counted) or more than 2 GB, and errors that are not one line.
+Exits with 1 when there is any, and keeps the files of these cases in a folder
+(`--keep`). ``--only N`` runs case N again.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
+import importlib
 import io
 import json
 import os
+import pkgutil
 import random
-import resource
-import selectors
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process with threads cannot be copied
 
-ADDRESS_SPACE_BYTES = 3 << 30
+from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.forked import LONGEST_S, campaign
+
 MOST_BYTES = 2_000_000_000
-LONGEST_S = 10.0
+#: Cases whose files are kept.
+MOST_KEPT = 100
 #: Kinds of outcome that must not be.
 WRONG = ("traceback", "died", "hang", "memory", "not one line")
 _CODES = (0, 2, 3, 4, 5, 6, 7)
+
+Command = Callable[[list[str]], int]
 
 
 def main() -> int:
     """Run cases for a time, or so many of them."""
     options = _options()
-    if options.worker is not None:
-        _work(options.worker, options.jobs, options.seed, options.folder, options.only)
-        return 0
-    if options.only is not None:
-        options.jobs = 1
-    with tempfile.TemporaryDirectory(prefix="skelgen-fuzzing-") as folder:
-        found = _campaign(options, Path(folder))
-    _report(found, options.seed)
+    with tempfile.TemporaryDirectory(prefix="skelgen-fuzzing-") as name:
+        folder, command = Path(name), _prepare(Path(name) / "good")
+        kept = options.keep or Path(tempfile.gettempdir()) / "skelgen-fuzzing-found"
+        found = Found(options.seed, folder / "good", kept)
+        try:
+            for result in _results(options, folder, command):
+                found.add(result)
+        except KeyboardInterrupt:
+            print("interrupted; until then:")
+    found.report()
     return 1 if any(found.kinds[kind] for kind in WRONG) else 0
 
 
@@ -63,188 +75,103 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="Run this case alone and show it.")
-    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--keep", type=Path, help="Folder for what must not be.")
     return parser.parse_args()
 
 
-@dataclass
-class Found:
-    """What happened in all cases."""
+def _prepare(good: Path) -> Command:
+    """Write the files that are damaged later, and load all that commands load."""
+    from skelgen.cli.main import run
+    from tests.fuzz_cases import make
 
-    cases: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
-    codes: Counter[int] = field(default_factory=Counter)
-    examples: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def add(self, result: dict[str, Any]) -> None:
-        """Count a case."""
-        self.cases += 1
-        self.codes[result.get("code", -1)] += 1
-        kind = result["kind"]
-        self.kinds[kind] += 1
-        if kind in WRONG:
-            self.examples.setdefault(f"{kind}: {result['what']}", result)
-
-
-class Worker:
-    """A process that runs every n-th case, and is watched."""
-
-    def __init__(self, number: int, options: argparse.Namespace, folder: Path) -> None:
-        self.number, self._options, self._folder = number, options, folder
-        self._next = number
-        self.start()
-
-    def start(self) -> None:
-        """Begin with the next case."""
-        options = self._options
-        words = ["--jobs", options.jobs, "--seed", options.seed]
-        first = self._next if options.only is None else options.only
-        words += ["--worker", self.number, "--folder", self._folder, "--only", first]
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, *map(str, words)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            bufsize=0,  # or lines could wait where `select` does not see them
-            start_new_session=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "200"},
-        )
-        self._begun: tuple[float, float] | None = None
-        self._words: list[str] = []
-
-    def read(self) -> dict[str, Any] | None:
-        """Return the result of a case, if one has ended."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            if self._begun is None:
-                raise RuntimeError(f"no case {self._next} could be made; run it alone")
-            return self._died()
-        said = json.loads(line)
-        if "words" in said:
-            self._begun, self._words = (
-                (time.monotonic(), self._waited_s()),
-                said["words"],
-            )
-            self._next = said["case"]
-            return None
-        self._begun = None
-        self._next += self._options.jobs
-        return dict(said)
-
-    def watch(self) -> dict[str, Any] | None:
-        """End it when its case takes too long; return that as the result."""
-        if self._begun is None:
-            return None
-        began_s, waited_s = self._begun
-        took_s = time.monotonic() - began_s - (self._waited_s() - waited_s)
-        if took_s <= LONGEST_S:
-            return None
-        return self._ended("hang", self._words[0] if self._words else "")
-
-    def _died(self) -> dict[str, Any]:
-        return self._ended("died", f"exit code {self.process.wait()}")
-
-    def _ended(self, kind: str, what: str) -> dict[str, Any]:
-        case, words = self._next, self._words
-        self.stop()
-        self._next += self._options.jobs
-        self.start()
-        return {"kind": kind, "what": what, "case": case, "said": " ".join(words)}
-
-    def stop(self) -> None:
-        """End it with all that it started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, 9)
-        self.process.wait()
-
-    def _waited_s(self) -> float:
-        """Return how long it has waited for a core [s]."""
-        try:
-            text = Path(f"/proc/{self.process.pid}/schedstat").read_text()
-        except OSError:
-            return 0.0
-        return int(text.split()[1]) / 1e9
-
-
-def _campaign(options: argparse.Namespace, folder: Path) -> Found:
-    _prepare(folder / "good")
-    found, until_s = Found(), time.monotonic() + options.seconds
-    wanted = options.cases if options.only is None else 1
-    workers = [Worker(number, options, folder) for number in range(options.jobs)]
-    try:
-        while (wanted is None and time.monotonic() < until_s) or (
-            wanted is not None and found.cases < wanted
-        ):
-            with selectors.DefaultSelector() as selector:
-                for worker in workers:
-                    assert worker.process.stdout is not None
-                    selector.register(
-                        worker.process.stdout, selectors.EVENT_READ, worker
-                    )
-                ready = {key.data for key, _ in selector.select(0.5)}
-            for worker in workers:
-                result = worker.read() if worker in ready else worker.watch()
-                if result is not None:
-                    found.add(result)
-    finally:
-        for worker in workers:
-            worker.stop()
-    return found
-
-
-def _prepare(good: Path) -> None:
-    """Write the files that are damaged later, in a process of its own."""
+    here = Path.cwd()
     good.mkdir()
-    code = "from tests.fuzz_cases import make; import pathlib; make(pathlib.Path.cwd())"
-    subprocess.run(
-        [sys.executable, "-c", f"import benchmarks.fuzzing as f; f.pretend(); {code}"],
-        check=True,
-        cwd=good,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    os.chdir(good)
+    pretend(good)
+    os.environ["COLUMNS"] = "200"
+    with _silence():
+        make(good)
+        run(["predict", "skel", "--hosts", "n1,n2"])  # caches what the MPI says
+    os.chdir(here)
+    import skelgen
+
+    for module in pkgutil.walk_packages(skelgen.__path__, "skelgen."):
+        if "__main__" not in module.name:
+            importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
+    return run
 
 
-def pretend() -> None:
-    """Let the only MPI be a shell script, and computation have a known speed."""
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Drop what is printed meanwhile."""
+    nothing = io.StringIO()
+    with contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        yield
+
+
+def pretend(tools: Path) -> None:
+    """Let the only MPI be a shell script, and computation have a known speed.
+
+    Parameters
+    ----------
+    tools : Path
+        Has the shell script in its folder ``bin``.
+    """
     from skelgen.launch import mpi
     from skelgen.skeleton import compute
 
-    os.environ["PATH"] = f"{Path.cwd()}/bin:/usr/bin:/bin"
+    os.environ["PATH"] = f"{tools}/bin:/usr/bin:/bin"
     for variable in ("CACHE", "STATE"):
         os.environ[f"SKELGEN_{variable}"] = str(Path.cwd() / variable.lower())
-    mpi.search_path = lambda: [Path("bin").absolute(), Path("/usr/bin"), Path("/bin")]
+    os.environ["SKELGEN_TRUST"] = str(Path.cwd() / "trust.yaml")
+    mpi.search_path = lambda: [tools / "bin", Path("/usr/bin"), Path("/bin")]
     speed = compute.Calibration(
         compute.Mix(), (1000.0, 0.0, 0.0), 0.02, 0.08, 4, "ref", "a core"
     )
     compute.calibrate = lambda *_, **__: speed
 
 
-def _work(number: int, step: int, seed: int, folder: Path, first: int) -> None:
-    """Run cases until somebody ends this process, and say how each ended."""
-    from skelgen.cli.main import run
-    from tests.fuzz_cases import case
+def damaged(good: Path, here: Path, seed: int, case: int) -> list[str]:
+    """Write the files of a case; return its words, which are the same each time."""
+    from tests.fuzz_cases import case as drawn
 
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
-    out, errors = os.fdopen(os.dup(1), "w"), os.dup(2)
+    shutil.copytree(good, here, symlinks=True)
+    return drawn(random.Random(f"{seed} {case}"), here)
+
+
+def _results(
+    options: argparse.Namespace, folder: Path, command: Command
+) -> Iterator[dict[str, Any]]:
+    """Run cases, so many at a time, and yield how each ended."""
+    cases = range(options.cases or sys.maxsize)
+    if options.only is not None:
+        cases = range(options.only, options.only + 1)
+    seconds = sys.maxsize if options.cases or len(cases) == 1 else options.seconds
+    yield from campaign(
+        iter(cases),
+        jobs=options.jobs,
+        until_s=time.monotonic() + seconds,
+        run=lambda case, here: _case(
+            command, folder / "good", here, options.seed, case
+        ),
+        folder=folder,
+    )
+
+
+def _case(
+    command: Command, good: Path, here: Path, seed: int, case: int
+) -> Iterator[dict[str, Any]]:
+    """Run one case in its folder; yield its words, then how it ended."""
+    words = damaged(good, here, seed, case)
+    os.chdir(here)
+    pretend(good)
     nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 1)
-    here = folder / f"case-{number}"
-    at = first
-    while True:
-        shutil.rmtree(here, ignore_errors=True)
-        shutil.copytree(folder / "good", here)
-        os.chdir(here)
-        pretend()
-        words = case(random.Random(f"{seed} {at}"), here)
-        os.dup2(nothing, 2)  # but an error in making a case was to be seen
-        print(json.dumps({"case": at, "words": words}), file=out, flush=True)
-        print(json.dumps({"case": at, **_outcome(run, words)}), file=out, flush=True)
-        os.dup2(errors, 2)
-        os.chdir(folder)
-        at += step
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    yield {"words": words}
+    yield _outcome(command, words)
 
 
 def _outcome(run: Any, words: list[str]) -> dict[str, Any]:
@@ -301,21 +228,63 @@ def _peak_bytes() -> int:
     return 0
 
 
-def _report(found: Found, seed: int) -> None:
-    print(f"{found.cases} cases with seed {seed}\n")
-    for kind, count in sorted(found.kinds.items()):
-        print(f"{count:8}  {kind}")
-    print()
-    for name, title in (
-        ("traceback", "tracebacks"),
-        ("died", "processes that died"),
-        ("hang", f"hangs above {LONGEST_S:.0f} s"),
-        ("memory", f"processes above {MOST_BYTES / 1e9:.0f} GB"),
-        ("not one line", "errors that are not one line"),
-    ):
-        print(f"{found.kinds[name]:8}  {title}")
-    for name, result in sorted(found.examples.items()):
-        print(f"\n{name}\n  case {result['case']}: skelgen {result['said']}")
+@dataclass
+class Found:
+    """What happened in all cases.
+
+    Attributes
+    ----------
+    seed : int
+    good, kept : Path
+        Sound files, and where to keep those of cases that ended as none must.
+    """
+
+    seed: int
+    good: Path
+    kept: Path
+    cases: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    codes: Counter[int] = field(default_factory=Counter)
+    examples: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, result: dict[str, Any]) -> None:
+        """Count a case; keep its files where it ended as none must."""
+        self.cases += 1
+        self.codes[result.get("code", -1)] += 1
+        kind = result["kind"]
+        self.kinds[kind] += 1
+        if kind in WRONG:
+            self.examples.setdefault(f"{kind}: {result['what']}", result)
+            if sum(self.kinds[kind] for kind in WRONG) <= MOST_KEPT:
+                self._keep(result)
+
+    def _keep(self, result: dict[str, Any]) -> None:
+        """Write the files of a case as they were before its command."""
+        place = self.kept / f"seed-{self.seed}-case-{result['case']}"
+        shutil.rmtree(place, ignore_errors=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        words = damaged(self.good, place, self.seed, result["case"])
+        (place / "result.json").write_text(json.dumps({**result, "words": words}))
+
+    def report(self) -> None:
+        """Print how many cases ended how."""
+        print(f"{self.cases} cases with seed {self.seed}\n")
+        for kind, count in sorted(self.kinds.items()):
+            print(f"{count:8}  {kind}")
+        print()
+        for name, title in (
+            ("traceback", "tracebacks"),
+            ("died", "processes that died"),
+            ("hang", f"hangs above {LONGEST_S:.0f} s"),
+            ("memory", f"processes above {MOST_BYTES / 1e9:.0f} GB"),
+            ("not one line", "errors that are not one line"),
+        ):
+            print(f"{self.kinds[name]:8}  {title}")
+        for name, result in sorted(self.examples.items()):
+            case = f"seed {self.seed}, case {result['case']}"
+            print(f"\n{name}\n  {case}: skelgen {result['said']}")
+        if self.examples:
+            print(f"\ntheir files are in {self.kept}; again: --seed S --only CASE")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What the fuzzing benchmark is made of: good files, commands, and damage to both.
 
-No damage asks for what is right but long or large: many runs of a program, or another
-folder to be replaced. Nothing here is given ``--force``.
+No damage asks for what is right but long or large: many runs of a program. What is
+given ``--force`` names no place outside the folder of its case.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ from skelgen.prediction.store import load, save_calibration
 from skelgen.prediction.types import Calibration
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.mixing import Fit
+from skelgen.trust import store as trust_store
 from tests import fake_mpi
 from tests.broken_bytes import broken
 from tests.export_samples import save_mixed
+from tests.sealed_ranks import seal_again
 from tests.trace_writer import RankWriter
 
 GOLDEN = Path(__file__).parent / "golden"
+DOCS = Path(__file__).parents[1] / "docs"
+METHOD_ERRORS = Path(trust_store.__file__).with_name("method_errors.yaml")
 
 #: Commands and the files that they read; some more often than others.
 COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -56,17 +60,29 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("workload plan study.yaml --range n=1:99", ("study.yaml",)),
     ("predict skel --json", ("skel/*",)),
     ("predict skel --hostfile hosts", ("skel/*", "hosts")),
-    ("predict skel --hosts n1,n2 --resume", ("skel/*.jsonl", "skel/*")),
+    ("predict skel --hosts n1:2,n2:2 --resume", ("skel/*.jsonl", "skel/*")),
     ("select skel --from hosts --nodes 2 --resume", ("hosts", "skel/*")),
-    ("select skel --hosts n[1-2] --hosts n[3-4] --format slurm", ("skel/*",)),
+    ("select skel --hosts n[1-2]:2 --hosts n[3-4]:2 --format slurm", ("skel/*",)),
     ("calibrate skel --runs 1 --resume", ("skel/*.jsonl", "skel/*")),
-    ("calibrate skel --application-time 3s", ("skel/skeleton.json",)),
+    (
+        "calibrate skel --application-time recorded --runs 1 --force",
+        ("skel/skeleton.json", "skel/*.jsonl"),
+    ),
+    ("predict skel --json", ("trust.yaml",)),
+    ("trust show --json", ("trust.yaml",)),
+    ("share skel -o out.yaml --name app", ("skel/*.yaml",)),
+    ("trust learn results.jsonl -o out.yaml", ("results.jsonl",)),
     ("measure phases --hosts n1:2", ("phases/*",)),
     ("record -o out -- mpirun -n 2 ./app 7", ()),
     ("shim ./app", ()),
     ("mix run --runs 1 -- ./app", ("run/run.json",)),
 )
 #: These run programs: a large number is a long time and no mistake.
+#: What ``--force`` is told to replace.
+OUTPUTS = (
+    *("skel", "run", "sig", "phases", "halo", "out", "new", "old.svg", "old.yaml"),
+    *("study.yaml", "hosts", "app", "skel/signature.yaml", ".", "..", "run/..", "link"),
+)
 RUNNING = ("predict", "select", "calibrate", "measure", "record", "mix", "shim")
 
 LARGE = ("99999999", "1e300", "10**9", "1" * 19, "9" * 400, "1e400")
@@ -94,6 +110,9 @@ TEXTS = (
 def make(folder: Path) -> None:
     """Write files that all commands can read, into a folder that is empty."""
     _machine(folder)
+    shutil.copy(METHOD_ERRORS, folder / "trust.yaml")
+    pairs = (DOCS / "accuracy/pairs/phases.jsonl").read_text().splitlines()
+    (folder / "results.jsonl").write_text("\n".join(pairs[::3]) + "\n")
     for name, size in (("run", 300), ("other", 600)):
         _recorded(folder / name, size)
     save_mixed(folder / "mixed")
@@ -107,7 +126,7 @@ def make(folder: Path) -> None:
     _skeleton(folder / "skel")
     mix = Fit(Mix(0.5, 0.25, 0.25, 4 << 20), (1.0, 2.0), (1.0, 1.8))
     (folder / "run/mix.json").write_text(mix_text(mix))
-    (folder / "hosts").write_text("# hosts\nn1 slots=2\nn2:2\nn[3-4]\n")
+    (folder / "hosts").write_text("# hosts\nn1 slots=2\nn2:2\nn[3-4]:2\n")
     command = ["--", "mpirun", "-n", "2", "./app", "{n}"]
     _written("workload", "plan", "study.yaml", "--range", "n=100:900", *command)
     for size in (100, 500, 900):
@@ -138,12 +157,14 @@ def _written(*words: str) -> None:
 
 def _recorded(folder: Path, size: int) -> None:
     for rank in range(2):
-        writer = RankWriter(rank, 2)
+        writer = RankWriter(rank, 2, checked=True)
         writer.event("MPI_Init", 0, 100)
-        for _ in range(30):
+        for number in range(30):
             other = {"peer": 1 - rank, "tag": 1, "peer2": 1 - rank, "tag2": 1}
             counts = {"count_a": size, "type_a": 8, "count_b": size, "type_b": 8}
             writer.event("MPI_Sendrecv", 100 * size, 100, **other, **counts)
+            if number == 15:
+                writer.window()
         writer.event("MPI_Barrier", 100, 100)
         writer.finish()
         writer.save(folder)
@@ -171,8 +192,8 @@ def _skeleton(folder: Path) -> None:
     known = Calibration(times_s, times_s, "ref", facts.mpi, (0.1, 0.1, 0.1), True)
     save_calibration(replace(known, recorded=False), folder)
     lines = [
-        {"skeleton": "0" * 16, "mpi": facts.mpi, "hosts": "n1,n2", "seconds": 0.5},
-        {"skeleton": "1" * 16, "mpi": facts.mpi, "hosts": "n3,n4", "seconds": 0.7},
+        {"skeleton": "0" * 16, "mpi": facts.mpi, "hosts": "n1:2,n2:2", "seconds": 0.5},
+        {"skeleton": "1" * 16, "mpi": facts.mpi, "hosts": "n3:2,n4:2", "seconds": 0.7},
     ]
     text = "".join(sealed_json(line, indent=None) for line in lines)
     for name in ("predict.jsonl", "calibrate.jsonl", "select/runs.jsonl"):
@@ -184,6 +205,8 @@ def case(rng: random.Random, folder: Path) -> list[str]:
     """Damage files in a folder, the words of a command, or both; return the words."""
     line, files = rng.choice(COMMANDS)
     words = line.split()
+    if "-o" in words and rng.random() < 0.2:
+        return _forced(rng, folder, words)
     if files and rng.random() < 0.8:
         for _ in range(rng.choice((1, 1, 1, 2))):
             _damage(rng, folder, rng.choice(files))
@@ -192,9 +215,27 @@ def case(rng: random.Random, folder: Path) -> list[str]:
     return _other_words(rng, words)
 
 
-def _other_words(rng: random.Random, words: Sequence[str]) -> list[str]:
+def _forced(rng: random.Random, folder: Path, words: list[str]) -> list[str]:
+    """Let a command replace what is there: damaged, linked to, or not ours."""
+    words[words.index("-o") + 1] = rng.choice(OUTPUTS)
+    if "--picture" in words:
+        words[words.index("--picture") + 1] = rng.choice(OUTPUTS)
+    (folder / "link").symlink_to(rng.choice(("skel", "hosts", "nothing", "..")))
+    (folder / "old.svg").write_text("<svg>" if rng.random() < 0.5 else "mine")
+    shutil.copy(folder / "phases/phases.yaml", folder / "old.yaml")
+    if rng.random() < 0.5:
+        _damage(rng, folder, rng.choice(("skel/*", "skel/.*", "run/*", "old.*")))
+    at = words.index("--") if "--" in words else len(words)
+    words.insert(at, "--force")
+    inside = tuple(word for word in WORDS if not word.startswith("/"))
+    return words if rng.random() < 0.7 else _other_words(rng, words, inside)
+
+
+def _other_words(
+    rng: random.Random, words: Sequence[str], others: Sequence[str] = WORDS
+) -> list[str]:
     found = list(words)
-    nasty = WORDS if words[0] in RUNNING else (*WORDS, *LARGE)
+    nasty = others if words[0] in RUNNING else (*others, *LARGE)
     for _ in range(rng.choice((1, 1, 2, 3))):
         at = rng.randrange(1, len(found) + 1)
         kind = rng.random()
@@ -220,6 +261,8 @@ def _damage(rng: random.Random, folder: Path, pattern: str) -> None:
         path.mkdir()
     elif path.suffix == ".skt":
         path.write_bytes(broken(rng, path.read_bytes()))
+        if rng.random() < 0.5:
+            seal_again(path)
     else:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
         if rng.random() < 0.9:

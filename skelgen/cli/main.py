@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import typer
@@ -128,12 +129,18 @@ def _start_logging() -> None:
     logger.setLevel(NOTE)
 
 
+@cache
+def _command() -> Any:
+    """Return the commands as they are once all their options have been looked at."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _start_logging()
     write_anything()
     try:
-        result: Any = app(arguments, prog_name="skelgen", standalone_mode=False)
+        result: Any = _command()(arguments, prog_name="skelgen", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()

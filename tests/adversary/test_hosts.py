@@ -84,10 +84,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(mpi, "search_path", mpi.search_path)
         patched.setattr(compute, "calibrate", compute.calibrate)
-        for name in ("PATH", "SKELGEN_CACHE", "SKELGEN_STATE"):
+        for name in ("PATH", "SKELGEN_CACHE", "SKELGEN_STATE", "SKELGEN_TRUST"):
             patched.setenv(name, os.environ.get(name, ""))
         os.chdir(folder)
-        fuzzing.pretend()
+        fuzzing.pretend(folder)
         fuzz_cases.make(folder)
         os.chdir(before)
     yield folder

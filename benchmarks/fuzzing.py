@@ -34,13 +34,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process with threads cannot be copied
-
 from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.forked import LONGEST_S, campaign
+from benchmarks.shared.forked import LONGEST_S, campaign
 
 MOST_BYTES = 2_000_000_000
 #: Cases whose files are kept.
@@ -55,6 +53,7 @@ Command = Callable[[list[str]], int]
 def main() -> int:
     """Run cases for a time, or so many of them."""
     options = _options()
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # what has threads cannot be copied
     with tempfile.TemporaryDirectory(prefix="skelgen-fuzzing-") as name:
         folder, command = Path(name), _prepare(Path(name) / "good")
         kept = options.keep or Path(tempfile.gettempdir()) / "skelgen-fuzzing-found"

@@ -32,7 +32,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.recorder_bench import (
+from benchmarks.shared.recorder_bench import (
     CASES,
     ROOT,
     STEP,
@@ -42,7 +42,7 @@ from benchmarks.recorder_bench import (
     bench,
     spread,
 )
-from benchmarks.recorder_programs import slowdown_table
+from benchmarks.shared.recorder_programs import slowdown_table
 from tests.mpis import MPIS, with_launcher
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import forked, fuzzing
+from benchmarks import fuzzing
+from benchmarks.shared import forked
 from skelgen.trace import open_trace
 from tests.processes import alive, comes_true
 from tests.sealed_ranks import seal_again

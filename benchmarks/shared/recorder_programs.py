@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.recorder_bench import ROOT, Bench, spread
+from benchmarks.shared.recorder_bench import ROOT, Bench, spread
 from skelgen.trace import open_trace
 
 BIN = Path(sysconfig.get_path("scripts"))

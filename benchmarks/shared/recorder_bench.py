@@ -17,7 +17,7 @@ from skelgen.launch.shim import shim
 from skelgen.trace import open_trace
 from tests.mpis import TestMpi
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 CALLS = 5040  # whole rounds of every case
 TURNS = 5

@@ -1,0 +1,1 @@
+"""What several benchmarks use, or one whose own file tells enough."""

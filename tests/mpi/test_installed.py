@@ -129,6 +129,14 @@ def test_the_tour_is_the_one_of_the_readme():
     assert "mpicc" in text
 
 
+def test_the_wheel_needs_no_library_but_that_of_c(place: Path, built: dict[str, Path]):
+    """PyPI takes it with the tag that `auditwheel repair` then gives it."""
+    why = "auditwheel is missing: pip install '.[test]'"
+    pytest.importorskip("auditwheel", reason=why)
+    said = done([sys.executable, "-m", "auditwheel", "show", built["wheel"]], place)
+    assert re.search(r'"manylinux_2_\d+_\w+"', " ".join(said.split())), said
+
+
 def test_the_source_archive_holds_all_that_is_in_the_checkout(
     built: dict[str, Path], checkout: Path
 ):

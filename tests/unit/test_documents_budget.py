@@ -151,7 +151,7 @@ def test_large_node_sets_are_listed() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"n1\0b slots=2\n", "is not the name of a host"),
+        (b"n1\0b slots=2\n", "it has characters of no name"),
         (b"n1\nn\xff\n", "byte 4 is not UTF-8"),
         (b"n1 slots=99999999999\n", "no number from 1 to"),
         (b"n1 slots=" + b"9" * 5000, "no number from 1 to"),

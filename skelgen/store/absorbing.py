@@ -87,6 +87,8 @@ def absorb(
         if end_s is not None and time.monotonic() >= end_s:
             return
     _forget(database, known.keys() - set(names))
+    if not copy:
+        spool.sweep(folder)
 
 
 def _absorb_file(

@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import stat
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 SUFFIX = ".jsonl"
 #: Before the name of a file that its writer has not locked yet.
 _NEW = ".new-"
+#: How old such a file is when nobody writes to it any more [s].
+_OLD_S = 3600.0
 #: The lock of the store.
 LOCK = ".lock"
 _UNNAMED = re.compile(r"[^A-Za-z0-9.-]")
@@ -155,6 +158,14 @@ def names(folder: Path) -> list[str]:
     except PermissionError:
         _say_closed(folder)
         return []
+
+
+def sweep(folder: Path) -> None:
+    """Remove files that their writers were killed over before they had a name."""
+    for new in folder.glob(f"{_NEW}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - new.stat().st_mtime > _OLD_S:
+                new.unlink()
 
 
 @contextlib.contextmanager

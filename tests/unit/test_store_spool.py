@@ -47,7 +47,7 @@ def lock_taken(place: Path) -> Iterator[None]:
 
 
 def spooled(place: Path) -> list[Path]:
-    return sorted(place.with_name(f"{place.name}.spool").glob("*.jsonl"))
+    return sorted(place.with_name(f"{place.name}.spool").glob("[!.]*.jsonl"))
 
 
 def run(name: str) -> Run:
@@ -168,6 +168,18 @@ def test_a_full_disk_leaves_whole_lines(
     assert file.read_text() == "one\n"
     writer.append(["three\n"])
     assert file.read_text() == "one\nthree\n"
+
+
+def test_what_a_writer_was_killed_over_is_swept_later(tmp_path: Path) -> None:
+    place = tmp_path / "runs.db"
+    with open_store(str(place)) as store:
+        old, new = (place.with_name("runs.db.spool") / f".new-{n}" for n in "12")
+        for file in (old, new):
+            file.write_text("half a li")
+        os.utime(old, (1.0, 1.0))
+        store.add([run("a")])
+        assert (old.exists(), new.exists()) == (False, True)
+        assert names(store) == ["a"]
 
 
 def test_a_child_writes_to_a_file_of_its_own(tmp_path: Path) -> None:

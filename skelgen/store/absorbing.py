@@ -18,13 +18,10 @@ from skelgen.store import spool
 from skelgen.store.database import Database
 from skelgen.store.lines import (
     content_identity,
-    content_of,
     from_field,
-    identity_of,
-    seal_of,
 )
 from skelgen.store.spool import SpoolFile, SpoolFileError, opened
-from skelgen.store.tables import Checked, keep
+from skelgen.store.tables import Checked, checked, keep
 from skelgen.store.values import as_text as sql_text
 
 logger = logging.getLogger(__name__)
@@ -154,9 +151,7 @@ def read_line(line: bytes, file: Path, at: int) -> Checked:
         When it is no row.
     """
     text = as_text(file, line)
-    row = from_field(json_field(text, file, f"byte {at}"))
-    content = content_of(row)
-    return Checked(row, identity_of(row, content), seal_of(content))
+    return checked(from_field(json_field(text, file, f"byte {at}")))
 
 
 def _damaged(

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self
 from skelgen.errors import InputError
 from skelgen.store.conditions import Condition, clause
 from skelgen.store.database import Database
-from skelgen.store.lines import content_of, identity_of, seal_of
 from skelgen.store.rows import (
     Coupling,
     Fact,
@@ -24,7 +23,7 @@ from skelgen.store.rows import (
     Template,
 )
 from skelgen.store.spooling import Spool
-from skelgen.store.tables import Checked, keep, remove, rows_of
+from skelgen.store.tables import Checked, checked, keep, remove, rows_of
 from skelgen.store.values import REAL, TEXT, as_text
 
 #: How long a writer waits for others that write at the same time [s].
@@ -125,15 +124,15 @@ class Store:
         UsageError
             When the store cannot be written; MachineError when the disk is full.
         """
-        checked, refused = _checked(rows)
-        if not checked:
+        good, refused = _checked(rows)
+        if not good:
             new: set[str] = set()
         elif self._spool is None:
             with self.database.transaction():
-                new = keep(self.database, checked)
+                new = keep(self.database, good)
         else:
-            new = self._spool.add(checked)
-        return _added(checked, new, refused)
+            new = self._spool.add(good)
+        return _added(good, new, refused)
 
     def remove(self, identities: Sequence[str]) -> int:
         """Remove rows of any kind; return how many there were."""
@@ -276,26 +275,24 @@ def _equal(**values: str | None) -> tuple[str, list[Any]]:
 
 
 def _checked(rows: Iterable[Row]) -> tuple[list[Checked], list[Entry]]:
-    checked: list[Checked] = []
+    good: list[Checked] = []
     refused: list[Entry] = []
     for row in rows:
         try:
-            content = content_of(row)
+            good.append(checked(row))
         except InputError as error:
             refused.append(Entry(_source(row), "", str(error)))
-        else:
-            checked.append(Checked(row, identity_of(row, content), seal_of(content)))
-    return checked, refused
+    return good, refused
 
 
 def _source(row: Row) -> str:
     return str(getattr(row, "source", "")) or type(row).__name__.lower()
 
 
-def _added(checked: list[Checked], new: set[str], refused: list[Entry]) -> Added:
+def _added(rows: list[Checked], new: set[str], refused: list[Entry]) -> Added:
     added, already = [], []
     left = set(new)
-    for one in checked:
+    for one in rows:
         entry = Entry(_source(one.row), one.identity)
         if one.identity in left:
             left.discard(one.identity)

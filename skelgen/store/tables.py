@@ -11,7 +11,7 @@ from typing import Any
 
 from skelgen.store.database import DamagedError, Database
 from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
-from skelgen.store.lines import identity_of
+from skelgen.store.lines import content_of, identity_of, seal_of
 from skelgen.store.rows import Part, Row, Run, Series
 from skelgen.store.values import REAL, TEXT, UnfitError, as_real, as_text
 
@@ -36,11 +36,28 @@ class Checked:
     identity : str
     seal : str
         Checksum of its content.
+    is_ascii : bool
+        Whether all its text is known to be ASCII.
     """
 
     row: Row
     identity: str
     seal: str
+    is_ascii: bool = False
+
+
+def checked(row: Row) -> Checked:
+    """Check that a store can hold a row.
+
+    Raises
+    ------
+    InputError
+        With the value that it cannot hold.
+    """
+    content = content_of(row)
+    return Checked(
+        row, identity_of(row, content), seal_of(content), is_ascii="\\u" not in content
+    )
 
 
 @functools.cache
@@ -105,22 +122,24 @@ def insert(database: Database, kind: RowKind, rows: Sequence[Checked]) -> None:
     columns = columns_of(kind)
     names = ", ".join(["identity", *(field.name for field in columns), "seal"])
     marks = ",".join("?" * (len(columns) + 2))
-    binds = [field.values.bind for field in columns]
+    binds = [
+        (at, field.values.bind)
+        for at, field in enumerate(columns, 1)
+        if field.values.bind is not None
+    ]
+    of_ascii = [(at, bind) for at, bind in binds if bind is not as_text]
     values = attrgetter(*(field.name for field in columns))
+
+    def bound(one: Checked) -> list[Any]:
+        found = [one.identity, *values(one.row), one.seal]
+        for at, bind in of_ascii if one.is_ascii else binds:
+            found[at] = bind(found[at])
+        return found
+
     database.executemany(
         f"INSERT INTO {table_of(kind)} ({names}) VALUES ({marks}) "
         "ON CONFLICT DO NOTHING",
-        [
-            [
-                one.identity,
-                *[
-                    value if bind is None else bind(value)
-                    for bind, value in zip(binds, values(one.row), strict=True)
-                ],
-                one.seal,
-            ]
-            for one in rows
-        ],
+        map(bound, rows),
     )
     if kind.type is Run:
         _insert_parts_of_runs(database, rows)
@@ -250,8 +269,9 @@ def _insert_parts_of_runs(database: Database, rows: Sequence[Checked]) -> None:
         assert isinstance(run, Run)
         for kind, field in _NAMED.items():
             for name, value in getattr(run, field):
-                number = None if isinstance(value, str) else as_real(float(value))
-                word = as_text(value) if isinstance(value, str) else None
+                is_word = isinstance(value, str)
+                number = None if is_word else as_real(float(value))
+                word = as_text(value) if is_word else None
                 values.append((one.identity, kind, as_text(name), number, word))
         for place, part in enumerate(run.parts):
             parts.append((one.identity, place, *_bound(part)))

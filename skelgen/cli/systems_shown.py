@@ -139,7 +139,7 @@ def _show_sizes(facts: Sequence[Fact]) -> None:
     if not lines:
         return
     print_table(
-        ["working set", *(f"{kind}, {cores} cores" for kind, cores in columns)],
+        ["working set", *(f"{kind}, {_cores(cores)}" for kind, cores in columns)],
         [
             [size, *(cells.get(one, "") for one in columns)]
             for size, cells in lines.items()
@@ -177,6 +177,10 @@ def _has_size(fact: Fact) -> bool:
 
 def _spread(fact: Fact) -> list[str]:
     return [quantity(one, fact.unit) for one in (fact.value, fact.low, fact.high)]
+
+
+def _cores(count: int) -> str:
+    return f"{count} core" if count == 1 else f"{count} cores"
 
 
 def _short(doubt: str) -> str:

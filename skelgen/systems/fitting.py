@@ -23,11 +23,13 @@ _LEAST_NOISE = 0.01
 _FAR = 3.0
 #: A further stretch must explain this much more, in logarithms of the number of points
 #: for each of its three parameters.
-_PRICE = 2.0
+_PRICE = 3.0
 #: Times that jump by more between two stretches begin another protocol [1].
 _JUMP = 0.1
 #: Size does not matter: no machine sends faster [bytes/s].
 _FASTEST = 1e15
+#: Share of its first time that a line has there at least [1].
+_LEAST_BEGIN = 0.2
 _ROUNDS = 12
 
 
@@ -75,6 +77,8 @@ def fit_times(
         price = 3 * _PRICE * math.log(len(sizes))
         costs = _costs(sizes, times, noise)
         cuts = best_cuts(costs, price, most=MOST_STRETCHES)
+    lines = _lines(sizes, times, noise, cuts)
+    cuts = _settled(sizes, times, lines, cuts)
     lines = _lines(sizes, times, noise, cuts)
     limit = eager_bytes or _jump(sizes, lines, cuts, noise)
     law = SizeLaw(tuple(_stretches(sizes, lines, cuts, limit)), limit)
@@ -136,7 +140,7 @@ def _fitted(
     Returns
     -------
     latency, slope : ndarray
-        Of the shape of the masks without their last axis; not negative [s, s/byte].
+        Of the shape of the masks without their last axis [s, s/byte].
     """
     weights = np.where(inside, 1.0, 0.0)
     for _ in range(_ROUNDS):
@@ -151,19 +155,25 @@ def _fitted(
 
 
 def _line(sizes: Floats, times: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Solve for latency and slope, of relative differences, neither negative."""
+    """Solve for latency and slope, of relative differences.
+
+    A slope is never negative. A latency may be, as larger sizes can take longer for
+    each byte; not so far that the first of the times would be none.
+    """
     x = sizes / times
     one = 1 / times
     s11 = (weights * one * one).sum(-1)
     s12 = (weights * one * x).sum(-1)
     s22 = (weights * x * x).sum(-1)
     b1, b2 = (weights * one).sum(-1), (weights * x).sum(-1)
+    first = np.argmax(weights > 0, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         determinant = s11 * s22 - s12 * s12
         fine = determinant > 1e-12 * s11 * s22
         latency = np.where(fine, (s22 * b1 - s12 * b2) / determinant, b1 / s11)
         slope = np.where(fine, (s11 * b2 - s12 * b1) / determinant, 0.0)
-        flat, steep = fine & (slope < 0), fine & (latency < 0)
+        begin = (latency + slope * sizes[first]) / times[first]
+        flat, steep = fine & (slope < 0), fine & (begin < _LEAST_BEGIN)
         slope = np.where(steep, b2 / s22, np.where(flat, 0.0, slope))
         latency = np.where(steep, 0.0, np.where(flat, b1 / s11, latency))
     return np.nan_to_num(latency), np.nan_to_num(slope)
@@ -182,6 +192,30 @@ def _lines(
     ]
 
 
+def _settled(
+    sizes: Floats,
+    times: Floats,
+    lines: Sequence[tuple[float, float]],
+    cuts: Sequence[int],
+) -> list[int]:
+    """Give each point beside a cut to the line that it is nearer to."""
+    settled, ends = list(cuts), [*cuts[1:], len(sizes)]
+
+    def off(line: tuple[float, float], at: int) -> float:
+        return float(abs((line[0] + line[1] * sizes[at]) / times[at] - 1))
+
+    for number in range(1, len(cuts)):
+        cut, (before, after) = cuts[number], lines[number - 1 : number + 1]
+        while cut - settled[number - 1] > 2 and off(after, cut - 1) < off(
+            before, cut - 1
+        ):
+            cut -= 1
+        while ends[number] - cut > 2 and off(before, cut) < off(after, cut):
+            cut += 1
+        settled[number] = cut
+    return settled
+
+
 def _jump(
     sizes: Floats,
     lines: Sequence[tuple[float, float]],
@@ -190,12 +224,10 @@ def _jump(
 ) -> int:
     """Return the largest size before the first jump of the times; 0: there is none."""
     for (before, after), cut in zip(itertools.pairwise(lines), cuts[1:], strict=True):
-        left, right = (
-            np.array([line[0] + line[1] * size for size in sizes[cut - 1 : cut + 1]])
-            for line in (before, after)
-        )
-        # Both ends of the gap: a knee lets the lines meet inside it.
-        if np.all(right / left > 1 + max(_JUMP, _FAR * noise)):
+        # Not only in the gap: the lines of a knee meet there or close to it.
+        near = sizes[max(0, cut - 2) : cut + 1]
+        left, right = before[0] + before[1] * near, after[0] + after[1] * near
+        if np.all(right > left * (1 + max(_JUMP, _FAR * noise))):
             return int(sizes[cut - 1])
     return 0
 
@@ -213,12 +245,10 @@ def _stretches(
         if number:
             low, high = sizes[cut - 1], sizes[cut]
             before, slope_before = lines[number - 1]
-            parallel = slope == slope_before
-            meets = (
-                math.inf if parallel else (latency - before) / (slope_before - slope)
-            )
+            bend = slope_before - slope
+            meets = (latency - before) / bend if bend else math.inf
             begin = math.ceil(meets) if low < meets <= high else int(high)
-            if low <= limit < high:
+            if low <= limit < high and latency + slope * limit > 0:
                 begin = limit + 1
         found.append(Stretch(begin, latency, 1 / slope))
     return found

@@ -109,7 +109,8 @@ class Stretch:
     begin_bytes : int
         It holds from this size on [bytes].
     latency_s : float
-        [s]
+        Where the line meets size 0; negative where larger sizes take longer for each
+        byte than those before [s].
     bandwidth_bytes_per_s : float
         [bytes/s]; nan where only one size was measured.
     """

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST = 8, MOST_TIMES = 200, BARRIERS = 50, ALONE = -1 };
+enum { SMALLEST = 8, MOST_TIMES = 200, ALONE = -1 };
 
 /* Largest message of a rank, and of all together [bytes]. */
 static const size_t LARGEST = (size_t)1 << 20, LARGEST_SUM = (size_t)16 << 20;
@@ -162,7 +162,7 @@ static void measure_operation(const struct place *place, const struct group *gro
 
 	count = plan(group, kind, sizes, count, budget_s);
 	for (; another(group->comm, repeats, end_s); repeats++) {
-		double alone_s = with_barrier_s(group, ALONE, 0, BARRIERS);
+		double alone_s = with_barrier_s(group, ALONE, 0, sizes[0].times);
 
 		for (int i = 0; i < count; i++)
 			sizes[i].times_s[repeats] = time_of(group, kind, &sizes[i], alone_s);

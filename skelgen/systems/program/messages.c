@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIP = 1, PROBED = 2, DECIDED = 3, MOST_TRIPS = 1000, PROBE_TRIPS = 100, FINENESS = 16 };
+enum { TRIP = 1, PROBED = 2, DECIDED = 3, MOST_TRIPS = 1000, PROBE_TRIPS = 20, FINENESS = 16 };
 
 static const int LARGEST = 4 << 20;
 

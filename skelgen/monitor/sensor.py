@@ -16,6 +16,7 @@ from skelgen.monitor.counters import CoreTimes
 from skelgen.monitor.rivals import Rivals
 from skelgen.monitor.sharing import Facts, available
 from skelgen.monitor.spin import Spin, spin
+from skelgen.monitor.threads import nice_weight
 
 #: With less work than this its stolen part says nothing [cores].
 _WORK = 0.05
@@ -28,7 +29,7 @@ class Sample:
     Attributes
     ----------
     cpu : float
-        Share of a core that a new process would get [0 to 1].
+        Share of a core that a new process of this one's priority would get [0 to 1].
     passive : float
         The same before spins corrected it [0 to 1].
     run_queue : float
@@ -170,7 +171,8 @@ class Sensor:
         levels = self._rivals.levels(
             span_s, frozenset(times), busy, own_s / span_s, self._clock()
         )
-        return available(Facts(fullest * len(times), levels, fullest=fullest))
+        weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
+        return available(Facts(fullest * len(times), levels, weight, fullest))
 
     def _allowed(self, now: _Reading) -> frozenset[int]:
         """Return the cores that a new process may run on."""

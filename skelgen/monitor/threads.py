@@ -53,12 +53,23 @@ def thread_times(text: str, ticks_per_s: float) -> ThreadTimes:
     fields = text.rpartition(")")[2].split()
     used_s = (int(fields[11]) + int(fields[12])) / ticks_per_s
     policy = int(fields[38])
-    weight = 1.25 ** -int(fields[16])
+    weight = nice_weight(int(fields[16]))
     if policy == 5:
         weight = _LEFT
     elif policy in (1, 2, 6):
         weight = _FIRST
     return ThreadTimes(used_s, weight, int(fields[3]))
+
+
+def nice_weight(nice: int) -> float:
+    """Return the weight of a thread with a priority; each step is a quarter more.
+
+    Examples
+    --------
+    >>> nice_weight(0), nice_weight(-2), round(nice_weight(19), 3)
+    (1.0, 1.5625, 0.014)
+    """
+    return float(1.25**-nice)
 
 
 @dataclass(frozen=True, slots=True)

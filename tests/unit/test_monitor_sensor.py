@@ -1,6 +1,7 @@
 """Samples of pretended machines: version 2, version 1, containers."""
 
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,12 @@ class Watched:
     def after(self, seconds: float = 10.0) -> Sample:
         self.now += seconds
         return self.sensor.sample()
+
+
+@pytest.fixture(autouse=True)
+def ordinary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have an ordinary priority, however the tests are run."""
+    monkeypatch.setattr(os, "getpriority", lambda which, who: 0)
 
 
 @pytest.fixture
@@ -377,3 +384,23 @@ def test_interfaces_without_a_device_are_left_out_where_some_have_one(
     machine.write("sys/class/net/eth0/device/vendor", "1")
     machine.write("sys/class/net/docker0/mtu", "1")
     assert sensors._counted_interfaces(str(tmp_path)) == {"eth0"}
+
+
+def test_a_new_process_has_the_priority_of_the_monitor(
+    v2: V2, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getpriority", lambda which, who: 5)
+    v2.write(f"{v2.JOB}/cpuset.cpus.effective", "0\n")
+    v2.affinity |= {100: {0}}
+    v2.thread(100, 500)
+    watched = Watched(v2)
+    for step in (1, 2):
+        v2.use(0, user=1000)
+        idle(v2, 1, 2, 3)
+        v2.thread(100, 500 + 1000 * step)
+        for group in ("system.slice", "system.slice/slurmstepd.scope"):
+            v2.used(group, 10.0 * step)
+        v2.write(f"{v2.JOB}/cpu.stat", f"usage_usec {10_000_000 * step}\n")
+        sample = watched.after()
+    weight = 1.25**-5
+    assert sample.cpu == pytest.approx(weight / (1 + weight), abs=0.01)

@@ -270,18 +270,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    commands = parser.add_subparsers(dest="what", required=True)
-    one = commands.add_parser("cost")
-    one.add_argument("--seconds", type=float, default=300)
-    one.add_argument("--processes", type=int, default=1000)
-    two = commands.add_parser("availability")
-    two.add_argument("--windows", type=int, default=2)
-    two.add_argument("--window", type=float, default=10)
-    two.add_argument("--loads", type=int, help="only so many of the loads")
+    parser.add_argument(
+        "what", nargs="?", choices=("all", "cost", "availability"), default="all"
+    )
+    parser.add_argument("--seconds", type=float, default=300, help="of each cost")
+    parser.add_argument("--processes", type=int, default=1000)
+    parser.add_argument("--windows", type=int, default=2, help="of each load")
+    parser.add_argument("--window", type=float, default=10, help="[s]")
+    parser.add_argument("--loads", type=int, help="only so many of the loads")
     options = parser.parse_args()
-    if options.what == "cost":
+    if options.what != "availability":
         cost(options.seconds, options.processes)
-    else:
+    if options.what != "cost":
         availability(options.windows, options.window, LOADS[: options.loads])
 
 

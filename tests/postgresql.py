@@ -58,18 +58,26 @@ class Server:
 
     folder: Path
 
-    def url(self, database: str, *, password: str = PASSWORD) -> str:
-        """Return the address of a database, with the password."""
+    def url(
+        self,
+        schema: str = "public",
+        *,
+        password: str = PASSWORD,
+        database: str = "postgres",
+    ) -> str:
+        """Return the address of a schema, with the password."""
         who = f"{_USER}:{quote(password, safe='')}"
-        return f"postgresql://{who}@/{database}?host={quote(str(self.folder), safe='')}"
+        where = quote(str(self.folder), safe="")
+        options = quote(f"-csearch_path={schema}", safe="")
+        return f"postgresql://{who}@/{database}?host={where}&options={options}"
 
-    def create(self, database: str) -> str:
-        """Create a database and return its address."""
+    def create(self, schema: str) -> str:
+        """Create a schema, which has tables of its own, and return its address."""
         import psycopg
 
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{database}"'.encode())
-        return self.url(database)
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f'CREATE SCHEMA "{schema}"'.encode())
+        return self.url(schema)
 
 
 @contextlib.contextmanager
@@ -129,5 +137,5 @@ def _running(home: Path, as_whom: dict[str, object]) -> Iterator[None]:
             time.sleep(0.05)
         yield
     finally:
-        process.send_signal(signal.SIGINT)  # as PostgreSQL has it: end at once, tidily
+        process.send_signal(signal.SIGQUIT)  # at once: its files go, too
         process.wait(timeout=120)

@@ -116,7 +116,7 @@ def _row_problems(database: Database, kind: RowKind) -> list[str]:
                 )
         identities = database.execute(
             f"SELECT MAX(identity) FROM (SELECT identity FROM {table} "
-            "WHERE identity > ? ORDER BY identity LIMIT ?) AS some",
+            "WHERE identity > ? ORDER BY identity LIMIT ?) AS a_few",
             (last, _AT_ONCE),
         )
         if identities[0][0] is None:

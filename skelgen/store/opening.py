@@ -96,10 +96,10 @@ def _find(path: Path, *, make: bool) -> None:
 def _postgresql(place: Place) -> Database:
     try:
         backend = importlib.import_module("skelgen.store.postgresql")
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise MachineError(
-            f"{place.shown}: {error.name} is missing, which PostgreSQL needs; pip "
-            "install skelgen[postgresql], or name a file"
+            f"{place.shown}: psycopg is missing, which PostgreSQL needs; pip install "
+            "'skelgen[postgresql]', or name a file"
         ) from error
     database: Database = backend.PostgresqlDatabase(place.where, place.shown)
     return database

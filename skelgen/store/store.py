@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from skelgen.errors import InputError
 from skelgen.store.conditions import Condition, clause
-from skelgen.store.database import Database
+from skelgen.store.database import BusyError, Database
 from skelgen.store.rows import (
     Coupling,
     Fact,
@@ -26,8 +27,12 @@ from skelgen.store.spooling import Spool
 from skelgen.store.tables import Checked, checked, keep, remove, rows_of
 from skelgen.store.values import REAL, TEXT, as_text
 
+logger = logging.getLogger(__name__)
+
 #: How long a writer waits for others that write at the same time [s].
 _WAIT_S = 60.0
+#: How often rows are tried while writers wait for each other in a circle.
+_ATTEMPTS = 5
 
 
 class Entry(NamedTuple):
@@ -128,11 +133,24 @@ class Store:
         if not good:
             new: set[str] = set()
         elif self._spool is None:
-            with self.database.transaction():
-                new = keep(self.database, good)
+            new = self._keep(good)
         else:
             new = self._spool.add(good)
         return _added(good, new, refused)
+
+    def _keep(self, rows: Sequence[Checked]) -> set[str]:
+        """Add rows to a database that lets writers in at the same time.
+
+        Those that would wait for each other in a circle begin again.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                with self.database.transaction():
+                    return keep(self.database, rows)
+            except BusyError as error:
+                logger.info("%s", error)
+        with self.database.transaction():
+            return keep(self.database, rows)
 
     def remove(self, identities: Sequence[str]) -> int:
         """Remove rows of any kind; return how many there were."""

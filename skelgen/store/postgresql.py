@@ -1,0 +1,242 @@
+"""A store in a PostgreSQL database.
+
+Writers do not wait for each other there, so rows need no spool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+from psycopg import errors as refusals
+from psycopg.conninfo import conninfo_to_dict
+
+from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
+from skelgen.launch.secrets import HIDDEN
+from skelgen.store.database import BusyError, DamagedError
+
+#: How long a server may take to answer a new connection [s].
+_CONNECT_S = 10
+#: Number of the lock of a store, the same for all processes: "skelgen" in ASCII.
+_LOCK = 0x736B656C67656E
+
+_BUSY = (
+    refusals.LockNotAvailable,
+    refusals.DeadlockDetected,
+    refusals.SerializationFailure,
+    refusals.TooManyConnections,
+)
+_DAMAGED = (refusals.DataCorrupted, refusals.IndexCorrupted)
+_FULL = (refusals.DiskFull, refusals.OutOfMemory)
+_FORBIDDEN = (refusals.InsufficientPrivilege, refusals.ReadOnlySqlTransaction)
+
+# What it would log is in the errors that it raises.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
+
+class PostgresqlDatabase:
+    """A `skelgen.store.database.Database` on a server.
+
+    Parameters
+    ----------
+    url : str
+    shown : str
+        The URL for messages, without a password.
+
+    Raises
+    ------
+    UsageError
+        When the URL is none, or the server refuses it.
+    MachineError
+        When the server does not answer.
+    """
+
+    def __init__(self, url: str, shown: str) -> None:
+        self.shown = shown
+        self._connection = _connected(url, shown)
+        try:
+            self.writable = self.execute("SHOW transaction_read_only") == [("off",)]
+        except BaseException:
+            self.close()
+            raise
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement and return the rows that it gives."""
+        with self._told(), self._connection.cursor() as cursor:
+            cursor.execute(_own(sql), parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of parameters."""
+        with self._told(), self._connection.cursor() as cursor:
+            cursor.executemany(_own(sql), rows)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Keep all that happens within, or nothing."""
+        with self._told(), self._connection.transaction():
+            yield
+
+    @contextlib.contextmanager
+    def lock(self, wait_s: float) -> Iterator[bool]:
+        """Let one process at a time do what others must not see half done.
+
+        Adding rows does not need it.
+        """
+        taken = self._take(wait_s)
+        try:
+            yield taken
+        finally:
+            if taken:
+                with contextlib.suppress(SkelgenError):  # a lost connection has none
+                    self.execute("SELECT pg_advisory_unlock(?)", (_LOCK,))
+
+    def _take(self, wait_s: float) -> bool:
+        (answer,) = self.execute("SELECT pg_try_advisory_lock(?)", (_LOCK,))
+        if answer[0] or wait_s <= 0:
+            return bool(answer[0])
+        limit = f"{max(1, int(1000 * wait_s))}ms"
+        try:
+            with self.transaction():
+                self.execute("SELECT set_config('lock_timeout', ?, true)", (limit,))
+                self.execute("SELECT pg_advisory_lock(?)", (_LOCK,))
+        except BusyError:
+            return False
+        return True
+
+    def has_table(self, name: str) -> bool:
+        """Say whether there is such a table."""
+        return bool(self.execute(f"{_TABLES} AND tablename = ?", (name,)))
+
+    def is_empty(self) -> bool:
+        """Say whether there is no table at all."""
+        return not self.execute(f"{_TABLES} LIMIT 1")
+
+    def copy(self, version: int) -> str:
+        """Copy all tables into a schema; an earlier copy is replaced."""
+        ((own,),) = self.execute("SELECT current_schema")
+        schema = _quoted(f"{own}_version_{version}")
+        tables = [name for (name,) in self.execute(_TABLES)]
+        with self.transaction():
+            self.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+            self.execute(f"CREATE SCHEMA {schema}")
+            for name in tables:
+                table = _quoted(name)
+                self.execute(f"CREATE TABLE {schema}.{table} AS SELECT * FROM {table}")
+        return f"the schema {schema} of {self.shown}"
+
+    def problems(self) -> list[str]:
+        """Return tables that cannot be read and indexes that are not to be used."""
+        found = [
+            f"index {name}: the server says that it is not valid; REINDEX INDEX {name}"
+            for (name,) in self.execute(_INVALID_INDEXES)
+        ]
+        for (name,) in self.execute(_TABLES):
+            try:
+                self.execute(f"SELECT MAX(LENGTH(a::text)) FROM {_quoted(name)} AS a")
+            except DamagedError as error:
+                found.append(f"table {name}: {error}")
+        return found
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise told(error, self.shown) from error
+
+
+_TABLES = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema"
+_INVALID_INDEXES = (
+    "SELECT indexrelid::regclass::text FROM pg_catalog.pg_index "
+    "JOIN pg_catalog.pg_class ON pg_class.oid = indexrelid "
+    "WHERE relnamespace = current_schema::regnamespace "
+    "AND NOT (indisvalid AND indisready)"
+)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _connected(url: str, shown: str) -> psycopg.Connection[Any]:
+    """Connect; what is refused never says the password."""
+    password = _password(url, shown)
+    try:
+        return psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=_CONNECT_S,
+            application_name="skelgen",
+            client_encoding="UTF8",
+        )
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split())
+        if password:
+            reason = reason.replace(password, HIDDEN)
+        raise MachineError(
+            f"{shown}: the server cannot be used ({reason}); start it, mend the URL, "
+            "or put the password into PGPASSWORD or ~/.pgpass"
+        ) from None
+
+
+def _password(url: str, shown: str) -> str:
+    """Return the password in a URL that is one.
+
+    One with characters that stand for something else makes other parts of the URL,
+    which messages of the server would then name.
+
+    Raises
+    ------
+    UsageError
+        When it is none; the message does not have what was typed.
+    """
+    with contextlib.suppress(psycopg.ProgrammingError):  # its message has the URL
+        known = conninfo_to_dict(url)
+        ports = str(known.get("port", "")).replace(",", "")
+        parts = f"{known.get('dbname', '')}{str(known.get('host', ''))[1:]}"
+        if "@" not in parts and re.fullmatch("[0-9]*", ports):
+            return str(known.get("password", ""))
+    raise UsageError(
+        f"{shown}: is no URL of PostgreSQL; expected postgresql://user@host/database, "
+        "and %2F for / and %40 for @ in its parts"
+    )
+
+
+def told(error: psycopg.Error, shown: str) -> SkelgenError:
+    """Return what the server refused as an error of one line with what to do."""
+    reason = " ".join(str(error).split())
+    if isinstance(error, _BUSY):
+        return BusyError(f"{shown}: others are using it ({reason}); try again")
+    if isinstance(error, _DAMAGED):
+        return DamagedError(
+            f"{shown}: is damaged ({reason}); restore a copy of the database"
+        )
+    if isinstance(error, _FULL):
+        return MachineError(f"{shown}: the server is full ({reason}); free some room")
+    if isinstance(error, _FORBIDDEN):
+        return UsageError(
+            f"{shown}: cannot be written ({reason}); ask its owner: GRANT, or name "
+            "another place"
+        )
+    if isinstance(error, refusals.ProgramLimitExceeded):
+        return InputError(
+            f"{shown}: a name is too long for it ({reason}); shorten it, or use a "
+            "store in a file"
+        )
+    return MachineError(f"{shown}: cannot be used ({reason}); try again")
+
+
+@functools.lru_cache(maxsize=256)
+def _own(sql: str) -> bytes:
+    """Return a statement in the words of psycopg."""
+    return sql.replace("%", "%%").replace("?", "%s").encode()

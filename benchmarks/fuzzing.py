@@ -54,7 +54,8 @@ def main() -> int:
     """Run cases for a time, or so many of them."""
     options = _options()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # what has threads cannot be copied
-    with tempfile.TemporaryDirectory(prefix="skelgen-fuzzing-") as name:
+    memory = _memory()
+    with tempfile.TemporaryDirectory(prefix="skelgen-fuzzing-", dir=memory) as name:
         folder, command = Path(name), _prepare(Path(name) / "good")
         kept = options.keep or Path(tempfile.gettempdir()) / "skelgen-fuzzing-found"
         found = Found(options.seed, folder / "good", kept)
@@ -65,6 +66,17 @@ def main() -> int:
             print("interrupted; until then:")
     found.report()
     return 1 if any(found.kinds[kind] for kind in WRONG) else 0
+
+
+def _memory() -> str | None:
+    """Return a folder in memory where programs may run; None where there is none.
+
+    On a disk most of the time goes to writing and removing the files of cases.
+    """
+    shared = Path("/dev/shm")
+    if not (shared.is_dir() and os.access(shared, os.W_OK | os.X_OK)):
+        return None
+    return None if os.statvfs(shared).f_flag & os.ST_NOEXEC else str(shared)
 
 
 def _options() -> argparse.Namespace:

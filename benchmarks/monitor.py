@@ -150,16 +150,20 @@ class Load:
         many times that of the monitor's.
     quota : float
         Of the monitor's group [cores].
+    cores : int
+        That all of them may run on.
     """
 
     busy: int
     weight: float = 0.0
     quota: float = 1.0
+    cores: int = 1
 
     @property
     def name(self) -> str:
         where = "in our group" if not self.weight else f"beside, weight {self.weight:g}"
-        return f"{self.busy} busy {where}, quota {self.quota:.0%}"
+        limit = f", quota {self.quota:.0%}" if self.quota < 1 else ""
+        return f"{self.busy} busy {where}{limit}, {self.cores} core(s)"
 
 
 LOADS = [
@@ -167,6 +171,8 @@ LOADS = [
     *(Load(busy, w) for busy in (1, 3) for w in (0.1, 0.33, 1, 3, 10)),
     *(Load(busy, quota=quota) for quota in (0.2, 0.5, 0.8) for busy in (0, 1, 3)),
     *(Load(2, 1.0, quota) for quota in (0.2, 0.5)),
+    *(Load(busy, cores=2) for busy in (1, 2, 3)),
+    *(Load(2, weight, cores=2) for weight in (0.33, 1, 3)),
 ]
 
 #: Runs in the monitor's group: a sample, then a process that spins as long, in turn.
@@ -196,7 +202,7 @@ class Host:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._cpu = cluster.groups.folders("h1")[0]
+        self._cpu, self._set = cluster.groups.folders("h1")[:2]
         if cluster.groups.version != 1:
             sys.exit("monitor: this needs control groups of version 1")
         for name in ("own", "beside"):
@@ -209,6 +215,9 @@ class Host:
 
     def windows(self, load: Load, count: int, window_s: float) -> list[list[float]]:
         """Return estimate, passive estimate and truth of each window."""
+        allowed = sorted(os.sched_getaffinity(0))[: load.cores]
+        cpus = ",".join(map(str, allowed))
+        self._set.joinpath("cpuset.cpus").write_text(cpus)
         shares = round(1024 * load.weight) if load.weight else 1024
         (self._cpu / "beside/cpu.shares").write_text(str(shares))
         period = 10000

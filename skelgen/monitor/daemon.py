@@ -17,7 +17,7 @@ from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import Mark, columns_of, row_of
-from skelgen.monitor.sensor import Sensor
+from skelgen.monitor.sensor import Sample, Sensor
 from skelgen.monitor.status import Status, holder, locked, write_status
 
 #: Looks at the run queue for each sample, where the kernel does not add it up.
@@ -88,28 +88,37 @@ class Monitor:
         self.say()
 
     def take(self) -> None:
-        """Take a sample and keep it, with marks of what is strange about its time."""
+        """Take a sample and keep it; where that cannot be, as on a full disk, go on.
+
+        What was lost is a gap when it can be written again.
+        """
+        sample = self._sensor.sample()
+        tally = self._tally
+        with contextlib.suppress(MachineError):
+            self._keep(sample)
+            if tally.samples == 1 or self._clock() - tally.said_s >= _STATUS_S:
+                self.say()
+
+    def _keep(self, sample: Sample) -> None:
+        """Write a sample, with marks of what is strange about its time."""
         now, now_s, tally = self._wall(), self._clock(), self._tally
         before, before_s = (
             (tally.since, tally.began_s)
             if math.isnan(tally.last)
             else (tally.last, tally.last_s)
         )
-        passed_s = now_s - before_s
+        passed_s, missed_s = now_s - before_s, 0.0
         if (jump_s := now - before - passed_s) < -_JUMP_S:
             self._file.mark(Mark("back", now, length_s=-jump_s))
         elif max(passed_s, now - before) > _LATE * self._interval_s + _JUMP_S:
             missed_s = max(passed_s, now - before) - self._interval_s
-            tally.gap_s += missed_s
             self._file.mark(Mark("gap", now, length_s=missed_s))
-        sample = self._sensor.sample()
         row, refused = row_of(sample, now)
         for reason in refused:
             self._refuse(reason, now)
         self._file.add(row, columns_of(sample))
         tally.samples, tally.last, tally.last_s = tally.samples + 1, now, now_s
-        if tally.samples == 1 or now_s - tally.said_s >= _STATUS_S:
-            self.say()
+        tally.gap_s += missed_s
 
     def _refuse(self, reason: str, now: float) -> None:
         """Keep why a value was left out, once for each quantity and day at most."""
@@ -146,6 +155,7 @@ class Monitor:
             Waits for so long [s], or until told to end, and says which.
         """
         looks = max(1, min(_LOOKS, int(self._interval_s)))
+        looks = looks if self._sensor.must_look else 1
         next_s, at = self._clock(), 0
         while True:
             at, next_s = at + 1, next_s + self._interval_s / looks
@@ -162,9 +172,11 @@ class Monitor:
 
     def end(self) -> None:
         """Say that it ends, and close its file."""
-        self._file.mark(Mark("end", self._wall()))
+        with contextlib.suppress(MachineError):
+            self._file.mark(Mark("end", self._wall()))
         self._file.close()
-        self.say(running=False)
+        with contextlib.suppress(MachineError):
+            self.say(running=False)
 
 
 def resident_bytes() -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import calendar
 import contextlib
+import errno
 import os
 import re
 import time
@@ -67,6 +68,7 @@ class DayFile:
     ) -> None:
         self._folder, self._interval_s = make_private(folder), interval_s
         self._most, self._day = most_bytes, ""
+        self._cut = False  # the last line may have been written in part
         self._file: IO[bytes] | None = None
         self._columns: tuple[str, ...] = ()
 
@@ -111,7 +113,11 @@ class DayFile:
         assert self._file is not None
         with writing(path):
             # All at once: whoever reads meanwhile, or ends us, finds whole lines.
-            self._file.write(text_of(what, self._columns).encode())
+            line = text_of(what, self._columns).encode()
+            line, self._cut = b"\n" * self._cut + line, True
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            self._cut = False
             if self._file.tell() > self._most:
                 self._shrink(path)
 

@@ -41,7 +41,7 @@ class Rivals:
     ) -> None:
         self._tree, self._proc = tree, proc
         self._folders = tree.folders or ("",)
-        self._used_s: dict[str, float] = {}
+        self._used_s: dict[str, tuple[float, float]] = {}
         self._threads = Threads(
             self._listed,
             proc=proc,
@@ -110,15 +110,13 @@ class Rivals:
                 seen += [one] if one is not None and one.used >= _LEAST else []
             whole, below = groups.get(folder), groups.get(inside, Seen(1.0, own))
             if (at or not self._tree.whole) and whole is not None and below is not None:
-                counted = (one.used for one in seen)
-                if self._tree.version == 1:  # on our cores only
-                    counted = (one.used * one.part for one in seen)
-                more = whole.used - below.used - math.fsum(counted)
+                more = whole.used - below.used - math.fsum(one.used for one in seen)
                 seen += _unknown(more, whole.part)
                 unexplained = max(unexplained, more)
             found.append(seen)
         # What may run elsewhere, too, may have done all of it here.
-        more = busy - own - math.fsum(s.used for level in found for s in level)
+        known = (s.ours if s.sure else s.used for level in found for s in level)
+        more = busy - own - math.fsum(known)
         if not self._tree.whole:
             found.insert(0, [])
         found[0] += _unknown(more)
@@ -142,14 +140,17 @@ class Rivals:
             now = trees.used_s(place, self._tree.version, cores)
         except (OSError, ValueError):
             return None
-        used = max(0.0, now - self._used_s.get(place, now)) / span_s
+        before = self._used_s.get(place, now)
         self._used_s[place] = now
+        used = max(0.0, now[0] - before[0]) / span_s
         if used < _LEAST:
             return Seen(1.0, used)  # nobody asks for more
-        part = 1.0
-        if self._tree.version == 2 and (allowed := trees.cores_of(folder, 2)):
-            part = len(allowed & cores) / len(allowed)
-        return Seen(self._weight(folder), used, part)
+        if not math.isnan(now[1]):
+            part = min(max(0.0, now[1] - before[1]) / span_s / used, 1.0)
+            return Seen(self._weight(folder), used, part)
+        allowed = trees.cores_of(folder, 2) or cores
+        part = len(allowed & cores) / len(allowed)
+        return Seen(self._weight(folder), used, part, part in (0.0, 1.0))
 
     def _weight(self, folder: str) -> float:
         return trees.weight_of(folder, self._tree.version)
@@ -197,7 +198,7 @@ def _unknown(used: float, part: float = 1.0) -> list[Seen]:
     if used < _LEAST:
         return []
     count = math.ceil(used - UNEXPLAINED) or 1
-    return [Seen(1.0, used / count, part)] * count
+    return [Seen(1.0, used / count, part, part >= 1)] * count
 
 
 def _fitted(found: Sequence[Sequence[Seen]], busy: float) -> list[tuple[Rival, ...]]:
@@ -205,15 +206,18 @@ def _fitted(found: Sequence[Sequence[Seen]], busy: float) -> list[tuple[Rival, .
 
     What may have run elsewhere as well did so as far as there was no room here.
     """
-    sure = math.fsum(s.used for level in found for s in level if s.part >= 1)
-    perhaps = math.fsum(s.used * s.part for level in found for s in level if s.part < 1)
+    sure = math.fsum(s.ours for level in found for s in level if s.sure)
+    perhaps = math.fsum(s.ours for level in found for s in level if not s.sure)
     scale = max(0.0, busy - sure) / perhaps if perhaps else 1.0
 
-    def ours(seen: Seen) -> float:
-        part = 1.0 if seen.part >= 1 else min(1.0, seen.part * scale)
-        return seen.used * part
+    def part(seen: Seen) -> float:
+        return seen.part if seen.sure else min(1.0, seen.part * scale)
 
     return [
-        tuple(Rival(s.weight, ours(s)) for s in level if ours(s) >= _LEAST)
+        tuple(
+            Rival(s.weight * part(s), s.used * part(s))
+            for s in level
+            if s.used * part(s) >= _LEAST
+        )
         for level in found
     ]

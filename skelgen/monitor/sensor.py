@@ -112,15 +112,21 @@ class Sensor:
         # As if all were busy: then threads are looked at.
         self._rivals.levels(1.0, cores, float(len(cores)), 0.0, clock())
 
+    @property
+    def must_look(self) -> bool:
+        """Return whether the kernel does not add up who runs."""
+        return not self._before.queued_s
+
     def look(self) -> None:
-        """Count who runs now, where the kernel does not add it up."""
+        """Count who runs now."""
         with contextlib.suppress(OSError, ValueError, IndexError):
             text = trees.read(f"{self._proc}/loadavg")
             self._looks.append(max(0, counters.runnable(text) - 1))
 
     def sample(self) -> Sample:
         """Return what was the case since the last sample."""
-        self.look()
+        if self.must_look:
+            self.look()
         before, now = self._before, self._read()
         self._before = now
         span_s = max(now.at_s - before.at_s, 1e-3)
@@ -131,7 +137,11 @@ class Sensor:
             if core in now.cores and core in before.cores
         }
         passive = self._passive(times, span_s, now.own_s - before.own_s)
-        if self._spin is not None and self._correction.wants(passive, now.at_s):
+        if (
+            self._spin is not None
+            and math.isfinite(passive)
+            and self._correction.wants(passive, now.at_s)
+        ):
             self._correction.learn(passive, self._spin())
         whole = math.fsum(t.busy_s + t.idle_s + t.steal_s for t in times.values())
         stolen = math.fsum(t.steal_s for t in times.values())
@@ -172,7 +182,9 @@ class Sensor:
             span_s, frozenset(times), busy, own_s / span_s, self._clock()
         )
         weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
-        return available(Facts(fullest * len(times), levels, weight, fullest))
+        shares = (min(1.0, (t.busy_s + t.steal_s) / span_s) for t in times.values())
+        crowded = math.prod(shares)
+        return available(Facts(len(times), levels, weight, fullest, crowded))
 
     def _allowed(self, now: _Reading) -> frozenset[int]:
         """Return the cores that a new process may run on."""

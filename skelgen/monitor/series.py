@@ -174,7 +174,7 @@ def history_of(host: str, facts: Mapping[str, Any]) -> History:
     """
     curves = {}
     for name, (times, values) in dict(facts["curves"]).items():
-        if len(times) != len(values):
+        if len(times) != len(values) or not times:
             raise ValueError(name)
         for value in values:
             if reason := wrong(str(name), float(value)):

@@ -60,25 +60,31 @@ class Facts:
 
     Attributes
     ----------
-    cores : float
-        Cores that it may run on, less what interrupts and the hypervisor take [cores].
+    cores : int
+        Those that it may run on.
     levels : tuple of Level
         From the root to the group of the new process; one at least.
     weight : float
         Of the new process; 1 for ordinary priority.
     fullest : float
-        What one thread can have at most; less than 1 where a hypervisor or
-        interrupts take from each core [cores].
+        What one thread can have of a core at most; less than 1 where a hypervisor or
+        interrupts take from each [cores].
+    crowded : float
+        Part of the time in which none of the cores is idle [0 to 1].
     """
 
-    cores: float
+    cores: int
     levels: tuple[Level, ...]
     weight: float = 1.0
     fullest: float = 1.0
+    crowded: float = 0.0
 
 
 def available(facts: Facts) -> float:
     """Return the share of a core that a new busy process would get.
+
+    While a core is idle, threads move until all cores are used as one; when none is,
+    the new process shares a core with those that are on it.
 
     Parameters
     ----------
@@ -94,19 +100,47 @@ def available(facts: Facts) -> float:
     Two busy processes on one core, then the same in a group that may use half of it:
 
     >>> busy = (Rival(1.0, 0.5), Rival(1.0, 0.5))
-    >>> round(available(Facts(1.0, (Level(busy),))), 3)
+    >>> round(available(Facts(1, (Level(busy),))), 3)
     0.333
     >>> half = tuple(Rival(1.0, 0.25) for _ in busy)
-    >>> round(available(Facts(1.0, (Level(), Level(half, quota=0.5)))), 3)
+    >>> round(available(Facts(1, (Level(), Level(half, quota=0.5)))), 3)
     0.167
     """
-    left = facts.cores
-    for at, level in enumerate(facts.levels):
-        inner = facts.levels[at + 1 :]
+    pool = _given(facts, facts.levels, facts.fullest * facts.cores)
+    if facts.cores > 1 and facts.crowded > 0:
+        one = min(pool, _given(facts, _on_one(facts), facts.fullest))
+        pool += facts.crowded * (one - pool)
+    return max(0.0, min(pool, facts.fullest, 1.0))
+
+
+def _given(facts: Facts, levels: Sequence[Level], capacity: float) -> float:
+    """Return what the new process is given of a capacity [cores]."""
+    left = capacity
+    for at, level in enumerate(levels):
+        inner = levels[at + 1 :]
         weight = inner[0].weight if inner else facts.weight
         wanted = _wanted(inner, facts.fullest)
         left = _share(min(left, level.quota), level.rivals, weight, wanted)
-    return max(0.0, min(left, facts.fullest, 1.0))
+    return left
+
+
+def _on_one(facts: Facts) -> tuple[Level, ...]:
+    """Return the levels as they are on one core of several.
+
+    The scheduler divides the weight of a group among cores by what runs there. What
+    the quota leaves is not a matter of one core.
+    """
+    found: list[Level] = []
+    inside = 0.0  # what runs in the groups further in, without the new process
+    for level in reversed(facts.levels):
+        inside += math.fsum(min(rival.weight, rival.used) for rival in level.rivals)
+        here = (facts.weight + inside / facts.cores) / (facts.weight + inside)
+        rivals = tuple(
+            Rival(rival.weight / facts.cores, rival.used / facts.cores)
+            for rival in level.rivals
+        )
+        found.append(Level(rivals, level.weight * here))
+    return tuple(reversed(found))
 
 
 def _wanted(levels: Sequence[Level], fullest: float) -> float:

@@ -173,13 +173,11 @@ def locked(host: str, within: Path | None = None) -> Iterator[Path]:
             path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
         )
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _taken(handle):
             raise UsageError(
                 f"a monitor runs on {host} already (process {_pid(path)}, {path}); "
                 "stop it first: skelgen monitor stop"
-            ) from error
+            )
         with writing(path):
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
@@ -188,6 +186,16 @@ def locked(host: str, within: Path | None = None) -> Iterator[Path]:
             os.ftruncate(handle, 0)
     finally:
         os.close(handle)
+
+
+def _taken(handle: int) -> bool:
+    """Take a lock; who only looks whether somebody has it, has it for a moment."""
+    for _ in range(20):
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def holder(folder: Path) -> int:

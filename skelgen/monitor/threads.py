@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from skelgen.monitor.tree import read
 
-#: Part of a core that looks at all threads may take.
+#: Part of a core that looks at all threads may take, and as much those at new ones.
 SEARCH_COST = 0.0002
 #: A thread that uses less is idle; it is followed for so many samples more.
 _IDLE, _PATIENCE = 0.002, 3
@@ -83,12 +83,20 @@ class Seen:
     used : float
         What it had of all cores [cores].
     part : float
-        Of the cores that it may use, ours [0 to 1]; 1 is sure.
+        What of that was on ours, as far as is known [0 to 1].
+    sure : bool
+        Whether that was counted; else it follows from the cores that it may use.
     """
 
     weight: float
     used: float
     part: float = 1.0
+    sure: bool = True
+
+    @property
+    def ours(self) -> float:
+        """Return what it had of our cores, as far as is known [cores]."""
+        return self.used * self.part
 
 
 Found = dict[str, list[Seen]]
@@ -137,7 +145,7 @@ class Threads:
         self._by_session = by_session
         self._known: dict[int, tuple[float, float]] = {}  # CPU time, and when
         self._followed: dict[int, _Followed] = {}
-        self._next_s = -math.inf
+        self._next_s = {True: -math.inf, False: -math.inf}
 
     def measure(self, span_s: float, cores: frozenset[int]) -> Found:
         """Return what the threads that work used since the last call, by group.
@@ -161,17 +169,19 @@ class Threads:
             if one.idle >= _PATIENCE:
                 del self._followed[thread]
             elif used >= _IDLE and (part := self._part(thread, cores)):
-                seen = Seen(times.weight, used, part)
+                seen = Seen(times.weight, used, part, part >= 1)
                 found.append((one.place, times.session, seen))
         return self._by_group(found)
 
     def search(self, now_s: float, span_s: float, cores: frozenset[int]) -> Found:
-        """Find more threads that work; all are looked at where the cost allows it.
+        """Find more threads that work: among all, or else among those that are new.
 
-        New threads are always looked at. Returned is what those used that were found,
-        on average since they were looked at before.
+        Each of the two is done as often as its cost allows. Returned is what those used
+        that were found, on average since they were looked at before.
         """
-        before, whole = self._cost(), now_s >= self._next_s
+        before, whole = self._cost(), now_s >= self._next_s[True]
+        if now_s < self._next_s[whole]:
+            return {}
         first, known = not self._known, {}
         found: list[tuple[str, int, Seen]] = []
         for place, threads in self._listed().items():
@@ -188,12 +198,13 @@ class Threads:
                 self._followed[thread] = _Followed(place, times.used_s)
                 used = min(used_s / max(now_s - then_s, 1e-3), 1.0)
                 if not first and used >= _IDLE and (part := self._part(thread, cores)):
-                    found.append((place, times.session, Seen(times.weight, used, part)))
+                    seen = Seen(times.weight, used, part, part >= 1)
+                    found.append((place, times.session, seen))
         if whole:
             self._known = known
-            self._next_s = now_s + (self._cost() - before) / SEARCH_COST
         else:
             self._known |= known
+        self._next_s[whole] = now_s + (self._cost() - before) / SEARCH_COST
         return self._by_group(found)
 
     def _by_group(self, found: Sequence[tuple[str, int, Seen]]) -> Found:
@@ -228,5 +239,6 @@ class Threads:
 def joined(found: Sequence[Seen], weight: float) -> Seen:
     """Return several as one, with a weight of its own."""
     used = math.fsum(one.used for one in found)
-    ours = math.fsum(one.used * one.part for one in found)
-    return Seen(weight, used, ours / used if used else 1.0)
+    ours = math.fsum(one.ours for one in found)
+    sure = all(one.sure for one in found)
+    return Seen(weight, used, ours / used if used else 1.0, sure)

@@ -185,8 +185,10 @@ def cores_of(folder: str, version: int) -> frozenset[int] | None:
     return None
 
 
-def used_s(folder: str, version: int, cores: frozenset[int]) -> float:
-    """Return the CPU time that a group has had, on some cores where it says so [s].
+def used_s(folder: str, version: int, cores: frozenset[int]) -> tuple[float, float]:
+    """Return the CPU time that a group has had, and that on some cores [s].
+
+    Version 2 does not say on which: then the second is nan.
 
     Raises
     ------
@@ -194,11 +196,12 @@ def used_s(folder: str, version: int, cores: frozenset[int]) -> float:
         When it cannot be read.
     """
     if version == 1:
-        per_core = read(f"{folder}/cpuacct.usage_percpu").split()
-        return sum(int(t) for at, t in enumerate(per_core) if at in cores) / 1e9
+        per_core = [int(t) for t in read(f"{folder}/cpuacct.usage_percpu").split()]
+        ours = sum(t for at, t in enumerate(per_core) if at in cores)
+        return sum(per_core) / 1e9, ours / 1e9
     for line in read(f"{folder}/cpu.stat").splitlines():
         if line.startswith("usage_usec "):
-            return int(line.split()[1]) / 1e6
+            return int(line.split()[1]) / 1e6, math.nan
     raise ValueError(f"{folder}/cpu.stat: no usage_usec")
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from skelgen.errors import InputError, UsageError
+from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.monitor.daemon import Monitor, check_interval
+from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.places import this_host
 from skelgen.monitor.sensor import Sample
 from skelgen.monitor.series import read_history
@@ -40,6 +41,8 @@ class Steady:
 
     def sample(self) -> Sample:
         return Sample(self.cpu, self.cpu)
+
+    must_look = False
 
 
 class Times:
@@ -138,6 +141,29 @@ def test_a_sensor_that_says_nonsense_is_named_once(
     assert [mark.kind for mark in history.marks] == ["begin", "refused"]
     assert history.marks[1].reason.startswith("cpu is ")
     assert "cpu" not in history.curves
+
+
+def test_a_disk_that_was_full_leaves_a_gap(
+    tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = Times()
+    monitor = made(times)
+    times.pass_by(10.0)
+    monitor.take()
+    with monkeypatch.context() as full:
+
+        def refuse(*_: object) -> None:
+            raise MachineError("no room")
+
+        full.setattr(DayFile, "_write", refuse)
+        for _ in range(6):
+            times.pass_by(10.0)
+            monitor.take()
+    times.pass_by(10.0)
+    monitor.take()
+    assert kinds(tmp_path) == [("gap", 60.0)]
+    history = read_history("n1", within=tmp_path)
+    assert history.curves["cpu"].times == [BEGIN + 10.0, BEGIN + 80.0]
 
 
 def test_only_one_monitor_has_a_host(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 import math
 import os
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 from skelgen.monitor.averages import Curve
 from skelgen.monitor.day_files import DayFile, day_of, days, thin
 from skelgen.monitor.records import Mark, Row, text_of
@@ -79,6 +80,29 @@ def test_a_line_that_was_cut_costs_that_line_only(tmp_path: Path) -> None:
     assert [t - DAY for t, _ in cpu(tmp_path)] == [0, 10, 100, 110]
     (damaged,) = history.damaged
     assert damaged.endswith("line 4: its checksum does not fit")
+
+
+def test_a_line_that_a_full_disk_cut_does_not_spoil_the_next(tmp_path: Path) -> None:
+    file = filled(tmp_path, rows(1))
+    whole = file._file
+    assert whole is not None
+    file._file = _Full(whole)  # type: ignore[assignment]
+    with pytest.raises(MachineError, match="No space left"):
+        file.add(rows(2)[1], NAMES)
+    file._file = whole
+    file.add(rows(3)[2], NAMES)
+    file.close()
+    assert cpu(tmp_path) == [(DAY, 0.0), (DAY + 20, 0.2)]
+
+
+class _Full:
+    """A file on a disk with room for a few bytes."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def write(self, data: bytes) -> int:
+        return self.file.write(data[:7])
 
 
 def test_a_clock_that_jumped_back_corrects_what_was_ahead(tmp_path: Path) -> None:

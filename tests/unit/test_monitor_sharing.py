@@ -13,7 +13,7 @@ rivals = st.lists(st.builds(Rival, weights, st.floats(0.0, 3.0)), max_size=6)
 
 
 def one_core(*used: Rival, quota: float = math.inf) -> Facts:
-    return Facts(1.0, (Level(), Level(tuple(used), quota=quota)))
+    return Facts(1, (Level(), Level(tuple(used), quota=quota)))
 
 
 @pytest.mark.parametrize("busy", [0, 1, 2, 3])
@@ -24,18 +24,18 @@ def test_busy_processes_and_a_new_one_share_evenly(busy: int) -> None:
 
 @pytest.mark.parametrize("weight", [0.1, 0.5, 1.0, 2.0, 10.0])
 def test_a_busy_group_gets_what_its_weight_says(weight: float) -> None:
-    facts = Facts(1.0, (Level((Rival(weight, 1.0),)), Level(weight=1.0)))
+    facts = Facts(1, (Level((Rival(weight, 1.0),)), Level(weight=1.0)))
     assert available(facts) == pytest.approx(1 / (1 + weight))
 
 
 def test_a_group_with_many_busy_processes_counts_as_one() -> None:
     beside = Rival(1.0, 1.0)  # whatever is in it
-    assert available(Facts(1.0, (Level((beside,)), Level()))) == pytest.approx(0.5)
+    assert available(Facts(1, (Level((beside,)), Level()))) == pytest.approx(0.5)
 
 
 def test_the_weight_of_our_group_is_shared_with_those_in_it() -> None:
     inside = Level((Rival(1.0, 0.5),), weight=1.0)
-    facts = Facts(1.0, (Level((Rival(1.0, 0.5),)), inside))
+    facts = Facts(1, (Level((Rival(1.0, 0.5),)), inside))
     assert available(facts) == pytest.approx(0.25)
 
 
@@ -49,17 +49,43 @@ def test_a_quota_is_shared_with_those_under_it(quota: float) -> None:
 
 def test_a_quota_of_a_group_further_out_counts() -> None:
     levels = (Level(), Level(quota=0.3), Level(quota=0.9))
-    assert available(Facts(1.0, levels)) == pytest.approx(0.3)
+    assert available(Facts(1, levels)) == pytest.approx(0.3)
 
 
 def test_a_free_core_is_given_whole() -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(3))
-    assert available(Facts(4.0, (Level(busy),))) == pytest.approx(1.0)
+    assert available(Facts(4, (Level(busy),))) == pytest.approx(1.0)
 
 
 def test_one_more_than_there_are_cores_takes_from_all() -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(4))
-    assert available(Facts(4.0, (Level(busy),))) == pytest.approx(0.8)
+    assert available(Facts(4, (Level(busy),))) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("cores", [2, 4, 64])
+def test_where_no_core_is_idle_one_is_shared(cores: int) -> None:
+    busy = tuple(Rival(1.0, 1.0) for _ in range(cores))
+    assert available(Facts(cores, (Level(busy),), crowded=1.0)) == pytest.approx(0.5)
+
+
+def test_a_group_on_all_cores_has_a_part_of_its_weight_on_each() -> None:
+    levels = (Level((Rival(1.0, 4.0),)), Level())
+    assert available(Facts(4, levels, crowded=1.0)) == pytest.approx(0.8)
+
+
+def test_our_group_has_a_part_of_its_weight_on_each_core_that_it_is_on() -> None:
+    inside = Level(tuple(Rival(1.0, 0.5) for _ in range(4)))
+    found = available(Facts(4, (Level((Rival(1.0, 2.0),)), inside), crowded=1.0))
+    # On one core half a thread of ours and the new one have half our weight, the
+    # others a quarter of theirs.
+    ours = (1 + 2 / 4) / (1 + 2)
+    assert found == pytest.approx(ours / (ours + 1 / 4) / 2, rel=0.01)
+
+
+def test_cores_that_are_idle_in_turn_are_used_in_turn() -> None:
+    busy = tuple(Rival(1.0, 1.0) for _ in range(2))
+    found = available(Facts(2, (Level(busy),), crowded=0.25))
+    assert found == pytest.approx(0.25 * 0.5 + 0.75 * 2 / 3)
 
 
 def test_who_wants_little_keeps_it() -> None:
@@ -72,7 +98,7 @@ def test_a_patient_process_hardly_counts() -> None:
 
 
 def test_what_the_hypervisor_takes_is_gone() -> None:
-    facts = Facts(4 * 0.7, (Level(),), fullest=0.7)
+    facts = Facts(4, (Level(),), fullest=0.7)
     assert available(facts) == pytest.approx(0.7)
 
 
@@ -90,9 +116,9 @@ def poured(capacity: float, sharers: list[tuple[float, float]]) -> float:
     return high
 
 
-@given(rivals, weights, st.floats(0.1, 8.0))
+@given(rivals, weights, st.integers(1, 8))
 def test_one_level_shares_as_water_does(
-    beside: list[Rival], weight: float, cores: float
+    beside: list[Rival], weight: float, cores: int
 ) -> None:
     found = available(Facts(cores, (Level(tuple(beside)),), weight=weight))
     sharers = [(one.weight, one.used) for one in beside] + [(weight, 1.0)]
@@ -100,20 +126,25 @@ def test_one_level_shares_as_water_does(
     assert found == pytest.approx(min(1.0, cores, weight * level), rel=1e-6, abs=1e-9)
 
 
-@given(st.lists(rivals, min_size=1, max_size=4), st.floats(0.1, 8.0), weights)
+@given(
+    st.lists(rivals, min_size=1, max_size=4),
+    st.integers(1, 8),
+    weights,
+    st.floats(0, 1),
+)
 def test_one_more_competitor_never_gives_more(
-    levels: list[list[Rival]], cores: float, weight: float
+    levels: list[list[Rival]], cores: int, weight: float, crowded: float
 ) -> None:
     without = tuple(Level(tuple(beside)) for beside in levels)
     more = Level((*levels[0], Rival(weight, 0.5)))
-    before = available(Facts(cores, without))
-    after = available(Facts(cores, (more, *without[1:])))
+    before = available(Facts(cores, without, crowded=crowded))
+    after = available(Facts(cores, (more, *without[1:]), crowded=crowded))
     assert 0.0 <= after <= before + 1e-9
     assert before <= 1.0
 
 
-@given(rivals, st.floats(0.1, 8.0))
-def test_what_is_idle_is_available(beside: list[Rival], cores: float) -> None:
+@given(rivals, st.integers(1, 8))
+def test_what_is_idle_is_available(beside: list[Rival], cores: int) -> None:
     used = sum(one.used for one in beside)
     found = available(Facts(cores, (Level(tuple(beside)),)))
     assert found >= min(1.0, cores - used) - 1e-9

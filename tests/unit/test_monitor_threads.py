@@ -101,7 +101,7 @@ def test_a_thread_counts_as_far_as_it_may_use_our_cores(machine: Machine) -> Non
     threads.search(0.0, 10.0, CORES)
     for thread in (1, 2):
         machine.thread(thread, 1100)
-    assert measured(threads) == {"a": [Seen(1.0, 1.0, 0.5)]}
+    assert measured(threads) == {"a": [Seen(1.0, 1.0, 0.5, False)]}
 
 
 def test_what_is_found_counts_at_once(machine: Machine) -> None:

@@ -1,0 +1,151 @@
+"""Monitors on the hosts of the test cluster: by a remote shell, in jobs of Slurm."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.processes import alive, comes_true
+from tests.testbed import cluster as machine
+from tests.testbed import slurm as batch
+from tests.testbed.cluster import HEAD, Cluster
+from tests.testbed.slurm import Slurm
+
+ROOT = Path(__file__).resolve().parents[2]
+SKELGEN = [sys.executable, "-m", "skelgen", "monitor"]
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(bool(machine.lacking()), reason=machine.lacking()),
+]
+needs_slurm = pytest.mark.skipif(bool(batch.lacking()), reason=batch.lacking())
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, str]:
+    """Variables that hosts and head need."""
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "SKELGEN_MONITOR": str(tmp_path / "monitors"),
+    }
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    made = Cluster(f"monitor-{os.getpid()}")
+    made.up(2)
+    try:
+        yield made
+        left = made.groups.processes()
+    finally:
+        made.down()
+    assert comes_true(lambda: not any(alive(pid) for pid in left))
+
+
+def asked(cluster: Cluster, settings: dict[str, str], *words: str) -> dict[str, Any]:
+    """Run a command about monitors at the head; return what it says."""
+    line = [*SKELGEN, *words, "--json"]
+    done = cluster.run(HEAD, line, env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def samples(cluster: Cluster, settings: dict[str, str]) -> dict[str, list[float]]:
+    """Return the available CPU of each host."""
+    said = asked(cluster, settings, "show", "--quantity", "cpu")
+    return {one["host"]: one["values"] for one in said["series"]}
+
+
+def test_monitors_of_two_hosts_see_the_one_that_is_busy(
+    cluster: Cluster, settings: dict[str, str]
+) -> None:
+    cluster.load("h1", 3)
+    settings["SKELGEN_SSH"] = str(cluster.shell)
+    hosts = ["--hosts", "h[1-2]"]
+    said = asked(cluster, settings, "start", *hosts, "--interval", "1s")
+    assert [one["host"] for one in said["started"]] == ["h1", "h2"]
+    folder = Path(settings["SKELGEN_MONITOR"])
+    assert comes_true(lambda: len(list(folder.glob("h*/*.jsonl"))) == 2)
+
+    def enough() -> bool:
+        try:
+            found = samples(cluster, settings)
+        except AssertionError:
+            return False
+        return len(found) == 2 and min(map(len, found.values())) >= 8
+
+    assert comes_true(enough)
+    found = samples(cluster, settings)
+    # One of four gets a quarter, whatever else the machine does.
+    assert statistics.median(found["h1"][3:]) < 0.4
+    assert max(max(values) for values in found.values()) <= 1.0
+    nodes = asked(cluster, settings, "status", *hosts)["nodes"]
+    assert [one["running"] for one in nodes] == [True, True]
+    assert all(one["rss_bytes"] < 40e6 for one in nodes)
+    said = asked(cluster, settings, "stop", *hosts)
+    assert [one["host"] for one in said["stopped"]] == ["h1", "h2"]
+
+
+@pytest.fixture
+def slurm(cluster: Cluster) -> Slurm:
+    made = Slurm(cluster)
+    made.up()
+    return made
+
+
+def run_in_job(slurm: Slurm, settings: dict[str, str], script: str) -> Any:
+    """Run lines in an allocation of two hosts."""
+    environment = {**settings, **slurm.environment()}
+    line = ["salloc", "-Q", "-N2", "-n2", "bash", "-ec", script]
+    return slurm.run(line, env=environment, capture_output=True, text=True)
+
+
+def marks(cluster: Cluster, settings: dict[str, str]) -> dict[str, list[str]]:
+    said = asked(cluster, settings, "show")
+    return {
+        one["host"]: [m["kind"] for m in one["marks"] if m["kind"] != "refused"]
+        for one in said["marks"]
+    }
+
+
+@needs_slurm
+def test_monitors_are_a_step_that_ends_with_the_job(
+    cluster: Cluster, slurm: Slurm, settings: dict[str, str]
+) -> None:
+    monitor = " ".join(SKELGEN)
+    script = (
+        f"{monitor} start --hosts h1,h2 --interval 0.5s\n"
+        "sleep 3\n"
+        f"{monitor} status --hosts h1,h2 --json\n"
+    )
+    done = run_in_job(slurm, settings, script)
+    assert done.returncode == 0, done.stderr
+    status = json.loads(done.stdout[done.stdout.index("{") :])
+    assert [one["running"] for one in status["nodes"]] == [True, True]
+    found = samples(cluster, settings)
+    assert min(map(len, found.values())) >= 3 and sorted(found) == ["h1", "h2"]
+    assert comes_true(lambda: set(marks(cluster, settings)) == {"h1", "h2"})
+
+
+@needs_slurm
+def test_a_line_in_a_job_script_starts_monitors(
+    cluster: Cluster, slurm: Slurm, settings: dict[str, str]
+) -> None:
+    start = f"{' '.join(SKELGEN)} start --foreground --interval 0.5s"
+    script = (
+        f"srun --overlap --ntasks-per-node=1 {start} &\n"
+        "sleep 6\n"
+        "srun --overlap hostname\n"
+    )
+    done = run_in_job(slurm, settings, script)
+    assert sorted(done.stdout.split()) == ["h1", "h2"], done.stderr
+    found = samples(cluster, settings)
+    assert sorted(found) == ["h1", "h2"] and min(map(len, found.values())) >= 1

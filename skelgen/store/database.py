@@ -47,6 +47,9 @@ class Database(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """Keep all that happens within, or nothing."""
 
+    def reading(self) -> AbstractContextManager[None]:
+        """See one state of all tables within, whatever others write meanwhile."""
+
     def lock(self, wait_s: float) -> AbstractContextManager[bool]:
         """Let one process at a time write; gives whether it is this one.
 

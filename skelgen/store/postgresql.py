@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 from psycopg import errors as refusals
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 from skelgen.launch.secrets import HIDDEN
@@ -80,6 +81,16 @@ class PostgresqlDatabase:
     def transaction(self) -> Iterator[None]:
         """Keep all that happens within, or nothing."""
         with self._told(), self._connection.transaction():
+            yield
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """See one state of all tables within, whatever others write meanwhile."""
+        if self._connection.info.transaction_status != TransactionStatus.IDLE:
+            yield
+            return
+        with self._told(), self._connection.transaction():
+            self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
 
     @contextlib.contextmanager

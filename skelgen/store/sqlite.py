@@ -123,6 +123,19 @@ class SqliteDatabase:
             raise
 
     @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """See one state of all tables within, whatever others write meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):  # nothing was written
+                self._connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
     def lock(self, wait_s: float) -> Iterator[bool]:
         """Let one process at a time write; gives whether it is this one."""
         if self._lock_file is None:

@@ -173,11 +173,13 @@ def rows_of(
     kind = kind_of(type_)
     table = table_of(kind)
     names = ", ".join(field.name for field in columns_of(kind))
-    apart = _parts_of_runs(database, where, parameters) if type_ is Run else {}
+    with database.reading():
+        apart = _parts_of_runs(database, where, parameters) if type_ is Run else {}
+        kept = database.execute(
+            f"SELECT identity, seal, {names} FROM {table} {where}", parameters
+        )
     found = []
-    for identity, seal, *values in database.execute(
-        f"SELECT identity, seal, {names} FROM {table} {where}", parameters
-    ):
+    for identity, seal, *values in kept:
         try:
             row = _row(kind, identity, values, apart.get(identity, ({}, [])))
         except UnfitError as error:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -181,3 +183,22 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
         condition(text)
     except UsageError as error:
         assert str(error)
+
+
+def test_a_reader_sees_no_run_without_its_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "runs.db")
+    with open_store(place) as store, open_store(place) as other:
+        execute = store.database.execute
+
+        def meanwhile(sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+            found = execute(sql, parameters)
+            if "FROM run_values" in sql:
+                other.add([Run("a", 1.0, inputs=(("n", 1.0),))])
+            return found
+
+        monkeypatch.setattr(store.database, "execute", meanwhile)
+        assert store.runs() == []
+        monkeypatch.undo()
+        assert [run.inputs for run in store.runs()] == [(("n", 1.0),)]

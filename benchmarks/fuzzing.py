@@ -134,9 +134,10 @@ def pretend(tools: Path) -> None:
     from skelgen.skeleton import compute
 
     os.environ["PATH"] = f"{tools}/bin:/usr/bin:/bin"
-    for variable in ("CACHE", "STATE"):
-        os.environ[f"SKELGEN_{variable}"] = str(Path.cwd() / variable.lower())
-    os.environ["SKELGEN_TRUST"] = str(Path.cwd() / "trust.yaml")
+    own = {"TRUST": "trust.yaml", "STORE": "store/store.db", "MONITOR": "monitor"}
+    for variable, name in {**own, "CACHE": "cache", "STATE": "state"}.items():
+        os.environ[f"SKELGEN_{variable}"] = str(Path.cwd() / name)
+    os.environ["SKELGEN_SSH"] = str(tools / "bin/ssh")
     mpi.search_path = lambda: [tools / "bin", Path("/usr/bin"), Path("/bin")]
     speed = compute.Calibration(
         compute.Mix(), (1000.0, 0.0, 0.0), 0.02, 0.08, 4, "ref", "a core"

@@ -18,11 +18,17 @@ from typing import Any
 from skelgen.cli.main import run
 from skelgen.documents import sealed_json
 from skelgen.launch.record import RUN_FILE, RunFacts, write_facts
+from skelgen.monitor.day_files import DayFile
+from skelgen.monitor.records import Row
+from skelgen.monitor.status import Status, write_status
+from skelgen.pipeline.known_systems import write_rows
 from skelgen.pipeline.mixing import mix_text
 from skelgen.prediction.store import load, save_calibration
 from skelgen.prediction.types import Calibration
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.mixing import Fit
+from skelgen.store import Prediction, Run, open_store
+from skelgen.trust import Interval
 from skelgen.trust import store as trust_store
 from tests import fake_mpi
 from tests.broken_bytes import broken
@@ -70,6 +76,14 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("predict skel --json", ("trust.yaml",)),
     ("trust show --json", ("trust.yaml",)),
+    ("store record --json", ("store/*",)),
+    ("system show n1", ("store/*",)),
+    ("system show n1 --file system.json --json", ("system.json",)),
+    ("system compare n1 n2 --file system.json", ("system.json",)),
+    ("system list --file system.json", ("system.json",)),
+    ("monitor show --last 999999h --json", ("monitor/*/*",)),
+    ("monitor show --last 999999h", ("monitor/*/*",)),
+    ("monitor status --json", ("monitor/*/*",)),
     ("share skel -o out.yaml --name app", ("skel/*.yaml",)),
     ("trust learn results.jsonl -o out.yaml", ("results.jsonl",)),
     ("measure phases --hosts n1:2", ("phases/*",)),
@@ -113,6 +127,7 @@ def make(folder: Path) -> None:
     shutil.copy(METHOD_ERRORS, folder / "trust.yaml")
     pairs = (DOCS / "accuracy/pairs/phases.jsonl").read_text().splitlines()
     (folder / "results.jsonl").write_text("\n".join(pairs[::3]) + "\n")
+    _remembered(folder)
     for name, size in (("run", 300), ("other", 600)):
         _recorded(folder / name, size)
     save_mixed(folder / "mixed")
@@ -142,10 +157,35 @@ def make(folder: Path) -> None:
     (folder / "measured.json").write_text(json.dumps(measured))
 
 
+def _remembered(folder: Path) -> None:
+    """Fill a store, a file of systems and the series of a monitor."""
+    from tests.unit.test_pipeline_systems import ROWS
+
+    write_rows(ROWS, folder / "system.json", force=False)
+    times = [
+        Prediction("phases", "a", Interval(1.0, 1.1, 1.2), 1e9 + n, identity=f"p{n}")
+        for n in range(9)
+    ]
+    pairs = (replace(one, truth="r", truth_s=1.15) for one in times)
+    run_row = Run("a", 1.15, ranks=2, inputs=(("n", 1.0), ("file", "in")), identity="r")
+    with open_store(str(folder / "store/store.db")) as store:
+        store.add([*ROWS.rows, *pairs, run_row])
+    begin = 1764028800.0
+    file = DayFile(folder / "monitor/n1", 10.0)
+    for number in range(50):
+        values = (number % 10 / 10, float(number % 7))
+        file.add(Row(begin + 10 * number, values), ("cpu", "run_queue"))
+    file.close()
+    facts = {"samples": 50, "interval_s": 10.0, "cpu_share": 0.001, "rss_bytes": 10**7}
+    status = Status("n1", since=begin, last=begin + 490, **facts)
+    write_status(folder / "monitor/n1", status)
+
+
 def _machine(folder: Path) -> None:
     body = fake_mpi.RUN_PROGRAM
     fake_mpi.hydra(folder / "bin", body=body)
     fake_mpi.mpicc(folder / "bin", "mpich")
+    fake_mpi.script(folder / "bin/ssh", "exit 255")
     fake_mpi.script(folder / "app", "exit 0")
 
 

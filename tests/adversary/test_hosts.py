@@ -84,7 +84,8 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(mpi, "search_path", mpi.search_path)
         patched.setattr(compute, "calibrate", compute.calibrate)
-        for name in ("PATH", "SKELGEN_CACHE", "SKELGEN_STATE", "SKELGEN_TRUST"):
+        kept = ("CACHE", "STATE", "TRUST", "STORE", "MONITOR", "SSH")
+        for name in ("PATH", *(f"SKELGEN_{word}" for word in kept)):
             patched.setenv(name, os.environ.get(name, ""))
         os.chdir(folder)
         fuzzing.pretend(folder)

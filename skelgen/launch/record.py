@@ -13,6 +13,7 @@ from pathlib import Path
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import ApplicationError, InputError, NoFileError, SkelgenError
+from skelgen.launch.allocation import allocation
 from skelgen.launch.command import (
     LaunchCommand,
     check_library,
@@ -70,6 +71,8 @@ class RunFacts:
     files : tuple of (str, str)
         Path and SHA-256 of the program and of the files that its arguments name and
         that it did not write; empty in older recordings.
+    allocation : str
+        Batch job that it ran in; empty without one, and in older recordings.
     """
 
     command: tuple[str, ...]
@@ -84,6 +87,7 @@ class RunFacts:
     load: tuple[float, ...]
     environment: tuple[tuple[str, str], ...]
     files: tuple[tuple[str, str], ...] = ()
+    allocation: str = ""
 
 
 def mpi_environment(
@@ -269,6 +273,7 @@ def _facts(
         load=tuple(round(value, 2) for value in load),
         environment=hidden_values(mpi_environment()),
         files=file_hashes(hidden(launch.program), before_s=started.timestamp()),
+        allocation=allocation(),
     )
 
 
@@ -301,6 +306,7 @@ def _read(document: Field) -> RunFacts:
     document.mapping(("format",), None)["format"].integer(1, 1)
     fields = document.mapping(_FIELDS, None)
     ranks, listed = fields["ranks"], fields.get("files")
+    job = fields.get("allocation")
     return RunFacts(
         command=hidden(fields["command"].texts()),
         folder=fields["folder"].text(),
@@ -314,6 +320,7 @@ def _read(document: Field) -> RunFacts:
         load=fields["load"].numbers(),
         environment=settings_of(fields["environment"], _pairs(fields["environment"])),
         files=() if listed is None else _pairs(listed),
+        allocation="" if job is None else job.text(),
     )
 
 

@@ -337,7 +337,7 @@ def provenance_of(
     if threshold is not None:
         parameters = (("similarity_threshold", f"{threshold:g}"),)
     return Provenance(
-        application=_application(first, facts),
+        application=application_of(first, facts),
         command=facts.command if facts is not None else (),
         mpi=first.mpi_library,
         host=first.host,
@@ -348,7 +348,7 @@ def provenance_of(
     )
 
 
-def _application(header: Header, facts: RunFacts | None) -> str:
+def application_of(header: Header, facts: RunFacts | None) -> str:
     """Name a program: as it was launched, because an interpreter may have run it."""
     program = header.program
     if facts is not None:

@@ -19,11 +19,12 @@ from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain, drop_output, shown, write_anything
 from skelgen.cli.phasing import phases
 from skelgen.cli.predicting import calibrate, predict
-from skelgen.cli.recorded import store
 from skelgen.cli.recording import info, record, shim
 from skelgen.cli.selecting import select
 from skelgen.cli.sharing import share
+from skelgen.cli.storing import store
 from skelgen.cli.systems import system
+from skelgen.cli.timing import time
 from skelgen.cli.trusting import trust
 from skelgen.cli.workload import workload
 from skelgen.documents.system import system_error
@@ -72,6 +73,10 @@ app.add_typer(system, name="system")
 app.add_typer(trust, name="trust")
 app.add_typer(monitor, name="monitor")
 app.add_typer(store, name="store")
+app.command(
+    epilog="Example: [b]skelgen time --input n=2000 -- mpirun -n 8 ./app 2000[/b]",
+    context_settings={"allow_interspersed_args": False},
+)(time)
 app.command(epilog="Example: [b]skelgen share run/ --name lammps -o lj.yaml[/b]")(share)
 
 

@@ -19,6 +19,16 @@ from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.through import Through, Way
 from skelgen.units import parse_seconds
 
+StorePlace = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="FILE|URL",
+        help="The store.",
+        show_default="SKELGEN_STORE, else one in your data folder",
+    ),
+]
+
 
 def _set_level(count: int) -> int:
     level = {0: None, 1: logging.INFO}.get(count, logging.DEBUG)

@@ -10,31 +10,15 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.keeping import Within
-from skelgen.cli.options import Json, Verbose, duration_s
+from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from skelgen.store.track_record import TrackRecord
 
 
-store = typer.Typer(
-    help="Past runs and predictions.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-
-
-@store.command(epilog="Example: [b]skelgen store record --within 2h[/b]")
 def record(
-    place: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            metavar="FILE|URL",
-            help="Store with predictions and runs.",
-            show_default="SKELGEN_STORE, else the user's store",
-        ),
-    ] = None,
+    place: StorePlace = None,
     app: Annotated[
         str | None,
         typer.Option(

@@ -18,7 +18,9 @@ from skelgen.pipeline.predicting import predict
 from skelgen.pipeline.recording import info, record, shim_path
 from skelgen.pipeline.selecting import SelectOptions, select
 from skelgen.pipeline.sharing import share
+from skelgen.pipeline.storing_typed import columns_mapping, known_of, typed_run
 from skelgen.pipeline.systems import measure_system
+from skelgen.pipeline.timing import TimedRun, timed
 from skelgen.pipeline.track_record import is_store, shown_store, track_record
 from skelgen.pipeline.trusting import KnownErrors, known_errors, trust_learn
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
@@ -31,15 +33,18 @@ __all__ = [
     "KnownErrors",
     "Measurement",
     "SelectOptions",
+    "TimedRun",
     "build",
     "calibrate",
     "chosen_system",
+    "columns_mapping",
     "compare_systems",
     "export",
     "fit_mix",
     "info",
     "is_store",
     "known_errors",
+    "known_of",
     "known_systems",
     "launched",
     "measure",
@@ -52,8 +57,10 @@ __all__ = [
     "shim_path",
     "shown_store",
     "team",
+    "timed",
     "track_record",
     "trust_learn",
+    "typed_run",
     "workload_add",
     "workload_plan",
     "workload_predict",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.documents.system import writing
-from skelgen.errors import SkelgenError
+from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch.folders import new_file, private_folder
 from skelgen.launch.replaceable import check_file
 from skelgen.pipeline.storing_sources import content_of
@@ -16,8 +16,7 @@ from skelgen.pipeline.storing_typed import filled
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.store import Added, Entry, Place, Row, Run, Store
-    from skelgen.store.formats.exporting import Format
+    from skelgen.store import Added, Place, Row, Run, Store
     from skelgen.store.formats.known import Known
     from skelgen.store.repeats import Repeat
 
@@ -84,17 +83,21 @@ def store_add(
     """
     from skelgen.store import Added, Entry, open_store
 
+    rows: list[Row] = []
+    refused: list[Entry] = []
+    for source in sources:
+        try:
+            content = content_of(source, known, mapping, progress)
+        except SkelgenError as error:
+            refused.append(Entry(source, "", str(error)))
+            continue
+        rows += content.rows
+        refused += content.refused
+    if not rows:
+        return Added(refused=tuple(refused))
     with open_store(place) as store:
-        found = Added()
-        for source in sources:
-            try:
-                content = content_of(source, known, mapping, progress)
-            except SkelgenError as error:
-                refused = (Entry(source, "", str(error)),)
-                found = replace(found, refused=(*found.refused, *refused))
-                continue
-            found = _joined(found, store.add(content.rows), content.refused)
-    return found
+        found = store.add(rows)
+    return replace(found, refused=(*refused, *found.refused))
 
 
 def store_add_typed(place: str | None, run: Run) -> Added:
@@ -103,15 +106,6 @@ def store_add_typed(place: str | None, run: Run) -> Added:
 
     with open_store(place) as store:
         return store.add([filled(run)])
-
-
-def _joined(found: Added, more: Added, refused: Sequence[Entry]) -> Added:
-    return replace(
-        found,
-        added=(*found.added, *more.added),
-        already=(*found.already, *more.already),
-        refused=(*found.refused, *more.refused, *refused),
-    )
 
 
 def store_list(
@@ -175,7 +169,7 @@ def store_remove(place: str | None, identities: Sequence[str]) -> int:
 def store_export(
     place: str | None,
     folder: Path,
-    format_: Format,
+    format_: str,
     *,
     application: str | None = None,
     where: Sequence[str] = (),
@@ -188,7 +182,8 @@ def store_export(
     place : str, optional
     folder : Path
         Made when there is none; other files in it stay.
-    format_ : Format
+    format_ : str
+        A name of `skelgen.store.formats.exporting.Format`.
     application : str, optional
         Only what belongs to it.
     where : sequence of str
@@ -197,17 +192,20 @@ def store_export(
         Replace files of an earlier export.
     """
     from skelgen.store import condition, open_store
-    from skelgen.store.formats.exporting import BEGINS, files_of, names_of
+    from skelgen.store.formats.exporting import BEGINS, Format, files_of, names_of
 
+    if format_ not in (known := [one.value for one in Format]):
+        raise UsageError(f"--format {format_}: expected {', '.join(known)}")
+    wanted = Format(format_)
     conditions = [condition(text) for text in where]
     with open_store(place, make=False) as store:
         rows: list[Row] = [*store.runs(application, conditions)]
         if not conditions:
             rows += _others(store, application)
-    files = files_of(rows, format_)
+    files = files_of(rows, wanted)
     with writing(folder):
         private_folder(folder)
-    gone = sorted({*names_of(format_)} - {one.name for one in files})
+    gone = sorted({*names_of(wanted)} - {one.name for one in files})
     for name in [*(one.name for one in files), *gone]:
         check_file(folder / name, BEGINS, force=force)
     for one in files:

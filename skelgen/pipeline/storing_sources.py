@@ -45,9 +45,8 @@ def content_of(
     InputError
         For the first mistake.
     """
-    from skelgen.store.formats.reading import Content, read_content, yaml_kind
-
     from skelgen.pipeline.storing_studies import rows_of_study
+    from skelgen.store.formats.reading import Content, read_content, yaml_kind
 
     if source == STDIN:
         return _own(Path("stdin"), _stdin(), known)
@@ -60,7 +59,7 @@ def content_of(
         return Content(rows_of_study(path, known, _made(path)))
     if kind:
         return Content((_phases(path, known),))
-    return readcontent_of(path, content, known, mapping, made=_made(path))
+    return read_content(path, content, known, mapping, made=_made(path))
 
 
 def _made(path: Path) -> float:

@@ -76,6 +76,13 @@ def known_of(
     )
 
 
+def columns_mapping(text: str) -> dict[str, str]:
+    """Read ``time=t_sec,ranks=np``; see `skelgen.store.formats.columns`."""
+    from skelgen.store.formats.columns import parse_mapping
+
+    return parse_mapping(text)
+
+
 #: Fields with options of their own.
 _OWN_OPTIONS = {"ranks", "nodes", "ranks_per_node", "hosts", "system", "app", "time"}
 

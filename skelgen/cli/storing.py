@@ -1,0 +1,370 @@
+"""The commands of the store: what goes in, what comes out, and how it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from skelgen import pipeline
+from skelgen.cli.bar import progress_bar
+from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
+from skelgen.cli.output import print_facts, print_json, print_table, say
+from skelgen.cli.recorded import record
+from skelgen.cli.storing_facts import (
+    export_facts,
+    print_runs,
+    repeat_facts,
+    row_facts,
+    row_lines,
+    run_facts,
+)
+from skelgen.errors import InputError, UsageError
+from skelgen.pipeline import storing
+from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.store import Added
+    from skelgen.store.repeats import Repeat
+
+store = typer.Typer(
+    help="What ran, how long it took, and what was predicted: kept for later.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+App = Annotated[
+    str | None,
+    typer.Option("--app", metavar="NAME", help="Name of the application."),
+]
+Conditions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Only runs of which this holds: 'n>=1000', ranks=8, status!=ok, host=n1. "
+        "Several must all hold.",
+    ),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="NAME=VALUE", help="Inputs: n=2000,steps=100."),
+]
+Ranks = Annotated[int | None, typer.Option("--ranks", help="Number of ranks.", min=1)]
+Nodes = Annotated[int | None, typer.Option("--nodes", help="Number of nodes.", min=1)]
+RanksPerNode = Annotated[
+    int | None, typer.Option("--ranks-per-node", help="Ranks on each node.", min=1)
+]
+Hosts = Annotated[str, typer.Option("--hosts", help="Where it ran: n1,n2 or n[1-4].")]
+System = Annotated[
+    str, typer.Option("--system", help="Name of the system that the hosts are of.")
+]
+
+#: Runs that people are shown.
+_SHOWN = 100
+
+
+@store.command(
+    epilog="Example: [b]skelgen store add runs.csv --app heat --columns "
+    "time=t_sec,ranks=np[/b]"
+)
+def add(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SOURCE...]",
+            help="Recorded runs, phase signatures, workload studies, what measure or "
+            "predict --json printed, CSV, JSON lines, files of Extra-P, folders that "
+            "store export wrote; - reads lines of that format from standard input. "
+            "Without any, the run that --time describes.",
+            show_default=False,
+        ),
+    ] = None,
+    app: App = None,
+    inputs: Inputs = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Which column is what: time=t_sec,ranks=np,n=size. Time is in seconds "
+            "unless its name ends in a unit (time_ms). Of Extra-P: metric and "
+            "parameters.",
+            show_default="by their names; others are inputs",
+        ),
+    ] = "",
+    time: Annotated[
+        str,
+        typer.Option(
+            help="Wall time of a run without a file: 12.3 or 500ms.",
+            show_default=False,
+        ),
+    ] = "",
+    status: Annotated[
+        str,
+        typer.Option(
+            help="How that run ended: ok, exit 3, signal 9.", show_default="ok"
+        ),
+    ] = "",
+    ranks: Ranks = None,
+    nodes: Nodes = None,
+    ranks_per_node: RanksPerNode = None,
+    hosts: Hosts = "",
+    system: System = "",
+    allocation: Annotated[
+        str, typer.Option(help="Job of the batch system that it ran in.")
+    ] = "",
+    started: Annotated[
+        str, typer.Option(help="When it began: 2026-01-31T12:00:00Z.")
+    ] = "",
+    place: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Add runs and predictions to the store; what it has already stays once."""
+    known = pipeline.known_of(
+        application=app or "",
+        inputs=inputs or (),
+        ranks=ranks or 0,
+        nodes=nodes or 0,
+        ranks_per_node=ranks_per_node or 0,
+        hosts=hosts,
+        system=system,
+        allocation=allocation,
+        started=started,
+    )
+    mapping = pipeline.columns_mapping(columns)
+    if bool(sources) == bool(time):
+        raise UsageError(
+            "give files to add, or --time for a run without a file, not both"
+            if sources
+            else "nothing to add: name a recorded run or a file, or give --time"
+        )
+    if sources and status:
+        raise UsageError("--status is for a run that --time describes; leave it out")
+    if sources:
+        with progress_bar() as progress:
+            found = storing.store_add(place, sources, known, mapping, progress=progress)
+    else:
+        time_s = duration_s(time, "--time")
+        run = pipeline.typed_run(known, time_s, status or "ok")
+        found = storing.store_add_typed(place, run)
+    _tell_added(found, json=json)
+
+
+def _tell_added(found: Added, *, json: bool) -> None:
+    """Say what became of rows, and fail when some were refused."""
+    if json:
+        print_json(
+            {
+                "added": [one._asdict() for one in found.added],
+                "already": [one._asdict() for one in found.already],
+                "refused": [one._asdict() for one in found.refused],
+            }
+        )
+    else:
+        rows = [("added", str(len(found.added)))]
+        if found.already:
+            rows.append(("there already", str(len(found.already))))
+        if found.refused:
+            rows.append(("refused", str(len(found.refused))))
+        if len(found.added) == 1:
+            rows.append(("id", found.added[0].run))
+        print_facts(rows)
+    if found.refused:
+        first, *others = found.refused
+        more = f" (and {len(others)} more were refused: --json)" if others else ""
+        raise InputError(f"{first.reason}{more}")
+
+
+@store.command(
+    name="list",
+    epilog="Example: [b]skelgen store list --app heat --where 'n>=1000'[/b]",
+)
+def list_(
+    app: App = None,
+    where: Conditions = None,
+    repeats: Annotated[
+        bool,
+        typer.Option(
+            "--repeats",
+            help="Configurations that ran more than once: median, spread, and whether "
+            "on the same nodes and in one job.",
+        ),
+    ] = False,
+    mean: Annotated[
+        bool,
+        typer.Option(
+            "--mean",
+            help="With --repeats: the mean without outliers in place of the median.",
+        ),
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            help="The last ones only.",
+            min=1,
+            show_default=f"{_SHOWN}; with --json all",
+        ),
+    ] = None,
+    place: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """List runs in the order of their start."""
+    if mean and not repeats:
+        raise UsageError("--mean is of repeats; give --repeats as well")
+    if repeats:
+        found = storing.store_repeats(place, app, where or ())
+        _tell_repeats(found, mean=mean, json=json)
+        return
+    most = limit or (None if json else _SHOWN)
+    listed = storing.store_list(place, app, where or (), limit=most)
+    if json:
+        print_json({"runs": [*map(run_facts, listed.runs)], "total": listed.total})
+        return
+    if listed.runs:
+        print_runs(listed.runs)
+    left = listed.total - len(listed.runs)
+    more = f", the last {len(listed.runs)} of them here (--limit)" if left else ""
+    say(f"{listed.total} runs{more}")
+
+
+def _tell_repeats(found: Sequence[Repeat], *, mean: bool, json: bool) -> None:
+    facts = [repeat_facts(one, mean=mean) for one in found]
+    if json:
+        print_json({"repeats": facts})
+        return
+    if not found:
+        say("no configuration ran more than once")
+        return
+    head = ["application", "inputs", "ranks", "runs", "time", "spread", "same nodes"]
+    print_table(
+        [*head, "same job"],
+        [
+            [
+                one.runs[0].application,
+                " ".join(f"{name}={value}" for name, value in fact["inputs"].items()),
+                str(one.runs[0].ranks or ""),
+                str(len(one.runs)),
+                format_seconds(fact["time_s"]),
+                f"{one.spread:.1%}",
+                _said(one.same_nodes),
+                _said(one.same_allocation),
+            ]
+            for one, fact in zip(found, facts, strict=True)
+        ],
+    )
+    for one in found:
+        if one.wide:
+            say(_remedy(one))
+
+
+def _said(answer: bool | None) -> str:
+    return {True: "yes", False: "no", None: "?"}[answer]
+
+
+def _remedy(one: Repeat) -> str:
+    """Say what runs that differ need, as the 2010 paper found."""
+    run = one.runs[0]
+    what = " ".join([run.application, *(f"{n}={v}" for n, v in run.inputs)])
+    if one.same_nodes and one.same_allocation:
+        remedy = "in one job on the same nodes: other jobs share these nodes"
+    elif one.same_nodes:
+        remedy = "on the same nodes: repeat them in one job"
+    else:
+        remedy = "not known to be on the same nodes: repeat them in one job on these"
+    return f"{what}: {len(one.runs)} runs differ by {one.spread:.0%}, {remedy}"
+
+
+@store.command(epilog="Example: [b]skelgen store show 3f2a[/b]")
+def show(
+    identity: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="Of a run or another row, or the beginning of it.",
+            show_default=False,
+        ),
+    ],
+    place: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Show all that is known of a run."""
+    whole, row = storing.store_show(place, identity)
+    if json:
+        print_json(row_facts(whole, row))
+    else:
+        print_facts(row_lines(whole, row))
+
+
+@store.command(epilog="Example: [b]skelgen store export -o runs/ --format jsonl[/b]")
+def export(
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="Folder for the files.", show_default=False
+        ),
+    ],
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="jsonl (all rows, for git), csv, extrap-text or extrap-json (runs).",
+        ),
+    ] = "jsonl",
+    app: App = None,
+    where: Conditions = None,
+    force: Force = False,
+    place: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Write what the store holds into a folder; store add reads it again."""
+    done = storing.store_export(
+        place, output, format_, application=app, where=where or (), force=force
+    )
+    if json:
+        print_json(export_facts(output, done))
+        return
+    print_facts([(str(output / name), f"{rows} rows") for name, rows in done.files])
+
+
+@store.command(epilog="Example: [b]skelgen store remove 3f2a[/b]")
+def remove(
+    identities: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...",
+            help="Of the rows, or their beginnings.",
+            show_default=False,
+        ),
+    ],
+    place: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Remove runs or other rows: all that are named, or none."""
+    removed = storing.store_remove(place, identities)
+    if json:
+        print_json({"removed": removed})
+    else:
+        print_facts([("removed", str(removed))])
+
+
+@store.command(epilog="Example: [b]skelgen store path[/b]")
+def path(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> None:
+    """Print which store is used, and why."""
+    found = storing.store_place(place)
+    facts: dict[str, Any] = {"store": found.shown, "why": found.why}
+    if not found.is_url:
+        facts["exists"] = Path(found.where).expanduser().exists()
+    if json:
+        print_json(facts)
+        return
+    there = "" if facts.get("exists", True) else "; there is none yet"
+    print_facts([("store", found.shown), ("because of", f"{found.why}{there}")])
+
+
+store.command(epilog="Example: [b]skelgen store record --within 2h[/b]")(record)

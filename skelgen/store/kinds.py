@@ -33,7 +33,7 @@ class RowField:
     usual: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowKind:
     """A kind of rows.
 

@@ -205,6 +205,35 @@ def test_phases_are_measured_in_steps_and_jobs(
     until(slurm, "")
 
 
+@pytest.mark.parametrize("mpi", SOUND, ids=[mpi.name for mpi in SOUND])
+def test_systems_are_measured_in_steps_and_jobs(
+    slurm: Slurm, mpi: TestMpi, tmp_path: Path
+) -> None:
+    kind = "openmpi" if len(mpi.launcher) > 1 else "mpich"
+    measure = [sys.executable, "-m", "skelgen", "system", "measure", "--json", "-v"]
+    words = [*measure, "--mpi", kind, "--budget", "2s", "--hosts", "h1,h3"]
+    cache = {"SKELGEN_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    places = f"{mpi.compiler.parent}:{os.environ['PATH']}"
+    environment = [
+        *(f"{name}={text}" for name, text in cache.items()),
+        f"PATH={places}",
+    ]
+    for before, after in (
+        (["salloc", "-Q", "-N3"], []),
+        ([], ["--through", "slurm", "--batch-options=-t 5"]),
+    ):
+        file = ["-o", str(tmp_path / f"{len(after)}.json")]
+        line = [*before, "env", *environment, *words, *file, *after]
+        found, _ = predicted(slurm, line)
+        assert [one["host"] for one in found["hosts"]] == ["h1", "h3"]
+        (sent,) = (
+            one for one in found["hosts"][0]["messages"] if one["operation"] == "SR"
+        )
+        assert sent["hosts"] == ["h1", "h3"]
+    assert list((tmp_path / "cache/systems/jobs").iterdir()) == []
+    until(slurm, "")
+
+
 def test_ranks_are_placed_as_the_user_says(slurm: Slurm, scripted) -> None:
     """Three ranks on two hosts; each prints where it is, the last one its time."""
     folder = scripted('echo "$SLURM_PROCID=$(hostname)" >> "$0.ranks"')

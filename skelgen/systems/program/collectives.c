@@ -157,7 +157,7 @@ static void measure_operation(const struct place *place, const struct group *gro
 {
 	static struct size sizes[MOST_SIZES];
 	struct waiting since = waiting_begins();
-	double end_s = now_s() + 2 * budget_s, waited, longest;
+	double end_s = now_s() + PATIENCE * budget_s, waited, longest;
 	int count = list_sizes(sizes, kind, group->ranks), repeats = 0;
 
 	count = plan(group, kind, sizes, count, budget_s);

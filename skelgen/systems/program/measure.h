@@ -17,6 +17,9 @@
 
 enum { REPEATS = 5, MOST_SIZES = 64, HOST_LENGTH = 256 };
 
+/* A part may take so many times what it was planned to take before it repeats less often. */
+#define PATIENCE 1.25
+
 /* Text that grows. */
 struct text {
 	char *bytes;

@@ -171,7 +171,7 @@ void measure_memory(MPI_Comm comm, const char *host, double budget_s, char *buff
 {
 	static struct size sizes[MOST_SIZES];
 	struct waiting since = waiting_begins();
-	double end_s = now_s() + 2 * budget_s, waited, longest;
+	double end_s = now_s() + PATIENCE * budget_s, waited, longest;
 	int rank, cores, count, repeats = 0;
 
 	MPI_Comm_rank(comm, &rank);

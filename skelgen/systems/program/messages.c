@@ -157,7 +157,7 @@ static void measure_pair(const struct place *place, MPI_Comm comm, int partner, 
 	static struct size sizes[MOST_SIZES];
 	struct pair pair = {.comm = comm, .out = memory_for(LARGEST), .in = memory_for(LARGEST)};
 	struct waiting since = waiting_begins();
-	double end_s = now_s() + 2 * budget_s, waited, longest;
+	double end_s = now_s() + PATIENCE * budget_s, waited, longest;
 	int count, eager, repeats = 0;
 
 	MPI_Comm_rank(comm, &pair.rank);

@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        _print(_DO[options.what](options))
+        if result := _DO[options.what](options):
+            _print(result)
     except SkelgenError as error:
         print(f"skelgen: error: {error}", file=sys.stderr)  # noqa: T201
         return int(error.exit_code)
@@ -74,7 +75,7 @@ def _start(options: argparse.Namespace) -> dict[str, Any]:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     daemon.serve(_interval_s(options))
-    return {"host": this_host()}
+    return {}
 
 
 def _stop(_: argparse.Namespace) -> dict[str, Any]:

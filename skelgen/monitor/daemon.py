@@ -84,6 +84,7 @@ class Monitor:
         self._file = DayFile(folder, interval_s)
         self._tally = Tally(wall(), clock())
         self._refused: set[str] = set()
+        self._loaded_s = time.process_time()
         self._file.mark(Mark("begin", self._tally.since))
         self.say()
 
@@ -140,7 +141,7 @@ class Monitor:
             tally.last,
             tally.samples,
             self._interval_s,
-            min(time.process_time() / passed_s, 1.0),
+            min((time.process_time() - self._loaded_s) / passed_s, 1.0),
             resident_bytes(),
             tally.gap_s,
         )

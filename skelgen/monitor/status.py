@@ -35,7 +35,7 @@ class Status:
     interval_s : float
         Between samples [s].
     cpu_share : float
-        Part of a core that it has used [0 to 1].
+        Part of a core that it has used since then [0 to 1].
     rss_bytes : int
         Its memory [bytes].
     gap_s : float

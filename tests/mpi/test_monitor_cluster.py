@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from skelgen.launch.hosts import Host
+from skelgen.launch.launchers import launcher_of
+from skelgen.launch.mpi import identify_launcher
+from tests.mpis import MPIS, TestMpi
 from tests.processes import alive, comes_true
 from tests.testbed import cluster as machine
 from tests.testbed import slurm as batch
@@ -92,6 +96,28 @@ def test_monitors_of_two_hosts_see_the_one_that_is_busy(
     assert all(one["rss_bytes"] < 40e6 for one in nodes)
     said = asked(cluster, settings, "stop", *hosts)
     assert [one["host"] for one in said["stopped"]] == ["h1", "h2"]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
+def test_monitors_that_mpirun_started_outlive_it(
+    cluster: Cluster, settings: dict[str, str], mpi: TestMpi
+) -> None:
+    program = [*SKELGEN, "start", "--interval", "0.5s"]
+    places = [Host("h1"), Host("h2")]
+    launcher = launcher_of(identify_launcher(Path(mpi.launcher[0])))
+    line = launcher.arguments(program, ranks=2, hosts=places)
+    environment = {**settings, **cluster.environment()}
+    done = cluster.run(HEAD, line, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(line.partition(":")[0] for line in done.stdout.splitlines()) == [
+        "h1",
+        "h2",
+    ]
+    folder = Path(settings["SKELGEN_MONITOR"])
+    assert comes_true(lambda: len(list(folder.glob("h*/*.jsonl"))) == 2)
+    settings["SKELGEN_SSH"] = str(cluster.shell)
+    asked(cluster, settings, "stop", "--hosts", "h1,h2")
 
 
 @pytest.fixture

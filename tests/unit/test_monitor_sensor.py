@@ -105,6 +105,18 @@ def test_a_quota_of_version_2_is_a_limit(tmp_path: Path, quota: str) -> None:
     assert watched.after().cpu == pytest.approx(int(quota.partition(" ")[0]) / 1e5)
 
 
+def test_processes_that_live_for_moments_count_in_their_group(v2: V2) -> None:
+    v2.write(f"{v2.TOP}/system.slice/cpu.weight", "1000\n")
+    v2.write(f"{v2.JOB}/cpuset.cpus.effective", "0\n")
+    watched = Watched(v2)
+    v2.use(0, user=1000)
+    idle(v2, 1, 2, 3)
+    for group in ("system.slice", "system.slice/slurmstepd.scope"):
+        v2.used(group, 10.0)
+    v2.write(f"{v2.JOB}/cpu.stat", "usage_usec 10000000\n")
+    assert watched.after().cpu == pytest.approx(0.5, abs=0.01)
+
+
 def test_a_quota_of_an_ancestor_is_a_limit(v2: V2) -> None:
     v2.write(f"{v2.TOP}/system.slice/cpu.max", "30000 100000\n")
     watched = Watched(v2)

@@ -75,9 +75,11 @@ def test_a_line_that_was_cut_costs_that_line_only(tmp_path: Path) -> None:
     filled(tmp_path, rows(3)).close()
     (path,) = (tmp_path / "n1").glob("*.jsonl")
     path.write_bytes(path.read_bytes()[:-15])
-    filled(tmp_path, rows(2, DAY + 100)).close()
+    file = DayFile(tmp_path / "n1", 10.0)
+    file.add(Row(DAY + 100, (5.0, 0.5)), ("run_queue", "cpu"))
+    file.close()
     history = read_history("n1", within=tmp_path)
-    assert [t - DAY for t, _ in cpu(tmp_path)] == [0, 10, 100, 110]
+    assert cpu(tmp_path) == [(DAY, 0.0), (DAY + 10, 0.1), (DAY + 100, 0.5)]
     (damaged,) = history.damaged
     assert damaged.endswith("line 4: its checksum does not fit")
 

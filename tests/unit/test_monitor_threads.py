@@ -132,3 +132,17 @@ def test_what_only_takes_the_rest_weighs_next_to_nothing(machine: Machine) -> No
     threads.search(0.0, 10.0, CORES)
     machine.thread(1, 1100, policy=5)
     assert measured(threads)["a"][0].weight == pytest.approx(3 / 1024)
+
+
+def test_looks_at_new_threads_are_as_rare_as_their_cost_demands(
+    machine: Machine,
+) -> None:
+    listed = {"a": [1]}
+    machine.thread(1, 100)
+    threads = threads_of(machine, listed, 0.01)
+    threads.search(0.0, 10.0, CORES)
+    threads.search(10.0, 10.0, CORES)  # 10 ms, as each
+    listed["a"].append(2)
+    machine.thread(2, 50)
+    assert threads.search(20.0, 10.0, CORES) == {}
+    assert threads.search(70.0, 10.0, CORES)

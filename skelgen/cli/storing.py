@@ -367,4 +367,32 @@ def path(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> 
     print_facts([("store", found.shown), ("because of", f"{found.why}{there}")])
 
 
+@store.command(epilog="Example: [b]skelgen store check[/b]")
+def check(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> None:
+    """Find and name what is damaged in the store; nothing is changed."""
+    health = storing.store_health(place)
+    if json:
+        print_json(
+            {
+                "version": health.version,
+                "sound": health.sound,
+                "problems": list(health.problems),
+            }
+        )
+    else:
+        print_facts(
+            [
+                ("version", str(health.version) if health.version else "not readable"),
+                ("sound", "yes" if health.sound else "no"),
+                *(("problem", line) for line in health.problems),
+            ]
+        )
+    if not health.sound:
+        raise InputError(
+            f"{storing.store_place(place).shown} is damaged in "
+            f"{len(health.problems)} places; export what can be read "
+            "(skelgen store export) and add it to a new store"
+        )
+
+
 store.command(epilog="Example: [b]skelgen store record --within 2h[/b]")(record)

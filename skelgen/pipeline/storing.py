@@ -17,6 +17,7 @@ from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from skelgen.store import Added, Place, Row, Run, Store
+    from skelgen.store.checking import Health
     from skelgen.store.formats.known import Known
     from skelgen.store.repeats import Repeat
 
@@ -54,6 +55,13 @@ def store_place(place: str | None) -> Place:
     from skelgen.store import place_of
 
     return place_of(place)
+
+
+def store_health(place: str | None) -> Health:
+    """Check a store for damage; see `skelgen.store.checking.check_store`."""
+    from skelgen.store.checking import check_store
+
+    return check_store(place)
 
 
 def store_add(

@@ -75,6 +75,18 @@ def take(handle: int, file: Path, wait_s: float = 0.0) -> bool:
             return True
 
 
+def is_locked(file: Path) -> bool:
+    """Say whether a process has locked a file at this moment."""
+    try:
+        handle = os.open(file, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return not take(handle, file)
+    finally:
+        os.close(handle)
+
+
 def holder(file: Path) -> str:
     """Return who locked a file last, as ``process 123 on n1``; empty: nobody knows."""
     with contextlib.suppress(OSError, UnicodeError):

@@ -11,6 +11,7 @@ from skelgen.documents.system import writing
 from skelgen.errors import InputError, MachineError, NoFileError
 from skelgen.launch.folders import private_folder
 from skelgen.store.database import BusyError, Database
+from skelgen.store.locks import is_locked
 from skelgen.store.migrations import is_current, migrate, scripts
 from skelgen.store.places import Place, place_of
 from skelgen.store.sharing import make_file, make_folder, mode_in
@@ -51,14 +52,23 @@ def open_store(place: str | None = None, *, make: bool = True) -> Store:
         return Store(database)
     path = Path(where.where).expanduser()
     _find(path, make=make)
-    mode = path.stat().st_mode & 0o666
-    spool = path.with_name(f"{path.name}.spool")
+    about = path.stat()
+    mode = about.st_mode & 0o666
+    folder = path.with_name(f"{path.name}.spool")
     if os.access(path.parent, os.W_OK):
-        with writing(spool):
-            make_folder(spool, mode)
-    file = SqliteDatabase.open(path, spool / LOCK, mode)
-    _bring_up(file)
-    return Store(file, Spool(file, spool, mode))
+        with writing(folder):
+            make_folder(folder, mode)
+
+    def connect() -> SqliteDatabase:
+        file = SqliteDatabase.open(path, folder / LOCK, mode)
+        _bring_up(file)
+        return file
+
+    spool = Spool(connect, folder, mode)
+    # Who only adds a row need not wait for another process that writes.
+    if not (make and about.st_size and is_locked(folder / LOCK)):
+        spool.connect()
+    return Store(spool)
 
 
 def _bring_up(database: Database) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from skelgen.documents import sealed_json
@@ -14,7 +14,7 @@ from skelgen.store.absorbing import absorb, waits
 from skelgen.store.database import BusyError, DamagedError, Database
 from skelgen.store.kinds import kind_of
 from skelgen.store.lines import to_line
-from skelgen.store.locks import holder
+from skelgen.store.locks import holder, is_locked
 from skelgen.store.rows import Prediction, Row, Run
 from skelgen.store.spool import LOCK, SpoolWriter
 from skelgen.store.sqlite import SqliteDatabase
@@ -36,17 +36,32 @@ class Spool:
 
     Parameters
     ----------
-    database : SqliteDatabase
+    connect : callable
+        Opens the database.
     folder : Path
     mode : int
         Permissions of its files.
     """
 
-    def __init__(self, database: SqliteDatabase, folder: Path, mode: int) -> None:
-        self._database = database
+    def __init__(
+        self, connect: Callable[[], SqliteDatabase], folder: Path, mode: int
+    ) -> None:
+        self._connect = connect
+        self._database: SqliteDatabase | None = None
         self.folder = folder
         self._writer = SpoolWriter(folder, mode)
         self._view: SqliteDatabase | None = None
+
+    @property
+    def database(self) -> SqliteDatabase:
+        """Return the database, opened when it is first asked for."""
+        if self._database is None:
+            self._database = self._connect()
+        return self._database
+
+    def connect(self) -> None:
+        """Open the database; see `skelgen.store.open_store` for what is refused."""
+        self._database = self._connect()
 
     def add(self, rows: Sequence[Checked]) -> set[str]:
         """Add rows to the database, or to the spool while another process writes.
@@ -56,12 +71,14 @@ class Spool:
         set of str
             Identities of those that the database did not have.
         """
+        if self._leave_to_others():
+            return self._append(rows)
         try:
-            with self._database.lock(0.0) as mine:
+            with self.database.lock(0.0) as mine:
                 if mine:
-                    absorb(self._database, self.folder, within_s=_FOR_OTHERS_S)
-                    with self._database.transaction():
-                        return keep(self._database, rows)
+                    absorb(self.database, self.folder, within_s=_FOR_OTHERS_S)
+                    with self.database.transaction():
+                        return keep(self.database, rows)
         except BusyError:
             pass  # a reader without a log has the file
         return self._append(rows)
@@ -72,15 +89,15 @@ class Spool:
         That is the store's own. It is a copy in memory where the lines cannot be added
         to it: another process has had the lock for too long, or it cannot be written.
         """
-        if not waits(self._database, self.folder):
-            return self._database
+        if not waits(self.database, self.folder):
+            return self.database
         why = "it cannot be written"
-        if self._database.writable:
+        if self.database.writable:
             try:
-                with self._database.lock(0.0 if self._view else _PATIENCE_S) as mine:
+                with self.database.lock(0.0 if self._view else _PATIENCE_S) as mine:
                     if mine:
-                        absorb(self._database, self.folder)
-                        return self._database
+                        absorb(self.database, self.folder)
+                        return self.database
                 why = f"{holder(self.folder / LOCK) or 'another process'} has its lock"
             except DamagedError:
                 raise
@@ -97,36 +114,42 @@ class Spool:
         BusyError
             When another process has the lock for too long.
         """
-        with self._database.lock(_LONG_PATIENCE_S) as mine:
+        with self.database.lock(_LONG_PATIENCE_S) as mine:
             if not mine:
                 who = holder(self.folder / LOCK) or "another process"
                 raise BusyError(
-                    f"{self._database.shown}: {who} has its lock for more than "
+                    f"{self.database.shown}: {who} has its lock for more than "
                     f"{format_seconds(_LONG_PATIENCE_S)}; try again, or end it"
                 )
-            absorb(self._database, self.folder)
+            absorb(self.database, self.folder)
             yield
 
     def close(self) -> None:
         """Leave what this process spooled to others, or add it now if nobody writes."""
         if self._view:
             self._view.close()
-        if self._writer.close():
+        if self._writer.close() and not self._leave_to_others():
             try:
-                with self._database.lock(0.0) as mine:
+                with self.database.lock(0.0) as mine:
                     if mine:
-                        absorb(self._database, self.folder, within_s=_FOR_OTHERS_S)
+                        absorb(self.database, self.folder, within_s=_FOR_OTHERS_S)
             except SkelgenError as error:  # the rows are safe where they are
                 logger.info("%s", error)
+        if self._database is not None:
+            self._database.close()
+
+    def _leave_to_others(self) -> bool:
+        """Say whether opening the database would only disturb who writes now."""
+        return self._database is None and is_locked(self.folder / LOCK)
 
     def _append(self, rows: Sequence[Checked]) -> set[str]:
         there: set[str] = set()
-        try:
-            for type_ in {type(one.row) for one in rows}:
-                those = [one.identity for one in rows if type(one.row) is type_]
-                there |= known(self._database, kind_of(type_), those)
-        except BusyError:
-            pass  # then the one that absorbs them finds out
+        if self._database is not None:
+            # Else, or when it is busy, the one that absorbs them finds out.
+            with contextlib.suppress(BusyError):
+                for type_ in {type(one.row) for one in rows}:
+                    those = [one.identity for one in rows if type(one.row) is type_]
+                    there |= known(self._database, kind_of(type_), those)
         new = [one for one in rows if one.identity not in there]
         self._writer.append(
             [sealed_json(to_line(_identified(one)), indent=None) for one in new]
@@ -137,12 +160,12 @@ class Spool:
         if self._view is None:
             logger.warning(
                 "%s: rows that others added are read but not put in: %s",
-                self._database.shown,
+                self.database.shown,
                 why,
             )
         else:
             self._view.close()
-        self._view = self._database.snapshot()
+        self._view = self.database.snapshot()
         absorb(self._view, self.folder, copy=True)
         return self._view
 

@@ -83,14 +83,16 @@ class SqliteDatabase:
             if not writable:
                 connection = _read_only(path)
                 return cls(connection, path, lock_file, mode, writable=False)
-            connection = _connected(path, "mode=rw")
-            found = cls(connection, path, lock_file, mode, writable=True)
-            try:
-                found._settle()
-            except BaseException:
-                connection.close()
-                raise
-            return found
+            # Who opens or closes a file first or last changes it.
+            with locked(lock_file, mode, 0.0) as mine:
+                connection = _connected(path, "mode=rw")
+                found = cls(connection, path, lock_file, mode, writable=True)
+                try:
+                    found._settle(alone=mine)
+                except BaseException:
+                    connection.close()
+                    raise
+                return found
 
     def snapshot(self) -> Self:
         """Return a copy in memory, which nobody else has."""
@@ -198,14 +200,16 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Close the connection."""
-        with _told(self.shown):
+        ours = self._lock_file if self.writable else None
+        alone = locked(ours, self._mode, 0.0) if ours else contextlib.nullcontext()
+        with _told(self.shown), alone:
             self._connection.close()
 
-    def _settle(self) -> None:
+    def _settle(self, *, alone: bool) -> None:
         """Use the log that the file system can have."""
         local = is_local(self.path)
         if _has_log(self.path) != local:
-            with self.lock(_WAIT_S):
+            with contextlib.nullcontext() if alone else self.lock(_WAIT_S):
                 # Without this a log needs memory that several machines cannot share.
                 self._pragma("locking_mode", "NORMAL" if local else "EXCLUSIVE")
                 self._pragma("journal_mode", "WAL" if local else "DELETE")

@@ -89,14 +89,19 @@ class Store:
 
     Parameters
     ----------
-    database : Database
-    spool : Spool, optional
-        Where rows go while another process writes; None: the database takes them.
+    home : Database or Spool
+        A database that takes rows from many at the same time, or one with a spool for
+        rows that are added while another process writes.
     """
 
-    def __init__(self, database: Database, spool: Spool | None = None) -> None:
-        self.database = database
-        self._spool = spool
+    def __init__(self, home: Database | Spool) -> None:
+        self._home = home
+        self._spool = home if isinstance(home, Spool) else None
+
+    @property
+    def database(self) -> Database:
+        """Return the database, without the lines that wait in a spool."""
+        return self._home.database if isinstance(self._home, Spool) else self._home
 
     def __enter__(self) -> Self:
         return self
@@ -111,11 +116,7 @@ class Store:
 
     def close(self) -> None:
         """Close the store."""
-        try:
-            if self._spool is not None:
-                self._spool.close()
-        finally:
-            self.database.close()
+        self._home.close()
 
     def add(self, rows: Iterable[Row]) -> Added:
         """Add rows, each once however often it is added.

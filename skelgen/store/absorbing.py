@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen.documents import json_field
@@ -26,9 +29,29 @@ from skelgen.store.values import as_text as sql_text
 
 logger = logging.getLogger(__name__)
 
-#: What a writer absorbs between two looks at the clock [bytes].
-_SHORT_BYTES = 16 << 10
-_LONG_BYTES = 1 << 20
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """How much is taken at a time.
+
+    Attributes
+    ----------
+    files : int
+        Whose first lines are taken in one transaction.
+    first_bytes : int
+        Of each of them [bytes].
+    bytes : int
+        Of a file with more lines [bytes].
+    """
+
+    files: int
+    first_bytes: int
+    bytes: int
+
+
+#: Of who works for others and looks at the clock, and of who needs all lines.
+_BRIEF = _Pace(8, 1 << 10, 4 << 10)
+_THOROUGH = _Pace(200, 64 << 10, 1 << 20)
 #: So much of a damaged line is kept [characters].
 _MOST_KEPT = 100_000
 
@@ -71,61 +94,88 @@ def absorb(
     copy : bool
         The database is a copy: the files stay.
     """
-    end_s = None if within_s is None else time.monotonic() + within_s
+    end_s = math.inf if within_s is None else time.monotonic() + within_s
+    pace = _THOROUGH if within_s is None else _BRIEF
     known = absorbed(database)
     names = spool.names(folder)
-    for name in names:
-        try:
-            with opened(folder, name, lock=not copy) as file:
-                if file is not None:
-                    _absorb_file(database, folder, file, known.get(name, 0), end_s)
-        except SpoolFileError as error:
-            logger.warning("%s", error)
-        if end_s is not None and time.monotonic() >= end_s:
+    for begin in range(0, len(names), pace.files):
+        some = names[begin : begin + pace.files]
+        with contextlib.ExitStack() as stack:
+            files = [
+                file
+                for name in some
+                if (file := _opened(stack, folder, name, lock=not copy)) is not None
+            ]
+            _absorb_files(database, folder, files, known, end_s, pace)
+        if time.monotonic() >= end_s:
             return
     _forget(database, known.keys() - set(names))
     if not copy:
         spool.sweep(folder)
 
 
-def _absorb_file(
+def _opened(
+    stack: contextlib.ExitStack, folder: Path, name: str, *, lock: bool
+) -> SpoolFile | None:
+    try:
+        return stack.enter_context(opened(folder, name, lock=lock))
+    except SpoolFileError as error:
+        logger.warning("%s", error)
+        return None
+
+
+def _absorb_files(
     database: Database,
     folder: Path,
-    file: SpoolFile,
-    begin: int,
-    end_s: float | None,
+    files: Sequence[SpoolFile],
+    known: Mapping[str, int],
+    end_s: float,
+    pace: _Pace,
 ) -> None:
-    most = _LONG_BYTES if end_s is None else _SHORT_BYTES
-    while lines := file.complete(begin, most):
-        _keep_lines(database, folder / file.name, begin, lines)
-        begin += len(lines)
-        if end_s is not None and time.monotonic() >= end_s:
-            return
-    if file.ended:  # what is left is half a line, of a writer that was killed
-        with contextlib.suppress(FileNotFoundError, PermissionError):
-            (folder / file.name).unlink()
+    """Take the beginnings of some files in one transaction, then what is left."""
+    begins = {file.name: known.get(file.name, 0) for file in files}
+    first = [
+        (folder / file.name, begins[file.name], lines)
+        for file in files
+        if (lines := file.complete(begins[file.name], pace.first_bytes))
+    ]
+    if first:
+        _keep_lines(database, first)
+    for path, begin, lines in first:
+        begins[path.name] = begin + len(lines)
+    for file in files:
+        path, begin = folder / file.name, begins[file.name]
+        while lines := file.complete(begin, pace.bytes):
+            if time.monotonic() >= end_s:
+                return
+            _keep_lines(database, [(path, begin, lines)])
+            begin += len(lines)
+        if file.ended:  # what is left is half a line, of a writer that was killed
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                path.unlink()
 
 
-def _keep_lines(database: Database, file: Path, begin: int, lines: bytes) -> None:
-    """Add the rows of some lines, and how far they go, or nothing."""
+def _keep_lines(database: Database, blocks: Sequence[tuple[Path, int, bytes]]) -> None:
+    """Add the rows of lines of files, and how far these were read, or nothing."""
     good: list[Checked] = []
     damaged: list[tuple[str, str, str, str]] = []
-    at = begin
-    for line in lines.removesuffix(b"\n").split(b"\n"):
-        try:
-            good.append(read_line(line, file, at))
-        except InputError as error:
-            damaged.append(_damaged(line, file, at, error))
-        at += len(line) + 1
+    for file, begin, lines in blocks:
+        at = begin
+        for line in lines.removesuffix(b"\n").split(b"\n"):
+            try:
+                good.append(read_line(line, file, at))
+            except InputError as error:
+                damaged.append(_damaged(line, file, at, error))
+            at += len(line) + 1
     with database.transaction():
         keep(database, good)
         database.executemany(
             "INSERT INTO damaged_lines VALUES (?,?,?,?) ON CONFLICT DO NOTHING", damaged
         )
-        database.execute(
+        database.executemany(
             "INSERT INTO spool_files VALUES (?, ?) ON CONFLICT (name) "
             "DO UPDATE SET absorbed_bytes = excluded.absorbed_bytes",
-            (file.name, begin + len(lines)),
+            [(file.name, begin + len(lines)) for file, begin, lines in blocks],
         )
     for _, place, reason, _ in damaged:
         logger.warning(

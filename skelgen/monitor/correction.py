@@ -8,7 +8,7 @@ from collections import deque
 from skelgen.monitor.spin import MOST_CPU_S, Spin
 
 #: Part of a core that spins may take.
-COST = 0.0004
+COST = 0.0003
 #: Estimate and spin differ when they are further apart than this; a load has changed
 #: when the estimate has moved by so much [1].
 DIFFERENT = 0.05

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from skelgen.monitor.tree import read
 
 #: Part of a core that looks at all threads may take, and as much those at new ones.
-SEARCH_COST = 0.0002
+SEARCH_COST = 0.00015
 #: A thread that uses less is idle; it is followed for so many samples more.
 _IDLE, _PATIENCE = 0.002, 3
 #: Weights of threads that only get what is left, and of those that come first.

@@ -73,10 +73,10 @@ def test_searches_are_as_rare_as_their_cost_demands(machine: Machine) -> None:
     for _ in range(3):
         measured(threads)  # it sleeps
     machine.thread(1, 200)
-    threads.search(10.0, 10.0, CORES)  # 10 ms allow the next one after 50 s
+    threads.search(10.0, 10.0, CORES)  # 10 ms allow the next one after 67 s
     machine.thread(1, 300)
     assert measured(threads) == {}
-    threads.search(51.0, 10.0, CORES)
+    threads.search(68.0, 10.0, CORES)
     machine.thread(1, 400)
     assert measured(threads)["a"]
 
@@ -145,4 +145,4 @@ def test_looks_at_new_threads_are_as_rare_as_their_cost_demands(
     listed["a"].append(2)
     machine.thread(2, 50)
     assert threads.search(20.0, 10.0, CORES) == {}
-    assert threads.search(70.0, 10.0, CORES)
+    assert threads.search(80.0, 10.0, CORES)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from skelgen.errors import InputError
+from skelgen.store.database import DamagedError, Database
 from skelgen.store.kinds import kind_of
 from skelgen.store.pairing import (
     WITHIN_S,
@@ -66,16 +66,17 @@ def _candidates(
     first = min(one.made for one in asked)
     last = max(one.made for one in asked) + within_s
     kinds = {(one.ranks, short_names(one.hosts)) for one in asked}
-    theirs = as_text(application), first, last
-    hosts_of = _reader("hosts", store)
-    rows = [
-        (identity, time_s, ranks, hosts, started)
-        for identity, time_s, ranks, text, started in store.current().execute(
-            _RUNS, theirs
-        )
-        if not kinds.isdisjoint(_kinds(ranks, short_names(hosts := hosts_of(text))))
-    ]
-    inputs = _inputs(store, theirs) if rows else {}
+    database, theirs = store.current(), (as_text(application), first, last)
+    hosts_of = _reader("hosts", database)
+    with database.reading():
+        rows = [
+            (identity, time_s, ranks, hosts, started)
+            for identity, time_s, ranks, text, started in database.execute(
+                _RUNS, theirs
+            )
+            if not kinds.isdisjoint(_kinds(ranks, short_names(hosts := hosts_of(text))))
+        ]
+        inputs = _inputs(database, theirs) if rows else {}
     wanted = {comparable_inputs(one.inputs) for one in asked}
     return [
         Run(
@@ -98,7 +99,7 @@ def _kinds(ranks: int, hosts: frozenset[str]) -> list[tuple[int, frozenset[str]]
     return [(ranks, hosts), (0, hosts), (ranks, nowhere), (0, nowhere)]
 
 
-def _reader(name: str, store: Store) -> Callable[[str], tuple[str, ...]]:
+def _reader(name: str, database: Database) -> Callable[[str], tuple[str, ...]]:
     """Return what reads a column of runs; equal texts are read once."""
     (field,) = (one for one in kind_of(Run).fields if one.name == name)
     known: dict[str, tuple[str, ...]] = {}
@@ -108,8 +109,8 @@ def _reader(name: str, store: Store) -> Callable[[str], tuple[str, ...]]:
             try:
                 known[text] = field.values.load(text)
             except UnfitError as error:
-                raise InputError(
-                    f"{store.database.shown}: table runs, {name}: {error.what}; "
+                raise DamagedError(
+                    f"{database.shown}: table runs, {name}: {error.what}; "
                     "skelgen store check names all damage"
                 ) from None
         return known[text]
@@ -117,10 +118,10 @@ def _reader(name: str, store: Store) -> Callable[[str], tuple[str, ...]]:
     return read
 
 
-def _inputs(store: Store, theirs: Sequence[Any]) -> dict[str, Inputs]:
+def _inputs(database: Database, theirs: Sequence[Any]) -> dict[str, Inputs]:
     """Return the inputs of runs by their identities."""
     found: dict[str, list[tuple[str, float | str]]] = defaultdict(list)
-    for run, name, number, word in store.current().execute(_INPUTS, theirs):
+    for run, name, number, word in database.execute(_INPUTS, theirs):
         value = REAL.load(number) if word is None else TEXT.load(word)
         found[run].append((TEXT.load(name), value))
     return {run: tuple(sorted(pairs)) for run, pairs in found.items()}

@@ -29,6 +29,8 @@ from tests.postgresql_writers import opened, own, shared, write
 from tests.store_rows import ROWS, rows_in, same
 from tests.unit.test_cli_predicting import folder  # noqa: F401
 from tests.unit.test_pipeline_keeping import PREDICTION, TRUTH, happened, record
+from tests.unit.test_store_outcomes import added_meanwhile
+from tests.unit.test_store_pairing import RUN
 
 LACKING = postgresql.lacking()
 needs_server = pytest.mark.skipif(bool(LACKING), reason=LACKING)
@@ -114,6 +116,12 @@ class TestRows:
                 found += [store.runs("a1"), store.runs(limit=3)]
                 told.append((repr(found), repr(store.applications()), store.count()))
         assert told[0] == told[1]
+
+    def test_a_run_that_comes_meanwhile_is_whole_or_not_there(self, url, monkeypatch):
+        (only,) = added_meanwhile(url, monkeypatch)
+        assert only.inputs == RUN.inputs
+        with open_store(url) as store:
+            assert store.count() == 2
 
     def test_rows_are_removed_with_their_parts(self, url):
         with open_store(url) as store:

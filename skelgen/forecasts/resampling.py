@@ -74,12 +74,13 @@ def usable(samples: Samples, limits: tuple[float, float]) -> Samples:
 def step_s(series: Sequence[Samples], horizon_s: float) -> float:
     """Return the length of a cell [s].
 
-    It is the usual time between samples, or longer where ten cells still fit into the
-    horizon and 10,000 into the history.
+    It is the usual time between samples, or a multiple of it where ten such cells
+    still fit into the horizon and 10,000 into the history.
     """
     usual = max(float(np.median(_intervals(one.times))) for one in series)
     span_s = max(one.times[-1] for one in series) - min(one.times[0] for one in series)
-    return float(max(usual, min(horizon_s / _PER_HORIZON, span_s / _PER_HISTORY)))
+    longest = min(horizon_s / _PER_HORIZON, float(span_s) / _PER_HISTORY)
+    return usual * max(int(longest / usual), 1)
 
 
 def resampled(

@@ -197,6 +197,7 @@ def measure_writers(
     """Let writers add runs at the same time."""
     application = f"writers-{uuid.uuid4().hex}"
     with tempfile.TemporaryDirectory() as folder:
+        open_store(place).close()
         until = time.monotonic() + seconds
         processes = [
             begin(place, application, Path(folder), each, until, 0.0)

@@ -31,6 +31,11 @@ from skelgen.store import Run, Store, open_store
 from skelgen.store import spooling as spooling_module
 from skelgen.store.checking import check_store
 from skelgen.store.spool import LOCK, SpoolWriter
+from skelgen.store.sqlite import SqliteDatabase
+
+
+#: Where waiting for a disk does not make hundreds of stores slow.
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class Killed(BaseException):
@@ -72,6 +77,34 @@ def test_a_writer_does_not_wait_for_another_one(tmp_path: Path) -> None:
             assert file.read_bytes().count(b"\n") == 1
         assert names(store) == ["a", "b"]
         assert spooled(place) == [file], "its writer still has it open"
+    assert spooled(place) == []
+
+
+def test_a_job_that_adds_a_row_opens_no_busy_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "runs.db"
+    open_store(str(place)).close()
+    with lock_taken(place), monkeypatch.context() as patch:
+        patch.setattr(SqliteDatabase, "open", lambda *_: pytest.fail("opened"))
+        with open_store(str(place)) as store:
+            assert len(store.add([run("a")]).added) == 1
+    with open_store(str(place)) as store:
+        assert names(store) == ["a"]
+    assert spooled(place) == []
+
+
+def test_lines_of_many_jobs_come_in_whole_and_once(tmp_path: Path) -> None:
+    place = tmp_path / "runs.db"
+    open_store(str(place)).close()
+    with lock_taken(place):
+        for number in range(20):
+            with open_store(str(place)) as store:
+                store.add([run(f"{number}-{n}") for n in range(number)])
+    assert len(spooled(place)) == 19
+    with open_store(str(place)) as store:
+        expected = [f"{number}-{n}" for number in range(20) for n in range(number)]
+        assert names(store) == sorted(expected)
     assert spooled(place) == []
 
 
@@ -284,7 +317,7 @@ class Writers(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=IN_MEMORY)
         self.place = Path(self.folder.name, "runs.db")
         self.stores: dict[int, Store] = {}
         self.added: set[str] = set()

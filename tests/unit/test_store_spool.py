@@ -33,7 +33,6 @@ from skelgen.store.checking import check_store
 from skelgen.store.spool import LOCK, SpoolWriter
 from skelgen.store.sqlite import SqliteDatabase
 
-
 #: Where waiting for a disk does not make hundreds of stores slow.
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from skelgen.errors import UsageError
 from skelgen.pipeline.keeping import Keeping
-
-if TYPE_CHECKING:
-    from skelgen.store import Inputs
+from skelgen.pipeline.storing_typed import inputs_of
 
 StorePlace = Annotated[
     str | None,
@@ -57,30 +53,3 @@ def keeping_of(
 ) -> Keeping:
     """Read the options that say where predictions are kept, and as what."""
     return Keeping(store, application, None if inputs is None else inputs_of(inputs))
-
-
-def inputs_of(texts: list[str]) -> Inputs:
-    """Read ``n=2000,mesh=fine``, given once or several times.
-
-    Raises
-    ------
-    UsageError
-        When a part is no name with a value, or a name comes twice.
-    """
-    found: dict[str, float | str] = {}
-    for part in ",".join(texts).split(","):
-        name, equals, value = (word.strip() for word in part.partition("="))
-        if not (name and equals and value):
-            raise UsageError(f"--input {part}: expected a name and its value: n=2000")
-        if name in found:
-            raise UsageError(f"--input {part}: {name} is given twice")
-        found[name] = _value(value)
-    return tuple(sorted(found.items()))
-
-
-def _value(text: str) -> float | str:
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -65,7 +66,7 @@ def known_of(
         raise UsageError(f"--started: {error}") from error
     return Known(
         application=application,
-        inputs=_inputs(inputs),
+        inputs=inputs_of(inputs),
         ranks=ranks,
         nodes=nodes,
         ranks_per_node=ranks_per_node,
@@ -87,7 +88,7 @@ def columns_mapping(text: str) -> dict[str, str]:
 _OWN_OPTIONS = {"ranks", "nodes", "ranks_per_node", "hosts", "system", "app", "time"}
 
 
-def _inputs(texts: Sequence[str]) -> tuple[tuple[str, float | str], ...]:
+def inputs_of(texts: Sequence[str]) -> tuple[tuple[str, float | str], ...]:
     """Read ``n=2000,steps=100``."""
     from skelgen.store.formats.cells import value
     from skelgen.store.formats.limits import LimitError
@@ -117,10 +118,16 @@ def _inputs(texts: Sequence[str]) -> tuple[tuple[str, float | str], ...]:
 
 
 def filled(run: Run) -> Run:
-    """Return a run with an identity, and with what its hosts say of its nodes."""
+    """Return a run with an identity, and with what its hosts say of its nodes.
+
+    One without a start says when it was typed.
+    """
     nodes = run.nodes or len(run.hosts)
     each = run.ranks_per_node
     if not each and nodes and run.ranks % nodes == 0:
         each = run.ranks // nodes
     identity = run.identity or uuid.uuid4().hex
-    return replace(run, nodes=nodes, ranks_per_node=each, identity=identity)
+    added = time.time() if math.isnan(run.started) else math.nan
+    return replace(
+        run, nodes=nodes, ranks_per_node=each, identity=identity, added=added
+    )

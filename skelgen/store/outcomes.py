@@ -23,10 +23,13 @@ from skelgen.store.store import Store
 from skelgen.store.values import REAL, TEXT, UnfitError, as_text
 
 #: Runs that ended well, of an application, from a time to another.
-_THEIRS = "application = ? AND status = 'ok' AND started >= ? AND started <= ?"
+_THEIRS = (
+    "application = ? AND status = 'ok' "
+    "AND COALESCE(started, added) >= ? AND COALESCE(started, added) <= ?"
+)
 _RUNS = (
-    "SELECT identity, time_s, ranks, hosts, started FROM runs "
-    f"WHERE {_THEIRS} ORDER BY started, identity"
+    "SELECT identity, time_s, ranks, hosts, COALESCE(started, added) FROM runs "
+    f"WHERE {_THEIRS} ORDER BY COALESCE(started, added), identity"
 )
 _INPUTS = (
     "SELECT run, name, number, word FROM run_values WHERE kind = 'input' "

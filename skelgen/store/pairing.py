@@ -29,7 +29,8 @@ def paired(
 ) -> list[Prediction]:
     """Say of each prediction which run happened.
 
-    It is the first comparable one that started after the prediction was made. Runs are
+    It is the first comparable one that started after the prediction was made; one that
+    somebody typed without its start counts from then. Runs are
     comparable that ended well, of the same application with the same inputs, on as many
     ranks, on the same set of hosts. What a prediction does not say (ranks, hosts)
     counts for nothing; what a run does not say cannot be compared. One run may be the
@@ -57,8 +58,13 @@ def paired(
 
 def _tells(run: Run) -> bool:
     """Say whether a run may be a truth: it ended well, and its times are known."""
-    known = math.isfinite(run.started) and math.isfinite(run.time_s)
+    known = math.isfinite(_began(run)) and math.isfinite(run.time_s)
     return run.status == "ok" and known and run.time_s > 0
+
+
+def _began(run: Run) -> float:
+    """Return the start of a run, or at least when somebody typed it [s]."""
+    return run.started if math.isfinite(run.started) else run.added
 
 
 def _with_truth(prediction: Prediction, run: Run | None) -> Prediction:
@@ -82,7 +88,7 @@ class _Candidates:
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self._runs = sorted(runs, key=lambda run: run.started)
+        self._runs = sorted(runs, key=_began)
         self._indexes: dict[tuple[bool, bool], dict[_Key, _Group]] = {}
 
     def first(self, prediction: Prediction, within_s: float) -> Run | None:
@@ -100,7 +106,7 @@ class _Candidates:
         groups: dict[_Key, _Group] = defaultdict(lambda: _Group([], []))
         for run in self._runs:
             group = groups[_key(run, ranks, hosts)]
-            group.started.append(run.started)
+            group.started.append(_began(run))
             group.runs.append(run)
         return dict(groups)
 

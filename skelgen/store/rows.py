@@ -70,6 +70,8 @@ class Run:
     parts : tuple of Part
     mpi : str
         MPI library, as it names itself.
+    added : float
+        When it was typed, where its start is not known; seconds since 1970 in UTC [s].
     source : str
         Where the run comes from: a recorded run, a file and its line, a command.
     identity : str
@@ -92,6 +94,7 @@ class Run:
     costs: tuple[tuple[str, float], ...] = ()
     parts: tuple[Part, ...] = ()
     mpi: str = ""
+    added: float = float("nan")
     source: str = ""
     identity: str = ""
 

@@ -303,6 +303,25 @@ class TestWhatHappened:
         assert record(capsys, place, "--within", "5min")[0]["happened"] == 0
         assert record(capsys, place, "--app", "other") == []
 
+    def test_a_run_that_was_typed_afterwards_is_the_truth(
+        self,
+        capsys,
+        folder,  # noqa: F811
+        place,
+    ):
+        """Nothing says when it began: it counts from when it was typed."""
+        typed = ["store", "add", "--app", "app", "--ranks", "2", "--input", "n=5"]
+        typed += ["--hosts", platform.node(), "--store", place, "--time"]
+        assert run([*typed, "1"]) == 0
+        capsys.readouterr()
+        words = ["--input", "n=5", "--store", place, "--json"]
+        assert run(["predict", str(folder), *words]) == 0
+        (said,) = json.loads(capsys.readouterr().out)["sets"]
+        assert run([*typed, str(1.25 * said["predicted_s"])]) == 0
+        capsys.readouterr()
+        (found,) = record(capsys, place)
+        assert found["median_error"] == pytest.approx(0.2)
+
     def test_people_see_a_table_or_what_is_missing(self, capsys, place):
         add(place, Run("a", 1.0))
         assert run(["store", "record", "--store", place]) == 0

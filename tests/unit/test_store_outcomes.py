@@ -16,9 +16,11 @@ from tests.unit.test_store_pairing import MADE, PREDICTION, RUN
 
 HOSTS = st.sampled_from([(), ("n1",), ("n1", "n2"), ("n2.x", "n1.x"), ("n1.y", "n2")])
 INPUTS = st.sampled_from([(), (("n", 2000.0),), (("n", 1.0), ("mesh", "fine"))])
+TIMES = st.one_of(st.floats(MADE - 50, MADE + 400), st.just(float("nan")))
 RUNS = st.builds(
-    lambda at, hosts, inputs, ranks, status, name: replace(
+    lambda at, added, hosts, inputs, ranks, status, name: replace(
         RUN,
+        added=added,
         application=name,
         started=at,
         hosts=hosts,
@@ -26,7 +28,8 @@ RUNS = st.builds(
         ranks=ranks,
         status=status,
     ),
-    st.one_of(st.floats(MADE - 50, MADE + 400), st.just(float("nan"))),
+    TIMES,
+    TIMES,
     HOSTS,
     INPUTS,
     st.sampled_from([0, 4, 8]),

@@ -103,6 +103,12 @@ class TestPairing:
         assert truth(replace(RUN, hosts=()), prediction=anywhere) == "run"
         assert truth(RUN, prediction=anywhere) == "run"
 
+    def test_a_run_typed_without_its_start_counts_from_then(self):
+        typed = replace(RUN, started=math.nan, added=MADE + 5, identity="typed")
+        assert truth(typed, RUN) == "typed"
+        assert truth(replace(typed, added=MADE - 5)) == ""
+        assert truth(replace(typed, started=MADE - 5)) == ""
+
     def test_inputs_in_another_order_are_the_same(self):
         both = (("a", 1.0), ("b", "x"))
         asked = replace(PREDICTION, inputs=both)

@@ -37,6 +37,7 @@ CREATE TABLE runs (
     status TEXT NOT NULL,
     system TEXT NOT NULL,
     mpi TEXT NOT NULL,
+    added DOUBLE PRECISION,
     source TEXT NOT NULL,
     seal TEXT NOT NULL
 );

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Prefixes of large numbers.
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+#: A bandwidth from here on means that size does not matter [bytes/s].
+_NO_LIMIT = 0.99e15
 #: Kinds of facts with a value for each size of the working set.
 _OF_SIZES = ("read", "write", "latency")
 
@@ -162,7 +164,7 @@ def _show_messages(messages: Sequence[Message]) -> None:
                 ", ".join(
                     f"from {format_bytes(begin)}" for begin, _, _ in one.knees[1:]
                 ),
-                f"{one.spread:.0%}",
+                f"{one.spread:.0%}" if one.spread < 10 else "> 1000%",
                 _short(one.doubt),
             ]
             for one in messages
@@ -190,7 +192,7 @@ def _short(doubt: str) -> str:
 
 def quantity(number: float, unit: str) -> str:
     """Write a number with its unit, in three digits."""
-    if math.isnan(number):
+    if math.isnan(number) or number >= _NO_LIMIT:
         return ""
     if unit == "s":
         return _time(number)

@@ -155,6 +155,7 @@ def test_what_does_not_fit_is_told_in_one_line(
         (32768, "bytes", "32 KiB"),
         (4, "1", "4"),
         (float("nan"), "s", ""),
+        (1e15, "bytes/s", ""),
     ],
 )
 def test_quantities_have_three_digits(number, unit, text):

@@ -167,6 +167,8 @@ class Load:
         That all of them may run on.
     brief : bool
         Each busy process is a row of many that live for moments.
+    bound : bool
+        Each busy process is bound to a core.
     """
 
     busy: int
@@ -174,12 +176,13 @@ class Load:
     quota: float = 1.0
     cores: int = 1
     brief: bool = False
+    bound: bool = False
 
     @property
     def name(self) -> str:
         where = "in our group" if not self.weight else f"beside, weight {self.weight:g}"
         limit = f", quota {self.quota:.0%}" if self.quota < 1 else ""
-        kind = "brief" if self.brief else "busy"
+        kind = "brief" if self.brief else "bound" if self.bound else "busy"
         return f"{self.busy} {kind} {where}{limit}, {self.cores} core(s)"
 
 
@@ -190,6 +193,7 @@ LOADS = [
     *(Load(2, 1.0, quota) for quota in (0.2, 0.5)),
     *(Load(busy, cores=2) for busy in (1, 2, 3)),
     *(Load(2, weight, cores=2) for weight in (0.33, 1, 3)),
+    *(Load(busy, cores=2, bound=True) for busy in (1, 2)),
     Load(1, brief=True),
 ]
 
@@ -243,12 +247,15 @@ class Host:
         for name, value in (("cfs_period_us", period), ("cfs_quota_us", quota)):
             (self._cpu / f"own/cpu.{name}").write_text(str(value))
         where = "beside" if load.weight else "own"
+        code = BRIEF if load.brief else BUSY
+        if load.bound:
+            code = f"import os; os.sched_setaffinity(0, [{{}}]); {BUSY}"
         busy = [
             subprocess.Popen(
-                self._inside(where, BRIEF if load.brief else BUSY),
+                self._inside(where, code.format(allowed[at % len(allowed)])),
                 start_new_session=True,
             )
-            for _ in range(load.busy)
+            for at in range(load.busy)
         ]
         try:
             time.sleep(0.5)

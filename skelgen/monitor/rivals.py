@@ -51,6 +51,10 @@ class Rivals:
             affinity=affinity,
         )
 
+    def crowded(self, cores: frozenset[int]) -> float:
+        """Return for which part of the last sample bound threads were on all cores."""
+        return self._threads.crowded(cores)
+
     def levels(
         self,
         span_s: float,

@@ -182,8 +182,7 @@ class Sensor:
             span_s, frozenset(times), busy, own_s / span_s, self._clock()
         )
         weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
-        shares = (min(1.0, (t.busy_s + t.steal_s) / span_s) for t in times.values())
-        crowded = math.prod(shares)
+        crowded = self._rivals.crowded(frozenset(times))
         return available(Facts(len(times), levels, weight, fullest, crowded))
 
     def _allowed(self, now: _Reading) -> frozenset[int]:

@@ -70,7 +70,8 @@ class Facts:
         What one thread can have of a core at most; less than 1 where a hypervisor or
         interrupts take from each [cores].
     crowded : float
-        Part of the time in which none of the cores is idle [0 to 1].
+        Part of the time in which each of the cores has a thread that is bound to it
+        [0 to 1].
     """
 
     cores: int
@@ -83,8 +84,8 @@ class Facts:
 def available(facts: Facts) -> float:
     """Return the share of a core that a new busy process would get.
 
-    While a core is idle, threads move until all cores are used as one; when none is,
-    the new process shares a core with those that are on it.
+    Threads that may move do so until all cores are used as one. Where each core has a
+    thread that is bound to it, the new process shares one with that.
 
     Parameters
     ----------
@@ -125,22 +126,47 @@ def _given(facts: Facts, levels: Sequence[Level], capacity: float) -> float:
 
 
 def _on_one(facts: Facts) -> tuple[Level, ...]:
-    """Return the levels as they are on one core of several.
+    """Return the levels as they are on one core of several, each with bound threads.
 
-    The scheduler divides the weight of a group among cores by what runs there. What
-    the quota leaves is not a matter of one core.
+    The new process goes where its own group has nothing else to do, if there is such
+    a core. The scheduler divides the weight of a group among cores by what runs there.
+    What the quota leaves is not a matter of one core.
     """
     found: list[Level] = []
-    inside = 0.0  # what runs in the groups further in, without the new process
-    for level in reversed(facts.levels):
-        inside += math.fsum(min(rival.weight, rival.used) for rival in level.rivals)
-        here = (facts.weight + inside / facts.cores) / (facts.weight + inside)
+    inside = here = (
+        0.0  # what runs further in, without the new process, and where it is
+    )
+    slots = 0.0
+    for at, level in reversed(list(enumerate(facts.levels))):
+        slots += _slots(level.rivals)
+        met = min(max(slots - (facts.cores - 1), 0.0), 1.0) if at else 1.0
+        part = met / facts.cores
+        load = math.fsum(min(rival.weight, rival.used) for rival in level.rivals)
+        inside, here = inside + load, here + load * part
         rivals = tuple(
-            Rival(rival.weight / facts.cores, rival.used / facts.cores)
+            Rival(rival.weight * part, rival.used * part)
             for rival in level.rivals
+            if part
         )
-        found.append(Level(rivals, level.weight * here))
+        weight = level.weight * (facts.weight + here) / (facts.weight + inside)
+        found.append(Level(rivals, weight))
     return tuple(reversed(found))
+
+
+def _slots(rivals: Sequence[Rival]) -> float:
+    """Return how many cores rivals are on at a time.
+
+    Who used as much as others of its weight was there all the time; who used less
+    came and went.
+    """
+    used = math.fsum(rival.used for rival in rivals)
+    weights = math.fsum(rival.weight for rival in rivals)
+    return math.fsum(
+        min(1.0, rival.used * weights / (used * rival.weight))
+        * max(1, math.ceil(rival.used - 0.05))
+        for rival in rivals
+        if used
+    )
 
 
 def _wanted(levels: Sequence[Level], fullest: float) -> float:

@@ -146,6 +146,7 @@ class Threads:
         self._known: dict[int, tuple[float, float]] = {}  # CPU time, and when
         self._followed: dict[int, _Followed] = {}
         self._next_s = {True: -math.inf, False: -math.inf}
+        self._bound: dict[int, float] = {}
 
     def measure(self, span_s: float, cores: frozenset[int]) -> Found:
         """Return what the threads that work used since the last call, by group.
@@ -158,6 +159,7 @@ class Threads:
             Ours: threads that may use none of them are left out.
         """
         found: list[tuple[str, int, Seen]] = []
+        self._bound = {}
         for thread, one in list(self._followed.items()):
             times = self._times(thread)
             if times is None:
@@ -168,7 +170,7 @@ class Threads:
             one.idle = one.idle + 1 if used < _IDLE else 0
             if one.idle >= _PATIENCE:
                 del self._followed[thread]
-            elif used >= _IDLE and (part := self._part(thread, cores)):
+            elif used >= _IDLE and (part := self._part(thread, cores, used)):
                 seen = Seen(times.weight, used, part, part >= 1)
                 found.append((one.place, times.session, seen))
         return self._by_group(found)
@@ -197,7 +199,9 @@ class Threads:
                     continue
                 self._followed[thread] = _Followed(place, times.used_s)
                 used = min(used_s / max(now_s - then_s, 1e-3), 1.0)
-                if not first and used >= _IDLE and (part := self._part(thread, cores)):
+                if first or used < _IDLE:
+                    continue
+                if part := self._part(thread, cores, used):
                     seen = Seen(times.weight, used, part, part >= 1)
                     found.append((place, times.session, seen))
         if whole:
@@ -206,6 +210,10 @@ class Threads:
             self._known |= known
         self._next_s[whole] = now_s + (self._cost() - before) / SEARCH_COST
         return self._by_group(found)
+
+    def crowded(self, cores: frozenset[int]) -> float:
+        """Return for which part of the time threads that are bound are on all cores."""
+        return math.prod(min(1.0, self._bound.get(core, 0.0)) for core in cores)
 
     def _by_group(self, found: Sequence[tuple[str, int, Seen]]) -> Found:
         """Put threads together by group, and by session where these have shares."""
@@ -220,13 +228,20 @@ class Threads:
             groups[self._by_session] = [joined(one, 1.0) for one in sessions.values()]
         return groups
 
-    def _part(self, thread: int, cores: frozenset[int]) -> float:
-        """Return how much of what a thread may use is ours [0 to 1]."""
+    def _part(self, thread: int, cores: frozenset[int], used: float) -> float:
+        """Return how much of what a thread may use is ours [0 to 1].
+
+        A thread that may not use all of ours is bound to some of them.
+        """
         try:
             allowed = self._affinity(thread)
         except OSError:
             return 1.0
-        return len(cores & allowed) / len(allowed) if allowed else 1.0
+        ours = cores & allowed
+        if len(ours) < len(cores):
+            for core in ours:
+                self._bound[core] = self._bound.get(core, 0.0) + used / len(allowed)
+        return len(ours) / len(allowed) if allowed else 1.0
 
     def _times(self, thread: int) -> ThreadTimes | None:
         try:

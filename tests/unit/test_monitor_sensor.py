@@ -82,8 +82,26 @@ def test_threads_of_our_own_group_share_its_cores(v2: V2) -> None:
         idle(v2, 2, 3)
         v2.thread(100, 2500)
         v2.thread(101, 2500)
-    # both cores are busy: one of them is shared
-    assert sample.cpu == pytest.approx(0.5, abs=0.01)
+    # two cores for two busy threads and a new one
+    assert sample.cpu == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_a_core_is_shared_where_threads_are_bound_to_each(v2: V2) -> None:
+    v2.thread(100, 500)
+    v2.thread(101, 500)
+    v2.affinity |= {100: {0}, 101: {1}}
+    watched = Watched(v2)
+    for step in (1, 2):
+        for core in (0, 1):
+            v2.use(core, user=1000)
+        idle(v2, 2, 3)
+        v2.thread(100, 500 + 1000 * step)
+        v2.thread(101, 500 + 1000 * step)
+        for group in ("system.slice", "system.slice/slurmstepd.scope"):
+            v2.used(group, 20.0 * step)
+        v2.write(f"{v2.JOB}/cpu.stat", f"usage_usec {20_000_000 * step}\n")
+        sample = watched.after()
+    assert sample.cpu == pytest.approx(0.5, abs=0.01)  # not 2/3
 
 
 def test_a_busy_sibling_of_an_outer_group_shares_by_weight(v2: V2) -> None:
@@ -93,8 +111,8 @@ def test_a_busy_sibling_of_an_outer_group_shares_by_weight(v2: V2) -> None:
     v2.used("user.slice", 40.0)
     v2.write(f"{v2.TOP}/user.slice/cpu.weight", "300\n")
     sample = watched.after()
-    # on each of four cores a quarter of weight 300, all of our 100 on one
-    assert sample.cpu == pytest.approx(100 / 175, abs=0.01)
+    # of two cores, for a weight of 100 and half of 300
+    assert sample.cpu == pytest.approx(2 * 100 / 250, abs=0.01)
 
 
 @pytest.mark.parametrize("quota", ["20000 100000", "50000 100000"])
@@ -140,8 +158,8 @@ def test_what_the_hypervisor_steals_is_not_available(v2: V2) -> None:
     v2.used("user.slice", 20.0)
     sample = watched.after()
     assert sample.steal == pytest.approx(0.5)
-    # what is left of a core, for our weight and a quarter of theirs
-    assert sample.cpu == pytest.approx(0.5 * 100 / 125, abs=0.01)
+    # half of two cores, for our weight and half of theirs; no more than half of one
+    assert sample.cpu == pytest.approx(0.5, abs=0.01)
 
 
 def test_memory_is_what_the_limit_of_our_group_leaves(v2: V2) -> None:
@@ -221,7 +239,7 @@ def test_without_the_cpu_controller_our_group_has_no_share_of_its_own(v2: V2) ->
         v2.thread(100, 500 + 1000 * step)
         v2.thread(101, 500 + 1000 * step)
         sample = watched.after()
-    assert sample.cpu == pytest.approx(0.5, abs=0.01)
+    assert sample.cpu == pytest.approx(2 / 3, abs=0.01)
 
 
 def test_a_thread_of_the_root_ran_elsewhere_when_there_was_no_room_here(
@@ -269,7 +287,7 @@ def test_neighbours_of_a_container_are_seen_by_what_they_use(tmp_path: Path) -> 
     watched = Watched(machine)
     for core in (0, 1):
         machine.use(core, user=1000)
-    assert watched.after().cpu == pytest.approx(0.5, abs=0.02)
+    assert watched.after().cpu == pytest.approx(2 / 3, abs=0.02)
 
 
 def test_the_quota_of_a_container_counts(tmp_path: Path) -> None:

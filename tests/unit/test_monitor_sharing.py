@@ -63,7 +63,7 @@ def test_one_more_than_there_are_cores_takes_from_all() -> None:
 
 
 @pytest.mark.parametrize("cores", [2, 4, 64])
-def test_where_no_core_is_idle_one_is_shared(cores: int) -> None:
+def test_where_threads_are_bound_to_all_cores_one_is_shared(cores: int) -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(cores))
     assert available(Facts(cores, (Level(busy),), crowded=1.0)) == pytest.approx(0.5)
 
@@ -82,7 +82,24 @@ def test_our_group_has_a_part_of_its_weight_on_each_core_that_it_is_on() -> None
     assert found == pytest.approx(ours / (ours + 1 / 4) / 2, rel=0.01)
 
 
-def test_cores_that_are_idle_in_turn_are_used_in_turn() -> None:
+def test_the_new_process_goes_where_its_group_has_nothing_to_do() -> None:
+    outside = Level((Rival(1.0, 0.5), Rival(1.0, 0.5)))
+    inside = Level((Rival(1.0, 1.0),), weight=256.0)
+    found = available(Facts(2, (outside, inside), crowded=1.0))
+    assert found > 0.98
+    both = Level((Rival(1.0, 1.0), Rival(1.0, 1.0)), weight=256.0)
+    assert available(Facts(2, (outside, both), crowded=1.0)) == pytest.approx(
+        0.5, abs=0.01
+    )
+
+
+def test_who_comes_and_goes_leaves_room_on_its_core() -> None:
+    outside = Level((Rival(1.0, 1.0),))
+    inside = Level((Rival(1.0, 0.98), Rival(1.0, 0.02)), weight=256.0)
+    assert available(Facts(2, (outside, inside), crowded=1.0)) > 0.95
+
+
+def test_cores_that_are_free_of_bound_threads_in_turn_are_used_in_turn() -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(2))
     found = available(Facts(2, (Level(busy),), crowded=0.25))
     assert found == pytest.approx(0.25 * 0.5 + 0.75 * 2 / 3)

@@ -249,7 +249,7 @@ class Host:
         where = "beside" if load.weight else "own"
         code = BRIEF if load.brief else BUSY
         if load.bound:
-            code = f"import os; os.sched_setaffinity(0, [{{}}]); {BUSY}"
+            code = f"import os\nos.sched_setaffinity(0, [{{}}])\n{BUSY}"
         busy = [
             subprocess.Popen(
                 self._inside(where, code.format(allowed[at % len(allowed)])),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from skelgen.monitor import tree as trees
@@ -51,9 +51,15 @@ class Rivals:
             affinity=affinity,
         )
 
-    def crowded(self, cores: frozenset[int]) -> float:
-        """Return for which part of the last sample bound threads were on all cores."""
-        return self._threads.crowded(cores)
+    def crowded(self, busy: Mapping[int, float]) -> float:
+        """Return for which part of the last sample each core had a bound thread.
+
+        Parameters
+        ----------
+        busy : mapping of int to float
+            Part of the time in which each core was busy [0 to 1].
+        """
+        return self._threads.crowded(busy)
 
     def levels(
         self,

@@ -182,7 +182,9 @@ class Sensor:
             span_s, frozenset(times), busy, own_s / span_s, self._clock()
         )
         weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
-        crowded = self._rivals.crowded(frozenset(times))
+        crowded = self._rivals.crowded(
+            {core: (t.busy_s + t.steal_s) / span_s for core, t in times.items()}
+        )
         return available(Facts(len(times), levels, weight, fullest, crowded))
 
     def _allowed(self, now: _Reading) -> frozenset[int]:

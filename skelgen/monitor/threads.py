@@ -19,6 +19,8 @@ from skelgen.monitor.tree import read
 SEARCH_COST = 0.00015
 #: A thread that uses less is idle; it is followed for so many samples more.
 _IDLE, _PATIENCE = 0.002, 3
+#: A bound thread that used so much of a busy core wanted more of it.
+_FAIR = 0.25
 #: Weights of threads that only get what is left, and of those that come first.
 _LEFT, _FIRST = 3.0 / 1024, 1e6
 
@@ -211,9 +213,20 @@ class Threads:
         self._next_s[whole] = now_s + (self._cost() - before) / SEARCH_COST
         return self._by_group(found)
 
-    def crowded(self, cores: frozenset[int]) -> float:
-        """Return for which part of the time threads that are bound are on all cores."""
-        return math.prod(min(1.0, self._bound.get(core, 0.0)) for core in cores)
+    def crowded(self, busy: Mapping[int, float]) -> float:
+        """Return for which part of the time each core has a thread that is bound to it.
+
+        One that used a fair part of a core waited while others had that.
+
+        Parameters
+        ----------
+        busy : mapping of int to float
+            Part of the time in which each core was busy [0 to 1].
+        """
+        return math.prod(
+            min(1.0, share) * min(1.0, self._bound.get(core, 0.0) / _FAIR)
+            for core, share in busy.items()
+        )
 
     def _by_group(self, found: Sequence[tuple[str, int, Seen]]) -> Found:
         """Put threads together by group, and by session where these have shares."""

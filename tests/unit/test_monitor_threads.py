@@ -146,3 +146,20 @@ def test_looks_at_new_threads_are_as_rare_as_their_cost_demands(
     machine.thread(2, 50)
     assert threads.search(20.0, 10.0, CORES) == {}
     assert threads.search(80.0, 10.0, CORES)
+
+
+def test_cores_are_crowded_where_each_has_a_bound_thread(machine: Machine) -> None:
+    both = frozenset([0, 1])
+    machine.affinity |= {1: {0}, 2: {1}, 3: {0, 1}}
+    for thread in (1, 2, 3):
+        machine.thread(thread, 100)
+    threads = threads_of(machine, {"a": [1, 2, 3]}, 0.0)
+    threads.search(0.0, 10.0, both)
+    for thread, ticks in ((1, 600), (2, 1100), (3, 600)):  # 1 waits for 3
+        machine.thread(thread, ticks)
+    threads.measure(10.0, both)
+    assert threads.crowded({0: 1.0, 1: 1.0}) == 1.0
+    machine.thread(1, 605)
+    machine.thread(2, 2100)
+    threads.measure(10.0, both)  # 1 hardly runs: it does not want to
+    assert threads.crowded({0: 1.0, 1: 1.0}) < 0.05

@@ -13,6 +13,7 @@ import typer
 from skelgen import __version__
 from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
+from skelgen.cli.forecasting import forecast
 from skelgen.cli.measuring import measure
 from skelgen.cli.monitoring import monitor
 from skelgen.cli.options import Verbose
@@ -72,6 +73,9 @@ app.add_typer(workload, name="workload")
 app.add_typer(system, name="system")
 app.add_typer(trust, name="trust")
 app.add_typer(monitor, name="monitor")
+app.command(epilog="Example: [b]skelgen forecast --nodes n1,n2 --horizon 2h[/b]")(
+    forecast
+)
 app.add_typer(store, name="store")
 app.command(
     epilog="Example: [b]skelgen time --input n=2000 -- mpirun -n 8 ./app 2000[/b]",

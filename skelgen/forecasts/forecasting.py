@@ -88,6 +88,7 @@ def forecast(
         float(errors.mean()) if len(errors) else float("nan"),
         len(found.truths),
         covariate,
+        max(float(one.times[-1]) for one in used),
         horizon_s,
         _doubts(whole, used, horizon_s),
     )

@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 #: Cells of a horizon and of a history that are wanted, and of a history at most.
 _PER_HORIZON, _PER_HISTORY, MOST_CELLS = 10, 10_000, 20_000
+#: Times and values are smaller: sums of so large ones are exact no more.
+_LARGEST = 1e15
 #: A sample counts for so many times what is usual between samples, at most.
 _LONGEST = 3.0
 #: Intervals of which the usual one is the median.
@@ -51,14 +53,14 @@ def usable(samples: Samples, limits: tuple[float, float]) -> Samples:
     low, high = limits
     times, values = samples.times, samples.values
     margin = _OUTSIDE * (high - low) if np.isfinite(high - low) else 0.0
-    fits = np.isfinite(times) & np.isfinite(values)
+    fits = (np.abs(times) < _LARGEST) & (np.abs(values) < _LARGEST)
     fits[fits] = (values[fits] >= low - margin) & (values[fits] <= high + margin)
     count = int(fits.sum())
     if 2 * count < len(times) or not count:
-        wrong = f", such as {values[~fits][0]:g}" if count < len(times) else ""
+        wrong = f"; one is {values[~fits][0]:g}" if count < len(times) else ""
         raise InputError(
-            f"{samples.host}: {count} of {len(times)} samples can be used{wrong}; "
-            f"expected numbers from {low:g} to {high:g}"
+            f"{samples.host}: {count} of {len(times)} samples can be used, expected "
+            f"most, with values from {low:g} to {high:g}{wrong}"
         )
     if count < len(times):
         logger.warning(

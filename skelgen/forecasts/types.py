@@ -95,8 +95,8 @@ class LoadForecast:
     postcasts : int
         So often it was compared with what happened.
     covariate : str
-    horizon_s : float
-        Length of the time [s].
+    begin_s, horizon_s : float
+        When the time begins, which is the newest sample, and its length [s].
     doubts : tuple of Doubt
         Why it should not be trusted; empty when it can be.
     """
@@ -106,5 +106,6 @@ class LoadForecast:
     postcast_error: float
     postcasts: int
     covariate: Covariate
+    begin_s: float
     horizon_s: float
     doubts: tuple[Doubt, ...]

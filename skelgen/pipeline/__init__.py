@@ -7,6 +7,7 @@ Other stages than launch and prediction are imported where they are used, so tha
 from skelgen.pipeline.building import BuildOptions, build
 from skelgen.pipeline.calibrating import CalibrateOptions, calibrate
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
+from skelgen.pipeline.forecasting import LoadSource, forecast_loads, load_record
 from skelgen.pipeline.known_systems import chosen as chosen_system
 from skelgen.pipeline.known_systems import compare_systems, known_systems
 from skelgen.pipeline.measuring import Measurement, measure
@@ -31,6 +32,7 @@ __all__ = [
     "CalibrateOptions",
     "Exported",
     "KnownErrors",
+    "LoadSource",
     "Measurement",
     "SelectOptions",
     "TimedRun",
@@ -41,12 +43,14 @@ __all__ = [
     "compare_systems",
     "export",
     "fit_mix",
+    "forecast_loads",
     "info",
     "is_store",
     "known_errors",
     "known_of",
     "known_systems",
     "launched",
+    "load_record",
     "measure",
     "measure_system",
     "phases",

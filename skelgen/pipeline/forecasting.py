@@ -1,0 +1,277 @@
+"""Forecast the loads of nodes, keep the forecasts, and compare them with the truth."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.pipeline import forecast_record
+from skelgen.pipeline.forecast_record import Kept, Outcome, Score
+
+if TYPE_CHECKING:
+    from skelgen.forecasts import Covariate, LoadForecast, Method, Samples
+    from skelgen.store import Series
+    from skelgen.trust import Doubt
+
+#: Quantities, and their smallest and largest value.
+LIMITS = {"cpu": (0.0, 1.0), "bandwidth": (0.0, 1e15)}
+#: History that is read: this long, and so many horizons [s].
+_HISTORY_S, _HORIZONS = 15 * 86_400.0, 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSource:
+    """Where series come from.
+
+    Attributes
+    ----------
+    file : Path or None
+        A CSV file.
+    store : str or None
+        File or URL of a store. Without either the monitor is asked.
+    """
+
+    file: Path | None = None
+    store: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the words that name it in the record of forecasts."""
+        if self.file is not None:
+            return f"series {self.file.absolute()}"
+        return f"store {self.store}" if self.store else ""
+
+    @classmethod
+    def of(cls, text: str) -> LoadSource:
+        """Return the source that `text` named."""
+        kind, _, name = text.partition(" ")
+        if kind == "series":
+            return cls(file=Path(name))
+        return cls(store=name or None)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadForecasts:
+    """What was forecast for nodes.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+    horizon_s : float
+        [s]
+    method : str
+    cpu, bandwidth : LoadForecast or None
+        None where there is no series of it.
+    """
+
+    nodes: tuple[str, ...]
+    horizon_s: float
+    method: str
+    cpu: LoadForecast | None
+    bandwidth: LoadForecast | None
+
+    @property
+    def known(self) -> dict[str, LoadForecast]:
+        """Return the forecasts by quantity."""
+        both = {"cpu": self.cpu, "bandwidth": self.bandwidth}
+        return {name: one for name, one in both.items() if one is not None}
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return why they should not be trusted, each once."""
+        found = itertools.chain(*(one.doubts for one in self.known.values()))
+        return tuple(dict.fromkeys(found))
+
+
+def forecast_loads(
+    nodes: Sequence[str],
+    horizon_s: float,
+    *,
+    source: LoadSource,
+    method: Method = "default",
+    covariate: Covariate = "avg-min",
+) -> LoadForecasts:
+    """Forecast CPU and bandwidth of nodes, and keep the forecasts.
+
+    Parameters
+    ----------
+    nodes : sequence of str
+        With a file none means all that it has.
+    horizon_s : float
+        [s]
+    source : LoadSource
+    method : {"default", "nws"}
+    covariate : {"avg-min", "min-avg"}
+
+    Raises
+    ------
+    InputError
+        When there are no series of the nodes, or too few samples.
+    """
+    import numpy as np
+
+    from skelgen.forecasts import forecast
+
+    begin = time.time() - max(_HISTORY_S, _HORIZONS * horizon_s)
+    names, cpu, bandwidth = _series(source, nodes, begin, math.inf)
+    found: dict[str, LoadForecast] = {}
+    for quantity, series in (("cpu", cpu), ("bandwidth", bandwidth)):
+        if series:
+            found[quantity] = forecast(
+                series,
+                horizon_s,
+                generator=np.random.default_rng(0),
+                method=method,
+                covariate=covariate,
+                limits=LIMITS[quantity],
+            )
+    loads = LoadForecasts(
+        names, horizon_s, method, found.get("cpu"), found.get("bandwidth")
+    )
+    forecast_record.keep(_kept(loads, source))
+    return loads
+
+
+def load_record(nodes: Sequence[str] = ()) -> list[Score]:
+    """Compare the forecasts that were kept with what happened.
+
+    Parameters
+    ----------
+    nodes : sequence of str
+        Only forecasts of exactly these; all when empty.
+    """
+    wanted = tuple(sorted(nodes))
+    found = [
+        one
+        for one in forecast_record.outcomes()
+        if not wanted or tuple(sorted(one.kept.nodes)) == wanted
+    ]
+    new = {
+        one.kept.identity: value
+        for one in found
+        if one.happened is None and math.isfinite(value := _happened(one.kept))
+    }
+    forecast_record.keep_happened(new)
+    told = [
+        Outcome(one.kept, new.get(one.kept.identity, one.happened)) for one in found
+    ]
+    return forecast_record.scores(told)
+
+
+def _kept(loads: LoadForecasts, source: LoadSource) -> Iterable[Kept]:
+    for quantity, one in loads.known.items():
+        yield Kept(
+            one.begin_s,
+            one.horizon_s,
+            loads.nodes,
+            quantity,
+            one.covariate,
+            loads.method,
+            one.expert,
+            one.interval.p5,
+            one.interval.p50,
+            one.interval.p95,
+            source.text,
+        )
+
+
+def _happened(kept: Kept) -> float:
+    """Return what a forecast was of; not a number while that is not known."""
+    from skelgen.forecasts import happened
+
+    end = kept.begin + kept.horizon_s
+    if kept.quantity not in LIMITS or kept.covariate not in ("avg-min", "min-avg"):
+        return math.nan
+    if not kept.source and end > time.time():
+        return math.nan
+    covariate: Covariate = "min-avg" if kept.covariate == "min-avg" else "avg-min"
+    around = (kept.begin - kept.horizon_s, end + kept.horizon_s)
+    source = LoadSource.of(kept.source)
+    try:
+        _, cpu, bandwidth = _series(source, kept.nodes, *around)
+        series = cpu if kept.quantity == "cpu" else bandwidth
+        if not series:
+            return math.nan
+        return happened(series, kept.begin, end, covariate, LIMITS[kept.quantity])
+    except SkelgenError:  # the file was removed, a node is away: it may come back
+        return math.nan
+
+
+def _series(
+    source: LoadSource, nodes: Sequence[str], begin: float, end: float
+) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
+    """Return the nodes, their CPU, and the bandwidth of links between them."""
+    if source.file is not None:
+        return _of_file(source.file, nodes)
+    if not nodes:
+        raise UsageError("no nodes to forecast: give --nodes n1,n2, or --series FILE")
+    if source.store:
+        return _of_store(source.store, nodes, begin, end)
+    from skelgen.pipeline.monitoring import series
+
+    return tuple(nodes), _samples(series(nodes, "cpu", begin, end)), []
+
+
+def _of_file(
+    file: Path, nodes: Sequence[str]
+) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
+    from skelgen.pipeline.load_files import read_loads
+
+    columns = {one.host: one for one in read_loads(file)}
+    between = set(_links(tuple(columns)))
+    names = tuple(nodes) or tuple(name for name in columns if name not in between)
+    if missing := [name for name in names if name not in columns]:
+        raise InputError(
+            f"{file}: has no column {missing[0]}, only {', '.join(columns)[:200]}; "
+            "give others with --nodes"
+        )
+    links = [columns[name] for name in _links(names) if name in columns]
+    return names, [columns[name] for name in names], links
+
+
+def _of_store(
+    place: str, nodes: Sequence[str], begin: float, end: float
+) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
+    from skelgen.store import open_store
+
+    last = end if math.isfinite(end) else None
+    with open_store(place, make=False) as store:
+        cpu = [one for node in nodes for one in store.series(node, "cpu", begin, last)]
+        links = set(_links(nodes))
+        wide = store.series(None, "bandwidth", begin, last) if links else []
+    if missing := [name for name in nodes if name not in {one.host for one in cpu}]:
+        raise InputError(
+            f"{place}: has no CPU series of {missing[0]}; give other nodes, or another "
+            "store"
+        )
+    return (
+        tuple(nodes),
+        _samples(cpu),
+        _samples([one for one in wide if one.host in links]),
+    )
+
+
+def _links(nodes: Sequence[str]) -> list[str]:
+    """Return the names of links between nodes."""
+    return [f"{one}-{other}" for one, other in itertools.combinations(sorted(nodes), 2)]
+
+
+def _samples(found: Sequence[Series]) -> list[Samples]:
+    import numpy as np
+
+    from skelgen.forecasts import Samples
+
+    return [
+        Samples(
+            one.host,
+            np.array(one.times, np.float64),
+            np.array(one.values, np.float64),
+        )
+        for one in found
+    ]

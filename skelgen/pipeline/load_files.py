@@ -1,0 +1,107 @@
+"""Series of loads in a CSV file: time, and a column for each node or link."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.documents.files import read_text
+from skelgen.errors import InputError
+
+if TYPE_CHECKING:
+    from skelgen.forecasts import Samples
+
+#: More than the nodes and links of any site.
+_MOST_COLUMNS = 10_000
+
+
+def read_loads(path: Path) -> list[Samples]:
+    """Read a file with a header ``time,n1,n2`` and a line for each moment.
+
+    Times are seconds since 1970, or dates such as 2026-11-24T10:00:00Z; without a zone
+    they are in UTC. An empty cell is no sample.
+
+    Raises
+    ------
+    InputError
+        With the line that is something else.
+    """
+    import numpy as np
+
+    from skelgen.forecasts import Samples
+
+    try:
+        lines = list(csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff"))))
+    except csv.Error as error:
+        raise InputError(
+            f"{path}: is no CSV file ({error}); expected a header time,n1,n2 and lines "
+            "of numbers"
+        ) from error
+    names = _names(path, lines[0] if lines else [])
+    columns: list[list[tuple[float, float]]] = [[] for _ in names]
+    for number, cells in enumerate(lines[1:], start=2):
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) != len(names) + 1:
+            raise InputError(
+                f"{path} line {number}: read {len(cells)} cells, expected "
+                f"{len(names) + 1} as in the header"
+            )
+        time = _time(path, number, cells[0])
+        for column, cell in zip(columns, cells[1:], strict=True):
+            if cell.strip():
+                column.append((time, _value(path, number, cell)))
+    found = []
+    for name, column in zip(names, columns, strict=True):
+        pairs = np.array(column, np.float64).reshape(-1, 2)
+        found.append(Samples(name, pairs[:, 0], pairs[:, 1]))
+    return found
+
+
+def _names(path: Path, header: Sequence[str]) -> list[str]:
+    names = [name.strip() for name in header]
+    if (
+        not 2 <= len(names) <= _MOST_COLUMNS
+        or names[0].lower() not in ("time", "timestamp")
+        or not all(names)
+        or len(set(names)) < len(names)
+    ):
+        shown = ",".join(names)[:60]
+        raise InputError(
+            f"{path} line 1: read {shown!r}, expected a header such as time,n1,n2, "
+            "each name once"
+        )
+    return names[1:]
+
+
+def _time(path: Path, number: int, cell: str) -> float:
+    """Read a time [s]."""
+    text = cell.strip()
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InputError(
+            f"{path} line {number}: read the time {text[:40]!r}, expected seconds "
+            "since 1970 or a date such as 2026-11-24T10:00:00Z"
+        ) from error
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+
+
+def _value(path: Path, number: int, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError as error:
+        if cell.strip().lower() in ("na", "null", "none", "-"):
+            return math.nan
+        raise InputError(
+            f"{path} line {number}: read {cell.strip()[:40]!r}, expected a number"
+        ) from error

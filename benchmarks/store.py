@@ -4,11 +4,12 @@
 ``    [--writers 16] [--postgresql URL]``
 
 One table for 100,000 runs of ten applications with three inputs each: added in one go,
-and those of one application listed. One for sixteen writer processes that add a run at
-a time for so many seconds, with the store kept open, and as jobs do it: opened for each
-run. One for the same while a random writer is killed every second and another one
-begins; after each kill the store is checked, while the others write. A run counts as
-lost when the writer's `add` had returned and the store does not have it.
+those of one application listed, and a prediction for each hundredth of them compared
+with what happened, as `store record` does it. One for sixteen writer processes that
+add a run at a time for so many seconds, with the store kept open, and as jobs do it:
+opened for each run. One for the same while a random writer is killed every second and
+another one begins; after each kill the store is checked, while the others write. A run
+counts as lost when the writer's `add` had returned and the store does not have it.
 
 ``--postgresql`` does all this in a PostgreSQL database, too; it must hold no store that
 matters. With ``--json`` the numbers are printed for other programs.
@@ -34,11 +35,15 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from skelgen.store import Condition, Run, open_store
+from skelgen.pipeline import track_record
+from skelgen.store import Condition, Prediction, Run, open_store
 from skelgen.store.checking import check_store
+from skelgen.trust import Interval
 
 #: Runs that a writer adds before it opens the store again.
 KEPT_OPEN, AS_JOBS = 10**9, 1
+#: One of so many runs was predicted.
+_EACH = 100
 #: What a writer waits between two runs while others are killed [s]: so that a check,
 #: which reads the whole store, takes no minutes in the end.
 PAUSE_S = 0.01
@@ -117,9 +122,31 @@ def measure_import(place: str, count: int) -> dict[str, float]:
             found = store.runs("application-3", where)
         listed[name] = time.perf_counter() - begin_s
         listed[name.replace("_s", "_rows")] = len(found)
+    predictions = [predicted(run) for run in rows[::_EACH]]
     with open_store(place) as store:
-        store.remove([entry.run for entry in added.added])
+        kept = store.add(predictions)
+    begin_s = time.perf_counter()
+    records = track_record(place)
+    listed["record_s"] = time.perf_counter() - begin_s
+    listed["record_rows"] = sum(one.happened for one in records)
+    assert listed["record_rows"] == len(predictions)
+    with open_store(place) as store:
+        store.remove([entry.run for entry in (*added.added, *kept.added)])
     return listed
+
+
+def predicted(run: Run) -> Prediction:
+    """Return a prediction of a run, made just before it began."""
+    return Prediction(
+        method="phases",
+        application=run.application,
+        interval=Interval(0.9 * run.time_s, run.time_s, 1.1 * run.time_s),
+        made=run.started - 0.5,
+        inputs=run.inputs,
+        ranks=run.ranks,
+        hosts=run.hosts,
+        source=run.source,
+    )
 
 
 def write(
@@ -271,6 +298,7 @@ def print_import(name: str, found: dict[str, float]) -> None:
         ("added in one go", "rows", "add_s"),
         ("listed, one application", "list_rows", "list_s"),
         ("listed, one application, n>=9000", "list_where_rows", "list_where_s"),
+        ("predictions compared", "record_rows", "record_s"),
     ):
         print(f"{what:34}{found[rows]:>10,.0f}{found[key]:>8.2f} s")
 

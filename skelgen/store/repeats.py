@@ -2,7 +2,7 @@
 
 References
 ----------
-WRF on multicore systems, 2010, III: four runs of each configuration, their average
+WRF on multicore systems, 2010, IV: four runs of each configuration, their average
 without outliers. Some differed by over 15 %; repeated in one allocation, so on the same
 nodes, by less than 2 %.
 """
@@ -127,7 +127,7 @@ def without_outliers(times_s: Sequence[float]) -> list[float]:
 
     References
     ----------
-    WRF on multicore systems, 2010, III-A; Iglewicz and Hoaglin 1993, How to detect and
+    WRF on multicore systems, 2010, IV; Iglewicz and Hoaglin 1993, How to detect and
     handle outliers, for the number of deviations.
 
     Examples

@@ -300,37 +300,39 @@ def print_import(name: str, found: dict[str, float]) -> None:
         ("listed, one application, n>=9000", "list_where_rows", "list_where_s"),
         ("predictions compared", "record_rows", "record_s"),
     ):
-        print(f"{what:34}{found[rows]:>10,.0f}{found[key]:>8.2f} s")
+        print(f"{what:34}{found[rows]:>10,.0f}{found[key]:>8.2f} s", flush=True)
 
 
-def print_writers(found: list[Written], writers: int) -> None:
-    """Print what became of the rows of many writers."""
+def print_head(writers: int) -> None:
+    """Print the head of the table of `print_written`."""
     print(f"\n{writers} writer processes, a run at a time")
     print(
         f"{'store':12}{'way':12}{'time':>7}{'rows':>10}{'rows/s':>8}{'lost':>6}"
-        f"{'twice':>6}{'longest':>10}{'99.9 %':>9}{'absorbed':>10}{'sound':>10}"
+        f"{'twice':>6}{'longest':>11}{'99.9 %':>10}{'absorbed':>10}{'sound':>10}",
+        flush=True,
     )
-    for one in found:
-        sound = f"{one.sound}/{one.kills}" if one.kills else ""
-        print(
-            f"{one.store:12}{one.way:12}{one.seconds:>5.0f} s{one.rows:>10,}"
-            f"{one.rows / one.seconds:>8,.0f}{one.lost:>6}{one.twice:>6}"
-            f"{one.longest_s * 1e3:>7.1f} ms{one.p999_s * 1e3:>6.1f} ms"
-            f"{one.absorb_s:>8.2f} s{sound:>10}"
-        )
 
 
-def measure(
+def print_written(one: Written) -> None:
+    """Print what became of the rows of many writers."""
+    sound = f"{one.sound}/{one.kills}" if one.kills else ""
+    print(
+        f"{one.store:12}{one.way:12}{one.seconds:>5.0f} s{one.rows:>10,}"
+        f"{one.rows / one.seconds:>8,.0f}{one.lost:>6}{one.twice:>6}"
+        f"{one.longest_s * 1e3:>8.1f} ms{one.p999_s * 1e3:>7.1f} ms"
+        f"{one.absorb_s:>8.2f} s{sound:>10}",
+        flush=True,
+    )
+
+
+def measure_all_writers(
     place: Callable[[], str], arguments: argparse.Namespace
-) -> tuple[dict[str, float], list[Written]]:
-    """Measure one kind of store; `place` names a new one each time, if it can."""
-    found = measure_import(place(), arguments.rows)
-    rows = []
+) -> Iterator[Written]:
+    """Measure many writers; `place` names a new store each time, if it can."""
     for each, way in ((KEPT_OPEN, "kept open"), (AS_JOBS, "as jobs")):
         if arguments.seconds:
-            where = place()
-            rows.append(
-                measure_writers(where, arguments.writers, arguments.seconds, each, way)
+            yield measure_writers(
+                place(), arguments.writers, arguments.seconds, each, way
             )
     left, parts = arguments.kills, []
     while left > 0:
@@ -338,8 +340,7 @@ def measure(
         parts.append(measure_kills(place(), arguments.writers, kills))
         left -= kills
     if parts:
-        rows.append(joined(parts))
-    return found, rows
+        yield joined(parts)
 
 
 def main() -> None:
@@ -358,16 +359,21 @@ def main() -> None:
         }
         if arguments.postgresql:
             places["PostgreSQL"] = lambda: arguments.postgresql
-        found = {name: measure(place, arguments) for name, place in places.items()}
-    writers = [one for _, rows in found.values() for one in rows]
+        imports = {}
+        for name, place in places.items():
+            imports[name] = measure_import(place(), arguments.rows)
+            if not arguments.json:
+                print_import(name, imports[name])
+        if not arguments.json:
+            print_head(arguments.writers)
+        writers = []
+        for place in places.values():
+            for one in measure_all_writers(place, arguments):
+                writers.append(asdict(one))
+                if not arguments.json:
+                    print_written(one)
     if arguments.json:
-        imports = {name: adding for name, (adding, _) in found.items()}
-        print(json.dumps({"import": imports, "writers": [asdict(w) for w in writers]}))
-        return
-    for name, (adding, _) in found.items():
-        print_import(name, adding)
-    if writers:
-        print_writers(writers, arguments.writers)
+        print(json.dumps({"import": imports, "writers": writers}))
 
 
 if __name__ == "__main__":

@@ -67,8 +67,11 @@ def test_a_pair_has_facts_of_both_hosts_and_of_the_link_between_them(
     operations = {one["operation"]: one for one in first["messages"]}
     assert operations["SR"]["hosts"] == operations["BC"]["hosts"] == ["h1", "h2"]
     assert operations["SR"]["ranks"] == 2
-    # The link's rate is 12.5 MB/s, less what headers take; bursts go faster.
-    assert 8e6 < operations["SR"]["bandwidth_bytes_per_s"] < 16e6
+    bandwidth = operations["SR"]["bandwidth_bytes_per_s"]
+    assert bandwidth > 0
+    if not operations["SR"]["doubt"]:  # nobody else had the cores meanwhile
+        # The link's rate is 12.5 MB/s, less what headers take; bursts go faster.
+        assert 8e6 < bandwidth < 16e6
     # Sockets take what is sent, whether or not its receive is posted.
     assert operations["SR"]["eager_bytes"] >= 0
 

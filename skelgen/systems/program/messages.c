@@ -6,7 +6,8 @@
 
 enum { TRIP = 1, PROBED = 2, DECIDED = 3, MOST_TRIPS = 1000, PROBE_TRIPS = 20, FINENESS = 16 };
 
-static const int LARGEST = 4 << 20;
+/* Largest message, and what is measured whatever the budget: else nothing tells the bandwidth. */
+static const int LARGEST = 4 << 20, LEAST = 64 << 10;
 
 /* So long may a send take that needs no receive, beyond what a round trip takes [s]. */
 static const double PATIENCE_S = 2e-3;
@@ -70,7 +71,7 @@ static int plan(const struct pair *pair, struct size *sizes, int count, double b
 		once_s = 2 * one_way_s(pair, size->bytes, 2);
 		size->trips = clamped(wanted_s / once_s, 1, MOST_TRIPS);
 		planned_s += once_s * (double)(size->trips * REPEATS + 3);
-		if (chosen && (planned_s > budget_s || now_s() > end_s))
+		if (size->bytes > LEAST && (planned_s > budget_s || now_s() > end_s))
 			size->trips = 0;
 		MPI_Bcast(&size->trips, 1, MPI_LONG, 0, pair->comm);
 		if (!size->trips)

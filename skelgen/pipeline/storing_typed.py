@@ -25,12 +25,14 @@ def typed_run(known: Known, time_s: float, status: str) -> Run:
         When something about it cannot be.
     """
     from skelgen.store import Run
+    from skelgen.store.formats import cells
     from skelgen.store.formats.limits import LimitError, check_run
 
     if not known.application:
         raise UsageError("a typed run needs the name of its application: give --app")
-    run = known.complete(Run("", time_s, status=status, source="typed"))
     try:
+        ended = cells.status(status)
+        run = known.complete(Run("", time_s, status=ended, source="typed"))
         return check_run(run)
     except LimitError as error:
         raise UsageError(f"{error}; mend the options") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import time
 from collections.abc import Sequence
@@ -141,12 +140,20 @@ def name_of(program: Sequence[str]) -> str:
     --------
     >>> name_of(["/usr/bin/python3", "-u", "solve.py", "8"]), name_of(["./app"])
     ('solve.py', 'app')
+    >>> name_of(["sh", "-c", "exit 3"])
+    'sh'
     """
     name = Path(program[0]).name
-    if name.rstrip("0123456789.") in _INTERPRETERS:
-        scripts = [word for word in program[1:] if not word.startswith("-")]
-        if scripts and os.path.sep not in name:
-            return Path(scripts[0]).name
+    if name.rstrip("0123456789.") not in _INTERPRETERS:
+        return name
+    words = iter(program[1:])
+    for word in words:
+        if word == "-m":
+            return next(words, name)
+        if not word.startswith("-"):
+            return Path(word).name
+        if word[1:] in ("c", "e"):
+            break
     return name
 
 

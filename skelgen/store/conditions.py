@@ -12,7 +12,11 @@ from skelgen.store.values import as_text
 
 #: Fields of a run that are numbers and words.
 _NUMBERS = ("ranks", "nodes", "ranks_per_node", "time_s", "started")
-_WORDS = ("status", "system", "executable", "allocation", "source", "identity")
+_WORDS = (
+    *("status", "system", "executable", "allocation", "mpi", "source", "identity"),
+)
+#: What fields are called for short.
+_SHORT = {"time": "time_s", "id": "identity"}
 OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
 _TEXT = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(.*?)\s*", re.DOTALL)
 
@@ -64,7 +68,7 @@ def condition(text: str) -> Condition:
             raise UsageError(
                 f"read the condition {text[:60]!r}, expected a number after {operator}"
             ) from None
-    return Condition(match[1], operator, value)
+    return Condition(_SHORT.get(match[1], match[1]), operator, value)
 
 
 def clause(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from skelgen.documents.numbers import NumberError, format_real, integer, real
@@ -99,12 +100,33 @@ def _started(started: float) -> float:
 
 
 def hosts(cell: Cell) -> tuple[str, ...]:
-    """Read hosts: ``n1,n2``, ``n1 n2`` or ``n[1-2]``."""
+    """Read hosts: ``n1,n2``, ``n1 n2``, ``n[1-2]``, or what `written_hosts` writes."""
+    if isinstance(cell, str) and cell.startswith('["'):
+        return _listed(cell)
     text = ",".join(word(cell).replace(";", " ").split())
     try:
         return tuple(host.name for host in parse_hosts(text))
     except UsageError as error:
         raise LimitError(str(error)) from None
+
+
+def written_hosts(names: Sequence[str]) -> str:
+    """Write hosts so that `hosts` gives them back, whatever they are called."""
+    plain = " ".join(names)
+    try:
+        return plain if not names or hosts(plain) == tuple(names) else json.dumps(names)
+    except LimitError:
+        return json.dumps(names)
+
+
+def _listed(cell: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError) as error:
+        raise LimitError(f"read {cell[:60]!r}, expected a list of hosts") from error
+    if not all(isinstance(one, str) for one in found):
+        raise LimitError(f"read {cell[:60]!r}, expected a list of hosts")
+    return tuple(check_word(one) for one in found)
 
 
 def status(cell: Cell) -> str:
@@ -138,7 +160,16 @@ def word(cell: Cell) -> str:
 
 def written_word(text: str) -> str:
     """Write text so that `word` gives it back from a cell whose ends were stripped."""
-    return json.dumps(text) if text != text.strip() or text[:1] == '"' else text
+    return text if _stays(text) else json.dumps(text)
+
+
+def _stays(text: str) -> bool:
+    """Say whether a cell gives text back as it stands."""
+    try:
+        text.encode()
+    except UnicodeError:  # a name that is not UTF-8, which JSON can write
+        return False
+    return text == text.strip() and text[:1] != '"'
 
 
 def value(cell: Cell) -> float | str:
@@ -183,7 +214,7 @@ def _quoted(cell: str) -> str:
 
 def _is_plain(text: str) -> bool:
     """Say whether a word is read as it stands."""
-    if not text or text != text.strip() or text[:1] == '"':
+    if not text or not _stays(text):
         return False
     try:
         return value(text) == text

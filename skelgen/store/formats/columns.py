@@ -159,6 +159,11 @@ def _named(header: str) -> Column | None:
     return None if known in (None, TIME) else Column(header, str(known))
 
 
+def is_input(header: str) -> bool:
+    """Say whether a column is an input where no mapping says what it is."""
+    return _named(header) is None
+
+
 def _mapped(header: str, wanted: str) -> Column:
     """Return the field that the user gave a header."""
     for begin, field in GROUPS.items():

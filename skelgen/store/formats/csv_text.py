@@ -8,9 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skelgen.documents.numbers import format_real
-from skelgen.errors import InputError
-from skelgen.store.formats.cells import shown_date, written, written_word
-from skelgen.store.formats.columns import FIELDS, GROUPS, TIME, Columns, columns_of
+from skelgen.errors import InputError, UsageError
+from skelgen.store.formats.cells import (
+    shown_date,
+    written,
+    written_hosts,
+    written_word,
+)
+from skelgen.store.formats.columns import (
+    FIELDS,
+    GROUPS,
+    TIME,
+    Columns,
+    columns_of,
+    is_input,
+)
 from skelgen.store.formats.identity import identified
 from skelgen.store.formats.known import NOTHING, Known, is_empty
 from skelgen.store.formats.limits import LimitError
@@ -133,6 +145,11 @@ def csv_text(runs: Sequence[Run]) -> str:
 
     Columns that no run needs are left out. An input that is called like a column of
     another meaning is written as ``input.NAME``.
+
+    Raises
+    ------
+    UsageError
+        When an input is called as no column can be.
     """
     fields = [
         name
@@ -163,14 +180,15 @@ def _headers(fields: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list
     found = [_HEADERS.get(name, name) for name in fields]
     for begin, field in GROUPS.items():
         for name in groups[field]:
-            plain = (
-                field == "inputs"
-                and columns_of([TIME, name] if name != TIME else [name], {})
-                .used[-1]
-                .field
-                == "inputs"
-            )
-            found.append(name if plain and name == name.strip() else f"{begin}{name}")
+            header = f"{begin}{name}"
+            if field == "inputs" and is_input(name):
+                header = name
+            if header != written_word(header) or header == begin:
+                raise UsageError(
+                    f"the name {name!r} is none that a column can have; write "
+                    "--format jsonl, or leave out runs that have it with --where"
+                )
+            found.append(header)
     return found
 
 
@@ -189,7 +207,7 @@ def _cell(run: Run, name: str) -> str:
     if name == "parts":
         return written_parts(run.parts)
     if isinstance(value, tuple):
-        return " ".join(value)
+        return written_hosts(value)
     if isinstance(value, str):
         return written_word(value)
     return format_real(value) if isinstance(value, float) else str(value or "")

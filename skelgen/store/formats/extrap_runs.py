@@ -143,7 +143,20 @@ def _times(file: Path, experiment: Experiment, mapping: Mapping[str, str]) -> _T
         unit = split_unit(metric)[1]
     _tell_others(file, metrics, metric)
     values = _repeats_of(experiment, metric)
+    _check_times(file, values)
     return _Times(values, metric, UNITS[unit] if unit else 1.0)
+
+
+def _check_times(file: Path, times: Mapping[str, Mapping[Point, list[float]]]) -> None:
+    for region, points in times.items():
+        for point, values in points.items():
+            if not values or min(values) < 0:
+                found = f"is {min(values):g}" if values else "has no value"
+                raise InputError(
+                    f"{file}: the time of {region[:60]!r} at "
+                    f"({', '.join(f'{one:g}' for one in point)}) {found}, expected a "
+                    "number of at least 0"
+                )
 
 
 def _tell_others(file: Path, metrics: Sequence[str], metric: str) -> None:

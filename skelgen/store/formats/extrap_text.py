@@ -149,10 +149,10 @@ def experiment_text(experiment: Experiment) -> str:
             "--format extrap-json"
         )
     for name in (*parameters, *experiment.regions, *experiment.metrics):
-        if not _PLAIN.fullmatch(name) or (name in parameters and " " in name):
+        if not _fits(name) or (name in parameters and " " in name):
             raise UsageError(
                 f"the name {name!r} has spaces or newlines that Extra-P's text cannot "
-                "hold; write --format extrap-json"
+                "hold, or is not UTF-8; write --format extrap-json"
             )
     points = experiment.points
     lines = [f"PARAMETER {name}" for name in parameters]
@@ -163,6 +163,14 @@ def experiment_text(experiment: Experiment) -> str:
             f"DATA {' '.join(map(format_real, values[point]))}" for point in points
         ]
     return "\n".join(lines) + "\n"
+
+
+def _fits(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeError:
+        return False
+    return _PLAIN.fullmatch(name) is not None
 
 
 def _point(point: Point) -> str:

@@ -83,7 +83,7 @@ NOTHING = Known()
 
 def is_empty(value: object) -> bool:
     """Say whether a field of a run says nothing."""
-    return not value or (isinstance(value, float) and math.isnan(value))
+    return math.isnan(value) if isinstance(value, float) else not value
 
 
 def shown(value: object) -> str:

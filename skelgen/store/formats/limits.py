@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.store.rows import Part, Run
@@ -18,20 +17,8 @@ MOST_STARTED_S = 1e10
 LONGEST = 1000
 
 
-@dataclass(frozen=True, slots=True)
 class LimitError(ValueError):
-    """A number or a word is none that a run can have.
-
-    Attributes
-    ----------
-    what : str
-        What was read and what was expected.
-    """
-
-    what: str
-
-    def __str__(self) -> str:
-        return self.what
+    """A number or a word is none that a run can have; says what was read."""
 
 
 def check_time(time_s: float) -> float:
@@ -86,6 +73,18 @@ def check_word(text: str) -> str:
     return text
 
 
+def check_name(text: str) -> str:
+    """Return the name of an input, a load or a part, if it is one.
+
+    Raises
+    ------
+    LimitError
+    """
+    if not text:
+        raise LimitError("read an empty name, expected one such as n")
+    return check_word(text)
+
+
 def check_run(run: Run) -> Run:
     """Return a run, if all that it says can be.
 
@@ -101,7 +100,7 @@ def check_run(run: Run) -> Run:
     _check_started(run.started)
     named = (*run.inputs, *run.loads, *run.costs)
     for name, value in named:
-        check_word(name)
+        check_name(name)
         if isinstance(value, str):
             check_word(value)
         else:
@@ -122,7 +121,7 @@ def _check_started(started: float) -> None:
 
 
 def _check_part(part: Part) -> None:
-    check_word(part.name)
+    check_name(part.name)
     if not 0 <= part.time_s <= MOST_S:
         raise LimitError(
             f"read a part that takes {part.time_s:g} s, expected 0 to {MOST_S:g} s"

@@ -179,9 +179,9 @@ def _waiting_sends(calls: Calls, matching: Matching) -> tuple[Integers, Integers
     """Return the messages whose senders wait, and those that no library buffers."""
     infos = [function_info(name) for name in calls.functions]
     never = np.array(
-        [info.mode == "buffered" or info.kind is Kind.SIGNAL for info in infos]
+        [info.mode == "buffered" or info.kind is Kind.SIGNAL for info in infos], bool
     )
-    always = np.array([info.mode == "synchronous" for info in infos])
+    always = np.array([info.mode == "synchronous" for info in infos], bool)
     function = calls.shapes["function"][calls.shape[matching.send_call]]
     return np.flatnonzero(~never[function]), np.flatnonzero(always[function])
 

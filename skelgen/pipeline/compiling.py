@@ -125,7 +125,9 @@ def signature_of_run(
     progress.start("finding the structure", 4)
     collected = [team.each(lambda: collect_part(own, common))]
     progress.advance(1)
-    events, clusters = _clustered(collected.pop(), common.warnings, wanted, team)
+    events, clusters, concurrent = _clustered(
+        collected.pop(), common.warnings, wanted, team
+    )
     progress.advance(1)
     symbols = with_times(clusters, events)
     del clusters
@@ -135,7 +137,7 @@ def signature_of_run(
     counts = np.sum(team.gather(events.calls.first), axis=0)
     events = replace(events, calls=replace(events.calls, first=counts))
     symbols = replace(symbols, lost=lost)
-    signature = team.first(lambda: _result(events, symbols, groups, run))
+    signature = team.first(lambda: _result(events, symbols, groups, run, concurrent))
     progress.advance(1)
     progress.finish()
     return signature
@@ -150,13 +152,16 @@ def _common(run: Trace, outlines: Sequence[Sequence[RankFile]]) -> list[Common]:
 
 def _clustered(
     part: Part, warnings: Sequence[str], wanted: Wanted, team: Team
-) -> tuple[Events, Clusters]:
-    """Match the calls of all; return the own events with their clusters."""
+) -> tuple[Events, Clusters, int]:
+    """Match the calls of all; return the own events with their clusters.
+
+    The last value is the number of ranks whose threads were in calls at one time.
+    """
     outlines = team.gather(part.outline())
     joint, numbers = team.share(team.first(lambda: join(outlines, warnings)))
     events = with_tables(part, joint, numbers[team.rank] if numbers else None)
     del part
-    events = _in_one_thread(events, team)
+    events, concurrent = _in_one_thread(events, team)
     calls, own = events.calls, len(events.calls)
     firsts = team.gather(calls.first)
     columns: dict[str, Any] = {
@@ -183,13 +188,17 @@ def _clustered(
 
     found = team.first(find)
     columns.clear()
-    return events, _divided(found, own, team)
+    return events, _divided(found, own, team), concurrent
 
 
-def _in_one_thread(events: Events, team: Team) -> Events:
-    """Put the calls of threads into an order that one thread can execute."""
-    if not team.share(sum(team.gather(overlapping(events)))):
-        return events
+def _in_one_thread(events: Events, team: Team) -> tuple[Events, int]:
+    """Put the calls of threads into an order that one thread can execute.
+
+    The second value is the number of ranks whose threads were in calls at one time.
+    """
+    concurrent = team.share(sum(team.gather(overlapping(events))))
+    if not concurrent:
+        return events, 0
     calls, own = events.calls, len(events.calls)
     if events.threads is None:
         events = replace(events, threads=np.zeros(own, np.uint16))
@@ -213,7 +222,7 @@ def _in_one_thread(events: Events, team: Team) -> Events:
     # Each process has ranks that stand together: its calls are numbered from its first.
     events = move(events, order - order.min(initial=order.max(initial=0)))
     calls = replace(events.calls, ages=ages, age_first=age_first, age_values=age_values)
-    return replace(events, calls=calls)
+    return replace(events, calls=calls), concurrent
 
 
 def _clusters(calls: Calls, joint: Events, wanted: Wanted) -> Clusters:
@@ -288,7 +297,11 @@ def _sum(totals: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None
 
 
 def _result(
-    events: Events, symbols: Symbols, groups: Sequence[RankGroup], run: Trace
+    events: Events,
+    symbols: Symbols,
+    groups: Sequence[RankGroup],
+    run: Trace,
+    concurrent: int,
 ) -> Signature:
     facts = read_facts(run.folder)
     threshold = symbols.similarity_threshold
@@ -300,6 +313,7 @@ def _result(
         usage_queries=sum(file.definitions.usage_queries for file in run.files),
         not_computed=_not_computed(run),
         unseen=unseen_of(run.files),
+        concurrent_ranks=concurrent,
     )
 
 

@@ -28,6 +28,7 @@ from skelgen.signature.spread_text import SpreadReader
 from skelgen.signature.symbol_text import SymbolReader
 from skelgen.signature.tables import read_peers, read_rows, read_vectors
 from skelgen.signature.types import (
+    COUNTS,
     Family,
     Neighbours,
     Provenance,
@@ -79,9 +80,11 @@ def read_signature(path: Path) -> Signature:
             f"read version {version.text()[:60]!r}, expected {VERSION}: build the "
             "signature again with this skelgen"
         )
-    optional = ("usage_queries", "not_computed", "unseen")
-    fields = document.mapping(_FIELDS, optional)
-    queries, unseen = (fields.get(name) for name in ("usage_queries", "unseen"))
+    fields = document.mapping(_FIELDS, (*COUNTS, "not_computed", "unseen"))
+    unseen = fields.get("unseen")
+    counts = {
+        name: fields[name].integer(0, _MOST_EVENTS) for name in COUNTS if name in fields
+    }
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     families = _families(fields["families"], ranks)
     sites = tuple(field.text() for field in fields["sites"].items())
@@ -110,9 +113,9 @@ def read_signature(path: Path) -> Signature:
         groups=tuple(groups),
         events=_events(fields["events"], groups),
         dropped=_dropped(fields["dropped"]),
-        usage_queries=queries.integer(0, _MOST_EVENTS) if queries else 0,
         not_computed=read_not_computed(fields.get("not_computed")),
         unseen=read_unseen(unseen) if unseen else None,
+        **counts,
     )
 
 

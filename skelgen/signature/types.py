@@ -139,6 +139,10 @@ class RankGroup:
     tail_ns: NDArray[np.float64]
 
 
+#: Numbers of a signature that its file has only where they are not 0.
+COUNTS = ("usage_queries", "concurrent_ranks")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Signature:
     """The execution signature of one run.
@@ -170,6 +174,9 @@ class Signature:
         `trust.likeness.NOT_COMPUTED`, and for how long [s], all ranks.
     unseen : Unseen or None
         What the ranks did that no event shows; None where the recorder did not look.
+    concurrent_ranks : int
+        Ranks whose threads were in calls at the same time: one thread in their place
+        executes these calls one after the other.
     """
 
     provenance: Provenance
@@ -187,6 +194,7 @@ class Signature:
     usage_queries: int = 0
     not_computed: NotComputed = ()
     unseen: Unseen | None = None
+    concurrent_ranks: int = 0
 
     @property
     def computed_s(self) -> float:

@@ -14,7 +14,7 @@ from skelgen.signature.nest_text import nest_lines
 from skelgen.signature.spread_text import spread_lines
 from skelgen.signature.symbol_text import symbol_lines, symbol_names
 from skelgen.signature.tables import peer_lines, row_lines, vector_lines
-from skelgen.signature.types import Family, Provenance, RankGroup, Signature
+from skelgen.signature.types import COUNTS, Family, Provenance, RankGroup, Signature
 from skelgen.trust.unseen import Unseen
 
 #: Version of the format.
@@ -40,7 +40,7 @@ def signature_text(signature: Signature) -> str:
             f"- [{quoted(reason)}, {calls}, {format_real(time_s)}]"
             for reason, calls, time_s in signature.dropped
         ]),
-        *_usage(signature),
+        *_counts(signature),
         *_not_computed(signature),
         *unseen_lines(signature.unseen),
         *_list("sites", [f"- {quoted(site)}" for site in signature.sites]),
@@ -55,9 +55,9 @@ def signature_text(signature: Signature) -> str:
     return sealed_yaml("\n".join(lines) + "\n")
 
 
-def _usage(signature: Signature) -> list[str]:
-    queries = signature.usage_queries
-    return [f"usage_queries: {queries}"] if queries else []
+def _counts(signature: Signature) -> list[str]:
+    counts = {name: getattr(signature, name) for name in COUNTS}
+    return [f"{name}: {count}" for name, count in counts.items() if count]
 
 
 def _not_computed(signature: Signature) -> list[str]:

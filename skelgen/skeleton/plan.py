@@ -122,7 +122,7 @@ def plan(
         symbols,
         lambda current: _assemble(source, current, symbols, fraction),
     )
-    _check(proof.flaw)
+    _check(proof.flaw, signature)
     progress.advance(1)
     made = planned(source, symbols, proof, scaling_factor)
     progress.finish()
@@ -307,7 +307,7 @@ def _mend_more(
     return Mended(frozenset(waited), frozenset(freed))
 
 
-def _check(flaw: Flaw | None) -> None:
+def _check(flaw: Flaw | None, signature: Signature) -> None:
     """Refuse an application whose calls cannot finish."""
     if flaw is None:
         return
@@ -316,6 +316,13 @@ def _check(flaw: Flaw | None) -> None:
             f"the recorded calls do not fit each other ({flaw.message}): record again"
         )
     how = "without buffers" if flaw.rendezvous else "even though sends are buffered"
+    if signature.concurrent_ranks:
+        raise InputError(
+            f"the threads of {signature.concurrent_ranks} ranks were in MPI calls at "
+            "the same time, and one thread cannot execute these calls in any order "
+            f"that was found, {how}: {flaw.message}; a skeleton has one thread in "
+            "each rank: record a run in which one thread calls MPI"
+        )
     raise InputError(
         f"the application's calls cannot finish {how}: {flaw.message}; it relies "
         "on its MPI library in a way that skeletons do not repeat"
@@ -350,6 +357,8 @@ def _warnings(source: Source, mended: Mended, method: str) -> list[str]:
         )
     if names:
         who = "application" if method == WHOLE_EVENTS else "division by K"
+        if source.signature.concurrent_ranks:
+            who = "order in which one thread makes the calls of several"
         found.append(
             f"the {who} relies on buffered sends, which became nonblocking in "
             f"the skeleton: {', '.join(dict.fromkeys(names))}"

@@ -298,7 +298,7 @@ def test_answers_are_predictions_of_the_application_that_is_named(here):
     assert measured.interval == Interval(1.5, 1.6, 1.7)
     assert (measured.verdict, measured.doubts) == ("do not trust", ("busy",))
     first, second = rows_in("predicted.json", replace(HEAT, ranks=4))
-    assert (first.method, first.hosts, first.ranks) == ("skeleton", ("n1", "n2"), 4)
+    assert (first.method, first.hosts, first.ranks) == ("whole-events", ("n1", "n2"), 4)
     assert second.hosts == ("n3",)
     (other,) = rows_in("workload.json", HEAT)
     assert (other.method, other.inputs) == ("workload", (("n", 400.0),))

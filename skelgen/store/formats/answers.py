@@ -73,7 +73,7 @@ def read_answer(field: Field, known: Known, made: float) -> list[Prediction]:
 def _of_set(field: Field, known: Known, made: float) -> Prediction:
     fields = field.mapping(("hosts", "predicted_s"), optional=None)
     found = Prediction(
-        method="skeleton",
+        method="whole-events",
         application="",
         interval=_interval(fields, "predicted_s", field),
         made=made,

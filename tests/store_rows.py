@@ -54,6 +54,7 @@ RUNS = st.builds(
     inputs=INPUTS,
     hosts=_tuples(TEXTS),
     started=TIMES,
+    added=TIMES,
     status=TEXTS,
     loads=_pairs(TIMES),
     costs=_pairs(TIMES),

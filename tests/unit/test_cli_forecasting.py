@@ -125,13 +125,17 @@ def test_the_record_is_for_its_owner_and_survives_damage(tmp_path, capsys, caplo
     assert len(found) == 4
 
 
-def test_a_full_record_forgets_its_older_half(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(forecast_record, "_MOST_BYTES", 1500)
-    file = write(tmp_path / "loads.csv", 1500)
-    for horizon in range(1, 9):
-        said(capsys, "forecast", "--series", file, "--horizon", f"{horizon}h")
-    assert forecast_record.place().stat().st_size <= 1500
-    assert 0 < len(forecast_record.outcomes()) < 16
+def test_a_full_record_forgets_its_older_half(monkeypatch):
+    monkeypatch.setattr(forecast_record, "_MOST_BYTES", 5000)
+    words = (("n1",), "cpu", "avg-min", "nws", "last", 0.1, 0.2, 0.3, "")
+    sizes = []
+    for begin in range(60):
+        forecast_record.keep([forecast_record.Kept(float(begin), 60.0, *words)])
+        sizes.append(forecast_record.place().stat().st_size)
+    begins = [one.kept.begin for one in forecast_record.outcomes()]
+    assert begins == [float(i) for i in range(60 - len(begins), 60)]
+    assert max(sizes) <= 5000
+    assert min(sizes[20:]) > 2000
 
 
 @pytest.mark.parametrize(

@@ -331,11 +331,11 @@ def test_a_short_history_a_gap_and_a_dead_node_are_doubts():
     assert codes(found([whole, dead])) == {"old-series"}
 
 
-def test_a_short_history_widens_the_interval():
-    values = series(JUDGED["AR .995"], [1, 79], 400, MINUTE)
-    short = found(samples(values), 6 * 3600.0).interval
-    long = found(samples(values), 1800.0).interval
-    assert short.p95 - short.p5 > 1.5 * (long.p95 - long.p5)
+def test_errors_grow_with_the_root_of_a_horizon_that_cannot_be_judged():
+    values = 0.5 + 0.01 * np.random.default_rng(1).standard_normal(100)
+    once, twice = (found(samples(values), hours * 3600.0).interval for hours in (1, 2))
+    ratio = (twice.p95 - twice.p5) / (once.p95 - once.p5)
+    assert ratio == pytest.approx(math.sqrt(2.0))
 
 
 def test_what_happened_is_known_once_the_time_is_over():

@@ -30,6 +30,8 @@ UNITS = {
     **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
     **dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0),
 }
+#: Numbers that need no further look: no file has many others.
+_is_plain_number = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,17})?").fullmatch
 _WITH_UNIT = re.compile(r"([-+0-9.eE]+)\s*([a-zµ]+)")
 _STATUS = re.compile(r"ok|(exit|signal) [0-9]{1,3}")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
@@ -44,6 +46,8 @@ def number(cell: Cell) -> float:
         When it is none, with what was read.
     """
     if isinstance(cell, str):
+        if _is_plain_number(cell):
+            return float(cell)
         try:
             return check_number(real(cell))
         except NumberError as error:
@@ -69,7 +73,9 @@ def count(cell: Cell) -> int:
 
 def time_and_unit(cell: Cell) -> tuple[float, str]:
     """Read a time, ``12.3`` or ``12.3 ms``: its number, and its unit or nothing."""
-    found = _WITH_UNIT.fullmatch(cell) if isinstance(cell, str) else None
+    if not isinstance(cell, str) or _is_plain_number(cell):
+        return number(cell), ""
+    found = _WITH_UNIT.fullmatch(cell)
     if found is None:
         return number(cell), ""
     if found[2] not in UNITS:
@@ -79,7 +85,7 @@ def time_and_unit(cell: Cell) -> tuple[float, str]:
 
 def date(cell: Cell) -> float:
     """Read a start: seconds since 1970, or a date as ISO 8601 has it, in UTC [s]."""
-    if isinstance(cell, str):
+    if isinstance(cell, str) and not _is_plain_number(cell):
         try:
             found = datetime.fromisoformat(cell)
         except ValueError:
@@ -177,6 +183,8 @@ def value(cell: Cell) -> float | str:
 
     A word that would be read as a number stands in quotation marks of its own.
     """
+    if isinstance(cell, str) and _is_plain_number(cell):
+        return float(cell)
     if isinstance(cell, bool):
         return json.dumps(cell)
     if not isinstance(cell, str):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skelgen.errors import UsageError
 from skelgen.store.formats.cells import UNITS
-from skelgen.store.formats.limits import LimitError
+from skelgen.store.formats.limits import LimitError, check_word
 
 TIME = "time"
 #: Fields of a run and other names of their columns.
@@ -143,6 +143,7 @@ def _check_headers(headers: Sequence[str]) -> None:
     for number, header in enumerate(headers, start=1):
         if not header:
             raise LimitError(f"column {number} has no name; write one into line 1")
+        check_word(header)
         if header in headers[: number - 1]:
             raise LimitError(f"two columns are called {header!r}; rename one")
 

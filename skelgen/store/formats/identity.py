@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import astuple, fields
+from math import isnan
+from operator import attrgetter
 
 from skelgen.store.rows import Run
 
 #: Digits of an identity; a million rows have one in common once in 10^7 stores.
 DIGITS = 16
-#: What says where a run was read, not which run it is.
-_OUTSIDE = ("identity", "source")
-_INSIDE = tuple(one.name for one in fields(Run) if one.name not in _OUTSIDE)
+_encode = json.JSONEncoder(separators=(",", ":"), default=astuple).encode
+_values = attrgetter(*(one.name for one in fields(Run)))
+#: Places of what says where a run was read, not which run it is.
+_SOURCE, _IDENTITY = (
+    [one.name for one in fields(Run)].index(name) for name in ("source", "identity")
+)
 
 
 def identity_of(*values: object) -> str:
@@ -24,15 +27,14 @@ def identity_of(*values: object) -> str:
     Parameters
     ----------
     *values : object
-        Such as JSON takes.
+        Such as JSON takes, and dataclasses.
 
     Examples
     --------
     >>> identity_of("run", 1.5) == identity_of("run", 1.5)
     True
     """
-    text = json.dumps(values, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(_encode(values).encode()).hexdigest()[:DIGITS]
 
 
 def identified(runs: Iterable[Run], name: str) -> Iterator[Run]:
@@ -47,23 +49,15 @@ def identified(runs: Iterable[Run], name: str) -> Iterator[Run]:
     name : str
         Of the file, without its folder.
     """
-    seen: Counter[str] = Counter()
+    seen: dict[str, int] = {}
     for run in runs:
         if run.identity:
             yield run
             continue
-        where = name if math.isnan(run.started) else ""
-        found = identity_of(where, *(_plain(run, field) for field in _INSIDE))
-        seen[found] += 1
-        if seen[found] > 1:
-            found = identity_of(found, seen[found])
-        yield replace(run, identity=found)
-
-
-def _plain(run: Run, field: str) -> object:
-    value = getattr(run, field)
-    if field == "parts":
-        return [
-            (one.name, one.kind, one.time_s, one.weight, one.share) for one in value
-        ]
-    return value
+        values = list(_values(run))
+        source, values[_SOURCE] = values[_SOURCE], ""
+        found = identity_of(name if isnan(run.started) else "", values)
+        times = seen[found] = seen.get(found, 0) + 1
+        values[_SOURCE] = source
+        values[_IDENTITY] = found if times == 1 else identity_of(found, times)
+        yield Run(*values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from skelgen.errors import InputError
 from skelgen.store.rows import Inputs, Run
@@ -55,10 +56,8 @@ class Known:
             When the run says something else.
         """
         changes = {}
-        for name, option in _OPTIONS.items():
-            wanted, found = getattr(self, name), getattr(run, name)
-            if is_empty(wanted):
-                continue
+        for name, wanted in self.given.items():
+            option, found = _OPTIONS[name], getattr(run, name)
             if not is_empty(found) and found != wanted:
                 raise InputError(
                     f"{run.source}: its {name} is {shown(found)}, {option} says "
@@ -75,6 +74,15 @@ class Known:
         if not changes and len(inputs) == len(run.inputs):
             return run
         return replace(run, inputs=tuple(sorted(inputs.items())), **changes)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were typed, but inputs."""
+        return {
+            name: value
+            for name in _OPTIONS
+            if not is_empty(value := getattr(self, name))
+        }
 
 
 #: Nothing was typed.

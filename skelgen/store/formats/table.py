@@ -35,7 +35,8 @@ class Reader:
     """
 
     def __init__(self, file: Path, columns: Sequence[Column], known: Known) -> None:
-        self._file, self._known = file, known
+        self._file, self._known, self._given = file, known, known.given
+        self._is_sure = False
         self._columns = [(one, self._reader(one)) for one in columns]
         self._unit = next((one.unit for one in columns if one.field == TIME), "")
         self._unit_line = 1 if self._unit else 0
@@ -80,10 +81,17 @@ class Reader:
     ) -> Run:
         for name, pairs in groups.items():
             values[name] = tuple(sorted(pairs))
+        for name, wanted in self._given.items():
+            values.setdefault(name, wanted)
         values.setdefault("application", "")
         values.setdefault("source", f"{self._file.name} line {line}")
-        run = self._known.complete(Run(**values))
+        run = Run(**values)
+        if self._given or self._known.inputs:
+            run = self._known.complete(run)
+        if self._is_sure and run.application and not run.parts:
+            return run  # its cells were checked, and what is known with the first one
         try:
+            self._is_sure = True
             return check_run(run)
         except LimitError as error:
             raise InputError(f"{self._file}: line {line}: {error}") from error

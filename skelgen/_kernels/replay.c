@@ -253,10 +253,12 @@ static void act(struct replay *r, int64_t call)
 static int force(struct replay *r)
 {
 	struct act first = {0, -1};
+	int first_met = 0;
 
 	for (int64_t lane = 0; lane < r->in->lane_first[r->in->ranks]; lane++) {
 		int64_t call = r->head[lane];
 		struct act act = {0, call};
+		int met = 0;
 
 		if (call < 0)
 			continue;
@@ -264,13 +266,17 @@ static int force(struct replay *r)
 			if (r->lacking[0][call] || r->before[call])
 				continue;
 			act.time_ns = r->in->leave_ns[call];
+			met = !r->lacking[1][call];
 		} else {
 			if (!blocks(r, call) && r->before[call])
 				continue;
 			act.time_ns = r->in->enter_ns[call];
 		}
-		if (first.call < 0 || earlier(act, first))
+		if (first.call < 0 || met < first_met ||
+		    (met == first_met && earlier(act, first))) {
 			first = act;
+			first_met = met;
+		}
 	}
 	if (first.call < 0)
 		return 0;

@@ -10,7 +10,8 @@ A call begins when those of other threads have their places that had returned be
 was entered. Where the run relied on a message that was buffered, or on a collective
 that returned before all had come, nothing can go on at some time. Then what happened
 first in the recording happens: a call whose messages were buffered returns, or a call
-begins although another one has not returned yet.
+begins although another one has not returned yet. Only where none can, a call returns
+before another that it meets could: the order may then be one that waits for ever.
 """
 
 from __future__ import annotations
@@ -176,12 +177,13 @@ class _Replay:
                 continue
             if not self.begun[call]:
                 if self._blocks(call) or not self.before[call]:
-                    found.append((self.enter[call], call))
+                    found.append((False, self.enter[call], call))
             elif not self.lacking[call][0] and not self.before[call]:
-                found.append((self.leave[call], call))
+                met = not self.lacking[call][1]
+                found.append((met, self.leave[call], call))
         if not found:
             return False
-        call = min(found)[1]
+        call = min(found)[2]
         if self.begun[call]:
             self._finish(call)
         else:

@@ -73,6 +73,16 @@ def test_queries_of_the_cpu_time_come_back(signature, tmp_path):
             load(path)
 
 
+def test_ranks_whose_threads_were_in_calls_at_one_time_come_back(signature, tmp_path):
+    threaded = replace(signature, concurrent_ranks=2)
+    path = save(threaded, tmp_path / "one.yaml")
+    assert_same(load(path), threaded)
+    assert "concurrent_ranks" not in signature_text(signature)
+    path.write_text(unsealed(signature_text(threaded)).replace("ranks: 2", "ranks: x"))
+    with pytest.raises(InputError, match="concurrent_ranks"):
+        load(path)
+
+
 def test_what_ranks_did_instead_of_computing_comes_back(signature, tmp_path):
     idle = replace(signature, not_computed=(("slept", 1.5), ("files", 0.25)))
     path = save(idle, tmp_path / "one.yaml")

@@ -18,6 +18,17 @@ def seconds(time_ns: float) -> float:
     return float(time_ns) / NS_PER_S
 
 
+_SECONDS = {
+    "ms": 1e-3,
+    None: 1.0,
+    "s": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
+
+
 def parse_seconds(text: str) -> float:
     """Read a duration such as ``5s``, ``500ms``, ``2min`` or ``0.5`` [s].
 
@@ -31,11 +42,10 @@ def parse_seconds(text: str) -> float:
     >>> parse_seconds("500ms")
     0.5
     """
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h)?\s*", text)
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h|d)?\s*", text)
     if match is None or float(match[1]) <= 0:
         raise ValueError(f"{text!r} is not a duration such as 5s, 500ms or 2min")
-    factor = {"ms": 1e-3, None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}[match[2]]
-    return float(match[1]) * factor
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def format_seconds(time_s: float) -> str:

@@ -200,7 +200,7 @@ def once(
         )
         return _complained(refused)
     for one in good:
-        print_facts([(n, _text(v)) for n, v in one.facts.items() if v is not None])
+        print_facts([(n, _text(n, v)) for n, v in one.facts.items() if v is not None])
     return _complained(refused)
 
 
@@ -215,8 +215,11 @@ def unit(interval: Interval = "10s", verbose: Verbose = 0) -> None:
     say(monitoring.unit_text(duration_s(interval, "--interval")), end=False)
 
 
-def _text(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _text(name: str, value: object) -> str:
+    """Write a fact of a sample for people."""
+    if not isinstance(value, float):
+        return str(value)
+    return _date(value) if name == "time" else f"{value:.4g}"
 
 
 def _names(text: str) -> list[str]:

@@ -156,6 +156,8 @@ def test_a_reader_that_leaves_early_sees_no_traceback():
 
 def test_durations_and_shares_are_read():
     assert duration_s("2min", "--budget") == 120
+    assert duration_s("10m", "--budget") == 600
+    assert duration_s("1d", "--budget") == 86400
     assert share("5%", "--interval") == pytest.approx(0.05)
     assert share("0.05", "--interval") == pytest.approx(0.05)
     for text in ("5", "0%", "x", "100%"):

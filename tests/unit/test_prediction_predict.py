@@ -44,6 +44,7 @@ FACTS = SkeletonFacts(
     folder="/somewhere",
     environment=(),
     calibration=MEASURED,
+    application="app",
 )
 STEADY = (3.0, 3.01, 2.99)
 

@@ -471,6 +471,11 @@ def test_killed_writers_lose_and_repeat_nothing(tmp_path: Path) -> None:
     # Each may have been killed between what it wrote and what it said.
     assert len(set(found) - done) <= 6
     assert check_store(str(place)).problems == ()
+    # A file whose lines another writer took stays until somebody has lines to take.
+    with lock_taken(place), open_store(str(place)) as store:
+        store.add([run("last")])
+    with open_store(str(place)) as store:
+        assert set(names(store)) == set(found) | {"last"}
     assert spooled(place) == []
 
 

@@ -57,7 +57,7 @@ class Patience:
 
     queue_s: float
     silence_s: float = SILENCE_S
-    files_s: float = _FILES_S
+    files_s: float = field(default_factory=lambda: _FILES_S)
     silent_since: float | None = None
 
 

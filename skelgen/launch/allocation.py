@@ -20,7 +20,7 @@ _LISTS = ("SLURM_JOB_NODELIST", "SLURM_NODELIST")
 _FILES = ("PBS_NODEFILE", "OAR_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE")
 
 
-def allocation(variables: Mapping[str, str] = os.environ) -> str:
+def batch_job(variables: Mapping[str, str] = os.environ) -> str:
     """Return the number of the batch job around this process; nothing without one."""
     return next((variables[name] for name in _JOBS if variables.get(name)), "")
 

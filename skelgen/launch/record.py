@@ -13,7 +13,7 @@ from pathlib import Path
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import ApplicationError, InputError, NoFileError, SkelgenError
-from skelgen.launch.allocation import allocation
+from skelgen.launch.allocation import batch_job
 from skelgen.launch.command import (
     LaunchCommand,
     check_library,
@@ -273,7 +273,7 @@ def _facts(
         load=tuple(round(value, 2) for value in load),
         environment=hidden_values(mpi_environment()),
         files=file_hashes(hidden(launch.program), before_s=started.timestamp()),
-        allocation=allocation(),
+        allocation=batch_job(),
     )
 
 

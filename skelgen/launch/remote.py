@@ -40,8 +40,7 @@ class Remote:
         self, host: str, words: Sequence[str], variables: Mapping[str, str]
     ) -> list[str]:
         """Return the command that runs another on a host, with variables set."""
-        named = [f"{name}={value}" for name, value in variables.items()]
-        line = ["env", *named, *words] if named else list(words)
+        line = _with_variables(words, variables)
         if self.launcher is None:
             return [*self.shell, host, shlex.join(line)]
         return self.launcher.arguments(line, ranks=1, hosts=[Host(host)])
@@ -55,10 +54,15 @@ class Remote:
         """
         if self.launcher is None:
             return None
-        named = [f"{name}={value}" for name, value in variables.items()]
-        line = ["env", *named, *words] if named else list(words)
+        line = _with_variables(words, variables)
         places = [Host(host) for host in hosts]
         return self.launcher.arguments(line, ranks=len(places), hosts=places)
+
+
+def _with_variables(words: Sequence[str], variables: Mapping[str, str]) -> list[str]:
+    """Return a command that sets variables first."""
+    named = [f"{name}={value}" for name, value in variables.items()]
+    return ["env", *named, *words] if named else list(words)
 
 
 def remote(way: Way = Way.AUTO) -> Remote:

@@ -196,8 +196,13 @@ def _chained(
     """
     if not len(several):
         return several, several
+    origins = _origins(calls, several)
     links = np.concatenate(
-        [_channels(calls, several), _requests(calls, several), _objects(calls, several)]
+        [
+            _channels(calls, several, origins),
+            _requests(*origins),
+            _objects(calls, several),
+        ]
     )
     # A request is of one rank; the other chains are told apart by it.
     rank = np.searchsorted(calls.first, links[:, 0], side="right")
@@ -218,10 +223,11 @@ def _links(call: Integers, what: int, *parts: NDArray[np.integer] | int) -> Inte
     return rows
 
 
-def _channels(calls: Calls, several: Integers) -> Integers:
+def _channels(
+    calls: Calls, several: Integers, origin: tuple[Integers, Integers]
+) -> Integers:
     """Link calls that send to, or receive from, one channel, or start such requests."""
     table = shape_table(calls)
-    origin = _origins(calls, several)
     starts = (table.role[calls.shape[origin[0]]] & Role.STARTS) > 0
     found = [np.zeros((0, 5), np.int64)]
     for call, by, bits in (
@@ -258,11 +264,11 @@ def _origins(calls: Calls, several: Integers) -> tuple[Integers, Integers]:
     return call[known], creator[known]
 
 
-def _requests(calls: Calls, several: Integers) -> Integers:
+def _requests(call: Integers, creator: Integers) -> Integers:
     """Link calls that create and name one request."""
-    call, creator = _origins(calls, several)
-    both = np.concatenate([call, np.unique(creator)])
-    return _links(both, _REQUEST, np.concatenate([creator, np.unique(creator)]))
+    created = np.unique(creator)
+    both = np.concatenate([call, created])
+    return _links(both, _REQUEST, np.concatenate([creator, created]))
 
 
 def _objects(calls: Calls, several: Integers) -> Integers:

@@ -21,7 +21,7 @@ from skelgen.monitor.places import this_host
 from skelgen.monitor.records import columns_of, row_of
 from skelgen.monitor.sensor import Sensor
 from skelgen.monitor.series import facts_of, read_history
-from skelgen.monitor.status import read_status
+from skelgen.monitor.status import plain, read_status
 from skelgen.units import parse_seconds
 
 
@@ -111,18 +111,7 @@ _DO = {
 
 
 def _print(result: dict[str, Any]) -> None:
-    print(json.dumps(_plain(result), allow_nan=False))  # noqa: T201
-
-
-def _plain(value: Any) -> Any:
-    """Return a value without numbers that JSON lacks."""
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    print(json.dumps(plain(result), allow_nan=False))  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from skelgen.errors import InputError, UsageError
 from skelgen.monitor.places import host_folder, make_private, writing
@@ -54,19 +55,26 @@ class Status:
     gap_s: float = 0.0
 
 
+def plain(value: Any) -> Any:
+    """Return a value without numbers that JSON lacks."""
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
 def write_status(folder: Path, status: Status) -> None:
     """Write how this monitor does, for who asks."""
     beside = folder / f".{STATUS}.{os.getpid()}"
-    facts = {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in asdict(status).items()
-    }
     with writing(folder / STATUS):
         handle = os.open(
             beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600
         )
         with os.fdopen(handle, "w") as file:
-            json.dump(facts, file)
+            json.dump(plain(asdict(status)), file)
         beside.replace(folder / STATUS)
 
 

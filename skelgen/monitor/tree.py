@@ -205,12 +205,6 @@ def used_s(folder: str, version: int, cores: frozenset[int]) -> tuple[float, flo
     raise ValueError(f"{folder}/cpu.stat: no usage_usec")
 
 
-def throttled(folder: str) -> tuple[int, int]:
-    """Return in how many periods a group ran, and in how many it reached its quota."""
-    facts = dict(line.split(" ", 1) for line in read(f"{folder}/cpu.stat").splitlines())
-    return int(facts["nr_periods"]), int(facts["nr_throttled"])
-
-
 def children(folder: str) -> list[str]:
     """Return the groups in a group; none where it cannot be read."""
     try:

@@ -72,10 +72,9 @@ class SystemRows:
 
     def newest(self) -> SystemRows:
         """Return the last measurement of each value, in an order for people."""
-        facts = {(one.host, one.name, one.cores): one for one in self._by_date()[0]}
-        messages = {
-            (one.hosts, one.operation, one.ranks): one for one in self._by_date()[1]
-        }
+        old_facts, old_messages = self._by_date()
+        facts = {(one.host, one.name, one.cores): one for one in old_facts}
+        messages = {(one.hosts, one.operation, one.ranks): one for one in old_messages}
         return SystemRows(
             tuple(sorted(facts.values(), key=_fact_order)),
             tuple(sorted(messages.values(), key=_message_order)),

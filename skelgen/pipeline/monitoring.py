@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import os
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skelgen.documents import json_field
 from skelgen.errors import ApplicationError, InputError, SkelgenError, UsageError
 from skelgen.launch.process import Finished, telling_line
 
@@ -117,12 +117,11 @@ def _answer(host: str, done: Finished) -> Answer:
         return Answer(host, {}, said.removeprefix("skelgen: error: "))
     try:
         # Shells of hosts may say something first.
-        facts = json.loads(done.output.strip().splitlines()[-1])
-    except (ValueError, IndexError, RecursionError):
+        facts = json_field(done.output.strip().splitlines()[-1], Path(host))
+        facts.mapping(optional=None)
+    except (InputError, IndexError):
         return Answer(host, {}, f"not the answer of a monitor: {done.complaint}")
-    if not isinstance(facts, dict):
-        return Answer(host, {}, f"not the answer of a monitor: {done.complaint}")
-    return Answer(host, facts)
+    return Answer(host, facts.value)
 
 
 def monitor_start(

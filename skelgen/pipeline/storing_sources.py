@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 #: Lines of our own format on standard input.
 STDIN = "-"
-PHASES_FILE = "phases.yaml"
 
 
 def content_of(
@@ -88,6 +87,7 @@ def _folder(
     path: Path, known: Known, mapping: Mapping[str, str], progress: Progress
 ) -> Content:
     """Read a recorded run, a phase signature, or a folder that a store exported."""
+    from skelgen.phases.store import PHASES_FILE
     from skelgen.store.formats.reading import Content
 
     if is_run(path):
@@ -119,7 +119,7 @@ def _recorded(folder: Path, known: Known, progress: Progress) -> Run:
     time_s = collect(trace, progress).application_ns / NS_PER_S
     named = known.application or application_of(trace.files[0].header, facts)
     run = recorded(folder, trace, facts, time_s, replace(known, application=named))
-    if (folder / PHASES_FILE).is_file():
+    if (folder / phases_store.PHASES_FILE).is_file():
         return with_phases(run, phases_store.load(folder))
     return run
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import ExitCode, SkelgenError
 from skelgen.launch import LaunchCommand, parse_command
-from skelgen.launch.allocation import allocation
+from skelgen.launch.allocation import batch_job
 from skelgen.launch.files import file_hashes
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.secrets import hidden
@@ -125,7 +125,7 @@ def _about(launch: LaunchCommand, command: Sequence[str], known: Known) -> Run:
         executable=files[0][1] if files else "",
         inputs=known.inputs,
         hosts=hosts,
-        allocation=allocation(),
+        allocation=batch_job(),
         system=known.system,
         mpi=launch.mpi.title if launch.mpi is not None else "",
         source=" ".join(["skelgen time --", *hidden(command)]),

@@ -58,34 +58,22 @@ def track_records(predictions: Iterable[Prediction]) -> list[TrackRecord]:
 
 
 def _track_record(method: str, predictions: Sequence[Prediction]) -> TrackRecord:
+    import numpy as np
+
     known = [one for one in predictions if happened(one)]
-    errors = sorted(abs(error_of(one)) for one in known)
+    errors = [abs(error_of(one)) for one in known]
+    nan = math.nan
+    median, p90 = np.quantile(errors, [0.5, 0.9]).tolist() if errors else (nan, nan)
     held = [one.interval.p5 <= one.truth_s <= one.interval.p95 for one in known]
     return TrackRecord(
         method=method,
         predictions=len(predictions),
         happened=len(known),
-        median_error=quantile(errors, 0.5),
-        p90_error=quantile(errors, 0.9),
+        median_error=median,
+        p90_error=p90,
         inside=sum(held) / len(held) if held else math.nan,
         doubted=sum(one.verdict != "trust" for one in predictions),
     )
-
-
-def quantile(ordered: Sequence[float], part: float) -> float:
-    """Return a quantile of sorted numbers, on the line between its neighbours.
-
-    Examples
-    --------
-    >>> quantile([1.0, 2.0, 4.0], 0.75)
-    3.0
-    """
-    if not ordered:
-        return math.nan
-    place = part * (len(ordered) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 def cases(predictions: Iterable[Prediction]) -> list[Case]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.launch import parse_command
-from skelgen.launch.allocation import allocated_hosts, allocation
+from skelgen.launch.allocation import allocated_hosts, batch_job
 from skelgen.launch.where import Where, where_of
 from tests import fake_mpi
 
@@ -71,9 +71,9 @@ def test_a_batch_job_names_the_hosts_that_words_do_not(launchers, tmp_path):
 
 
 def test_the_job_is_that_of_the_nearest_system():
-    assert allocation({}) == ""
-    assert allocation(JOB) == "42"
-    assert allocation({**JOB, "FLUX_JOB_ID": "f1"}) == "f1"
+    assert batch_job({}) == ""
+    assert batch_job(JOB) == "42"
+    assert batch_job({**JOB, "FLUX_JOB_ID": "f1"}) == "f1"
 
 
 def test_a_list_of_hosts_that_cannot_be_read_names_none(tmp_path):

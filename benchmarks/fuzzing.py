@@ -1,6 +1,7 @@
 """Do damaged files and wrong words ever end in more than one line?
 
-``python benchmarks/fuzzing.py [--seconds 600] [--cases N] [--jobs 2] [--seed S]``
+``python benchmarks/fuzzing.py [--seconds 600] [--cases N] [--jobs 2] [--seed S]
+[--commands store,forecast]``
 
 Each case takes files of every format that skelgen reads, damages one or two, or the
 words of a command, and runs the real command in a process of its own, with 3 GiB of
@@ -9,7 +10,7 @@ loaded all of skelgen, so that no case waits for Python. It prints how the comma
 ended, and what must not be: tracebacks, processes that died, that took more than 10 s
 (waiting for a core is not counted) or more than 2 GB, and errors that are not one line.
 Exits with 1 when there is any, and keeps the files of these cases in a folder
-(`--keep`). ``--only N`` runs case N again.
+(`--keep`). ``--only N`` runs case N again, with the same ``--commands``.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ Command = Callable[[list[str]], int]
 def main() -> int:
     """Run cases for a time, or so many of them."""
     options = _options()
+    _choose(options.commands)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # what has threads cannot be copied
     memory = _memory()
     with tempfile.TemporaryDirectory(prefix="skelgen-fuzzing-", dir=memory) as name:
@@ -87,7 +89,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="Run this case alone and show it.")
     parser.add_argument("--keep", type=Path, help="Folder for what must not be.")
+    parser.add_argument("--commands", help="Only these: store,monitor.", default="")
     return parser.parse_args()
+
+
+def _choose(names: str) -> None:
+    """Leave out all cases but those of some commands."""
+    from tests import fuzz_cases
+
+    wanted = tuple(name for name in names.split(",") if name)
+    fuzz_cases.COMMANDS = tuple(
+        one for one in fuzz_cases.COMMANDS if not wanted or one[0].startswith(wanted)
+    )
+    if not fuzz_cases.COMMANDS:
+        sys.exit(f"--commands {names}: there is none that begins so")
 
 
 def _prepare(good: Path) -> Command:

@@ -77,7 +77,34 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("predict skel --json", ("trust.yaml",)),
     ("trust show --json", ("trust.yaml",)),
     ("store record --json", ("store/*",)),
+    ("store list --where n>=1 --where host=n1 --json", ("store/store.db",)),
+    ("store list --repeats --mean", ("store/*", "store/*/*")),
+    ("store check --json", ("store/*", "store/*/*")),
+    ("store show r", ("store/*",)),
+    ("store export -o out", ("store/*", "store/*/*")),
+    ("store export -o out --format csv --app a", ("store/store.db",)),
+    ("store export -o out --format extrap-json", ("store/store.db",)),
+    ("store add sources/runs.csv --json", ("sources/runs.csv", "store/store.db")),
+    ("store add sources/runs.csv --columns time=time_ms,m=n", ("sources/runs.csv",)),
+    ("store add sources/own.jsonl", ("sources/own.jsonl", "store/*/*")),
+    ("store add sources/objects.jsonl", ("sources/objects.jsonl",)),
+    ("store add sources/extrap.txt --columns ranks=p", ("sources/extrap.txt",)),
+    ("store add sources/extrap.json --app a", ("sources/extrap.json",)),
+    ("store add sources/older.json sources/extrap.jsonl --app a", ("sources/*r*",)),
+    ("store add sources/measured.json --app a", ("sources/measured.json",)),
+    ("store add sources/predicted.json --input n=1", ("sources/predicted.json",)),
+    ("store add sources/workload.json --app a", ("sources/workload.json",)),
+    ("store add sources/study.yaml", ("sources/study.yaml",)),
+    ("store add sources/run phases exported", ("sources/run/*", "phases/*.yaml")),
+    ("store add exported --json", ("exported/*",)),
+    ("store add --time 12.3 --app a --ranks 2 --input n=1", ("store/*",)),
+    ("forecast --nodes n1 --horizon 60s --json", ("monitor/*/*",)),
+    ("forecast --series loads.csv --horizon 60s", ("loads.csv",)),
+    ("forecast --series loads.csv --method nws --json", ("loads.csv",)),
+    ("forecast --nodes n1 --store store/store.db --horizon 60s", ("store/store.db",)),
+    ("forecast --record --json", ("state/*", "state/*/*")),
     ("system show n1", ("store/*",)),
+    ("system compare n1 n2", ("store/*",)),
     ("system show n1 --file system.json --json", ("system.json",)),
     ("system compare n1 n2 --file system.json", ("system.json",)),
     ("system list --file system.json", ("system.json",)),
@@ -179,6 +206,22 @@ def _remembered(folder: Path) -> None:
     facts = {"samples": 50, "interval_s": 10.0, "cpu_share": 0.001, "rss_bytes": 10**7}
     status = Status("n1", since=begin, last=begin + 490, **facts)
     write_status(folder / "monitor/n1", status)
+    _sources(folder)
+
+
+def _sources(folder: Path) -> None:
+    """Write what a store reads, and what it has exported."""
+    from tests.store_files import lines, write_all
+
+    (folder / "sources").mkdir()
+    write_all(folder / "sources")
+    _written("store", "export", "-o", "exported")
+    spool = folder / "store/store.db.spool"
+    late = {"row": "run", "application": "a", "time_s": 2.0, "identity": "late"}
+    (spool / "n1-1-0123.jsonl").write_text(lines([late]))
+    loads = "".join(f"{60 * n},{n % 7 / 7},{n % 5 * 1e8}\n" for n in range(60))
+    (folder / "loads.csv").write_text(f"time,n1,n1-n2\n{loads}")
+    _written("forecast", "--series", "loads.csv", "--horizon", "60s")
 
 
 def _machine(folder: Path) -> None:

@@ -9,7 +9,13 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
+from skelgen.cli.keeping import (
+    KeptApplication,
+    KeptInputs,
+    StorePlace,
+    about_facts,
+    keeping_of,
+)
 from skelgen.cli.options import (
     AllowCommand,
     ApplicationCommand,
@@ -167,6 +173,7 @@ def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
     found = done.estimate
     known = {} if done.aet_s is None else {"aet_s": done.aet_s}
     return {
+        **about_facts(done.about),
         "phases": [
             {
                 "id": phase.number,
@@ -181,7 +188,6 @@ def facts_of(done: pipeline.Measurement) -> dict[str, Any]:
         "set_s": done.set_s,
         **known,
         **trust_facts(found.doubts),
-        "ranks": done.ranks,
         "structures": plain_phases(
             point_phases(
                 [phase for phase, _ in found.known], [time for _, time in found.known]

@@ -12,7 +12,13 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
+from skelgen.cli.keeping import (
+    KeptApplication,
+    KeptInputs,
+    StorePlace,
+    about_facts,
+    keeping_of,
+)
 from skelgen.cli.options import (
     AllowCommand,
     ApplicationCommand,
@@ -195,7 +201,7 @@ def predict(
 ) -> None:
     """Run the skeleton on node sets and predict the application's time on each."""
     with progress_bar() as progress:
-        predictions, failures = pipeline.predict(
+        found = pipeline.predict(
             skeleton,
             node_sets_of(hosts, hostfile) or [()],
             budget_s=duration_s(budget, "--budget"),
@@ -206,9 +212,11 @@ def predict(
             keeping=keeping_of(store, app, inputs),
             progress=progress,
         )
+    predictions, failures = found.predictions, found.failures
     if json:
         print_json(
             {
+                **about_facts(found.about),
                 "sets": [predicted(one) for one in predictions],
                 "failed": failed(failures),
             }

@@ -12,7 +12,13 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
+from skelgen.cli.keeping import (
+    KeptApplication,
+    KeptInputs,
+    StorePlace,
+    about_facts,
+    keeping_of,
+)
 from skelgen.cli.options import (
     AllowCommand,
     BatchOptions,
@@ -38,6 +44,7 @@ from skelgen.launch import Host
 from skelgen.launch.hosts import parse_pool
 from skelgen.launch.launchers import Hydra, OpenMpi
 from skelgen.launch.through import Way
+from skelgen.pipeline.keeping import Subject
 from skelgen.prediction import Choice
 from skelgen.prediction.types import Candidate
 
@@ -151,23 +158,24 @@ def select(
         through=through_of(through, batch_options, queue_limit),
     )
     with progress_bar() as progress:
-        choice = pipeline.select(
+        choice, about = pipeline.select(
             skeletons,
             options,
             consent=consent_of(allow_command),
             keeping=keeping_of(store, app, inputs),
             progress=progress,
         )
-    _print(choice, "json" if json else form)
+    _print(choice, about, "json" if json else form)
     predictions = [one.prediction for one in choice.candidates]
     check(predictions[:1], choice.failures, strict=strict)
 
 
-def _print(choice: Choice, form: str) -> None:
+def _print(choice: Choice, about: Subject, form: str) -> None:
     candidates = choice.candidates
     if form == "json":
         sets = [_facts(one) for one in candidates]
-        print_json({"sets": sets, "failed": failed(choice.failures)})
+        facts = {**about_facts(about), "sets": sets}
+        print_json({**facts, "failed": failed(choice.failures)})
     elif form == "csv":
         say(_csv(candidates), end=False)
     elif form == "plain" and candidates:

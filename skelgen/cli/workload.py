@@ -12,7 +12,13 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
-from skelgen.cli.keeping import KeptApplication, KeptInputs, StorePlace, keeping_of
+from skelgen.cli.keeping import (
+    KeptApplication,
+    KeptInputs,
+    StorePlace,
+    about_facts,
+    keeping_of,
+)
 from skelgen.cli.options import Force, Json, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
@@ -221,7 +227,7 @@ def predict(
     verbose: Verbose = 0,
 ) -> None:
     """Predict the time of the application at a workload."""
-    found = pipeline.workload_predict(
+    found, about = pipeline.workload_predict(
         study,
         _workload(at),
         families=families,
@@ -232,7 +238,7 @@ def predict(
         keeping=keeping_of(store, app, inputs),
     )
     if json:
-        print_json(_facts(found))
+        print_json({**about_facts(about), **_facts(found)})
     else:
         _show(found, picture)
     check_trust(found.doubts, strict=strict)

@@ -31,6 +31,7 @@ from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.unseen import unseen_of
 from skelgen.launch.command import program_words
 from skelgen.launch.mpi import kind_of
+from skelgen.launch.names import application_name
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.loops import fold
 from skelgen.matching import Matching, match
@@ -364,13 +365,11 @@ def provenance_of(
 
 def application_of(header: Header, facts: RunFacts | None) -> str:
     """Name a program: as it was launched, because an interpreter may have run it."""
-    program = header.program
+    program: Sequence[str] = [header.program]
     if facts is not None:
         try:
             launched = program_words(facts.command, kind_of(header.mpi_library))
         except SkelgenError:
             launched = [*facts.command[-1:]]
-        scripts = [word for word in launched[1:] if word.endswith(".py")]
-        name = Path(launched[0]).name if launched else program
-        return Path(scripts[0]).name if scripts and "python" in name else name
-    return Path(program).name or "application"
+        program = launched or program
+    return application_name(program) or "application"

@@ -118,9 +118,9 @@ class Answer:
 
 def keep_predicted(
     keeping: Keeping | None, subject: Subject, predictions: Iterable[Predicted]
-) -> None:
+) -> Subject:
     """Keep predictions for node sets; see `keep`."""
-    keep(
+    return keep(
         keeping,
         subject,
         [
@@ -130,7 +130,9 @@ def keep_predicted(
     )
 
 
-def keep(keeping: Keeping | None, subject: Subject, answers: Sequence[Answer]) -> None:
+def keep(
+    keeping: Keeping | None, subject: Subject, answers: Sequence[Answer]
+) -> Subject:
     """Keep predictions in the store, if one is set.
 
     A store that does not take them is a warning: the answer itself is as good.
@@ -141,34 +143,46 @@ def keep(keeping: Keeping | None, subject: Subject, answers: Sequence[Answer]) -
         Nothing is kept without it.
     subject : Subject
     answers : sequence of Answer
+
+    Returns
+    -------
+    Subject
+        As it is kept: with what the user says of it and what the store knows.
     """
-    if keeping is None or not answers:
-        return
+    if keeping is None:
+        return subject
+    about = _as_said(subject, keeping)
     from skelgen.store import open_store, place_of
 
     made = time.time()
     try:
-        if not place_of(keeping.store).is_set:
-            return
+        if not (answers and place_of(keeping.store).is_set):
+            return about
         with open_store(keeping.store) as store:
-            about = _known(store, subject, keeping)
+            about = _known(store, about, keeping)
             added = store.add(_row(one, about, made) for one in answers)
     except (SkelgenError, OSError) as error:
         logger.warning("the prediction was not kept: %s", error)
-        return
+        return about
     for refused in added.refused:
         logger.warning("a prediction was not kept: %s", refused.reason)
     logger.info("predictions kept: %d", len(added.added))
+    return about
+
+
+def _as_said(subject: Subject, keeping: Keeping) -> Subject:
+    """Fill in what the user says."""
+    merged = {**dict(subject.inputs), **dict(keeping.inputs or ())}
+    return replace(
+        subject,
+        application=keeping.application or subject.application,
+        inputs=tuple(sorted(merged.items())),
+    )
 
 
 def _known(store: Store, subject: Subject, keeping: Keeping) -> Subject:
-    """Fill in what the user says, and what the store knows of the recorded run."""
-    if keeping.application:
-        subject = replace(subject, application=keeping.application)
-    if keeping.inputs is not None:
-        merged = {**dict(subject.inputs), **dict(keeping.inputs)}
-        return replace(subject, inputs=tuple(sorted(merged.items())))
-    if subject.inputs:
+    """Fill in what the store knows of the recorded run, unless inputs were said."""
+    if keeping.inputs is not None or subject.inputs:
         return subject
     runs = _recorded(store, subject)
     known = {(run.application, run.inputs) for run in runs}

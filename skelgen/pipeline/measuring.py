@@ -46,14 +46,15 @@ class Measurement:
         Time of the application (AET) where it is known: on the machine of the
         recording [s].
     backend : str
-    ranks : int
+    about : Subject
+        What was predicted.
     """
 
     estimate: Estimate
     set_s: float
     aet_s: float | None
     backend: str
-    ranks: int
+    about: Subject
 
 
 def measure(
@@ -131,13 +132,13 @@ def measure(
         method_errors(),
         doubts,
     )
-    _keep(keeping, signature, source, application, found)
+    about = _keep(keeping, signature, source, application, found)
     return Measurement(
         found,
         done.set_s,
         signature.application_s if here and not doubts else None,
         name,
-        signature.ranks,
+        about,
     )
 
 
@@ -147,12 +148,10 @@ def _keep(
     source: Path,
     application: Application,
     found: Estimate,
-) -> None:
+) -> Subject:
     """Keep the prediction; it is about no hosts where only the launch knows them."""
     from skelgen.prediction.predict import PHASES
 
-    if keeping is None:
-        return
     hosts = names(application.hosts)
     if application.elsewhere and not application.hosts:
         hosts = ()
@@ -169,7 +168,7 @@ def _keep(
         source,
     )
     answer = Answer(found.time_s, found.measured_s, found.doubts, hosts)
-    keep(keeping, subject, [answer])
+    return keep(keeping, subject, [answer])
 
 
 def _executed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,25 @@ _BY_HAND = (
 SEED = 20050704
 
 
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """Predictions for node sets.
+
+    Attributes
+    ----------
+    predictions : tuple of Prediction
+        The fastest first.
+    failures : tuple of Failure
+        Sets on which the skeleton did not run.
+    about : Subject
+        What they are about.
+    """
+
+    predictions: tuple[Prediction, ...]
+    failures: tuple[Failure, ...]
+    about: Subject
+
+
 def predict(
     folder: Path,
     node_sets: Sequence[Sequence[Host]],
@@ -50,7 +70,7 @@ def predict(
     consent: Consent = NO_CONSENT,
     keeping: Keeping | None = None,
     progress: Progress = NO_PROGRESS,
-) -> tuple[tuple[Prediction, ...], tuple[Failure, ...]]:
+) -> Predicted:
     """Run a skeleton on node sets and predict each, fastest first.
 
     Parameters
@@ -89,7 +109,7 @@ def predict(
     if keep := writable(home) or resume:
         keep_runs(trials, (program,), sets, home / PREDICTED, resume=resume)
     with telling(lambda: sum(map(len, trials.runs_s.values())), home, keep):
-        found = campaign(
+        predictions, failures = campaign(
             program,
             sets,
             trials,
@@ -98,8 +118,8 @@ def predict(
             errors=method_errors(),
             generator=np.random.default_rng(SEED),
         )
-    keep_predicted(keeping, Subject.of(program.facts, folder), found[0])
-    return found
+    about = keep_predicted(keeping, Subject.of(program.facts, folder), predictions)
+    return Predicted(predictions, failures, about)
 
 
 @contextmanager

@@ -82,8 +82,10 @@ def select(
     consent: Consent = NO_CONSENT,
     keeping: Keeping | None = None,
     progress: Progress = NO_PROGRESS,
-) -> Choice:
+) -> tuple[Choice, Subject]:
     """Order node sets by the application's predicted time, the fastest first.
+
+    The second value says what the predictions are about.
 
     Parameters
     ----------
@@ -134,8 +136,8 @@ def select(
     choice = Contest(programs, sets, trials, bound, errors, generator).choose()
     progress.finish()
     subject = Subject.of(programs[-1].facts, folders[0])
-    keep_predicted(keeping, subject, [one.prediction for one in choice.candidates])
-    return choice
+    predictions = [one.prediction for one in choice.candidates]
+    return choice, keep_predicted(keeping, subject, predictions)
 
 
 def _length_s(one: tuple[SkeletonFacts, Path]) -> float:

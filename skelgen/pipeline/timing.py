@@ -7,13 +7,13 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import ExitCode, SkelgenError
 from skelgen.launch import LaunchCommand, parse_command
 from skelgen.launch.allocation import batch_job
 from skelgen.launch.files import file_hashes
+from skelgen.launch.names import application_name
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.secrets import hidden
 from skelgen.launch.where import where_of
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from skelgen.store.formats.known import Known
 
 logger = logging.getLogger(__name__)
-
-#: Programs whose first argument is the program that the user means.
-_INTERPRETERS = ("python", "sh", "bash", "zsh", "perl", "julia", "Rscript", "lua")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,7 @@ def _about(launch: LaunchCommand, command: Sequence[str], known: Known) -> Run:
     hosts = known.hosts or where.hosts
     files = file_hashes(launch.program[:1])
     found = Run(
-        application=known.application or name_of(launch.program),
+        application=known.application or application_name(launch.program),
         time_s=0.0,
         ranks=known.ranks or where.ranks,
         nodes=len(hosts) if known.hosts else where.nodes,
@@ -131,30 +128,6 @@ def _about(launch: LaunchCommand, command: Sequence[str], known: Known) -> Run:
         source=" ".join(["skelgen time --", *hidden(command)]),
     )
     return filled(found)
-
-
-def name_of(program: Sequence[str]) -> str:
-    """Return the name of a program; that of the script where one interprets it.
-
-    Examples
-    --------
-    >>> name_of(["/usr/bin/python3", "-u", "solve.py", "8"]), name_of(["./app"])
-    ('solve.py', 'app')
-    >>> name_of(["sh", "-c", "exit 3"])
-    'sh'
-    """
-    name = Path(program[0]).name
-    if name.rstrip("0123456789.") not in _INTERPRETERS:
-        return name
-    words = iter(program[1:])
-    for word in words:
-        if word == "-m":
-            return next(words, name)
-        if not word.startswith("-"):
-            return Path(word).name
-        if word[1:] in ("c", "e"):
-            break
-    return name
 
 
 def _keep(found: Run, place: str | None) -> bool:

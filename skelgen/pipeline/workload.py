@@ -14,6 +14,7 @@ from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.launch.command import program_words
 from skelgen.launch.folders import alone, new_file
 from skelgen.launch.mpi import MpiKind
+from skelgen.launch.names import application_name
 from skelgen.launch.secrets import hidden
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
 from skelgen.pipeline.signatures import is_run
@@ -209,8 +210,8 @@ def workload_predict(
     picture: Path | None = None,
     force: bool = False,
     keeping: Keeping | None = None,
-) -> WorkloadTime:
-    """Predict the time of the application at a workload.
+) -> tuple[WorkloadTime, Subject]:
+    """Predict the time of the application at a workload; say what it is about.
 
     Parameters
     ----------
@@ -246,8 +247,7 @@ def workload_predict(
         with new_file(picture, PICTURE_BEGINS, force=force) as beside:
             beside.write_text(render_workload(found), encoding="utf-8")
     answer = Answer(found.time_s, found.measured_s, found.doubts)
-    keep(keeping, _subject(study, file, at), [answer])
-    return found
+    return found, keep(keeping, _subject(study, file, at), [answer])
 
 
 def _subject(study: Study, file: Path, at: Workload) -> Subject:
@@ -255,12 +255,12 @@ def _subject(study: Study, file: Path, at: Workload) -> Subject:
     from skelgen.workload.predicting import METHOD
 
     try:
-        program = program_words(study.command, MpiKind.UNKNOWN)[:1]
+        program = program_words(study.command, MpiKind.UNKNOWN)
     except SkelgenError:
         program = []
     return Subject(
         METHOD,
-        Path(program[0]).name if program else file.stem,
+        application_name(program) or file.stem,
         recorded="",
         recorded_s=math.nan,
         ranks=study.points[0].ranks if study.points else 0,

@@ -114,10 +114,11 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
 
 
 def test_a_phase_signature_predicts_as_a_skeleton_does(stored: Path) -> None:
-    (one,), failures = pipeline.predict(
+    found = pipeline.predict(
         stored, [()], budget_s=0.1, interval_bound=0.9, through=NEAREST
     )
-    assert not failures
+    (one,) = found.predictions
+    assert not found.failures
     assert one.ratio == 1.0
     assert len(one.runs_s) == 3
     assert not any(doubt.code == "uncalibrated" for doubt in one.doubts)

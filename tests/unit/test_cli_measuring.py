@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from skelgen import pipeline
 from skelgen.cli.main import run
 from skelgen.pipeline import Measurement
+from skelgen.pipeline.keeping import Subject
 from skelgen.runners.estimate import Estimate, PhaseTime
 from skelgen.trust import Doubt, Interval
 
@@ -18,7 +20,8 @@ def measurement(*doubts: Doubt, aet_s: float | None = 9.0) -> Measurement:
     found = Estimate(
         phases, Interval(9.5, 10.0, 10.5), Interval(9.8, 10.0, 10.2), doubts
     )
-    return Measurement(found, 0.8, aet_s, "live", 2)
+    about = Subject("phases", "heat2d", "", 9.0, 2, "", Path("sig"), (("n", 4.0),))
+    return Measurement(found, 0.8, aet_s, "live", about)
 
 
 @pytest.fixture
@@ -38,7 +41,10 @@ def test_json_has_the_keys_that_are_promised(capsys, measured):
     assert set(said) == {
         *("phases", "paet_s", "p5_s", "p95_s", "set_s", "aet_s", "verdict"),
         *("measured_p5_s", "measured_p95_s", "format", "doubts", "ranks", "structures"),
+        *("method", "application", "inputs"),
     }
+    assert (said["method"], said["application"]) == ("phases", "heat2d")
+    assert (said["inputs"], said["ranks"]) == ({"n": 4.0}, 2)
     assert said["phases"][0] == {"id": 3, "weight": 100, "pet_s": 0.09, "share": 0.9}
     assert (said["paet_s"], said["verdict"]) == (10.0, "trust")
 

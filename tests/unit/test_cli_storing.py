@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline.timing import name_of
 from skelgen.store import Run, open_store
 from tests.store_files import NAMES, ROWS, write_all
 
@@ -274,20 +273,6 @@ def test_time_answers_in_json_and_sends_the_output_elsewhere(here, capfd):
 def test_time_without_a_program_is_refused(here, capsys):
     assert run(["time", "--", "no-such-program-at-all"]) == 4
     assert not Path("store.db").exists()
-
-
-@pytest.mark.parametrize(
-    ("program", "name"),
-    [
-        (["./a/heat"], "heat"),
-        (["python3.11", "-u", "x/solve.py", "8"], "solve.py"),
-        (["python3", "-m", "solver"], "solver"),
-        (["bash", "-c", "x"], "bash"),
-        (["python"], "python"),
-    ],
-)
-def test_a_run_is_called_like_its_program(program, name):
-    assert name_of(program) == name
 
 
 def test_a_run_that_somebody_else_keeps_stays_private(asked):

@@ -78,6 +78,39 @@ class TestKeeping:
         assert there.measured.p5 == said["measured_p5_s"] > there.interval.p5
         assert (there.verdict, there.doubts) == ("do not trust", ("other-hosts",))
 
+    @pytest.mark.parametrize("command", ["predict", "select", "workload"])
+    def test_an_answer_that_is_added_later_is_the_prediction_that_was_kept(
+        self,
+        capsys,
+        folders,  # noqa: F811
+        tmp_path,
+        place,
+        command,
+    ):
+        workload_store.save(WHOLE, tmp_path / "heat.yaml")
+        words = {
+            "predict": ["predict", folders[0], "--hosts", "g1,g2", "--app", "a"],
+            "select": ["select", *folders, "--from", "n[1-3]", *AT_LEISURE],
+            "workload": ["workload", "predict", str(tmp_path / "heat.yaml")],
+        }[command]
+        words += ["--at", "n=2500,steps=100"] if command == "workload" else []
+        said = ["--input", "mesh=fine", "--store", place, "--json"]
+        assert run([*words, *said]) == 0
+        (tmp_path / "answer.json").write_text(capsys.readouterr().out)
+        other = str(tmp_path / "other.db")
+        assert (
+            run(["store", "add", str(tmp_path / "answer.json"), "--store", other]) == 0
+        )
+
+        def told(one: Prediction):
+            about = one.method, one.application, one.inputs, one.ranks
+            return about, one.hosts, one.interval, one.verdict
+
+        assert sorted(map(str, map(told, kept(other)))) == sorted(
+            map(str, map(told, kept(place)))
+        )
+        assert kept(other)
+
     def test_without_a_store_nothing_is_made(self, capsys, folder):  # noqa: F811
         assert run(["predict", str(folder)]) == 0
         assert not Path(place_of().where).exists()

@@ -307,6 +307,20 @@ def test_answers_are_predictions_of_the_application_that_is_named(here):
         rows_in("predicted.json")
 
 
+def test_an_answer_says_its_method_and_application_itself(here):
+    about = {"method": "paper2005", "application": "heat", "ranks": 4}
+    told = json.loads(Path("predicted.json").read_text()) | about
+    Path("told.json").write_text(json.dumps(told | {"inputs": {"n": 8, "mesh": "a"}}))
+    first, _ = rows_in("told.json")
+    assert (first.method, first.application, first.ranks) == ("paper2005", "heat", 4)
+    assert first.inputs == (("mesh", "a"), ("n", 8.0))
+    first, _ = rows_in("told.json", Known("lu", (("n", 9.0),)))
+    assert (first.application, first.inputs[1]) == ("lu", ("n", 9.0))
+    Path("null.json").write_text(json.dumps(told | {"application": None}))
+    with pytest.raises(InputError, match="name it with --app"):
+        rows_in("null.json")
+
+
 def test_an_answer_whose_times_do_not_rise_is_refused(here):
     Path("m.json").write_text(json.dumps({"paet_s": 1.0, "p5_s": 2.0, "p95_s": 3.0}))
     with pytest.raises(InputError, match="paet_s: read 1, expected a time from p5_s"):

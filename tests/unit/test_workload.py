@@ -17,6 +17,7 @@ from skelgen.models import Range
 from skelgen.models.types import FlagKind
 from skelgen.phases import Phase
 from skelgen.pipeline import Measurement
+from skelgen.pipeline.keeping import Subject
 from skelgen.runners.estimate import Estimate
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.errors import MethodErrors
@@ -548,7 +549,8 @@ def result_of_measuring(point, *doubts):
     time_s = Interval(0.8 * paet_s, paet_s, 1.1 * paet_s)
     measured_s = Interval(0.84 * paet_s, paet_s, 1.06 * paet_s)
     found = Estimate((), time_s, measured_s, doubts, known)
-    return facts_of(Measurement(found, 0.1, None, "live", point.ranks))
+    about = Subject("phases", "app", "", 1.0, point.ranks, "", Path("sig"))
+    return facts_of(Measurement(found, 0.1, None, "live", about))
 
 
 def test_results_of_measuring_go_into_a_study(tmp_path, capsys):

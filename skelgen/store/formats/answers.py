@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from skelgen.documents import Field
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError
 from skelgen.store.formats.identity import identity_of
 from skelgen.store.formats.known import Known
-from skelgen.store.formats.limits import LimitError, check_number, check_time
+from skelgen.store.formats.limits import (
+    LimitError,
+    check_name,
+    check_number,
+    check_time,
+    check_word,
+)
 from skelgen.store.rows import Inputs, Prediction
 from skelgen.trust import Interval
 
@@ -34,7 +40,8 @@ def read_answer(field: Field, known: Known, made: float) -> list[Prediction]:
     field : Field
         What was printed, whole.
     known : Known
-        An application must be among it: answers do not name it.
+        What was typed counts more than what the answer says. Answers of older versions
+        name neither application nor method: then an application must be among it.
     made : float
         When they were made, seconds since 1970 in UTC [s].
 
@@ -43,43 +50,76 @@ def read_answer(field: Field, known: Known, made: float) -> list[Prediction]:
     InputError
         With the place.
     """
-    if not known.application:
+    fields = field.mapping(optional=None)
+    about = _about(field, fields, known)
+    if _SETS in fields:
+        return [_of_set(one, about, known, made) for one in fields[_SETS].items()]
+    interval = _interval(fields, _PAET, field)
+    return [_finished(field, _prediction(about, interval, made), fields, known)]
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What all predictions of an answer are about."""
+
+    method: str
+    application: str
+    inputs: Inputs
+    ranks: int
+
+
+def _about(field: Field, fields: Mapping[str, Field], known: Known) -> _About:
+    """Read what an answer is about, as far as nobody typed it."""
+    application = known.application or _word(fields, "application")
+    if not application:
         raise InputError(
             f"{field.file}: does not say of which application it is; name it with --app"
         )
-    fields = field.mapping(optional=None)
-    if _SETS in fields:
-        return [_of_set(one, known, made) for one in fields[_SETS].items()]
-    method = "workload" if "at" in fields else "phases"
-    inputs = _at(fields["at"]) if "at" in fields else ()
+    # Without a method: by an older version, which had only these.
+    usual = "workload" if "at" in fields else "phases"
+    usual = "whole-events" if _SETS in fields else usual
+    said = _inputs(fields["inputs"]) if _is_there(fields, "inputs") else ()
+    at = _inputs(fields["at"]) if "at" in fields else ()
+    inputs = {**dict(said), **dict(known.inputs), **dict(at)}
     ranks = fields["ranks"].integer(0, MOST_RANKS) if "ranks" in fields else 0
-    return [
-        _finished(
-            field,
-            Prediction(
-                method=method,
-                application="",
-                interval=_interval(fields, _PAET, field),
-                made=made,
-                inputs=inputs,
-                ranks=ranks,
-            ),
-            fields,
-            known,
-        )
-    ]
-
-
-def _of_set(field: Field, known: Known, made: float) -> Prediction:
-    fields = field.mapping(("hosts", "predicted_s"), optional=None)
-    found = Prediction(
-        method="whole-events",
-        application="",
-        interval=_interval(fields, "predicted_s", field),
-        made=made,
-        hosts=tuple(dict.fromkeys(fields["hosts"].texts())),
+    return _About(
+        method=_word(fields, "method") or usual,
+        application=application,
+        inputs=tuple(sorted(inputs.items())),
+        ranks=ranks or known.ranks,
     )
-    return _finished(field, found, fields, known)
+
+
+def _word(fields: Mapping[str, Field], name: str) -> str:
+    """Return a word of an answer; nothing where it does not say it."""
+    if not _is_there(fields, name):
+        return ""
+    try:
+        return check_word(fields[name].text())
+    except LimitError as error:
+        raise fields[name].error(str(error)) from error
+
+
+def _is_there(fields: Mapping[str, Field], name: str) -> bool:
+    return name in fields and not fields[name].is_null()
+
+
+def _prediction(about: _About, interval: Interval, made: float) -> Prediction:
+    return Prediction(
+        method=about.method,
+        application=about.application,
+        interval=interval,
+        made=made,
+        inputs=about.inputs,
+        ranks=about.ranks,
+    )
+
+
+def _of_set(field: Field, about: _About, known: Known, made: float) -> Prediction:
+    fields = field.mapping(("hosts", "predicted_s"), optional=None)
+    found = _prediction(about, _interval(fields, "predicted_s", field), made)
+    hosts = tuple(dict.fromkeys(fields["hosts"].texts()))
+    return _finished(field, replace(found, hosts=hosts), fields, known)
 
 
 def _interval(fields: Mapping[str, Field], middle: str, field: Field) -> Interval:
@@ -103,11 +143,15 @@ def _time(field: Field) -> float:
         raise field.error(str(error)) from error
 
 
-def _at(field: Field) -> Inputs:
-    found = []
+def _inputs(field: Field) -> Inputs:
+    """Read inputs by their names: numbers, or words."""
+    found: list[tuple[str, float | str]] = []
     for name, one in field.mapping(optional=None).items():
         try:
-            found.append((name, check_number(one.number())))
+            if isinstance(one.value, str):
+                found.append((check_name(name), check_word(one.text())))
+            else:
+                found.append((check_name(name), check_number(one.number())))
         except LimitError as error:
             raise one.error(str(error)) from error
     return tuple(sorted(found))
@@ -133,11 +177,8 @@ def _finished(
         )
     whole = replace(
         found,
-        application=known.application,
         verdict=fields["verdict"].text() if "verdict" in fields else "trust",
         doubts=tuple(_doubts(fields)),
-        inputs=tuple(sorted({**dict(known.inputs), **dict(found.inputs)}.items())),
-        ranks=found.ranks or known.ranks,
         hosts=found.hosts or known.hosts,
         source=field.file.name,
     )

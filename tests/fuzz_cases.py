@@ -219,7 +219,7 @@ def _sources(folder: Path) -> None:
     spool = folder / "store/store.db.spool"
     late = {"row": "run", "application": "a", "time_s": 2.0, "identity": "late"}
     (spool / "n1-1-0123.jsonl").write_text(lines([late]))
-    loads = "".join(f"{60 * n},{n % 7 / 7},{n % 5 * 1e8}\n" for n in range(60))
+    loads = "".join(f"{60 * n},{n % 7 / 7},{n % 5 / 4}\n" for n in range(60))
     (folder / "loads.csv").write_text(f"time,n1,n1-n2\n{loads}")
     _written("forecast", "--series", "loads.csv", "--horizon", "60s")
 

@@ -105,7 +105,10 @@ def status(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Show which monitors run, what they cost, and where they have gaps."""
+    """Show which monitors run, what they cost, and where they have gaps.
+
+    A monitor says it once a minute: the samples since then are not counted yet.
+    """
     from skelgen.pipeline import monitoring
 
     found, refused = monitoring.monitor_status(_names(hosts), way=through)
@@ -244,10 +247,14 @@ def _said(refused: Sequence[Answer]) -> list[dict[str, str]]:
 
 
 def _complained(refused: Sequence[Answer]) -> int:
-    """Print a line for each host that refused; return the exit code."""
+    """Print a line for each host that refused; return the exit code.
+
+    It is that of all, or that of a tool that failed where they refused in two ways.
+    """
     for one in refused:
         complain(f"{one.host}: {one.error}")
-    return int(ExitCode.APPLICATION if refused else ExitCode.OK)
+    codes = {one.code for one in refused} or {ExitCode.OK}
+    return int(codes.pop() if len(codes) == 1 else ExitCode.APPLICATION)
 
 
 def _status_row(one: Status) -> list[str]:

@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skelgen.documents import json_field
-from skelgen.errors import ApplicationError, InputError, SkelgenError, UsageError
+from skelgen.errors import (
+    ApplicationError,
+    ExitCode,
+    InputError,
+    MachineError,
+    SkelgenError,
+    UsageError,
+)
 from skelgen.launch.process import Finished, telling_line
 
 if TYPE_CHECKING:
@@ -27,6 +34,11 @@ logger = logging.getLogger(__name__)
 
 #: What decides on a host where Python and the files are.
 _HANDED_ON = ("PYTHONPATH", "SKELGEN_MONITOR", "SKELGEN_STATE", "XDG_STATE_HOME")
+#: How an error of a monitor begins, and the kinds that it tells by its exit code.
+_ERROR = "skelgen: error: "
+_KINDS: Mapping[int, type[SkelgenError]] = {
+    kind.exit_code: kind for kind in (UsageError, InputError, MachineError)
+}
 #: Longest time of a command on a host, beyond what it waits for on purpose [s].
 _LIMIT_S = 60.0
 #: How long monitors that are steps of an allocation may take to begin [s].
@@ -44,11 +56,15 @@ class Answer:
         Empty when it refused.
     error : str
         Why it refused; else empty.
+    code : ExitCode
+        Of that kind of error: the same whether the monitor here says it or one that is
+        asked through the network.
     """
 
     host: str
     facts: Mapping[str, Any]
     error: str = ""
+    code: ExitCode = ExitCode.APPLICATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +129,7 @@ def _answer(host: str, done: Finished) -> Answer:
     if done.timed_out:
         return Answer(host, {}, f"no answer within {done.time_s:.0f} s")
     if done.exit_code:
-        said = telling_line(done.errors or done.output)
-        return Answer(host, {}, said.removeprefix("skelgen: error: "))
+        return _refusal(host, done.errors or done.output, done.exit_code)
     try:
         # Shells of hosts may say something first.
         facts = json_field(done.output.strip().splitlines()[-1], Path(host))
@@ -122,6 +137,17 @@ def _answer(host: str, done: Finished) -> Answer:
     except (InputError, IndexError):
         return Answer(host, {}, f"not the answer of a monitor: {done.complaint}")
     return Answer(host, facts.value)
+
+
+def _refusal(host: str, said: str, exit_code: int, about: str = "") -> Answer:
+    """Return the answer of a host whose monitor, or the way to it, failed."""
+    ours = [line for line in said.splitlines() if line.startswith(_ERROR)]
+    if not ours:
+        return Answer(host, {}, f"{about}{telling_line(said)}")
+    code = ExitCode.APPLICATION
+    if exit_code in _KINDS:
+        code = ExitCode(exit_code)
+    return Answer(host, {}, f"{about}{ours[0].removeprefix(_ERROR)}", code)
 
 
 def monitor_start(
@@ -157,14 +183,16 @@ def _as_step(hosts: Sequence[str], command: Sequence[str]) -> list[Answer]:
     log = make_private(folder()) / f"step-{os.getpid()}.log"
     began, end_s = time.time(), time.monotonic() + _BEGIN_S
     step = leave_running(command, log)
-    waiting, ended = list(hosts), False
+    waiting, ended, status = list(hosts), False, 0
     while waiting and not ended and time.monotonic() < end_s:
         time.sleep(0.1)
-        ended = os.waitpid(step, os.WNOHANG)[0] == step
+        pid, status = os.waitpid(step, os.WNOHANG)
+        ended = pid == step
         waiting = [host for host in waiting if not _runs_since(host, began)]
-    said = telling_line(log.read_text(errors="replace")) if waiting else ""
+    said = log.read_text(errors="replace") if waiting else ""
+    exit_code = os.waitstatus_to_exitcode(status) if ended else -1
     return [
-        Answer(host, {}, f"its monitor did not begin: {said}")
+        _refusal(host, said, exit_code, "its monitor did not begin: ")
         if host in waiting
         else Answer(host, {"host": host, "step": step})
         for host in hosts
@@ -198,7 +226,7 @@ def monitor_status(
         try:
             found.append(read_status(name, here=name == this_host()))
         except InputError as error:
-            refused.append(Answer(name, {}, str(error)))
+            refused.append(Answer(name, {}, str(error), error.exit_code))
     strangers = [one.host for one in refused if one.host not in known()]
     if not hosts or not strangers:
         return found, refused
@@ -267,7 +295,8 @@ def _history(answer: Answer) -> History:
     from skelgen.monitor.series import history_of
 
     if answer.error:
-        raise ApplicationError(f"host {answer.host}: {answer.error}")
+        kind = _KINDS.get(answer.code, ApplicationError)
+        raise kind(f"host {answer.host}: {answer.error}")
     try:
         return history_of(answer.host, answer.facts)
     except (KeyError, TypeError, ValueError) as error:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skelgen.store import Prediction
     from skelgen.store.track_record import TrackRecord
+
+logger = logging.getLogger(__name__)
 
 #: How a file of SQLite begins.
 _SQLITE = b"SQLite format 3\0"
@@ -57,9 +60,19 @@ def past_predictions(
     from skelgen.store.pairing import WITHIN_S
 
     with open_store(place, make=False) as store:
-        return outcomes.past_predictions(
+        found = outcomes.past_predictions(
             store, application, within_s=WITHIN_S if within_s is None else within_s
         )
+        undated = outcomes.undated_runs(store, found)
+    if undated:
+        logger.warning(
+            "runs that fit predictions but do not say when they began: %d (such as "
+            "%s); they are compared with none; add such runs with a column started, or "
+            "with --started",
+            len(undated),
+            undated[0].identity[:8],
+        )
+    return found
 
 
 def is_store(text: str) -> bool:

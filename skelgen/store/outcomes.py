@@ -7,7 +7,7 @@ hundred thousand runs answers in a second.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from skelgen.store.database import DamagedError, Database
@@ -27,13 +27,15 @@ _THEIRS = (
     "application = ? AND status = 'ok' "
     "AND COALESCE(started, added) >= ? AND COALESCE(started, added) <= ?"
 )
+#: The same, of those that do not say when they began.
+_UNDATED = "application = ? AND status = 'ok' AND COALESCE(started, added) IS NULL"
 _RUNS = (
     "SELECT identity, time_s, ranks, hosts, COALESCE(started, added) FROM runs "
-    f"WHERE {_THEIRS} ORDER BY COALESCE(started, added), identity"
+    "WHERE {} ORDER BY COALESCE(started, added), identity"
 )
 _INPUTS = (
     "SELECT run, name, number, word FROM run_values WHERE kind = 'input' "
-    f"AND run IN (SELECT identity FROM runs WHERE {_THEIRS})"
+    "AND run IN (SELECT identity FROM runs WHERE {})"
 )
 
 
@@ -50,36 +52,72 @@ def past_predictions(
         See `skelgen.store.pairing.paired` [s].
     """
     predictions = store.predictions(application)
+    runs: list[Run] = []
+    for name, those in _asked(predictions).items():
+        first = min(one.made for one in those)
+        last = max(one.made for one in those) + within_s
+        theirs = as_text(name), first, last
+        runs += _candidates(store, name, those, _THEIRS, theirs)
+    return paired(predictions, runs, within_s=within_s)
+
+
+def undated_runs(store: Store, predictions: Iterable[Prediction]) -> list[Run]:
+    """Return runs that could be the truth of a prediction, had they a start.
+
+    A run from a table may have ended long before the prediction was made: to take it
+    for what happened would flatter or blame a method for another day's load.
+
+    Parameters
+    ----------
+    store : Store
+    predictions : iterable of Prediction
+        Those with a truth ask for none.
+    """
+    return [
+        run
+        for name, those in _asked(predictions).items()
+        for run in _candidates(store, name, those, _UNDATED, (as_text(name),))
+    ]
+
+
+def _asked(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]:
+    """Return predictions that lack a truth, by their application."""
     asked: dict[str, list[Prediction]] = defaultdict(list)
     for one in predictions:
         if not one.truth and one.made == one.made:
             asked[one.application].append(one)
-    runs = [
-        run
-        for name, those in asked.items()
-        for run in _candidates(store, name, those, within_s)
-    ]
-    return paired(predictions, runs, within_s=within_s)
+    return asked
 
 
 def _candidates(
-    store: Store, application: str, asked: Sequence[Prediction], within_s: float
+    store: Store,
+    application: str,
+    asked: Sequence[Prediction],
+    those: str,
+    theirs: Sequence[Any],
 ) -> list[Run]:
-    """Return runs of an application that some prediction may mean, by their start."""
-    first = min(one.made for one in asked)
-    last = max(one.made for one in asked) + within_s
+    """Return runs of an application that some prediction may mean, by their start.
+
+    Parameters
+    ----------
+    store : Store
+    application : str
+    asked : sequence of Prediction
+    those, theirs : str, sequence
+        Condition on runs in SQL, and its parameters.
+    """
     kinds = {(one.ranks, short_names(one.hosts)) for one in asked}
-    database, theirs = store.current(), (as_text(application), first, last)
+    database = store.current()
     hosts_of = _reader("hosts", database)
     with database.reading():
         rows = [
             (identity, time_s, ranks, hosts, started)
             for identity, time_s, ranks, text, started in database.execute(
-                _RUNS, theirs
+                _RUNS.format(those), theirs
             )
             if not kinds.isdisjoint(_kinds(ranks, short_names(hosts := hosts_of(text))))
         ]
-        inputs = _inputs(database, theirs) if rows else {}
+        inputs = _inputs(database, those, theirs) if rows else {}
     wanted = {comparable_inputs(one.inputs) for one in asked}
     return [
         Run(
@@ -88,7 +126,7 @@ def _candidates(
             ranks=ranks,
             inputs=its_inputs,
             hosts=hosts,
-            started=started,
+            started=REAL.load(started),
             identity=identity,
         )
         for identity, time_s, ranks, hosts, started in rows
@@ -121,10 +159,10 @@ def _reader(name: str, database: Database) -> Callable[[str], tuple[str, ...]]:
     return read
 
 
-def _inputs(database: Database, theirs: Sequence[Any]) -> dict[str, Inputs]:
+def _inputs(database: Database, those: str, theirs: Sequence[Any]) -> dict[str, Inputs]:
     """Return the inputs of runs by their identities."""
     found: dict[str, list[tuple[str, float | str]]] = defaultdict(list)
-    for run, name, number, word in database.execute(_INPUTS, theirs):
+    for run, name, number, word in database.execute(_INPUTS.format(those), theirs):
         value = REAL.load(number) if word is None else TEXT.load(word)
         found[run].append((TEXT.load(name), value))
     return {run: tuple(sorted(pairs)) for run, pairs in found.items()}

@@ -355,6 +355,26 @@ class TestWhatHappened:
         (found,) = record(capsys, place)
         assert found["median_error"] == pytest.approx(0.2)
 
+    def test_a_table_without_starts_is_no_truth_and_that_is_said(
+        self, capsys, tmp_path, place
+    ):
+        """Its runs may be older than the prediction: a file's date says little."""
+        now = time.time()
+        interval = Interval(9.0, 10.0, 11.0)
+        inputs = (("n", 5.0),)
+        add(place, Prediction("phases", "a", interval, now, ranks=2, inputs=inputs))
+        (tmp_path / "a.csv").write_text("app,time,ranks,n\na,8,2,5\na,9,4,5\nb,8,2,5\n")
+        words = ["store", "add", str(tmp_path / "a.csv"), "--store", place]
+        assert run(words) == 0
+        capsys.readouterr()
+        assert record(capsys, place)[0]["happened"] == 0
+        assert run(["store", "record", "--store", place]) == 0
+        said = capsys.readouterr().err
+        assert "do not say when they began: 1 (such as" in said and "--started" in said
+        assert run([*words, "--started", str(now + 60)]) == 0
+        capsys.readouterr()
+        assert record(capsys, place)[0]["median_error"] == pytest.approx(0.25)
+
     def test_people_see_a_table_or_what_is_missing(self, capsys, place):
         add(place, Run("a", 1.0))
         assert run(["store", "record", "--store", place]) == 0

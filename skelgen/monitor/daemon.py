@@ -95,7 +95,7 @@ class Monitor:
         """
         sample = self._sensor.sample()
         tally = self._tally
-        with contextlib.suppress(MachineError):
+        with contextlib.suppress(MachineError, UsageError):
             self._keep(sample)
             if tally.samples == 1 or self._clock() - tally.said_s >= _STATUS_S:
                 self.say()
@@ -173,10 +173,10 @@ class Monitor:
 
     def end(self) -> None:
         """Say that it ends, and close its file."""
-        with contextlib.suppress(MachineError):
+        with contextlib.suppress(MachineError, UsageError):
             self._file.mark(Mark("end", self._wall()))
         self._file.close()
-        with contextlib.suppress(MachineError):
+        with contextlib.suppress(MachineError, UsageError):
             self.say(running=False)
 
 

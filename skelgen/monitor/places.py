@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import socket
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 
+#: Refusals that are about the place, not about the machine.
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,200}")
 
 
@@ -92,7 +95,10 @@ def writing(place: Path) -> Iterator[None]:
 
     Raises
     ------
+    UsageError
+        When it may not be written there.
     MachineError
+        When the disk is full or broken.
     """
     try:
         yield
@@ -102,7 +108,8 @@ def writing(place: Path) -> Iterator[None]:
 
 def _refused(error: OSError, place: Path) -> SkelgenError:
     where = error.filename or place
-    return MachineError(
+    kind = UsageError if error.errno in _FORBIDDEN else MachineError
+    return kind(
         f"{where} cannot be used: {error.strerror or error}; free some room or change "
         "its permissions, or name another folder: SKELGEN_MONITOR"
     )

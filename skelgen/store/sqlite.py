@@ -35,6 +35,10 @@ _DAMAGE = (
     "restore a copy of it"
 )
 _READ_ONLY = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN)
+#: What a full disk is for SQLite; the second one when even a log cannot begin.
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+#: So much room a log needs for its first row [bytes].
+_ROOM_BYTES = 64 << 10
 
 
 class SqliteDatabase:
@@ -89,6 +93,12 @@ class SqliteDatabase:
                 found = cls(connection, path, lock_file, mode, writable=True)
                 try:
                     found._settle(alone=mine)
+                except sqlite3.OperationalError as error:
+                    connection.close()
+                    if _code(error) not in _FULL or not path.stat().st_size:
+                        raise
+                    connection = _without_room(path)
+                    return cls(connection, path, lock_file, mode, writable=False)
                 except BaseException:
                     connection.close()
                     raise
@@ -215,6 +225,8 @@ class SqliteDatabase:
                 self._pragma("journal_mode", "WAL" if local else "DELETE")
                 self._pragma("locking_mode", "NORMAL")
                 self._connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+        # Here a log begins, which takes room.
+        self._connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
         self._pragma("synchronous", "NORMAL" if local else "FULL")
         self._pragma("wal_autocheckpoint", 0)
         self._pragma("cache_size", -_CACHE_KIB)
@@ -236,12 +248,14 @@ class SqliteDatabase:
 
 def told(error: sqlite3.Error, shown: str) -> SkelgenError:
     """Return what SQLite refused as an error of one line with what to do."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _code(error)
     if code in _BUSY:
         return BusyError(f"{shown}: another process has it ({error}); try again")
     if code in _DAMAGED or "decode to UTF-8" in str(error):
         return DamagedError(_DAMAGE.format(shown, error))
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or (
+        code in (*_FULL, *_READ_ONLY) and _lacks_room(Path(shown))
+    ):
         return MachineError(
             f"{shown} cannot be written: the disk is full; free some room, or name a "
             "place on another disk"
@@ -251,7 +265,25 @@ def told(error: sqlite3.Error, shown: str) -> SkelgenError:
             f"{shown} cannot be written ({error}); change its permissions and those "
             "of its folder, or name another place"
         )
-    return MachineError(f"{shown} cannot be used ({error}); try again")
+    return MachineError(
+        f"{shown} cannot be used ({error}); look whether the disk or your quota of it "
+        "is full, and try again"
+    )
+
+
+def _code(error: sqlite3.Error) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _lacks_room(path: Path) -> bool:
+    """Say whether the disk of a file is full."""
+    try:
+        about = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return about.f_bavail * about.f_frsize < _ROOM_BYTES and not (
+        about.f_flag & os.ST_RDONLY
+    )
 
 
 @contextlib.contextmanager
@@ -280,16 +312,33 @@ def _read_only(path: Path) -> sqlite3.Connection:
         connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
     except sqlite3.OperationalError as error:
         connection.close()
-        if error.sqlite_errorcode & 0xFF not in _READ_ONLY:
+        if _code(error) not in (*_READ_ONLY, *_FULL):
             raise
         # Its log needs a file that cannot be made: what is in the log is not seen.
-        if path.with_name(f"{path.name}-wal").exists():
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and log.stat().st_size:
             logger.warning(
-                "%s: the newest rows cannot be read without leave to write in %s",
+                "%s: the newest rows cannot be read without leave to write in %s, and "
+                "room there",
                 path,
                 path.parent,
             )
         connection = _connected(path, "immutable=1")
+    return connection
+
+
+def _without_room(path: Path) -> sqlite3.Connection:
+    """Open a file on a full disk for reading: an index of its log fits in memory.
+
+    That takes the file from others meanwhile. Where one has it, the log is not seen.
+    """
+    connection = _connected(path, "mode=rw")
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    except sqlite3.OperationalError:
+        connection.close()
+        return _read_only(path)
     return connection
 
 

@@ -255,7 +255,7 @@ def test_who_may_only_read_reads(tmp_path: Path, place: Path) -> None:
 
 
 _FULL = """
-import os, sys
+import contextlib, os, sys
 from skelgen.store import Run, open_store
 from skelgen.errors import SkelgenError
 n = 0
@@ -268,6 +268,21 @@ while True:
     except SkelgenError as error:
         print(error)
         break
+with contextlib.suppress(FileNotFoundError):
+    os.unlink(sys.argv[1] + "-shm")  # as another host finds it
+for size in (4096, 1):
+    with open(sys.argv[2], "ab", 0) as file:
+        try:
+            while file.write(bytes(size)):
+                pass
+        except OSError:
+            pass
+with open_store(sys.argv[1]) as store:  # its log has no room to begin
+    print(store.count() == n)
+    try:
+        store.add([Run("a", 1.0)])
+    except SkelgenError as error:
+        print(error)
 os.unlink(sys.argv[2])
 from skelgen.store.checking import check_store
 with open_store(sys.argv[1]) as store:
@@ -290,8 +305,9 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
     )
     if done.returncode == 77:
         pytest.skip("this root cannot mount")
-    error, *after = done.stdout.splitlines()
-    assert "full" in error, done.stderr
+    error, read, again, *after = done.stdout.splitlines()
+    assert "full" in error and "full" in again, done.stderr
+    assert read == "True"
     assert after == ["True ()"]
 
 

@@ -388,10 +388,15 @@ def check(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) ->
             ]
         )
     if not health.sound:
+        count = len(health.problems)
+        where = f"{count} place{'s' if count > 1 else ''}"
+        remedy = (
+            "export what can be read (skelgen store export) and add it to a new store"
+            if health.version
+            else "nothing of it can be read; restore a copy"
+        )
         raise InputError(
-            f"{storing.store_place(place).shown} is damaged in "
-            f"{len(health.problems)} places; export what can be read "
-            "(skelgen store export) and add it to a new store"
+            f"{storing.store_place(place).shown} is damaged in {where}; {remedy}"
         )
 
 

@@ -113,7 +113,8 @@ def test_columns_that_nobody_asked_for_are_named(here, caplog):
         ("\n\n", "line 1: is empty"),
         (b"time,n\n1,2\n1,caf\xe9\n", "line 3, column 2: byte 0xe9 is not UTF-8"),
         ("time,n\n1,2\n".encode("utf-16"), "byte 0xff is not UTF-8 text; convert"),
-        (b"time,n\n1,\x00\n", "line 2, column 2: byte 0x00 is not UTF-8"),
+        (b"time,n\n1,\x00\n", "line 2, column 2: byte 0x00 .* is the file whole"),
+        ("time,started\n1,31/01/2026\n", "'started': read '31/01/2026', expected a da"),
         (f"time,n\n1,{'x' * 2000}\n", "column 'n': read a word of 2000 characters"),
     ],
 )
@@ -191,6 +192,15 @@ RUNS = st.builds(
     source=NAMES,
     identity=st.uuids().map(str),
 )
+
+
+def test_a_table_holds_nothing_that_a_terminal_obeys():
+    bad = "\x1b[2J\n\u202e"
+    run = Run(bad, 1.0, hosts=(bad,), inputs=((bad, bad),), source=bad, identity="1")
+    text = csv_text([run])
+    assert text.replace("\n", "").isprintable()
+    assert len(text.splitlines()) == 2
+    assert read_csv(FILE, text.encode(), {}, NOTHING)[0] == [run]
 
 
 @given(st.lists(RUNS, min_size=1, max_size=4))

@@ -34,6 +34,7 @@ UNITS = {
 _is_plain_number = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,17})?").fullmatch
 _WITH_UNIT = re.compile(r"([-+0-9.eE]+)\s*([a-zµ]+)")
 _STATUS = re.compile(r"ok|(exit|signal) [0-9]{1,3}")
+_DATE = "expected a date such as 2026-01-31T12:00:00Z, or seconds since 1970"
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 
 
@@ -93,15 +94,15 @@ def date(cell: Cell) -> float:
         else:
             aware = found if found.tzinfo else found.replace(tzinfo=UTC)
             return _started(aware.timestamp())
-    return _started(number(cell))
+    try:
+        return _started(number(cell))
+    except LimitError as error:
+        raise LimitError(f"{str(error).partition(', expected')[0]}, {_DATE}") from None
 
 
 def _started(started: float) -> float:
     if not 0 <= started <= MOST_STARTED_S:
-        raise LimitError(
-            f"read {started:g}, expected a date such as 2026-01-31T12:00:00Z, or "
-            "seconds since 1970"
-        )
+        raise LimitError(f"read {started:g}, {_DATE}")
     return started
 
 
@@ -165,7 +166,10 @@ def word(cell: Cell) -> str:
 
 
 def written_word(text: str) -> str:
-    """Write text so that `word` gives it back from a cell whose ends were stripped."""
+    """Write text so that `word` gives it back from a cell whose ends were stripped.
+
+    What a terminal would obey, and ends of lines, are escaped.
+    """
     return text if _stays(text) else json.dumps(text)
 
 
@@ -175,7 +179,7 @@ def _stays(text: str) -> bool:
         text.encode()
     except UnicodeError:  # a name that is not UTF-8, which JSON can write
         return False
-    return text == text.strip() and text[:1] != '"'
+    return text == text.strip() and text[:1] != '"' and text.isprintable()
 
 
 def value(cell: Cell) -> float | str:

@@ -12,6 +12,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.store.formats.cells import (
     shown_date,
     written,
+    word,
     written_hosts,
     written_word,
 )
@@ -69,7 +70,10 @@ def read_csv(
     text = _decoded(file, content)
     lines = _lines(file, text)
     number, headers = next(lines, (1, []))
-    headers = [header.strip() for header in headers]
+    try:
+        headers = [word(header.strip()) for header in headers]
+    except LimitError as error:
+        raise InputError(f"{file}: line {number}: {error}") from error
     if not any(headers):
         raise InputError(
             f"{file}: line 1: is empty; expected the names of the columns, such as "
@@ -115,7 +119,10 @@ def _lines(file: Path, text: str) -> Iterator[tuple[int, list[str]]]:
             yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{file}: line {line}: is not CSV: {error}") from error
+        raise InputError(
+            f"{file}: line {line}: is not CSV: {error}; look for a quotation mark that "
+            "is not closed"
+        ) from error
 
 
 def _decoded(file: Path, content: bytes) -> str:
@@ -134,9 +141,12 @@ def _decoded(file: Path, content: bytes) -> str:
     line = content.count(b"\n", 0, at) + 1
     column = content.count(separator, begin, at) + 1
     encoding = _ENCODINGS.get(content[:2], "ISO-8859-1")
+    remedy = f"convert the file, such as: iconv -f {encoding} -t UTF-8"
+    if not content[at]:
+        remedy = "is the file whole, and is it CSV? make it again"
     raise InputError(
         f"{file}: line {line}, column {column}: byte 0x{content[at]:02x} is not UTF-8 "
-        f"text; convert the file, such as: iconv -f {encoding} -t UTF-8"
+        f"text; {remedy}"
     )
 
 
@@ -183,12 +193,12 @@ def _headers(fields: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list
             header = f"{begin}{name}"
             if field == "inputs" and is_input(name):
                 header = name
-            if header != written_word(header) or header == begin:
+            if header != header.strip() or header[:1] == '"' or header == begin:
                 raise UsageError(
                     f"the name {name!r} is none that a column can have; write "
                     "--format jsonl, or leave out runs that have it with --where"
                 )
-            found.append(header)
+            found.append(written_word(header))
     return found
 
 

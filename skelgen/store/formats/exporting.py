@@ -133,7 +133,7 @@ def _extrap(runs: Sequence[Run], format_: Format) -> list[TextFile]:
     names: dict[str, None] = {}
     found = []
     for application, own in by_application.items():
-        name = begin = _UNFIT.sub("_", application)[:100].lstrip(".") or "application"
+        name = begin = _UNFIT.sub("_", application)[:100].lstrip(".-") or "application"
         number = 1
         while name in names:
             number += 1

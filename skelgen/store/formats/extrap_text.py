@@ -170,7 +170,7 @@ def _fits(name: str) -> bool:
         name.encode()
     except UnicodeError:
         return False
-    return _PLAIN.fullmatch(name) is not None
+    return name.isprintable() and _PLAIN.fullmatch(name) is not None
 
 
 def _point(point: Point) -> str:

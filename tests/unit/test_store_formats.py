@@ -113,7 +113,7 @@ def test_columns_that_nobody_asked_for_are_named(here, caplog):
         ("\n\n", "line 1: is empty"),
         (b"time,n\n1,2\n1,caf\xe9\n", "line 3, column 2: byte 0xe9 is not UTF-8"),
         ("time,n\n1,2\n".encode("utf-16"), "byte 0xff is not UTF-8 text; convert"),
-        (b"time,n\n1,\x00\n", "line 2, column 2: byte 0x00 .* is the file whole"),
+        (b"time,n\n1,\x00\n", "byte 0x00 is not UTF-8 text; is the file whole"),
         ("time,started\n1,31/01/2026\n", "'started': read '31/01/2026', expected a da"),
         (f"time,n\n1,{'x' * 2000}\n", "column 'n': read a word of 2000 characters"),
     ],

@@ -11,8 +11,8 @@ from skelgen.documents.numbers import format_real
 from skelgen.errors import InputError, UsageError
 from skelgen.store.formats.cells import (
     shown_date,
-    written,
     word,
+    written,
     written_hosts,
     written_word,
 )

@@ -167,7 +167,7 @@ def show(
         [_series_row(one.host, one.quantity, one.values) for one in series],
     )
     rows = [
-        [one.quantity, *(f"{v.value:.4g}" for v in (one.avg_min, one.min_avg))]
+        [one.quantity, *(_average(v.value) for v in (one.avg_min, one.min_avg))]
         for one in joined
         if len(found) > 1
     ]
@@ -273,6 +273,10 @@ def _status_row(one: Status) -> list[str]:
 def _series_row(host: str, quantity: str, values: Sequence[float]) -> list[str]:
     numbers = (values[-1], math.fsum(values) / len(values), min(values), max(values))
     return [host, quantity, str(len(values)), *(f"{number:.4g}" for number in numbers)]
+
+
+def _average(value: float) -> str:
+    return "no time in common" if math.isnan(value) else f"{value:.4g}"
 
 
 def _average_facts(one: Averages) -> dict[str, Any]:

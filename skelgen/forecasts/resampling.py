@@ -57,15 +57,24 @@ def usable(samples: Samples, limits: tuple[float, float]) -> Samples:
     fits[fits] = (values[fits] >= low - margin) & (values[fits] <= high + margin)
     count = int(fits.sum())
     if 2 * count < len(times) or not count:
-        wrong = f"; one is {values[~fits][0]:g}" if count < len(times) else ""
+        wrong = ""
+        if count < len(times):
+            wrong = f"; one is {values[~fits][0]:g} at the time {times[~fits][0]:g}"
         raise InputError(
             f"{samples.host}: {count} of {len(times)} samples can be used, expected "
-            f"most, with values from {low:g} to {high:g}{wrong}"
+            f"most, with times in seconds and values from {low:g} to {high:g}{wrong}; "
+            "mend the file, or give another"
         )
     if count < len(times):
         logger.warning(
             "%s: left out %d of %d samples: not a number, or not from %g to %g",
             *(samples.host, len(times) - count, len(times), low, high),
+        )
+    if back := int((np.diff(times[fits]) < 0.0).sum()):
+        logger.warning(
+            "%s: times go back in %d places, as clocks that are set do; samples are "
+            "taken in the order of their times, the first of each time",
+            *(samples.host, back),
         )
     order = np.argsort(times[fits], kind="stable")
     times, values = times[fits][order], np.clip(values[fits][order], low, high)

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.forecast_record import Kept, Outcome, Score
+from skelgen.trust import Doubt
+from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.forecasts import Covariate, LoadForecast, Method, Samples
     from skelgen.store import Series
-    from skelgen.trust import Doubt
 
 #: Quantities, and their smallest and largest value.
 LIMITS = {"cpu": (0.0, 1.0), "bandwidth": (0.0, 1e15)}
 #: History that is read: this long, and so many horizons [s].
 _HISTORY_S, _HORIZONS = 15 * 86_400.0, 100.0
+#: A history that ended so long ago, and longer than the horizon, says little of now; so
+#: far ahead it is of another clock [s].
+_OLD_S, _AHEAD_S = 600.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ class LoadForecasts:
     method : str
     cpu, bandwidth : LoadForecast or None
         None where there is no series of it.
+    of_clocks : tuple of Doubt
+        Whether the histories end now.
     """
 
     nodes: tuple[str, ...]
@@ -75,6 +81,7 @@ class LoadForecasts:
     method: str
     cpu: LoadForecast | None
     bandwidth: LoadForecast | None
+    of_clocks: tuple[Doubt, ...] = ()
 
     @property
     def known(self) -> dict[str, LoadForecast]:
@@ -86,7 +93,7 @@ class LoadForecasts:
     def doubts(self) -> tuple[Doubt, ...]:
         """Return why they should not be trusted, each once."""
         found = itertools.chain(*(one.doubts for one in self.known.values()))
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys((*found, *self.of_clocks)))
 
 
 def forecast_loads(
@@ -131,11 +138,42 @@ def forecast_loads(
                 covariate=covariate,
                 limits=LIMITS[quantity],
             )
+    ends = () if source.file is not None else [one.begin_s for one in found.values()]
     loads = LoadForecasts(
-        names, horizon_s, method, found.get("cpu"), found.get("bandwidth")
+        names,
+        horizon_s,
+        method,
+        found.get("cpu"),
+        found.get("bandwidth"),
+        _of_clocks(ends, horizon_s, time.time()),
     )
     forecast_record.keep(_kept(loads, source))
     return loads
+
+
+def _of_clocks(
+    ends: Iterable[float], horizon_s: float, now: float
+) -> tuple[Doubt, ...]:
+    """Say whether histories end before now, or after it: no clock here is theirs.
+
+    Parameters
+    ----------
+    ends : iterable of float
+        Seconds since 1970 in UTC [s].
+    horizon_s, now : float
+        [s]
+    """
+    found = []
+    for end in ends:
+        if now - end > max(_OLD_S, horizon_s):
+            text = f"the history ended {format_seconds(now - end)} ago, expected now"
+            remedy = "see that the monitors run: skelgen monitor status"
+            found.append(Doubt("old-series", text, remedy))
+        elif end - now > _AHEAD_S:
+            text = f"the history ends {format_seconds(end - now)} after this moment"
+            remedy = "set the clocks of the nodes and of this machine right (NTP)"
+            found.append(Doubt("other-clock", text, remedy))
+    return tuple(dict.fromkeys(found))
 
 
 def load_record(nodes: Sequence[str] = ()) -> list[Score]:

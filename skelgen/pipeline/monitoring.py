@@ -143,7 +143,10 @@ def _refusal(host: str, said: str, exit_code: int, about: str = "") -> Answer:
     """Return the answer of a host whose monitor, or the way to it, failed."""
     ours = [line for line in said.splitlines() if line.startswith(_ERROR)]
     if not ours:
-        return Answer(host, {}, f"{about}{telling_line(said)}")
+        text = telling_line(said)
+        if not said.strip():
+            text = f"exit code {exit_code} and no word; does ssh {host} true work?"
+        return Answer(host, {}, f"{about}{text}")
     code = ExitCode.APPLICATION
     if exit_code in _KINDS:
         code = ExitCode(exit_code)

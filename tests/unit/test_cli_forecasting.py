@@ -90,6 +90,29 @@ def test_series_of_a_store_are_forecast(tmp_path, capsys):
     assert "no CPU series of n9" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("end_s", "code"),
+    [(0.0, None), (-3000.0, None), (-90_000.0, "old-series"), (900.0, "other-clock")],
+)
+def test_a_history_that_does_not_end_now_is_doubted(tmp_path, capsys, end_s, code):
+    import time
+
+    times = tuple(time.time() + end_s - 60 * (900 - i) for i in range(900))
+    values = tuple(0.5 + 0.1 * (i % 3) for i in range(900))
+    with open_store(str(tmp_path / "s.db")) as store:
+        store.add([Series("n1", "cpu", times, values)])
+    words = ("forecast", "--store", tmp_path / "s.db", "--nodes", "n1")
+    found = said(capsys, *words, "--horizon", "1h")
+    assert [one["code"] for one in found["doubts"]] == ([code] if code else [])
+
+
+def test_times_that_go_back_are_told(tmp_path, capsys):
+    lines = [f"{60 * (i if i < 400 else i - 50)},0.5\n" for i in range(900)]
+    (tmp_path / "l.csv").write_text("time,n1\n" + "".join(lines))
+    assert run(["forecast", "--series", str(tmp_path / "l.csv")]) == 0
+    assert "n1: times go back in 1 places" in capsys.readouterr().err
+
+
 def test_every_forecast_is_compared_with_what_happened(tmp_path, capsys):
     file = write(tmp_path / "loads.csv", 1500)
     said(capsys, "forecast", "--series", file, "--horizon", "1h")

@@ -204,6 +204,7 @@ def list_(
         typer.Option(
             help="The last ones only.",
             min=1,
+            max=10**9,
             show_default=f"{_SHOWN}; with --json all",
         ),
     ] = None,

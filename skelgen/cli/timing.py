@@ -8,7 +8,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_json, say
+from skelgen.cli.output import print_json, say, shown
 from skelgen.cli.storing import App, Hosts, Inputs, Ranks, System
 from skelgen.cli.storing_facts import run_facts
 from skelgen.units import format_seconds
@@ -51,8 +51,8 @@ def time(
         )
     elif done.kept:
         say(
-            f"skelgen: {done.run.application} took {format_seconds(done.run.time_s)}; "
-            f"kept as {done.run.identity[:8]}",
+            f"skelgen: {shown(done.run.application)} took "
+            f"{format_seconds(done.run.time_s)}; kept as {done.run.identity[:8]}",
             err=True,
         )
     raise typer.Exit(done.exit_code)

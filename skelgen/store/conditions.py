@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ _NUMBERS = ("ranks", "nodes", "ranks_per_node", "time_s", "started")
 _WORDS = (
     *("status", "system", "executable", "allocation", "mpi", "source", "identity"),
 )
+#: Each of the hosts of a run.
+_HOST = "host"
 #: What fields are called for short.
 _SHORT = {"time": "time_s", "id": "identity"}
 OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
@@ -60,15 +63,21 @@ def condition(text: str) -> Condition:
             f"{' '.join(OPERATORS)} and a value, such as n>=1000"
         )
     operator = "=" if match[2] == "==" else match[2]
-    value: float | str = match[3]
+    name, value = _SHORT.get(match[1], match[1]), _value(match[3])
+    if name in (*_WORDS, _HOST):  # an id such as 12e4 is no number
+        value = match[3]
+    if isinstance(value, str) and operator not in ("=", "!="):
+        what = "= or !=" if name in (*_WORDS, _HOST) else f"a number after {operator}"
+        raise UsageError(f"read the condition {text[:60]!r}, expected {what}")
+    return Condition(name, operator, value)
+
+
+def _value(text: str) -> float | str:
     try:
-        value = float(match[3])
+        number = float(text)
     except ValueError:
-        if operator not in ("=", "!="):
-            raise UsageError(
-                f"read the condition {text[:60]!r}, expected a number after {operator}"
-            ) from None
-    return Condition(_SHORT.get(match[1], match[1]), operator, value)
+        return text
+    return number if math.isfinite(number) else text
 
 
 def clause(
@@ -104,7 +113,7 @@ def _clause(one: Condition) -> tuple[str, list[Any]]:
         return f"{one.name} {one.operator} ?", [one.value]
     if one.name in _WORDS:
         return f"{one.name} {one.operator} ?", [_word(one.value)]
-    if one.name == "host":
+    if one.name == _HOST:
         # JSON writes a quote within a name as an escape: these begin and end one.
         named = f'%"{_pattern(_word(one.value))}"%'
         no = "NOT " if one.operator == "!=" else ""
@@ -124,7 +133,7 @@ def _clause(one: Condition) -> tuple[str, list[Any]]:
 def _word(value: float | str) -> str:
     if isinstance(value, str):
         return as_text(value)
-    return str(int(value)) if value == int(value) else str(value)
+    return str(int(value)) if value.is_integer() else str(value)
 
 
 def _pattern(word: str) -> str:

@@ -98,9 +98,24 @@ def test_runs_are_chosen_by_application_inputs_and_fields(tmp_path: Path) -> Non
 
 def test_a_condition_that_is_none_is_refused() -> None:
     assert condition("n<=1e3") == Condition("n", "<=", 1000.0)
-    for text in ("n", "=3", "n>", "n>many", ""):
+    for text in ("n", "=3", "n>", "n>many", "", "n>=nan", "status>3", "host<n1"):
         with pytest.raises(UsageError, match="read the condition"):
             condition(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        *(("id=12e4", 1), ("allocation=007", 1), ("allocation=7", 0), ("host=1e3", 1)),
+        *(("id=1e400", 0), ("host=nan", 0), ("status!=inf", 1), ("mesh=nan", 0)),
+    ],
+)
+def test_a_word_that_looks_like_a_number_stays_a_word(
+    tmp_path: Path, text: str, count: int
+) -> None:
+    with open_store(str(tmp_path / "s.db")) as store:
+        store.add([Run("a", 1.0, allocation="007", hosts=("1e3",), identity="12e4")])
+        assert store.count(where=[condition(text)]) == count
 
 
 def test_a_condition_never_becomes_sql(tmp_path: Path) -> None:

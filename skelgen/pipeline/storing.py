@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from skelgen.store.checking import Health
     from skelgen.store.formats.known import Known
     from skelgen.store.repeats import Repeat
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +210,18 @@ def store_export(
     wanted = Format(format_)
     conditions = [condition(text) for text in where]
     with open_store(place, make=False) as store:
+        faults: list[str] = []
+        store.faults = faults
         rows: list[Row] = [*store.runs(application, conditions)]
         if not conditions:
             rows += _others(store, application)
+    if faults:
+        logger.warning(
+            "damaged rows and samples are left out: %d, such as %s; skelgen store "
+            "check names all damage",
+            len(faults),
+            faults[0],
+        )
     files = files_of(rows, wanted)
     with writing(folder):
         private_folder(folder)

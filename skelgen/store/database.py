@@ -5,11 +5,13 @@ The SQL text is the subset that both understand, with ``?`` for parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from skelgen.errors import InputError, MachineError
+from skelgen.store.values import UnfitError
 
 
 class BusyError(MachineError):
@@ -18,6 +20,28 @@ class BusyError(MachineError):
 
 class DamagedError(InputError):
     """What is kept is not what was written."""
+
+
+def damaged(database: Database, table: str, error: UnfitError) -> DamagedError:
+    """Return the error that says in one line that a value is none that was written."""
+    return DamagedError(
+        f"{database.shown}: table {table}: {error.what}; skelgen store check names all "
+        "damage"
+    )
+
+
+@contextlib.contextmanager
+def sound_in(database: Database, table: str) -> Iterator[None]:
+    """Say in one line that a value is none that was written there.
+
+    Raises
+    ------
+    DamagedError
+    """
+    try:
+        yield
+    except UnfitError as error:
+        raise damaged(database, table, error) from error
 
 
 class Database(Protocol):

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from skelgen.store.database import DamagedError, Database
+from skelgen.store.database import Database, sound_in
 from skelgen.store.kinds import kind_of
 from skelgen.store.pairing import (
     WITHIN_S,
@@ -20,7 +20,7 @@ from skelgen.store.pairing import (
 )
 from skelgen.store.rows import Inputs, Prediction, Run
 from skelgen.store.store import Store
-from skelgen.store.values import REAL, TEXT, UnfitError, as_text
+from skelgen.store.values import REAL, TEXT, as_text
 
 #: Runs that ended well, of an application, from a time to another.
 _THEIRS = (
@@ -119,19 +119,20 @@ def _candidates(
         ]
         inputs = _inputs(database, those, theirs) if rows else {}
     wanted = {comparable_inputs(one.inputs) for one in asked}
-    return [
-        Run(
-            application,
-            REAL.load(time_s),
-            ranks=ranks,
-            inputs=its_inputs,
-            hosts=hosts,
-            started=REAL.load(started),
-            identity=identity,
-        )
-        for identity, time_s, ranks, hosts, started in rows
-        if comparable_inputs(its_inputs := inputs.get(identity, ())) in wanted
-    ]
+    with sound_in(database, "runs"):
+        return [
+            Run(
+                application,
+                REAL.load(time_s),
+                ranks=ranks,
+                inputs=its_inputs,
+                hosts=hosts,
+                started=REAL.load(started),
+                identity=identity,
+            )
+            for identity, time_s, ranks, hosts, started in rows
+            if comparable_inputs(its_inputs := inputs.get(identity, ())) in wanted
+        ]
 
 
 def _kinds(ranks: int, hosts: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
@@ -147,13 +148,8 @@ def _reader(name: str, database: Database) -> Callable[[str], tuple[str, ...]]:
 
     def read(text: str) -> tuple[str, ...]:
         if text not in known:
-            try:
+            with sound_in(database, f"runs, {name}"):
                 known[text] = field.values.load(text)
-            except UnfitError as error:
-                raise DamagedError(
-                    f"{database.shown}: table runs, {name}: {error.what}; "
-                    "skelgen store check names all damage"
-                ) from None
         return known[text]
 
     return read
@@ -162,7 +158,8 @@ def _reader(name: str, database: Database) -> Callable[[str], tuple[str, ...]]:
 def _inputs(database: Database, those: str, theirs: Sequence[Any]) -> dict[str, Inputs]:
     """Return the inputs of runs by their identities."""
     found: dict[str, list[tuple[str, float | str]]] = defaultdict(list)
-    for run, name, number, word in database.execute(_INPUTS.format(those), theirs):
-        value = REAL.load(number) if word is None else TEXT.load(word)
-        found[run].append((TEXT.load(name), value))
+    with sound_in(database, "run_values"):
+        for run, name, number, word in database.execute(_INPUTS.format(those), theirs):
+            value = REAL.load(number) if word is None else TEXT.load(word)
+            found[run].append((TEXT.load(name), value))
     return {run: tuple(sorted(pairs)) for run, pairs in found.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from skelgen.errors import InputError
 from skelgen.store.conditions import Condition, clause
-from skelgen.store.database import BusyError, Database
+from skelgen.store.database import BusyError, Database, damaged, sound_in
 from skelgen.store.rows import (
     Coupling,
     Fact,
@@ -25,7 +26,7 @@ from skelgen.store.rows import (
 )
 from skelgen.store.spooling import Spool
 from skelgen.store.tables import Checked, checked, keep, remove, rows_of
-from skelgen.store.values import REAL, TEXT, as_text
+from skelgen.store.values import REAL, TEXT, UnfitError, as_text
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +96,9 @@ class Store:
     """
 
     def __init__(self, home: Database | Spool) -> None:
+        #: When it is a list, it gets what is wrong with damaged rows, which are left
+        #: out; else the first one is an error.
+        self.faults: list[str] | None = None
         self._home = home
         self._spool = home if isinstance(home, Spool) else None
 
@@ -181,7 +185,8 @@ class Store:
         else:
             sql += " ORDER BY started IS NOT NULL, started DESC, identity DESC LIMIT ?"
             parameters.append(max(0, limit))
-        found = [one.row for one in rows_of(self.current(), Run, sql, parameters)]
+        kept = rows_of(self.current(), Run, sql, parameters, self.faults)
+        found = [one.row for one in kept]
         return found if limit is None else found[::-1]  # type: ignore[return-value]
 
     def count(
@@ -195,13 +200,16 @@ class Store:
 
     def applications(self) -> list[Application]:
         """Return the applications that there are runs of, by name."""
-        return [
-            Application(TEXT.load(name), int(runs), REAL.load(last))
-            for name, runs, last in self.current().execute(
-                "SELECT application, COUNT(*), MAX(started) FROM runs "
-                "GROUP BY application ORDER BY application"
-            )
-        ]
+        database = self.current()
+        kept = database.execute(
+            "SELECT application, COUNT(*), MAX(started) FROM runs "
+            "GROUP BY application ORDER BY application"
+        )
+        with sound_in(database, "runs"):
+            return [
+                Application(TEXT.load(name), int(runs), REAL.load(last))
+                for name, runs, last in kept
+            ]
 
     def facts(self, host: str | None = None, name: str | None = None) -> list[Fact]:
         """Return what was measured of hosts and links, in the order of time."""
@@ -234,15 +242,24 @@ class Store:
             if limit is not None:
                 sql += f"{' AND' if sql else 'WHERE'} time {operator} ?"
                 parameters.append(limit)
-        found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        for at, what, time, value in self.current().execute(
+        database = self.current()
+        kept = database.execute(
             f"SELECT host, quantity, time, value FROM samples {sql} "
             "ORDER BY host, quantity, time",
             parameters,
-        ):
-            found.setdefault((at, what), []).append((time, REAL.load(value)))
+        )
+        found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for at, what, time, value in kept:
+            try:
+                key, sample = _key(at, what), (REAL.load(time), REAL.load(value))
+            except UnfitError as error:
+                if self.faults is None:
+                    raise damaged(database, "samples", error) from error
+                self.faults.append(f"table samples: {error.what}")
+            else:
+                found.setdefault(key, []).append(sample)
         return [
-            Series(TEXT.load(at), TEXT.load(what), *zip(*samples, strict=True))
+            Series(at, what, *zip(*samples, strict=True))
             for (at, what), samples in found.items()
         ]
 
@@ -283,7 +300,14 @@ class Store:
     def _those(self, type_: Any, order: str, **values: str | None) -> list[Any]:
         sql, parameters = _equal(**values)
         sql += f" ORDER BY {order} IS NULL, {order}, identity"
-        return [one.row for one in rows_of(self.current(), type_, sql, parameters)]
+        kept = rows_of(self.current(), type_, sql, parameters, self.faults)
+        return [one.row for one in kept]
+
+
+@functools.lru_cache(maxsize=256)
+def _key(host: Any, quantity: Any) -> tuple[str, str]:
+    """Return the names of a series as they are kept in each of its samples."""
+    return TEXT.load(host), TEXT.load(quantity)
 
 
 def _equal(**values: str | None) -> tuple[str, list[Any]]:

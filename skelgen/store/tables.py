@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from skelgen.store.database import DamagedError, Database
+from skelgen.store.database import DamagedError, Database, sound_in
 from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
 from skelgen.store.lines import content_of, identity_of, seal_of
 from skelgen.store.rows import Part, Row, Run, Series
@@ -248,7 +248,8 @@ def _remove_series(database: Database, identities: set[str]) -> int:
     for host, quantity in database.execute(
         "SELECT DISTINCT host, quantity FROM samples"
     ):
-        series = Series(_text(host), _text(quantity), (), ())
+        with sound_in(database, "samples"):
+            series = Series(_text(host), _text(quantity), (), ())
         if identity_of(series) in identities:
             database.execute(
                 "DELETE FROM samples WHERE host = ? AND quantity = ?", (host, quantity)

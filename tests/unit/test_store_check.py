@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import random
 import shutil
@@ -19,10 +21,12 @@ from skelgen.errors import (
     SkelgenError,
     UsageError,
 )
-from skelgen.store import Fact, Part, Run, open_store, place_of
+from skelgen.pipeline.storing import store_export
+from skelgen.store import Fact, Part, Run, Series, open_store, place_of
 from skelgen.store import opening as opening_module
 from skelgen.store import sqlite as sqlite_module
 from skelgen.store.checking import check_store
+from skelgen.store.database import DamagedError
 from skelgen.store.migrations import scripts, version_of
 from tests.store_rows import rows_in
 
@@ -46,6 +50,7 @@ def place(tmp_path: Path) -> Path:
     with open_store(str(place)) as store:
         store.add(runs(200))
         store.add([Fact("n1", "float", 1.0, "1/s", 0.5, 2.0)])
+        store.add([Series("n1", "cpu", (1.0, 2.0), (0.5, math.nan))])
     return place
 
 
@@ -68,6 +73,10 @@ def test_a_sound_store_has_no_problems(place: Path) -> None:
         ("UPDATE runs SET ranks = -1 WHERE source = 'line 7'", "read -1, expected 0"),
         ("UPDATE run_values SET kind = 'x' WHERE number = 7", "unknown kind x"),
         ("DELETE FROM runs WHERE source = 'line 7'", "table parts: a row refers to"),
+        ("UPDATE samples SET value = 'x' WHERE time = 1", "cpu of n1: a sample is no"),
+        ("UPDATE samples SET value = 1e999 WHERE time = 1", "a sample is no number"),
+        ("UPDATE samples SET time = x'ff' WHERE time = 1", "a sample is no number"),
+        ("UPDATE samples SET host = x'ff' WHERE time = 1", "the name of a series"),
     ],
 )
 def test_a_row_that_was_changed_is_named(place: Path, sql: str, named: str) -> None:
@@ -79,6 +88,29 @@ def test_a_row_that_was_changed_is_named(place: Path, sql: str, named: str) -> N
     assert problems
     assert any(named in problem for problem in problems)
     assert all("\n" not in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("sql", "left"),
+    [
+        ("UPDATE runs SET ranks = -1 WHERE source = 'line 7'", (199, 2)),
+        ("UPDATE run_values SET number = 'x' WHERE number = 7", (199, 2)),
+        ("UPDATE samples SET value = 'x' WHERE time = 1", (200, 1)),
+        ("UPDATE samples SET quantity = x'ff' WHERE time = 1", (200, 1)),
+    ],
+)
+def test_what_is_sound_comes_out_of_a_damaged_store(
+    place: Path, tmp_path: Path, caplog, sql: str, left: tuple[int, int]
+) -> None:
+    with open_store(str(place)) as store:
+        store.database.execute(sql)
+        with pytest.raises(DamagedError, match="store check names all"):
+            store.runs(), store.series()
+    store_export(str(place), tmp_path / "out", "jsonl")
+    assert "damaged rows and samples are left out: 1, such as" in caplog.text
+    assert len((tmp_path / "out/runs.jsonl").read_text().splitlines()) == left[0]
+    series = json.loads((tmp_path / "out/series.jsonl").read_text())
+    assert len(series["values"]) == left[1]
 
 
 def test_a_damaged_page_is_named(place: Path) -> None:

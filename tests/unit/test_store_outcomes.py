@@ -73,11 +73,19 @@ def test_a_store_pairs_as_all_its_rows_do(tmp_path_factory, runs, predictions):
             assert repr(one) == repr([x for x in expected if x.application == name])
 
 
-def test_damaged_hosts_are_named(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("sql", "named"),
+    [
+        ("UPDATE runs SET hosts = '[1'", "runs, hosts: read"),
+        ("UPDATE runs SET time_s = 'x'", "runs: read"),
+        ("UPDATE run_values SET name = x'ff'", "run_values: read"),
+    ],
+)
+def test_damage_is_named(tmp_path: Path, sql: str, named: str):
     with open_store(str(tmp_path / "runs.db")) as store:
         store.add([RUN, PREDICTION])
-        store.database.execute("UPDATE runs SET hosts = '[1'")
-        with pytest.raises(DamagedError, match="table runs, hosts: read"):
+        store.database.execute(sql)
+        with pytest.raises(DamagedError, match=f"table {named}"):
             outcomes.past_predictions(store)
 
 

@@ -6,10 +6,12 @@ given ``--force`` names no place outside the folder of its case.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
 import shutil
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -137,6 +139,10 @@ WORDS = (
     *("n1:2,n1", "n[01-3]:2", "*", "a!b", "n=1", "n=1:2", "n=nan", "=", "{n}", "%s"),
     *("--json", "--help", "--version", "-vv", "--strict", "--scale", "--hosts", "-o"),
     *("--nodes", "--resume", "--no-such", "5s", "1ms", "50%", "0.5", "1,2,3", "2"),
+)
+SPOILT: tuple[Any, ...] = (
+    *("x", "", "[", "{}", "[1]", '["\x1b[2J"]', "\x1b[2J", b"\xff", b"\x00", "a\nb"),
+    *(None, -1, 0, 2**62, 1e308, 1e999, -1e999, 1e-300, "1e5", "\ufdd0ff", "'"),
 )
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2, 0.5, -0.5, 1e300, 10**17, "", "x", "5", [], {}),
@@ -344,6 +350,8 @@ def _damage(rng: random.Random, folder: Path, pattern: str) -> None:
     elif kind < 0.02:
         path.unlink()
         path.mkdir()
+    elif path.suffix == ".db" and kind < 0.6:
+        _spoil(rng, path)
     elif path.suffix == ".skt":
         path.write_bytes(broken(rng, path.read_bytes()))
         if rng.random() < 0.5:
@@ -353,6 +361,25 @@ def _damage(rng: random.Random, folder: Path, pattern: str) -> None:
         if rng.random() < 0.9:
             text = _without_checksums(text)
         path.write_bytes(rng.choice(DAMAGES)(rng, text))
+
+
+def _spoil(rng: random.Random, path: Path) -> None:
+    """Put a value of another kind into a table: what pages look like still fits."""
+    connection = sqlite3.connect(path)
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(connection) as database:
+        tables = database.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+        ).fetchall()
+        for _ in range(rng.choice((1, 1, 3))):
+            (table,) = rng.choice(tables)
+            columns = database.execute(f"PRAGMA table_info({table})").fetchall()
+            column = rng.choice(columns)[1]
+            some = f"SELECT {column} FROM {table} LIMIT 1 OFFSET {rng.randrange(9)}"
+            database.execute(
+                f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} IS ({some})",
+                (rng.choice(SPOILT),),
+            )
+        database.commit()
 
 
 def _without_checksums(text: str) -> str:

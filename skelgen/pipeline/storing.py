@@ -17,7 +17,7 @@ from skelgen.pipeline.storing_typed import filled
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.store import Added, Place, Row, Run, Store
+    from skelgen.store import Added, Condition, Place, Row, Run, Store
     from skelgen.store.checking import Health
     from skelgen.store.formats.known import Known
     from skelgen.store.repeats import Repeat
@@ -210,18 +210,7 @@ def store_export(
     wanted = Format(format_)
     conditions = [condition(text) for text in where]
     with open_store(place, make=False) as store:
-        faults: list[str] = []
-        store.faults = faults
-        rows: list[Row] = [*store.runs(application, conditions)]
-        if not conditions:
-            rows += _others(store, application)
-    if faults:
-        logger.warning(
-            "damaged rows and samples are left out: %d, such as %s; skelgen store "
-            "check names all damage",
-            len(faults),
-            faults[0],
-        )
+        rows = _sound_rows(store, application, conditions)
     files = files_of(rows, wanted)
     with writing(folder):
         private_folder(folder)
@@ -235,6 +224,24 @@ def store_export(
         for name in gone:
             (folder / name).unlink(missing_ok=True)
     return StoreExport(tuple((one.name, one.rows) for one in files))
+
+
+def _sound_rows(
+    store: Store, application: str | None, conditions: Sequence[Condition]
+) -> list[Row]:
+    """Return rows to export; say how many are damaged and left out."""
+    store.faults = faults = list[str]()
+    rows: list[Row] = [*store.runs(application, conditions)]
+    if not conditions:
+        rows += _others(store, application)
+    if faults:
+        logger.warning(
+            "damaged rows and samples are left out: %d, such as %s; skelgen store "
+            "check names all damage",
+            len(faults),
+            faults[0],
+        )
+    return rows
 
 
 def _others(store: Store, application: str | None) -> list[Row]:

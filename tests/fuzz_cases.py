@@ -12,6 +12,7 @@ import random
 import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from skelgen.prediction.store import load, save_calibration
 from skelgen.prediction.types import Calibration
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.mixing import Fit
-from skelgen.store import Prediction, Run, open_store
+from skelgen.store import Part, Prediction, Run, Series, open_store
 from skelgen.trust import Interval
 from skelgen.trust import store as trust_store
 from tests import fake_mpi
@@ -203,8 +204,14 @@ def _remembered(folder: Path) -> None:
     ]
     pairs = (replace(one, truth="r", truth_s=1.15) for one in times)
     run_row = Run("a", 1.15, ranks=2, inputs=(("n", 1.0), ("file", "in")), identity="r")
+    asked = replace(times[0], identity="q", inputs=run_row.inputs, ranks=2)
+    part = Part("solve", "phase", 0.5, 2.0, 0.9)
+    followed = replace(run_row, identity="s", started=1e9 + 50, parts=(part,))
+    now = time.time()
+    samples = tuple(now - 6000 + 10 * n for n in range(600))
+    series = Series("n1", "cpu", samples, tuple(n % 9 / 9 for n in range(600)))
     with open_store(str(folder / "store/store.db")) as store:
-        store.add([*ROWS.rows, *pairs, run_row])
+        store.add([*ROWS.rows, *pairs, run_row, asked, followed, series])
     begin = 1764028800.0
     file = DayFile(folder / "monitor/n1", 10.0)
     for number in range(50):

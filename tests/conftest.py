@@ -5,6 +5,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Tests never judge wall time: a loaded machine would fail them. What passed once passes
@@ -47,3 +48,16 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A test cluster outweighs all else on its machine, but not here: the tests beside it
 # would wait until their limits.
 os.environ.setdefault("TESTBED_MODEST", "1")
+
+#: The tests that take longest, and those that share what takes long to set up: a worker
+#: that has nothing left takes others their last ones, which should be short.
+FIRST = [
+    *("test_installed", "test_slurm", "test_accuracy_run", "test_select"),
+    *("test_sanitizers", "test_odd_paths"),
+]
+
+
+@pytest.hookimpl(trylast=True)  # pytest itself groups those with equal set-ups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take longest."""
+    items.sort(key=lambda item: [*FIRST, item.path.stem].index(item.path.stem))

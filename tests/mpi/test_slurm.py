@@ -262,12 +262,12 @@ def test_a_step_that_hangs_is_ended_with_its_ranks_and_what_was_measured_stays(
 ) -> None:
     hangs = '[ $(hostname) != h3 ] || [ -e "$0.mended" ] || exec sleep 98765'
     folder = scripted(f'hostname >> "$0.ran"\n{hangs}')
-    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "60s"]
+    sets = ["--hosts", "h1,h2", "--hosts", "h1,h3", "--limit", "30s"]
     line = [sys.executable, "-m", "skelgen", "select", str(folder), "--json", *sets]
     found, said = predicted(slurm, ["salloc", "-Q", "-N3", *line])
     assert [one["hosts"] for one in found["sets"]] == [["h1", "h2"]]
     assert found["failed"][0]["hosts"] == ["h1", "h3"]
-    assert "did not end within 60" in said
+    assert "did not end within 30" in said
 
     pids = slurm.cluster.groups.processes
     assert comes_true(lambda: not any(b"98765" in line_of(pid) for pid in pids()))
@@ -382,7 +382,7 @@ def test_an_interrupt_cancels_the_job(slurm: Slurm, scripted) -> None:
 
 
 SILENCE = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from skelgen.launch.batch import BatchRunner, Patience
 from skelgen.launch.batch_systems import Slurm
@@ -395,6 +395,7 @@ run = runner.start(["echo", "fine"], ranks=1, hosts=[Host("h1")], environment={}
 while (done := run.poll()) is None:
     time.sleep(0.01)
     if patience.silent_since is not None and patience.silence_s:
+        os.environ["SLURM_CONF"] = sys.argv[3]
         Path(sys.argv[1], "silent").touch()
 print(done.output or done.errors)
 """
@@ -404,11 +405,14 @@ def test_a_controller_that_is_down_is_named_or_waited_for(
     slurm: Slurm, tmp_path: Path
 ) -> None:
     slurm.stop_controller()
+    # Commands that find no controller ask it for as long as this says.
+    text, short = slurm.configuration.read_text(), tmp_path / "slurm.conf"
+    short.write_text(text.replace("MessageTimeout=15", "MessageTimeout=2"))
+    environment = {**os.environ, **slurm.environment(), "SLURM_CONF": str(short)}
     script = [sys.executable, "-c", SILENCE, str(tmp_path)]
-    said = slurm.said(*script, "0")
-    assert said.startswith("Slurm has not answered for 0 s: sbatch: error: ")
-    environment = {**os.environ, **slurm.environment()}
-    command = slurm.cluster.words("head", [*script, "100"])
+    done = slurm.run([*script, "0"], env=environment, capture_output=True, text=True)
+    assert done.stdout.startswith("Slurm has not answered for 0 s: sbatch: error: ")
+    command = slurm.cluster.words("head", [*script, "100", str(slurm.configuration)])
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment
     ) as running:

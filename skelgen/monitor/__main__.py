@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from typing import Any
 
 from skelgen.errors import ExitCode, SkelgenError, UsageError
 from skelgen.monitor import daemon
+from skelgen.monitor.link_files import read_links
+from skelgen.monitor.links import BUDGET_BYTES, Links, agreed
 from skelgen.monitor.places import this_host
 from skelgen.monitor.records import columns_of, row_of
 from skelgen.monitor.sensor import Sensor
@@ -51,12 +54,18 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("start", "run", "once"):
         one = commands.add_parser(name)
         one.add_argument("--interval", default="1s" if name == "once" else "10s")
+        if name != "once":
+            one.add_argument("--links", default="", help="hosts, with commas between")
+            one.add_argument("--link-budget", type=float, default=BUDGET_BYTES)
+            one.add_argument("--link-interval", type=float, default=math.nan)
+            one.add_argument("--link-port", type=int, default=0)
     commands.add_parser("stop")
     commands.add_parser("status")
-    series = commands.add_parser("series")
-    series.add_argument("--begin", type=float, default=-math.inf)
-    series.add_argument("--end", type=float, default=math.inf)
-    series.add_argument("--quantity", action="append", default=[])
+    for name in ("series", "links"):
+        series = commands.add_parser(name)
+        series.add_argument("--begin", type=float, default=-math.inf)
+        series.add_argument("--end", type=float, default=math.inf)
+        series.add_argument("--quantity", action="append", default=[])
     return parser
 
 
@@ -69,12 +78,28 @@ def _interval_s(options: argparse.Namespace) -> float:
     return interval_s
 
 
+def _links(options: argparse.Namespace) -> tuple[Links, str] | None:
+    """Return the links to probe and the secret, which is on no command line."""
+    if not options.links:
+        return None
+    links = agreed(
+        options.links.split(","),
+        options.link_budget,
+        options.link_interval,
+        options.link_port,
+    )
+    if not (secret := os.environ.pop("SKELGEN_MONITOR_SECRET", "")):
+        secret = sys.stdin.readline(1000).strip() if sys.stdin else ""
+    return links, secret
+
+
 def _start(options: argparse.Namespace) -> dict[str, Any]:
-    return {"host": this_host(), "pid": daemon.start(_interval_s(options))}
+    pid = daemon.start(_interval_s(options), _links(options))
+    return {"host": this_host(), "pid": pid}
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    daemon.serve(_interval_s(options))
+    daemon.serve(_interval_s(options), _links(options))
     return {}
 
 
@@ -100,6 +125,11 @@ def _series(options: argparse.Namespace) -> dict[str, Any]:
     return facts_of(found, options.quantity)
 
 
+def _links_series(options: argparse.Namespace) -> dict[str, Any]:
+    found = read_links(this_host(), options.begin, options.end)
+    return {"links": [facts_of(one, options.quantity) for one in found]}
+
+
 _DO = {
     "start": _start,
     "run": _run,
@@ -107,6 +137,7 @@ _DO = {
     "status": _status,
     "once": _once,
     "series": _series,
+    "links": _links_series,
 }
 
 

@@ -8,17 +8,24 @@ import math
 import os
 import select
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import Mark, columns_of, row_of
 from skelgen.monitor.sensor import Sample, Sensor
+from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.status import Status, holder, locked, write_status
+
+if TYPE_CHECKING:
+    from skelgen.monitor.budget import Account
+    from skelgen.monitor.links import Links
 
 #: Looks at the run queue for each sample, where the kernel does not add it up.
 _LOOKS = 5
@@ -65,6 +72,8 @@ class Monitor:
     interval_s : float
         Between samples [s].
     sensor : Sensor
+    account : Account, optional
+        Of probes of links.
     wall, clock : callable
         Return seconds since 1970 in UTC, and a time that does not jump [s].
     """
@@ -76,12 +85,13 @@ class Monitor:
         interval_s: float,
         sensor: Sensor,
         *,
+        account: Account | None = None,
         wall: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._host, self._folder, self._interval_s = host, folder, interval_s
         self._sensor, self._wall, self._clock = sensor, wall, clock
-        self._file = DayFile(folder, interval_s)
+        self._file, self._account = DayFile(folder, interval_s), account
         self._tally = Tally(wall(), clock())
         self._refused: set[str] = set()
         self._loaded_s = time.process_time()
@@ -144,6 +154,8 @@ class Monitor:
             min((time.process_time() - self._loaded_s) / passed_s, 1.0),
             resident_bytes(),
             tally.gap_s,
+            self._account.spent() if self._account else 0,
+            self._account.limit_bytes if self._account else 0,
         )
         write_status(self._folder, status)
 
@@ -188,8 +200,22 @@ def resident_bytes() -> int:
     return 0
 
 
-def serve(interval_s: float, *, ready: Callable[[], None] = lambda: None) -> None:
+def serve(
+    interval_s: float,
+    links: tuple[Links, str] | None = None,
+    *,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
     """Be the monitor of this node until a signal says end.
+
+    Parameters
+    ----------
+    interval_s : float
+        Between samples [s].
+    links : tuple of Links and str, optional
+        The links to probe, and the secret of their monitors.
+    ready : callable
+        Called when everything is begun.
 
     Raises
     ------
@@ -197,18 +223,43 @@ def serve(interval_s: float, *, ready: Callable[[], None] = lambda: None) -> Non
         When one runs already.
     """
     check_interval(interval_s)
-    host = this_host()
+    host, quiet = this_host(), threading.Lock()
+
+    def undisturbed() -> Spin:
+        with quiet:
+            return spin()
+
     with _ended() as ends, locked(host) as folder:
-        monitor = Monitor(host, folder, interval_s, _sensor())
-        ready()
-        gc.collect()
-        gc.freeze()
-        monitor.run(ends)
+        sensor = _sensor(undisturbed)
+        with _probing(links, host, folder, quiet) as account:
+            monitor = Monitor(host, folder, interval_s, sensor, account=account)
+            ready()
+            gc.collect()
+            gc.freeze()
+            monitor.run(ends)
 
 
-def _sensor() -> Sensor:
+@contextlib.contextmanager
+def _probing(
+    links: tuple[Links, str] | None, host: str, folder: Path, quiet: threading.Lock
+) -> Iterator[Account | None]:
+    """Have links probed meanwhile; give the account of what that costs."""
+    if links is None:
+        yield None
+        return
+    from skelgen.monitor.prober import Prober
+
+    prober = Prober(*links, host, folder, quiet)
+    prober.start()
     try:
-        return Sensor()
+        yield prober.account
+    finally:
+        prober.stop()
+
+
+def _sensor(spins: Callable[[], Spin]) -> Sensor:
+    try:
+        return Sensor(spins=spins)
     except (OSError, ValueError, IndexError) as error:
         raise MachineError(
             f"/proc cannot be read: {error}; the monitor needs Linux with /proc mounted"
@@ -250,20 +301,15 @@ def _ended() -> Iterator[Callable[[float], bool]]:
         os.close(writing)
 
 
-def start(interval_s: float) -> int:
+def start(interval_s: float, links: tuple[Links, str] | None = None) -> int:
     """Start the monitor of this node in the background; return its process.
 
-    Returns when it takes samples.
-
-    Raises
-    ------
-    UsageError
-        When one runs already.
+    Returns when it takes samples. Parameters and errors are those of `serve`.
     """
     check_interval(interval_s)
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        _leave(interval_s, reading, writing)
+        _leave(interval_s, links, reading, writing)
     os.close(writing)
     with os.fdopen(reading, "r") as said:
         words = said.read().split(" ", 2)
@@ -274,7 +320,12 @@ def start(interval_s: float) -> int:
     raise (UsageError if code == "2" else MachineError)(message)
 
 
-def _leave(interval_s: float, reading: int, writing: int) -> None:
+def _leave(
+    interval_s: float,
+    links: tuple[Links, str] | None,
+    reading: int,
+    writing: int,
+) -> None:
     """Be the monitor, without a terminal, a parent or a folder; never return."""
     os.close(reading)
     os.setsid()
@@ -291,7 +342,7 @@ def _leave(interval_s: float, reading: int, writing: int) -> None:
             os.write(writing, f"ready {os.getpid()}".encode())
             os.close(writing)
 
-        serve(interval_s, ready=ready)
+        serve(interval_s, links, ready=ready)
         code = 0
     except SkelgenError as error:
         code = int(error.exit_code)

@@ -28,8 +28,14 @@ _QUANTITIES = (
     ("memory_bytes", -4),
     ("traffic_bytes_per_s", -3),
 )
+#: Quantities of a link, likewise.
+LINK_QUANTITIES = (
+    ("bandwidth", 4),
+    ("bandwidth_bytes_per_s", -4),
+    ("latency_s", -3),
+)
 #: Of these, parts of one: nothing but 0 to 1 is true.
-SHARES = frozenset(["cpu", "pressure", "steal"])
+SHARES = frozenset(["bandwidth", "cpu", "pressure", "steal"])
 #: Rounding may exceed 1 by so much.
 _SLACK = 1e-6
 #: Longest line [characters].
@@ -140,7 +146,7 @@ def text_of(what: Row | Mark, columns: Sequence[str] = ()) -> str:
         elif what.kind == "refused":
             said["reason"] = what.reason
     else:
-        digits = dict(_QUANTITIES)
+        digits = dict((*_QUANTITIES, *LINK_QUANTITIES))
         said = [_short(what.time, 1)]
         said += [[what.count]] if what.count > 1 else []
         said += [

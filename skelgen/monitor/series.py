@@ -106,15 +106,29 @@ def read_history(
         When there is nothing of this host, or it cannot be read.
     """
     folder = host_folder(host, within)
+    found = read_folder(host, folder, begin, end)
+    if found is None:
+        raise InputError(
+            f"{folder}: no series of {host}; start its monitor: skelgen monitor start "
+            f"--hosts {host}"
+        )
+    return found
+
+
+def read_folder(name: str, folder: Path, begin: float, end: float) -> History | None:
+    """Read what a folder has of a host or link, None where it has no files.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
     try:
         known = days(folder)
     except OSError as error:
         raise _unreadable(folder, error) from error
     if not known:
-        raise InputError(
-            f"{folder}: no series of {host}; start its monitor: skelgen monitor start "
-            f"--hosts {host}"
-        )
+        return None
     reader = _Reader(begin, end)
     for day in _chosen(known, begin, end):
         path = folder / f"{day}.jsonl"
@@ -123,7 +137,7 @@ def read_history(
         name: Curve([t for t, _ in points], [v for _, v in points])
         for name, points in reader.points.items()
     }
-    return History(host, curves, tuple(reader.marks), tuple(reader.damaged))
+    return History(name, curves, tuple(reader.marks), tuple(reader.damaged))
 
 
 def _chosen(known: Sequence[str], begin: float, end: float) -> list[str]:

@@ -41,6 +41,8 @@ class Status:
         Its memory [bytes].
     gap_s : float
         Time without samples since it started, until now [s].
+    link_bytes, link_limit_bytes : int
+        What probes of links cost in the last hour, and may cost; 0: there are none.
     """
 
     host: str
@@ -53,6 +55,8 @@ class Status:
     cpu_share: float = math.nan
     rss_bytes: int = 0
     gap_s: float = 0.0
+    link_bytes: int = 0
+    link_limit_bytes: int = 0
 
 
 def plain(value: Any) -> Any:
@@ -148,6 +152,8 @@ def status_of(host: str, said: Mapping[str, object]) -> Status:
         number("cpu_share"),
         int(number("rss_bytes")),
         number("gap_s"),
+        int(number("link_bytes")) if "link_bytes" in said else 0,
+        int(number("link_limit_bytes")) if "link_limit_bytes" in said else 0,
     )
 
 

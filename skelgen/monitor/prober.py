@@ -1,0 +1,364 @@
+"""The thread of a monitor that probes links, and answers the probes of others.
+
+It does one thing at a time, so a host takes part in one probe at a time; who calls
+meanwhile waits, or gives up. Strangers get no answer, and few of them get in at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import selectors
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skelgen.errors import MachineError, SkelgenError, UsageError
+from skelgen.monitor import handshake, probing
+from skelgen.monitor.budget import Account
+from skelgen.monitor.handshake import StrangerError
+from skelgen.monitor.link_files import LinkFile
+from skelgen.monitor.links import LEAST_PROBE_BYTES, Links, Schedule, Turn
+from skelgen.monitor.probing import Line, ProbeError
+
+#: Callers who have not shown yet that they know the secret, and their time [s].
+_MOST_CALLERS, _PATIENCE_S = 8, 5.0
+#: So many callers are let in within a second; others wait.
+_CALLERS_PER_S = 10
+#: Longest probe, and longest wait for anything [s].
+_MOST_PROBE_S, _MOST_WAIT_S = 20.0, 30.0
+
+
+@dataclass(slots=True)
+class _Caller:
+    """One who called and has not shown yet that he knows the secret."""
+
+    connection: socket.socket
+    end_s: float
+    said: bytearray = field(default_factory=bytearray)
+    answer: bytes = b""
+
+    @property
+    def wanted(self) -> int:
+        """Return how many bytes are still to come."""
+        last = handshake.LAST_BYTES if self.answer else 0
+        return handshake.HELLO_BYTES + last - len(self.said)
+
+
+class Prober:
+    """Probes the links of this host until it is stopped.
+
+    Parameters
+    ----------
+    links : Links
+    secret : str
+        Of all their monitors.
+    host : str
+        This one.
+    folder : Path
+        Of this host.
+    quiet : Lock
+        Held during a probe.
+
+    Raises
+    ------
+    SkelgenError
+        When this is none of the hosts, when one is not known, or the port is taken.
+    """
+
+    def __init__(
+        self, links: Links, secret: str, host: str, folder: Path, quiet: threading.Lock
+    ) -> None:
+        if host not in links.hosts:
+            raise UsageError(
+                f"--links: this node calls itself {host}, expected one of "
+                f"{', '.join(links.hosts)[:200]}; name hosts as they name themselves"
+            )
+        self._links, self._host, self._quiet = links, host, quiet
+        self._key = handshake.key_of(secret, links.hosts)
+        self._port = links.port or handshake.port_of(self._key)
+        self._place = links.hosts.index(host)
+        self._schedule = Schedule(links, host)
+        self.account = Account(links.budget_bytes, folder / "links.json")
+        self._addresses = addresses(links.hosts, host)
+        others = len(links.hosts) - 1
+        self._files = {
+            peer: LinkFile(folder, peer, links.round_s, others)
+            for peer in links.hosts[self._place + 1 :]
+        }
+        self._due_s = dict.fromkeys(self._files, -math.inf)
+        self._selector = selectors.DefaultSelector()
+        self._callers: dict[int, _Caller] = {}
+        self._let_in_s, self._let_in = -math.inf, 0
+        self._reading, self._writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._selector.register(self._reading, selectors.EVENT_READ)
+        self._doors = self._listen()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begin to probe and to listen."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; a probe under way ends with the process."""
+        os.write(self._writing, b".")
+        self._thread.join(1.0)
+
+    def _listen(self) -> list[socket.socket]:
+        """Listen on the addresses by which the other hosts are reached, no others."""
+        reached = {
+            _own_address(family, address)
+            for family, address in self._addresses.values()
+        }
+        doors = []
+        for family, address in sorted(reached):
+            door = socket.socket(family, socket.SOCK_STREAM)
+            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                door.bind((address, self._port))
+                door.listen(_MOST_CALLERS)
+            except OSError as error:
+                raise MachineError(
+                    f"cannot listen on {address} port {self._port}: {error.strerror}; "
+                    "name another port, the same for all hosts: --link-port"
+                ) from error
+            door.setblocking(False)
+            self._selector.register(door, selectors.EVENT_READ)
+            doors.append(door)
+        return doors
+
+    # The loop
+
+    def _run(self) -> None:
+        done: int | None = None
+        while True:
+            now = time.time()
+            turn = self._schedule.next(now, done)
+            if turn is not None and turn.begin <= now:
+                done = turn.slot
+                self._take_turn(turn)
+                continue
+            wait_s = turn.begin - now if turn is not None else _MOST_WAIT_S
+            if self._wait(min(wait_s, _MOST_WAIT_S)):
+                break
+        for file in self._files.values():
+            file.close()
+
+    def _wait(self, wait_s: float) -> bool:
+        """Hear callers until something is to be done; say whether this is the end."""
+        if self._callers:
+            wait_s = min(wait_s, 1.0)
+        for key, _ in self._selector.select(wait_s):
+            if key.fd == self._reading:
+                return True
+            if key.fd in self._callers:
+                self._hear(key.fd)
+            else:
+                self._let_in_one(key.fileobj)
+        now_s = time.monotonic()
+        for number, caller in list(self._callers.items()):
+            if now_s >= caller.end_s:
+                self._forget(number)
+        return False
+
+    # Those who call
+
+    def _let_in_one(self, door: object) -> None:
+        """Let a caller in; when there are too many the first of them has to go."""
+        assert isinstance(door, socket.socket)
+        now_s = time.monotonic()
+        if now_s - self._let_in_s >= 1:
+            self._let_in_s, self._let_in = now_s, 0
+        self._let_in += 1
+        if self._let_in > _CALLERS_PER_S:
+            time.sleep(1.0)  # of strangers there is no end
+            return
+        try:
+            connection, _ = door.accept()
+        except OSError:
+            return
+        connection.setblocking(False)
+        if len(self._callers) >= _MOST_CALLERS:
+            self._forget(next(iter(self._callers)))
+        self._callers[connection.fileno()] = _Caller(connection, now_s + _PATIENCE_S)
+        self._selector.register(connection, selectors.EVENT_READ)
+
+    def _forget(self, number: int) -> None:
+        caller = self._callers.pop(number)
+        self._selector.unregister(caller.connection)
+        caller.connection.close()
+
+    def _hear(self, number: int) -> None:
+        """Hear more of what a caller says; answer when he knows the secret."""
+        caller = self._callers[number]
+        try:
+            said = caller.connection.recv(caller.wanted)
+            if not said:
+                raise StrangerError("it went away")
+            caller.said += said
+            if caller.wanted:
+                return
+            if not caller.answer:
+                first = bytes(caller.said)
+                self._check_caller(handshake.caller_of(self._key, first, self._place))
+                caller.answer = handshake.welcome(self._key, first)
+                caller.connection.send(caller.answer)
+                return
+            first = bytes(caller.said[: handshake.HELLO_BYTES])
+            last = bytes(caller.said[handshake.HELLO_BYTES :])
+            handshake.check_last(self._key, first, caller.answer, last)
+        except BlockingIOError:
+            return
+        except (OSError, StrangerError):
+            self._forget(number)
+            return
+        del self._callers[number]
+        self._selector.unregister(caller.connection)
+        with caller.connection:
+            self._answer(caller.connection, first, caller.answer)
+
+    def _check_caller(self, caller: int) -> None:
+        if not caller < self._place:
+            raise StrangerError("of two hosts the first one calls")
+
+    def _answer(self, connection: socket.socket, first: bytes, second: bytes) -> None:
+        """Take part in the probe of another host."""
+        key = handshake.talk_key(self._key, first, second)
+        taken = 0
+
+        def grant(wanted: int) -> int:
+            nonlocal taken
+            taken = self.account.take(min(wanted, self._links.probe_bytes))
+            return taken
+
+        with self._quiet, contextlib.suppress(ProbeError, OSError, SkelgenError):
+            line = Line(connection, key, caller=False, limit_s=self._limit_s)
+            try:
+                probing.answer(line, grant, self._stream_s)
+            finally:
+                if taken:
+                    self.account.give_back(taken, int(line.cost_bytes))
+
+    # Whom this host calls
+
+    def _take_turn(self, turn: Turn) -> None:
+        """Probe a link when its share of the limit allows it; keep what was found."""
+        now_s = time.monotonic()
+        if now_s < self._due_s[turn.peer]:
+            return
+        with contextlib.suppress(SkelgenError):  # a full disk: there may be room later
+            file = self._files[turn.peer]
+            taken = self.account.take(self._links.probe_bytes)
+            cost = probing.TALK_BYTES
+            try:
+                if taken < LEAST_PROBE_BYTES:
+                    raise ProbeError("the limit of bytes per hour is reached")
+                with self._quiet:
+                    cost, found = self._call(turn.peer, taken)
+                file.keep(found)
+            except _FailedError as error:
+                cost = error.cost
+                file.refuse(str(error))
+            except ProbeError as error:
+                file.refuse(str(error))
+            finally:
+                self.account.give_back(taken, cost)
+        pace_s = 3600 * cost / self._links.probe_bytes
+        self._due_s[turn.peer] = now_s + pace_s - self._links.slot_s / 2
+
+    def _call(self, peer: str, most_bytes: int) -> tuple[int, probing.Probe]:
+        """Return what a probe cost and found.
+
+        Raises
+        ------
+        _FailedError
+        """
+        family, address = self._addresses[peer]
+        line = None
+        try:
+            with socket.socket(family, socket.SOCK_STREAM) as connection:
+                connection.settimeout(min(_PATIENCE_S, self._limit_s / 2))
+                connection.connect((address, self._port))
+                line = self._introduce(connection, peer)
+                found = probing.call(line, most_bytes, self._stream_s)
+                return int(line.cost_bytes), found
+        except TimeoutError as error:
+            raise _FailedError("no answer", line) from error
+        except OSError as error:
+            raise _FailedError(error.strerror or str(error), line) from error
+        except (ProbeError, StrangerError) as error:
+            raise _FailedError(str(error), line) from error
+
+    def _introduce(self, connection: socket.socket, peer: str) -> Line:
+        first = handshake.hello(self._key, self._place, self._links.hosts.index(peer))
+        connection.sendall(first)
+        second = b""
+        while missing := handshake.WELCOME_BYTES - len(second):
+            if not (part := connection.recv(missing)):
+                raise ProbeError(
+                    "it does not know us: its monitor has another secret or other hosts"
+                )
+            second += part
+        handshake.check_welcome(self._key, first, second)
+        connection.sendall(handshake.last_word(self._key, first, second))
+        key = handshake.talk_key(self._key, first, second)
+        return Line(connection, key, caller=True, limit_s=self._limit_s)
+
+    @property
+    def _limit_s(self) -> float:
+        return min(_MOST_PROBE_S, self._links.slot_s / 2)
+
+    @property
+    def _stream_s(self) -> float:
+        return min(probing.MOST_STREAM_S, self._links.slot_s / 8)
+
+
+class _FailedError(Exception):
+    """A probe failed; the message says why."""
+
+    def __init__(self, reason: str, line: Line | None) -> None:
+        super().__init__(reason)
+        self.cost = int(line.cost_bytes) if line is not None else probing.TALK_BYTES
+
+
+def addresses(hosts: tuple[str, ...], own: str) -> dict[str, tuple[int, str]]:
+    """Return family and address of each other host.
+
+    Raises
+    ------
+    MachineError
+        When one is not known.
+    """
+    found = {}
+    for host in hosts:
+        if host == own:
+            continue
+        try:
+            told = socket.getaddrinfo(host, 1, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise MachineError(
+                f"--links: host {host} has no address ({error.strerror}); name hosts "
+                "that all of them can reach"
+            ) from error
+        found[host] = (int(told[0][0]), str(told[0][4][0]))
+    return found
+
+
+def _own_address(family: int, address: str) -> tuple[int, str]:
+    """Return the address of this host from which another one is reached.
+
+    Raises
+    ------
+    MachineError
+    """
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as sender:
+            sender.connect((address, 9))  # nothing is sent
+            return family, str(sender.getsockname()[0])
+    except OSError as error:
+        raise MachineError(
+            f"--links: no way to {address}: {error.strerror}; see this host's network"
+        ) from error

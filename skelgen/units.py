@@ -48,6 +48,28 @@ def parse_seconds(text: str) -> float:
     return float(match[1]) * _SECONDS[match[2]]
 
 
+_BYTES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def parse_bytes_per_hour(text: str) -> float:
+    """Read a number of bytes per hour such as ``50MB/h`` or ``1.5 GB`` [bytes/h].
+
+    Raises
+    ------
+    ValueError
+        When the text is no such number.
+
+    Examples
+    --------
+    >>> parse_bytes_per_hour("50MB/h")
+    50000000.0
+    """
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kMGT]?)B(/h)?\s*", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a number of bytes per hour such as 50MB/h")
+    return float(match[1]) * _BYTES[match[2]]
+
+
 def format_seconds(time_s: float) -> str:
     """Write a time with three significant digits and a fitting unit.
 

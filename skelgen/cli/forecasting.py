@@ -134,6 +134,7 @@ def _facts(found: LoadForecasts) -> dict[str, Any]:
         "method": found.method,
         **both,
         "nodes": list(found.nodes),
+        "missing": found.missing,
         **trust_facts(found.doubts),
     }
 
@@ -171,6 +172,7 @@ def _show(found: LoadForecasts) -> None:
         [
             ("nodes", f"{', '.join(found.nodes)} ({first.covariate})"),
             ("horizon", _duration(found.horizon_s)),
+            *([("bandwidth", found.missing)] if found.missing else []),
         ]
     )
     print_doubts(found.doubts)

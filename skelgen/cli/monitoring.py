@@ -15,12 +15,13 @@ import typer
 
 from skelgen.cli.options import Json, Verbose, duration_s
 from skelgen.cli.output import complain, print_facts, print_json, print_table, say
-from skelgen.errors import ExitCode
+from skelgen.errors import ExitCode, UsageError
 from skelgen.launch.hosts import parse_hosts
 from skelgen.launch.through import Way
-from skelgen.units import format_bytes, format_seconds
+from skelgen.units import format_bytes, format_seconds, parse_bytes_per_hour
 
 if TYPE_CHECKING:
+    from skelgen.monitor.links import Links
     from skelgen.monitor.series import History
     from skelgen.monitor.status import Status
     from skelgen.pipeline.monitoring import Answer, Averages
@@ -47,6 +48,30 @@ Reach = Annotated[
     ),
 ]
 Interval = Annotated[str, typer.Option(help="Time between samples.")]
+Probed = Annotated[
+    bool,
+    typer.Option(
+        "--links",
+        help="Probe the links between --hosts too; then the monitors listen on the "
+        "network, for each other only.",
+    ),
+]
+LinkBudget = Annotated[
+    str, typer.Option(help="What probes may cost each node, sent and received.")
+]
+LinkInterval = Annotated[
+    str,
+    typer.Option(
+        help="Time between two probes of a link, where the budget allows it.",
+        show_default="2min; more for many hosts",
+    ),
+]
+LinkPort = Annotated[
+    int,
+    typer.Option(
+        help="TCP port of the monitors.", show_default="follows from their secret"
+    ),
+]
 
 
 @monitor.command(epilog="Example: [b]skelgen monitor start --hosts n[1-4][/b]")
@@ -61,6 +86,10 @@ def start(
             "srun --overlap ... skelgen monitor start --foreground &.",
         ),
     ] = False,
+    links: Probed = False,
+    link_budget: LinkBudget = "200MB/h",
+    link_interval: LinkInterval = "",
+    link_port: LinkPort = 0,
     through: Reach = Way.AUTO,
     json: Json = False,
     verbose: Verbose = 0,
@@ -68,19 +97,32 @@ def start(
     """Start the monitor of this node, or those of hosts, in the background."""
     from skelgen.pipeline import monitoring
 
-    interval_s = duration_s(interval, "--interval")
+    interval_s, names = duration_s(interval, "--interval"), _names(hosts)
+    probed = _links(names, link_budget, link_interval, link_port) if links else None
     if foreground:
-        _become_monitor(interval_s)
-    answers = monitoring.monitor_start(_names(hosts), interval_s, way=through)
+        _become_monitor(interval_s, probed)
+    answers = monitoring.monitor_start(names, interval_s, links=probed, way=through)
     return _tell("started", answers, json=json)
 
 
-def _become_monitor(interval_s: float) -> None:
+def _links(hosts: Sequence[str], budget: str, interval: str, port: int) -> Links:
+    from skelgen.monitor.links import agreed
+
+    try:
+        budget_bytes = parse_bytes_per_hour(budget)
+    except ValueError as error:
+        raise UsageError(f"--link-budget: {error}") from error
+    every_s = duration_s(interval, "--link-interval") if interval else math.nan
+    return agreed(hosts, budget_bytes, every_s, port)
+
+
+def _become_monitor(interval_s: float, links: Links | None) -> None:
     """Go on as the monitor, without all that this process has loaded."""
     from skelgen.monitor.daemon import check_interval
+    from skelgen.pipeline.link_monitoring import link_words
 
     check_interval(interval_s)
-    words = [sys.executable, "-m", "skelgen.monitor", "run"]
+    words = [sys.executable, "-m", "skelgen.monitor", "run", *link_words(links)]
     os.execv(sys.executable, [*words, "--interval", f"{interval_s}s"])
 
 
@@ -119,6 +161,9 @@ def status(
             ["host", "runs", "since", "samples", "every", "CPU", "memory", "gaps"],
             [_status_row(one) for one in found],
         )
+        for one in found:
+            if one.link_limit_bytes:
+                say(_cost_text(one))
     return _complained(refused)
 
 
@@ -140,18 +185,20 @@ def show(
     time of the minimum over nodes. min-avg is the minimum of the nodes' averages.
     """
     from skelgen.pipeline import monitoring
+    from skelgen.pipeline.link_monitoring import link_histories
 
-    now = time.time()
-    found = monitoring.histories(
-        _names(hosts), now - duration_s(last, "--last"), math.inf, way=through
-    )
+    begin = time.time() - duration_s(last, "--last")
+    nodes = monitoring.histories(_names(hosts), begin, way=through)
+    links = link_histories(_names(hosts), begin, way=through)
+    found = [*nodes, *links]
     names = list(quantity or sorted({name for one in found for name in one.curves}))
     series = [
         monitoring.series_of(one, name)
         for one in found
         for name in names
-        if quantity or name in one.curves
+        if name in one.curves
     ]
+    _check_known(nodes, links, quantity or ())
     joined = [monitoring.averages(found, name) for name in names]
     if json:
         print_json(
@@ -175,6 +222,18 @@ def show(
         print_table(["all nodes", "avg-min", "min-avg"], rows)
     for one in found:
         _print_marks(one)
+
+
+def _check_known(
+    nodes: Sequence[History], links: Sequence[History], quantities: Sequence[str]
+) -> None:
+    """Refuse a quantity that a node has not, unless it is one of links."""
+    from skelgen.pipeline.monitoring import series_of
+
+    for name in quantities:
+        if not any(name in one.curves for one in links):
+            for one in nodes:
+                series_of(one, name)
 
 
 @monitor.command(epilog="Example: [b]skelgen monitor once --hosts n1,n2[/b]")
@@ -268,6 +327,11 @@ def _status_row(one: Status) -> list[str]:
         format_bytes(one.rss_bytes),
         format_seconds(one.gap_s),
     ]
+
+
+def _cost_text(one: Status) -> str:
+    spent, limit = (f"{n / 1e6:.3g} MB" for n in (one.link_bytes, one.link_limit_bytes))
+    return f"{one.host}: probes of links cost {spent} in the last hour, limit {limit}"
 
 
 def _series_row(host: str, quantity: str, values: Sequence[float]) -> list[str]:

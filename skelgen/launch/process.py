@@ -111,6 +111,8 @@ class Started:
         Working directory.
     private : bool
         Whether only the owner may read what it writes, whatever the umask.
+    given : str
+        A few words that it reads on its standard input, where its output is kept.
 
     Raises
     ------
@@ -127,6 +129,7 @@ class Started:
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
         private: bool = False,
+        given: str = "",
     ) -> None:
         logger.debug("running %s", " ".join(hidden(arguments)))
         keep = output is Output.KEEP
@@ -135,11 +138,12 @@ class Started:
         with contextlib.ExitStack() as stack:
             # Files, not pipes: a process left behind cannot keep skelgen waiting.
             files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
+            reads = _pipe_with(given, stack) if given else subprocess.DEVNULL
             self._begin_s = time.monotonic()
             try:
                 self._process = subprocess.Popen(
                     list(arguments),
-                    stdin=subprocess.DEVNULL if keep else None,
+                    stdin=reads if keep else None,
                     stdout=files[0] if keep else _stream(output),
                     stderr=files[1] if keep else None,
                     env=environment_with(environment or {}),
@@ -256,6 +260,15 @@ def running(arguments: Sequence[str]) -> Iterator[None]:
             yield
         finally:
             end_all(process, signal.SIGTERM)
+
+
+def _pipe_with(text: str, stack: contextlib.ExitStack) -> int:
+    """Return a pipe from which a few words can be read; no file has them."""
+    reading, writing = os.pipe()
+    stack.callback(os.close, reading)
+    with os.fdopen(writing, "w") as file:
+        file.write(text)
+    return reading
 
 
 def _stream(output: Output) -> int | None:

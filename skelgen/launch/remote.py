@@ -100,7 +100,7 @@ def remote(way: Way = Way.AUTO) -> Remote:
 
 
 def on_each(
-    commands: Mapping[str, Sequence[str]], *, limit_s: float
+    commands: Mapping[str, Sequence[str]], *, limit_s: float, given: str = ""
 ) -> dict[str, Finished]:
     """Run a command for each host, several at a time.
 
@@ -110,6 +110,8 @@ def on_each(
         By host.
     limit_s : float
         Longest time of one [s].
+    given : str
+        A few words that each reads on its standard input.
     """
     waiting = deque(commands.items())
     running: dict[str, Started] = {}
@@ -119,7 +121,7 @@ def on_each(
             while waiting or running:
                 while waiting and len(running) < _AT_ONCE:
                     host, command = waiting.popleft()
-                    running[host] = Started(command, timeout_s=limit_s)
+                    running[host] = Started(command, timeout_s=limit_s, given=given)
                 interrupts.pause(_PAUSE_S)
                 for host, one in list(running.items()):
                     if (done := one.poll()) is not None:
@@ -131,7 +133,9 @@ def on_each(
     return {host: ended[host] for host in commands}
 
 
-def leave_running(command: Sequence[str], log: Path) -> int:
+def leave_running(
+    command: Sequence[str], log: Path, variables: Mapping[str, str] | None = None
+) -> int:
     """Start a command that goes on when this process has ended; return its number.
 
     Parameters
@@ -139,6 +143,8 @@ def leave_running(command: Sequence[str], log: Path) -> int:
     command : sequence of str
     log : Path
         For what it writes; only the owner can read it.
+    variables : mapping of str to str, optional
+        Set for it in addition to those of skelgen.
 
     Raises
     ------
@@ -156,7 +162,11 @@ def leave_running(command: Sequence[str], log: Path) -> int:
     ]
     try:
         return os.posix_spawn(
-            path, list(command), os.environ, file_actions=actions, setsid=True
+            path,
+            list(command),
+            {**os.environ, **(variables or {})},
+            file_actions=actions,
+            setsid=True,
         )
     except OSError as error:
         raise MachineError(f"cannot run {command[0]}: {error.strerror}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,9 +64,20 @@ class LinkFile:
         Time between probes [s].
     links : int
         Of this host, which share its room.
+    wall : callable
+        Returns seconds since 1970 in UTC [s].
     """
 
-    def __init__(self, folder: Path, peer: str, every_s: float, links: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        peer: str,
+        every_s: float,
+        links: int,
+        *,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._wall = wall
         own = make_private(host_folder(peer, make_private(folder / _LINKS)))
         room = max(_ALL_BYTES // links, _LEAST_BYTES)
         self._file = DayFile(own, every_s, room)
@@ -82,7 +93,7 @@ class LinkFile:
         """
         rate = probe.bandwidth_bytes_per_s
         values = (self._rate.share(rate), rate, probe.latency_s)
-        row = Row(time.time(), values)
+        row = Row(self._wall(), values)
         self._file.add(row, [name for name, _ in LINK_QUANTITIES])
 
     def refuse(self, reason: str) -> None:
@@ -92,7 +103,7 @@ class LinkFile:
         ------
         MachineError
         """
-        now = time.time()
+        now = self._wall()
         if (said := (day_of(now), reason)) not in self._refused:
             self._refused = {one for one in self._refused if one[0] == said[0]} | {said}
             self._file.mark(Mark("refused", now, reason=f"probe: {reason}"))

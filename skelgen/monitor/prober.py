@@ -90,12 +90,20 @@ class Prober:
             for peer in links.hosts[self._place + 1 :]
         }
         self._due_s = dict.fromkeys(self._files, -math.inf)
-        self._selector = selectors.DefaultSelector()
+        self._open = contextlib.ExitStack()
+        self._selector = self._open.enter_context(selectors.DefaultSelector())
         self._callers: dict[int, _Caller] = {}
         self._let_in_s, self._let_in = -math.inf, 0
         self._reading, self._writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._open.callback(os.close, self._reading)
+        self._open.callback(os.close, self._writing)
+        for file in self._files.values():
+            self._open.callback(file.close)
         self._selector.register(self._reading, selectors.EVENT_READ)
-        self._doors = self._listen()
+        with contextlib.ExitStack() as failed:
+            failed.callback(self._open.close)
+            self._listen()
+            failed.pop_all()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -104,18 +112,22 @@ class Prober:
 
     def stop(self) -> None:
         """End; a probe under way ends with the process."""
-        os.write(self._writing, b".")
-        self._thread.join(1.0)
+        if self._thread.is_alive():
+            os.write(self._writing, b".")
+            self._thread.join(1.0)
+        if not self._thread.is_alive():
+            for number in list(self._callers):
+                self._forget(number)
+            self._open.close()
 
-    def _listen(self) -> list[socket.socket]:
+    def _listen(self) -> None:
         """Listen on the addresses by which the other hosts are reached, no others."""
         reached = {
             _own_address(family, address)
             for family, address in self._addresses.values()
         }
-        doors = []
         for family, address in sorted(reached):
-            door = socket.socket(family, socket.SOCK_STREAM)
+            door = self._open.enter_context(socket.socket(family, socket.SOCK_STREAM))
             door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 door.bind((address, self._port))
@@ -127,8 +139,6 @@ class Prober:
                 ) from error
             door.setblocking(False)
             self._selector.register(door, selectors.EVENT_READ)
-            doors.append(door)
-        return doors
 
     # The loop
 
@@ -144,13 +154,12 @@ class Prober:
             wait_s = turn.begin - now if turn is not None else _MOST_WAIT_S
             if self._wait(min(wait_s, _MOST_WAIT_S)):
                 break
-        for file in self._files.values():
-            file.close()
 
     def _wait(self, wait_s: float) -> bool:
         """Hear callers until something is to be done; say whether this is the end."""
-        if self._callers:
-            wait_s = min(wait_s, 1.0)
+        ends_s = [caller.end_s for caller in self._callers.values()]
+        if ends_s:
+            wait_s = min(wait_s, max(0.0, min(ends_s) - time.monotonic()))
         for key, _ in self._selector.select(wait_s):
             if key.fd == self._reading:
                 return True

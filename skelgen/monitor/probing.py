@@ -306,5 +306,7 @@ def second_half_rate(times: array[float], counts: array[float]) -> float:
     10.0
     """
     middle = bisect_left(times, (times[0] + times[-1]) / 2)
+    if middle == len(times) - 1:
+        middle = 0  # nearly all came at once
     passed_s = times[-1] - times[middle]
     return (counts[-1] - counts[middle]) / passed_s if passed_s > 0 else 0.0

@@ -74,6 +74,8 @@ class LoadForecasts:
         None where there is no series of it.
     of_clocks : tuple of Doubt
         Whether the histories end now.
+    missing : str
+        Why there is no bandwidth of some links or all; else empty.
     """
 
     nodes: tuple[str, ...]
@@ -82,6 +84,7 @@ class LoadForecasts:
     cpu: LoadForecast | None
     bandwidth: LoadForecast | None
     of_clocks: tuple[Doubt, ...] = ()
+    missing: str = ""
 
     @property
     def known(self) -> dict[str, LoadForecast]:
@@ -127,53 +130,78 @@ def forecast_loads(
 
     begin = time.time() - max(_HISTORY_S, _HORIZONS * horizon_s)
     names, cpu, bandwidth = _series(source, nodes, begin, math.inf)
-    found: dict[str, LoadForecast] = {}
-    for quantity, series in (("cpu", cpu), ("bandwidth", bandwidth)):
-        if series:
-            found[quantity] = forecast(
-                series,
-                horizon_s,
-                generator=np.random.default_rng(0),
-                method=method,
-                covariate=covariate,
-                limits=LIMITS[quantity],
-            )
-    ends = () if source.file is not None else [one.begin_s for one in found.values()]
-    loads = LoadForecasts(
-        names,
-        horizon_s,
-        method,
-        found.get("cpu"),
-        found.get("bandwidth"),
-        _of_clocks(ends, horizon_s, time.time()),
-    )
+
+    def of(quantity: str, series: Sequence[Samples]) -> LoadForecast:
+        return forecast(
+            series,
+            horizon_s,
+            generator=np.random.default_rng(0),
+            method=method,
+            covariate=covariate,
+            limits=LIMITS[quantity],
+        )
+
+    found, missing, wide = of("cpu", cpu), _missing(names, bandwidth), None
+    if bandwidth:
+        try:
+            wide = of("bandwidth", bandwidth)
+        except InputError as error:  # links are probed less often than nodes
+            missing = f"bandwidth of links: {error}"
+    doubts = _of_clocks(found.begin_s, horizon_s, source)
+    if wide:
+        doubts += _of_clocks(wide.begin_s, max(horizon_s, _rarest_s(bandwidth)), source)
+    loads = LoadForecasts(names, horizon_s, method, found, wide, doubts, missing)
     forecast_record.keep(_kept(loads, source))
     return loads
 
 
-def _of_clocks(
-    ends: Iterable[float], horizon_s: float, now: float
-) -> tuple[Doubt, ...]:
-    """Say whether histories end before now, or after it: no clock here is theirs.
+def _of_clocks(end: float, horizon_s: float, source: LoadSource) -> tuple[Doubt, ...]:
+    """Say whether a history ends before now, or after it: no clock here is its own.
 
     Parameters
     ----------
-    ends : iterable of float
+    end : float
         Seconds since 1970 in UTC [s].
-    horizon_s, now : float
+    horizon_s : float
         [s]
+    source : LoadSource
+        A file may end when it likes.
     """
-    found = []
-    for end in ends:
-        if now - end > max(_OLD_S, horizon_s):
-            text = f"the history ended {format_seconds(now - end)} ago, expected now"
-            remedy = "see that the monitors run: skelgen monitor status"
-            found.append(Doubt("old-series", text, remedy))
-        elif end - now > _AHEAD_S:
-            text = f"the history ends {format_seconds(end - now)} after this moment"
-            remedy = "set the clocks of the nodes and of this machine right (NTP)"
-            found.append(Doubt("other-clock", text, remedy))
-    return tuple(dict.fromkeys(found))
+    now = time.time()
+    if source.file is not None:
+        return ()
+    if now - end > max(_OLD_S, horizon_s):
+        text = f"the history ended {format_seconds(now - end)} ago, expected now"
+        remedy = "see that the monitors run: skelgen monitor status"
+        return (Doubt("old-series", text, remedy),)
+    if end - now > _AHEAD_S:
+        text = f"the history ends {format_seconds(end - now)} after this moment"
+        remedy = "set the clocks of the nodes and of this machine right (NTP)"
+        return (Doubt("other-clock", text, remedy),)
+    return ()
+
+
+def _rarest_s(series: Sequence[Samples]) -> float:
+    """Return three times what is usual between samples: links are probed rarely [s]."""
+    import numpy as np
+
+    spans = [
+        float(np.median(np.diff(one.times))) for one in series if len(one.times) > 1
+    ]
+    return 3 * max(spans, default=0.0)
+
+
+def _missing(nodes: Sequence[str], found: Sequence[Samples]) -> str:
+    """Say of which links between nodes nothing is known; empty for none."""
+    known = {one.host for one in found}
+    links = [name for name in _links(nodes) if name not in known]
+    if not links:
+        return ""
+    more = f" and {len(links) - 3} more" if len(links) > 3 else ""
+    return (
+        f"no bandwidth of {', '.join(links[:3])}{more}; have the monitors probe links: "
+        "skelgen monitor start --links"
+    )
 
 
 def load_record(nodes: Sequence[str] = ()) -> list[Score]:
@@ -251,9 +279,12 @@ def _series(
         raise UsageError("no nodes to forecast: give --nodes n1,n2, or --series FILE")
     if source.store:
         return _of_store(source.store, nodes, begin, end)
+    from skelgen.pipeline.link_monitoring import link_series
     from skelgen.pipeline.monitoring import series
 
-    return tuple(nodes), _samples(series(nodes, "cpu", begin, end)), []
+    links = link_series(nodes, "bandwidth", begin, end) if len(nodes) > 1 else []
+    cpu = series(nodes, "cpu", begin, end)
+    return tuple(nodes), _samples(cpu), _samples(links)
 
 
 def _of_file(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import secrets
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from skelgen.launch.process import Finished, telling_line
 if TYPE_CHECKING:
     from skelgen.launch.through import Way
     from skelgen.monitor.averages import Average
+    from skelgen.monitor.links import Links
     from skelgen.monitor.series import History
     from skelgen.monitor.status import Status
     from skelgen.store import Series
@@ -91,6 +93,7 @@ def monitor_do(
     *,
     way: Way | None = None,
     waits_s: float = 0.0,
+    given: str = "",
 ) -> list[Answer]:
     """Run a command of the monitor on hosts, or here when none is named.
 
@@ -103,6 +106,8 @@ def monitor_do(
         How hosts are reached.
     waits_s : float
         What the command waits for on purpose [s].
+    given : str
+        A few words that it reads on its standard input.
     """
     from skelgen.launch import remote as remotes
     from skelgen.launch.through import Way
@@ -116,7 +121,9 @@ def monitor_do(
         reach = remotes.remote(way or Way.AUTO)
         commands |= {n: reach.command(n, line, _handed_on()) for n in others}
     done = remotes.on_each(
-        {name: commands[name] for name in names}, limit_s=_LIMIT_S + waits_s
+        {name: commands[name] for name in names},
+        limit_s=_LIMIT_S + waits_s,
+        given=given,
     )
     return [_answer(name, done[name]) for name in names]
 
@@ -154,38 +161,49 @@ def _refusal(host: str, said: str, exit_code: int, about: str = "") -> Answer:
 
 
 def monitor_start(
-    hosts: Sequence[str], interval_s: float, *, way: Way | None = None
+    hosts: Sequence[str],
+    interval_s: float,
+    *,
+    links: Links | None = None,
+    way: Way | None = None,
 ) -> list[Answer]:
     """Start the monitors of hosts, or that of this node when none is named.
 
     Inside an allocation of a batch system, which ends what its steps leave behind, the
-    monitors of other hosts are one step that goes on until the job ends.
+    monitors of other hosts are one step that goes on until the job ends. The secret of
+    monitors that probe links is on no command line: it is a new one, or that of the
+    variable ``SKELGEN_MONITOR_SECRET``.
     """
     from skelgen.launch.remote import remote
     from skelgen.launch.through import Way
     from skelgen.monitor.daemon import check_interval
     from skelgen.monitor.places import this_host
+    from skelgen.pipeline.link_monitoring import SECRET, link_words
 
     check_interval(interval_s)
     names = list(dict.fromkeys(hosts)) or [this_host()]
     others = [name for name in names if name != this_host()]
-    interval = ["--interval", f"{interval_s}s"]
-    line = [sys.executable, "-m", "skelgen.monitor", "run", *interval]
+    options = ["--interval", f"{interval_s}s", *link_words(links)]
+    line = [sys.executable, "-m", "skelgen.monitor", "run", *options]
+    secret = os.environ.get(SECRET) or secrets.token_hex(32)
     if others:
         together = remote(way or Way.AUTO).together(names, line, _handed_on())
         if together is not None:
-            return _as_step(names, together)
-    return monitor_do(names, ["start", *interval], way=way)
+            return _as_step(names, together, {SECRET: secret} if links else {})
+    given = f"{secret}\n" if links else ""
+    return monitor_do(names, ["start", *options], way=way, given=given)
 
 
-def _as_step(hosts: Sequence[str], command: Sequence[str]) -> list[Answer]:
+def _as_step(
+    hosts: Sequence[str], command: Sequence[str], variables: Mapping[str, str]
+) -> list[Answer]:
     """Start monitors as a step that goes on; wait until they take samples."""
     from skelgen.launch.remote import leave_running
     from skelgen.monitor.places import folder, make_private
 
     log = make_private(folder()) / f"step-{os.getpid()}.log"
     began, end_s = time.time(), time.monotonic() + _BEGIN_S
-    step = leave_running(command, log)
+    step = leave_running(command, log, variables)
     waiting, ended, status = list(hosts), False, 0
     while waiting and not ended and time.monotonic() < end_s:
         time.sleep(0.1)
@@ -278,11 +296,8 @@ def histories(
         if name in known() or name == this_host()
     }
     if strangers := [name for name in names if name not in found]:
-        words = ["series"]
-        words += [f"--begin={begin!r}"] if math.isfinite(begin) else []
-        words += [f"--end={end!r}"] if math.isfinite(end) else []
-        for answer in monitor_do(strangers, words, way=way):
-            found[answer.host] = _history(answer)
+        for answer in monitor_do(strangers, time_words("series", begin, end), way=way):
+            found[answer.host] = history_from(answer)
     for one in found.values():
         if one.damaged:
             logger.warning(
@@ -294,7 +309,14 @@ def histories(
     return [found[name] for name in names]
 
 
-def _history(answer: Answer) -> History:
+def history_from(answer: Answer) -> History:
+    """Return the series that a host told.
+
+    Raises
+    ------
+    ApplicationError, InputError
+        When it refused, or told none.
+    """
     from skelgen.monitor.series import history_of
 
     if answer.error:
@@ -307,6 +329,13 @@ def _history(answer: Answer) -> History:
             f"host {answer.host}: not the series of a monitor; is the same skelgen "
             "installed there?"
         ) from error
+
+
+def time_words(command: str, begin: float, end: float) -> list[str]:
+    """Return a command of the monitor that reads a time."""
+    words = [command]
+    words += [f"--begin={begin!r}"] if math.isfinite(begin) else []
+    return words + ([f"--end={end!r}"] if math.isfinite(end) else [])
 
 
 def series(

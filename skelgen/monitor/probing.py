@@ -282,13 +282,16 @@ def _take(line: Line, most_bytes: int) -> float:
                 raise ProbeError("it sent more than it may")
     finally:
         line.cost_bytes += _OVERHEAD * total
-    times.append(now_s)
-    counts.append(total)
+    if now_s > times[-1]:
+        times.append(now_s)
+        counts.append(total)
     return second_half_rate(times, counts)
 
 
 def second_half_rate(times: array[float], counts: array[float]) -> float:
     """Return the rate of a stream in the second half of its time [bytes/s].
+
+    0 where all came at once.
 
     Parameters
     ----------
@@ -305,8 +308,7 @@ def second_half_rate(times: array[float], counts: array[float]) -> float:
     >>> second_half_rate(times, array("d", [100, 110, 120, 130, 140]))
     10.0
     """
-    middle = bisect_left(times, (times[0] + times[-1]) / 2)
-    if middle == len(times) - 1:
-        middle = 0  # nearly all came at once
-    passed_s = times[-1] - times[middle]
-    return (counts[-1] - counts[middle]) / passed_s if passed_s > 0 else 0.0
+    if len(times) < 2:
+        return 0.0
+    middle = bisect_left(times, (times[0] + times[-1]) / 2, hi=len(times) - 2)
+    return (counts[-1] - counts[middle]) / (times[-1] - times[middle])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import statistics
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import identify_launcher
+from skelgen.store import Store, open_store
 from tests.mpis import MPIS, TestMpi
 from tests.processes import alive, comes_true
 from tests.testbed import cluster as machine
@@ -66,6 +69,54 @@ def samples(cluster: Cluster, settings: dict[str, str]) -> dict[str, list[float]
     """Return the available CPU of each host."""
     said = asked(cluster, settings, "show", "--quantity", "cpu")
     return {one["host"]: one["values"] for one in said["series"]}
+
+
+def test_monitors_probe_their_link_and_a_store_takes_what_they_found(
+    cluster: Cluster, settings: dict[str, str], tmp_path: Path
+) -> None:
+    cluster.link("all", "20mbit")
+    settings["SKELGEN_SSH"] = str(cluster.shell)
+    hosts = ["--hosts", "h[1-2]"]
+    asked(cluster, settings, "start", *hosts, "--links", "--link-interval", "1s")
+
+    def shown(quantity: str) -> list[dict[str, Any]]:
+        series: list[dict[str, Any]] = asked(
+            cluster, settings, "show", "--quantity", quantity
+        )["series"]
+        return [one for one in series if one["host"] == "h1-h2"]
+
+    # A TCP stream gets 1448 of 1514 bytes of what tc counts.
+    expected = 20e6 / 8 * 1448 / 1514
+
+    def right() -> bool:
+        return any(
+            abs(value / expected - 1) < 0.1
+            for one in shown("bandwidth_bytes_per_s")
+            for value in one["values"]
+        )
+
+    folder = Path(settings["SKELGEN_MONITOR"])
+    assert comes_true(lambda: bool(list(folder.glob("h1/links/h2/*.jsonl"))))
+    assert comes_true(right)
+    (latency,) = shown("latency_s")
+    assert all(0 < value < 1 for value in latency["values"])
+    (share,) = shown("bandwidth")
+    assert all(0 < value <= 1 for value in share["values"])
+    asked(cluster, settings, "stop", *hosts)
+    nodes = asked(cluster, settings, "status")["nodes"]
+    assert all(0 < one["link_bytes"] <= one["link_limit_bytes"] for one in nodes)
+    place = str(tmp_path / "store.db")
+    line = json.dumps({"row": "series", **share})
+    with contextlib.closing(cli_store(place, line)) as store:
+        (kept,) = store.series("h1-h2", "bandwidth")
+    assert list(kept.values) == share["values"]
+
+
+def cli_store(place: str, line: str) -> Store:
+    """Add a line to a store with the command line; return the store."""
+    words = [sys.executable, "-m", "skelgen", "store", "add", "-", "--store", place]
+    subprocess.run(words, input=line, text=True, check=True, capture_output=True)
+    return open_store(place, make=False)
 
 
 def test_monitors_of_two_hosts_see_the_one_that_is_busy(

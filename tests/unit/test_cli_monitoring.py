@@ -2,17 +2,24 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.errors import UsageError
+from skelgen.errors import MachineError, UsageError
+from skelgen.launch.launchers import Srun
+from skelgen.launch.remote import Remote
 from skelgen.monitor.day_files import DayFile
+from skelgen.monitor.link_files import LinkFile
+from skelgen.monitor.links import agreed
 from skelgen.monitor.places import this_host
+from skelgen.monitor.probing import Probe
 from skelgen.monitor.records import Row
 from skelgen.monitor.status import Status, write_status
 from skelgen.pipeline import monitoring
+from skelgen.pipeline.link_monitoring import link_series
 
 BEGIN = 1764028800.0
 
@@ -148,6 +155,100 @@ def test_a_host_that_says_something_else_is_refused(
     monkeypatch.setenv("SKELGEN_SSH", str(script))
     assert run(["monitor", "show", "--hosts", "n1"]) in (3, 5)
     assert run(["monitor", "status", "--hosts", "n1"]) == 5
+
+
+def test_the_secret_of_links_is_on_no_command_line(
+    state: Path,
+    ssh: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SKELGEN_MONITOR_SECRET", "correct horse battery")
+    assert run(["monitor", "start", "--hosts", "n1,n2", "--links"]) == 5
+    asked = ssh.read_text()
+    assert "--links n1,n2" in asked and "horse" not in asked
+    assert "expected one of n1, n2" in capsys.readouterr().err  # it is another host
+
+
+def test_steps_of_an_allocation_are_given_the_secret_by_a_variable(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[tuple[list[str], dict[str, str]]] = []
+
+    def begin(command: list[str], log: Path, variables: dict[str, str]) -> int:
+        begun.append((command, variables))
+        raise MachineError("seen")
+
+    monkeypatch.setattr("skelgen.launch.remote.leave_running", begin)
+    monkeypatch.setattr(
+        "skelgen.launch.remote.remote", lambda way: Remote(Srun(("srun",)))
+    )
+    with pytest.raises(MachineError, match="seen"):
+        monitoring.monitor_start(["n1", "n2"], 10, links=agreed(["n1", "n2"], 5e7))
+    ((command, variables),) = begun
+    assert "--links n1,n2 --link-budget=50000000.0" in " ".join(command)
+    (secret,) = variables.values()
+    assert len(secret) == 64 and not any(secret in word for word in command)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--links"], "--hosts n1,n2"),
+        (["--links", "--hosts", "n1"], "expected two or more"),
+        (["--links", "--hosts", "n1,n2", "--link-budget", "x"], "such as 50MB/h"),
+        (["--links", "--hosts", "n1,n2", "--link-budget", "1kB/h"], "or more for 2"),
+        (["--links", "--hosts", "n1,n2", "--link-port", "80"], "--link-port"),
+    ],
+)
+def test_links_that_cannot_be_probed_are_a_mistake(
+    state: Path, words: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["monitor", "start", *words]) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_links_are_shown_and_forecast_where_they_are_known(
+    state: Path, ssh: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = time.time()
+    for host in ("n1", "n2", "n3"):
+        keep(state, host, [0.5, 0.25] * 100, now - 3000)
+    times = iter(now - 3000 + 20.0 * number for number in range(100))
+    file = LinkFile(state / "n1", "n2", 20.0, 2, wall=lambda: next(times))
+    for number in range(100):
+        file.keep(Probe(1e-4, 1e8 if number % 4 else 5e7))
+    file.close()
+    assert run(["monitor", "show", "--quantity", "bandwidth", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["series"]
+    assert found["host"] == "n1-n2" and set(found["values"]) == {1.0, 0.5}
+    words = ["forecast", "--horizon", "5min", "--json", "--nodes"]
+    assert run([*words, "n1,n2"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["bandwidth"]["covariate"] == "avg-min" and said["missing"] == ""
+    low, middle, high = (said["bandwidth"][name] for name in ("p5", "p50", "p95"))
+    assert 0.5 <= low <= middle <= high <= 1.0
+    assert middle == pytest.approx(0.875, abs=0.1)
+    assert run([*words, "n2,n3"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["bandwidth"] is None and said["cpu"]["p50"] > 0
+    assert said["missing"].startswith("no bandwidth of n2-n3; ")
+    assert run([*words[:-2], "--nodes", "n2,n3"]) == 0
+    assert "skelgen monitor start --links" in capsys.readouterr().out
+
+
+def test_hosts_elsewhere_tell_the_series_of_their_links(
+    state: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = this_host()
+    file = LinkFile(state / here, "zz", 120.0, 1)
+    file.keep(Probe(1e-4, 1e8))
+    file.close()
+    monkeypatch.setattr("skelgen.monitor.places.hosts", lambda: [])
+    monkeypatch.setattr("skelgen.monitor.places.this_host", lambda: "another")
+    (found,) = link_series([here, "zz"], "bandwidth_bytes_per_s")
+    assert (found.host, found.values) == (f"{here}-zz", (1e8,))
+    assert "skelgen.monitor links" in ssh.read_text()
 
 
 def test_a_batch_system_is_used_only_inside_its_allocation(

@@ -2,6 +2,7 @@
 
 ``python benchmarks/monitor.py cost [--seconds 300] [--processes 1000]``
 ``python benchmarks/monitor.py availability [--windows 2] [--window 10]``
+``python benchmarks/monitor.py links [--probes 5]``
 
 *cost*: a monitor with its default interval of 10 s next to so many sleeping processes:
 its CPU time as part of one core, its memory, its context switches; first on an idle
@@ -17,6 +18,8 @@ over a window is followed by a process that spins for as long; its share of the 
 the truth. The goal is 5 points in 90 % of the windows. In the last load processes live
 for moments only, in a group whose use nobody counts: nothing but spins sees them. Half
 an hour.
+
+*links*: see ``benchmarks/monitor_links.py``; two minutes.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.monitor_links import links
 from tests.testbed.cluster import Cluster, lacking
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -309,17 +313,23 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "what", nargs="?", choices=("all", "cost", "availability"), default="all"
+        "what",
+        nargs="?",
+        choices=("all", "cost", "availability", "links"),
+        default="all",
     )
     parser.add_argument("--seconds", type=float, default=300, help="of each cost")
     parser.add_argument("--processes", type=int, default=1000)
     parser.add_argument("--windows", type=int, default=2, help="of each load")
     parser.add_argument("--window", type=float, default=10, help="[s]")
+    parser.add_argument("--probes", type=int, default=5, help="of each rate")
     parser.add_argument("--only", default="", help="loads with this in their name")
     options = parser.parse_args()
-    if options.what != "availability":
+    if options.what in ("all", "cost"):
         cost(options.seconds, options.processes)
-    if options.what != "cost":
+    if options.what in ("all", "links"):
+        links(options.probes)
+    if options.what in ("all", "availability"):
         loads = [load for load in LOADS if options.only in load.name]
         availability(options.windows, options.window, loads)
 

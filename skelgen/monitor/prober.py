@@ -266,7 +266,7 @@ class Prober:
                 if taken < LEAST_PROBE_BYTES:
                     raise ProbeError("the limit of bytes per hour is reached")
                 with self._quiet:
-                    cost, found = self._call(turn.peer, taken)
+                    cost, found = self.probe(turn.peer, taken)
                 file.keep(found)
             except _FailedError as error:
                 cost = error.cost
@@ -278,7 +278,7 @@ class Prober:
         pace_s = 3600 * cost / self._links.probe_bytes
         self._due_s[turn.peer] = now_s + pace_s - self._links.slot_s / 2
 
-    def _call(self, peer: str, most_bytes: int) -> tuple[int, probing.Probe]:
+    def probe(self, peer: str, most_bytes: int) -> tuple[int, probing.Probe]:
         """Return what a probe cost and found.
 
         Raises

@@ -43,7 +43,7 @@ class Pair:
     folder: Path
 
     def works(self) -> bool:
-        _, found = self.caller._call("n2", 2_000_000)
+        _, found = self.caller.probe("n2", 2_000_000)
         return found.bandwidth_bytes_per_s > 0 and found.latency_s > 0
 
     def connected(self) -> socket.socket:

@@ -35,6 +35,8 @@ _STATUS_S = 60.0
 _LATE = 2.0
 #: A clock jumped when it moved by so much more or less than time did [s].
 _JUMP_S = 2.0
+#: How long a spin waits for the end of a probe [s].
+_PROBE_S = 2.0
 #: How long a monitor may take to end [s].
 _GRACE_S = 5.0
 LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600.0
@@ -226,8 +228,12 @@ def serve(
     host, quiet = this_host(), threading.Lock()
 
     def undisturbed() -> Spin:
-        with quiet:
+        held = quiet.acquire(timeout=_PROBE_S)
+        try:
             return spin()
+        finally:
+            if held:
+                quiet.release()
 
     with _ended() as ends, locked(host) as folder:
         sensor = _sensor(undisturbed)

@@ -13,39 +13,21 @@ import selectors
 import socket
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor import handshake, probing
 from skelgen.monitor.budget import Account
+from skelgen.monitor.callers import MOST_CALLERS, Callers, Known
 from skelgen.monitor.handshake import StrangerError
 from skelgen.monitor.link_files import LinkFile
 from skelgen.monitor.links import LEAST_PROBE_BYTES, Links, Schedule, Turn
 from skelgen.monitor.probing import Line, ProbeError
 
-#: Callers who have not shown yet that they know the secret, and their time [s].
-_MOST_CALLERS, _PATIENCE_S = 8, 5.0
-#: So many callers are let in within a second; others wait.
-_CALLERS_PER_S = 10
+#: How long the other host may take to say its first word [s].
+_PATIENCE_S = 5.0
 #: Longest probe, and longest wait for anything [s].
 _MOST_PROBE_S, _MOST_WAIT_S = 20.0, 30.0
-
-
-@dataclass(slots=True)
-class _Caller:
-    """One who called and has not shown yet that he knows the secret."""
-
-    connection: socket.socket
-    end_s: float
-    said: bytearray = field(default_factory=bytearray)
-    answer: bytes = b""
-
-    @property
-    def wanted(self) -> int:
-        """Return how many bytes are still to come."""
-        last = handshake.LAST_BYTES if self.answer else 0
-        return handshake.HELLO_BYTES + last - len(self.said)
 
 
 class Prober:
@@ -92,8 +74,8 @@ class Prober:
         self._due_s = dict.fromkeys(self._files, -math.inf)
         self._open = contextlib.ExitStack()
         self._selector = self._open.enter_context(selectors.DefaultSelector())
-        self._callers: dict[int, _Caller] = {}
-        self._let_in_s, self._let_in = -math.inf, 0
+        self._callers = Callers(self._selector, self._key, self._place)
+        self._doors: dict[int, socket.socket] = {}
         self._reading, self._writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._open.callback(os.close, self._reading)
         self._open.callback(os.close, self._writing)
@@ -116,8 +98,7 @@ class Prober:
             os.write(self._writing, b".")
             self._thread.join(1.0)
         if not self._thread.is_alive():
-            for number in list(self._callers):
-                self._forget(number)
+            self._callers.close()
             self._open.close()
 
     def _listen(self) -> None:
@@ -131,7 +112,7 @@ class Prober:
             door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 door.bind((address, self._port))
-                door.listen(_MOST_CALLERS)
+                door.listen(MOST_CALLERS)
             except OSError as error:
                 raise MachineError(
                     f"cannot listen on {address} port {self._port}: {error.strerror}; "
@@ -139,6 +120,7 @@ class Prober:
                 ) from error
             door.setblocking(False)
             self._selector.register(door, selectors.EVENT_READ)
+            self._doors[door.fileno()] = door
 
     # The loop
 
@@ -157,85 +139,21 @@ class Prober:
 
     def _wait(self, wait_s: float) -> bool:
         """Hear callers until something is to be done; say whether this is the end."""
-        ends_s = [caller.end_s for caller in self._callers.values()]
-        if ends_s:
-            wait_s = min(wait_s, max(0.0, min(ends_s) - time.monotonic()))
-        for key, _ in self._selector.select(wait_s):
+        for key, _ in self._selector.select(min(wait_s, self._callers.left_s())):
             if key.fd == self._reading:
                 return True
-            if key.fd in self._callers:
-                self._hear(key.fd)
-            else:
-                self._let_in_one(key.fileobj)
-        now_s = time.monotonic()
-        for number, caller in list(self._callers.items()):
-            if now_s >= caller.end_s:
-                self._forget(number)
+            if key.fd in self._doors:
+                self._callers.let_in(self._doors[key.fd])
+            elif known := self._callers.hear(key.fd):
+                with known.connection:
+                    self._answer(known)
+        self._callers.forget_late()
         return False
 
     # Those who call
 
-    def _let_in_one(self, door: object) -> None:
-        """Let a caller in; when there are too many the first of them has to go."""
-        assert isinstance(door, socket.socket)
-        now_s = time.monotonic()
-        if now_s - self._let_in_s >= 1:
-            self._let_in_s, self._let_in = now_s, 0
-        self._let_in += 1
-        if self._let_in > _CALLERS_PER_S:
-            time.sleep(1.0)  # of strangers there is no end
-            return
-        try:
-            connection, _ = door.accept()
-        except OSError:
-            return
-        connection.setblocking(False)
-        if len(self._callers) >= _MOST_CALLERS:
-            self._forget(next(iter(self._callers)))
-        self._callers[connection.fileno()] = _Caller(connection, now_s + _PATIENCE_S)
-        self._selector.register(connection, selectors.EVENT_READ)
-
-    def _forget(self, number: int) -> None:
-        caller = self._callers.pop(number)
-        self._selector.unregister(caller.connection)
-        caller.connection.close()
-
-    def _hear(self, number: int) -> None:
-        """Hear more of what a caller says; answer when he knows the secret."""
-        caller = self._callers[number]
-        try:
-            said = caller.connection.recv(caller.wanted)
-            if not said:
-                raise StrangerError("it went away")
-            caller.said += said
-            if caller.wanted:
-                return
-            if not caller.answer:
-                first = bytes(caller.said)
-                self._check_caller(handshake.caller_of(self._key, first, self._place))
-                caller.answer = handshake.welcome(self._key, first)
-                caller.connection.send(caller.answer)
-                return
-            first = bytes(caller.said[: handshake.HELLO_BYTES])
-            last = bytes(caller.said[handshake.HELLO_BYTES :])
-            handshake.check_last(self._key, first, caller.answer, last)
-        except BlockingIOError:
-            return
-        except (OSError, StrangerError):
-            self._forget(number)
-            return
-        del self._callers[number]
-        self._selector.unregister(caller.connection)
-        with caller.connection:
-            self._answer(caller.connection, first, caller.answer)
-
-    def _check_caller(self, caller: int) -> None:
-        if not caller < self._place:
-            raise StrangerError("of two hosts the first one calls")
-
-    def _answer(self, connection: socket.socket, first: bytes, second: bytes) -> None:
+    def _answer(self, known: Known) -> None:
         """Take part in the probe of another host."""
-        key = handshake.talk_key(self._key, first, second)
         taken = 0
 
         def grant(wanted: int) -> int:
@@ -244,7 +162,9 @@ class Prober:
             return taken
 
         with self._quiet, contextlib.suppress(ProbeError, OSError, SkelgenError):
-            line = Line(connection, key, caller=False, limit_s=self._limit_s)
+            line = Line(
+                known.connection, known.key, caller=False, limit_s=self._limit_s
+            )
             try:
                 probing.answer(line, grant, self._stream_s)
             finally:

@@ -122,3 +122,12 @@ def test_what_is_left_running_has_a_log_for_its_owner(tmp_path: Path) -> None:
     assert log.stat().st_mode & 0o777 == 0o600
     with pytest.raises(MachineError, match="no nothing-of-this-name on PATH"):
         leave_running(["nothing-of-this-name"], log)
+
+
+def test_words_that_commands_read_are_in_no_file_and_on_no_command_line() -> None:
+    commands = {host: ["sh", "-c", "cat; readlink /proc/self/fd/0"] for host in "ab"}
+    found = on_each(commands, limit_s=60, given="a secret\n")
+    for one in found.values():
+        secret, place = one.output.splitlines()
+        assert secret == "a secret" and place.startswith("pipe:")
+        assert not any("secret" in word for word in one.arguments)

@@ -34,7 +34,7 @@ def accuracy(*words: str | Path) -> subprocess.CompletedProcess[str]:
 def test_a_tiny_run_is_measured_resumed_and_reported(tmp_path: Path) -> None:
     listed = tmp_path / "applications.yaml"
     listed.write_text(
-        "heat2d: {ranks: 2, steps: 4000, command: ./heat2d 1024 $STEPS,\n"
+        "heat2d: {ranks: 2, steps: 2000, command: ./heat2d 1024 $STEPS,\n"
         "  small: ./heat2d 256 100, bound: memory, install: part of skelgen,\n"
         "  prepare: '$MPICC -O2 \"$ROOT/examples/heat2d.c\" -o heat2d -lm'}\n"
     )

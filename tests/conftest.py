@@ -38,10 +38,6 @@ os.environ["SKELGEN_STATE"] = launches.name
 os.environ.pop("SKELGEN_STORE", None)
 os.environ["XDG_DATA_HOME"] = str(Path(launches.name) / "data")
 
-# Each start of Open MPI 5 looks for networks with libfabric, which takes a second; on a
-# single machine it then uses none of them.
-for part in ("btl", "mtl"):
-    os.environ.setdefault(f"OMPI_MCA_{part}", "^ofi")
 # Each start of skelgen compiles it again where nothing compiled may stay: 0.3 s of 1 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

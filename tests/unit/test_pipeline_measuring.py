@@ -31,9 +31,10 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(backends, "choose", choose)
     monkeypatch.setattr(execute, "execute", run)
-    here = SimpleNamespace(runner=None, elsewhere=False)
+    here = SimpleNamespace(runner=None, elsewhere=False, hosts=())
     monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
-    monkeypatch.setattr(estimate, "estimate", lambda *_: None)
+    found = SimpleNamespace(doubts=(), time_s=None, measured_s=1.0)
+    monkeypatch.setattr(estimate, "estimate", lambda *_: found)
     return tried
 
 

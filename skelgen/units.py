@@ -27,6 +27,8 @@ _SECONDS = {
     "h": 3600.0,
     "d": 86400.0,
 }
+#: No run takes so long [s].
+_LONGEST_S = 1e12
 
 
 def parse_seconds(text: str) -> float:
@@ -43,9 +45,10 @@ def parse_seconds(text: str) -> float:
     0.5
     """
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h|d)?\s*", text)
-    if match is None or float(match[1]) <= 0:
-        raise ValueError(f"{text!r} is not a duration such as 5s, 500ms or 2min")
-    return float(match[1]) * _SECONDS[match[2]]
+    found = float(match[1]) * _SECONDS[match[2]] if match else 0.0
+    if not 0 < found <= _LONGEST_S:
+        raise ValueError(f"{text[:60]!r} is not a duration such as 5s, 500ms or 2min")
+    return found
 
 
 _BYTES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}

@@ -150,4 +150,7 @@ def _value(value: float | str | None) -> str:
 def _date(started: float) -> str:
     if math.isnan(started):
         return ""
-    return datetime.fromtimestamp(started, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        return datetime.fromtimestamp(started, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
+        return repr(started)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from skelgen import _paths
 from skelgen.errors import InputError
-from skelgen.store.database import Database
+from skelgen.store.database import DamagedError, Database
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ def version_of(database: Database) -> int:
     Raises
     ------
     InputError
-        When the database is another program's.
+        When the database is another program's; DamagedError when it does not say.
     """
     if not database.has_table("store_versions"):
         if database.is_empty():
@@ -34,7 +34,13 @@ def version_of(database: Database) -> int:
             f"{database.shown}: is another program's database, no store; name another "
             "place"
         )
-    return int(database.execute("SELECT MAX(version) FROM store_versions")[0][0] or 0)
+    version = database.execute("SELECT MAX(version) FROM store_versions")[0][0] or 0
+    if not isinstance(version, int):
+        raise DamagedError(
+            f"{database.shown}: table store_versions: read {version!s:.60}, expected a "
+            "number; restore a copy of it"
+        )
+    return version
 
 
 def is_current(database: Database, versions: Sequence[str]) -> bool:

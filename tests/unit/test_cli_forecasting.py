@@ -91,14 +91,21 @@ def test_series_of_a_store_are_forecast(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("end_s", "code"),
-    [(0.0, None), (-3000.0, None), (-90_000.0, "old-series"), (900.0, "other-clock")],
+    ("end_s", "step_s", "code"),
+    [
+        *((0.0, 60, None), (-3000.0, 60, None), (-90_000.0, 60, "old-series")),
+        *((900.0, 60, "other-clock"), (-4000.0, 60, "old-series")),
+        (-3000.0, 1800, None),
+    ],
 )
-def test_a_history_that_does_not_end_now_is_doubted(tmp_path, capsys, end_s, code):
+def test_a_history_that_does_not_end_now_is_doubted(
+    tmp_path, capsys, end_s, step_s, code
+):
     import time
 
-    times = tuple(time.time() + end_s - 60 * (900 - i) for i in range(900))
-    values = tuple(0.5 + 0.1 * (i % 3) for i in range(900))
+    count = 900 if step_s == 60 else 300
+    times = tuple(time.time() + end_s - step_s * (count - i) for i in range(count))
+    values = tuple(0.5 + 0.1 * (i % 3) for i in range(count))
     with open_store(str(tmp_path / "s.db")) as store:
         store.add([Series("n1", "cpu", times, values)])
     words = ("forecast", "--store", tmp_path / "s.db", "--nodes", "n1")
@@ -196,6 +203,9 @@ def test_dates_are_times_and_empty_cells_no_samples(tmp_path, capsys):
 
 
 def test_words_that_do_not_fit_are_refused(tmp_path, capsys):
+    endless = ["forecast", "--nodes", "n1", "--horizon", "9" * 400]
+    assert run(endless) == ExitCode.USAGE
+    assert "is not a duration" in capsys.readouterr().err
     assert run(["forecast"]) == ExitCode.USAGE
     assert run(["forecast", "--nodes", "n1", "--horizon", "soon"]) == ExitCode.USAGE
     words = ["--series", "x", "--store", "y"]

@@ -216,6 +216,15 @@ def test_repeats_are_told_with_their_spread_and_where_they_ran(asked, capsys):
     assert "4 runs differ by 40%" in capsys.readouterr().out
 
 
+def test_a_start_that_no_calendar_has_is_a_number(asked, here):
+    with open_store() as store:
+        store.add([Run("a", 1.0, started=1e300, identity="r")])
+    (run_,) = asked("store", "list")["runs"]
+    assert run_["started"] == "1e+300"
+    asked("store", "export", "--format", "csv", "-o", "out")
+    assert ",1e+300," in Path("out/runs.csv").read_text()
+
+
 def test_path_says_which_store_and_why(asked, monkeypatch):
     said = asked("store", "path")
     assert (said["store"], said["why"]) == (

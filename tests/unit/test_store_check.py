@@ -77,6 +77,7 @@ def test_a_sound_store_has_no_problems(place: Path) -> None:
         ("UPDATE samples SET value = 1e999 WHERE time = 1", "a sample is no number"),
         ("UPDATE samples SET time = x'ff' WHERE time = 1", "a sample is no number"),
         ("UPDATE samples SET host = x'ff' WHERE time = 1", "the name of a series"),
+        ("UPDATE store_versions SET version = 'x'", "store_versions: read x, expected"),
     ],
 )
 def test_a_row_that_was_changed_is_named(place: Path, sql: str, named: str) -> None:

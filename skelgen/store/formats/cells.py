@@ -244,7 +244,9 @@ def shown_date(started: float) -> str:
     """
     if math.isnan(started):
         return ""
-    text = datetime.fromtimestamp(started, UTC).isoformat()
-    return (
-        text if datetime.fromisoformat(text).timestamp() == started else repr(started)
-    )
+    try:
+        text = datetime.fromtimestamp(started, UTC).isoformat()
+        exact = datetime.fromisoformat(text).timestamp() == started
+    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
+        return repr(started)
+    return text if exact else repr(started)

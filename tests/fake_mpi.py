@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.launch import mpi
+from skelgen.launch.record import mpi_environment
 
 #: Run the program after the launcher's words once, as if it were rank 0.
 RUN_PROGRAM = """
@@ -65,6 +66,8 @@ def mpicc(
 
 def only_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *folders: Path) -> None:
     """Look for programs in these folders and among a few common tools only."""
+    for name, _ in mpi_environment():  # of the MPI that tests run with
+        monkeypatch.delenv(name)
     tools = tmp_path / "tools-only"
     (tools / "bin").mkdir(parents=True, exist_ok=True)
     for name in ("sh", "wc", "sleep", "chmod", "make", "ldd", "touch", "cat"):

@@ -1,0 +1,132 @@
+"""Formulas: read, written, evaluated; never executed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from skelgen.errors import InputError
+from skelgen.models.formulas import (
+    Call,
+    Name,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    calls,
+    evaluate,
+    names,
+    parse,
+    to_latex,
+    to_python,
+    to_text,
+)
+
+NAMES = {"n": 3.7, "p": 2.3, "lambda": 1.9}
+FORMULA = "ADDM*N^3/(P-1) + 2*N*SR(L)/(P-1) + N*BC(L)"
+
+
+def _tuples(inner, least=1):
+    return st.lists(inner, min_size=least, max_size=3).map(tuple)
+
+
+EXPRESSIONS = st.recursive(
+    st.builds(Number, st.floats(-1e3, 1e3).map(lambda x: round(x, 3)))
+    | st.builds(Name, st.sampled_from(sorted(NAMES))),
+    lambda inner: (
+        st.builds(Sum, _tuples(inner, 2))
+        | st.builds(Product, _tuples(inner, 2))
+        | st.builds(Quotient, inner, inner)
+        | st.builds(Power, inner, inner)
+        | st.builds(Call, st.just("log"), st.tuples(inner))
+        | st.builds(Call, st.just("max"), st.tuples(inner, inner))
+    ),
+    max_leaves=12,
+)
+
+
+@given(EXPRESSIONS)
+def test_what_is_written_is_read_back_with_the_same_value(expression):
+    again = parse(to_text(expression))
+    assert np.array_equal(
+        evaluate(again, NAMES), evaluate(expression, NAMES), equal_nan=True
+    ) or math.isclose(evaluate(again, NAMES), evaluate(expression, NAMES))
+    assert parse(to_text(again)) == again
+
+
+@given(EXPRESSIONS)
+def test_python_computes_what_the_formula_says(expression):
+    value = float(evaluate(expression, NAMES))
+    place: dict = {}
+    exec(to_python(expression), place)  # noqa: S102
+    arguments = [NAMES[name] for name in names(expression)]
+    try:
+        found = place["time_s"](*arguments)
+    except (ArithmeticError, ValueError):  # NumPy says inf or nan there
+        return
+    if isinstance(found, complex) or not math.isfinite(value):
+        return
+    assert math.isclose(found, value, rel_tol=1e-9, abs_tol=1e-300)
+
+
+@settings(max_examples=500)
+@given(st.text(alphabet="()^*/+-,.eE 0123456789nPlogmaxsé_;'\"[]{}\n", max_size=60))
+@example("(" * 10_000)
+@example("-" * 10_000 + "1")
+@example("2" + "^2" * 9_000)
+@example("__import__('os').system('true')")
+def test_any_text_is_a_formula_or_one_clear_line(text):
+    try:
+        expression = parse(text)
+    except InputError as error:
+        assert "\n" not in str(error).replace(repr(text[:60]), "")
+        return
+    assert parse(to_text(expression)) == parse(to_text(parse(to_text(expression))))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("-2^2", -4.0),
+        ("2^-1", 0.5),
+        ("2^3^2", 512.0),
+        ("8/4/2", 1.0),
+        ("7 - 3 - 2", 2.0),
+        ("2 ms * 3", 0.006),
+        ("1 MiB", 1048576.0),
+        ("max(2, 3) + min(2, 3)", 5.0),
+        ("log2(8) + log10(100) + sqrt(4)", 7.0),
+        ("1/0", math.inf),
+    ],
+)
+def test_operations_bind_as_on_paper(text, value):
+    assert evaluate(parse(text), {}) == pytest.approx(value)
+
+
+def test_facts_of_a_system_are_functions_of_the_size_of_a_message():
+    expression = parse(FORMULA)
+    assert names(expression) == ("ADDM", "N", "P", "L")
+    assert calls(expression) == ("SR", "BC")
+    values = {"ADDM": 2.0, "N": 3.0, "P": np.array([2.0, 4.0]), "L": 10.0}
+    found = evaluate(expression, values, {"SR": lambda x: x / 5, "BC": lambda x: x})
+    assert found == pytest.approx([54.0 + 12.0 + 30.0, 18.0 + 4.0 + 30.0])
+
+
+def test_a_name_without_a_value_and_an_unknown_function_are_said():
+    with pytest.raises(InputError, match="names P, which has no value; known: N"):
+        evaluate(parse("N/P"), {"N": 1.0})
+    with pytest.raises(InputError, match="calls SR, which is not known"):
+        evaluate(parse("SR(1)"), {})
+
+
+def test_a_formula_is_written_for_people_and_for_latex():
+    assert to_text(parse("1e-3*n^0.5*log(p) - 2*n")) == "0.001*n^0.5*log(p) - 2*n"
+    assert to_text(parse("1.23456789*n"), digits=3) == "1.23*n"
+    assert to_latex(parse("3.1e-4*n^2/p_1")) == (
+        r"\frac{0.00031 \cdot {n}^{2}}{\mathit{p\_1}}"
+    )

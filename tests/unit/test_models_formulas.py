@@ -63,7 +63,7 @@ def test_what_is_written_is_read_back_with_the_same_value(expression):
 def test_python_computes_what_the_formula_says(expression):
     value = float(evaluate(expression, NAMES))
     place: dict = {}
-    exec(to_python(expression), place)  # noqa: S102
+    exec(to_python(expression), place)
     arguments = [NAMES[name] for name in names(expression)]
     try:
         found = place["time_s"](*arguments)

@@ -1,0 +1,1 @@
+"""How good models are: on simulated programs, and on real runs."""

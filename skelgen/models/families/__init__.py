@@ -1,0 +1,19 @@
+"""Families of models: each fits formulas of one form to runs.
+
+In: a `RunTable` and `FamilySettings`. Out: a `FittedFormula`, or an `InputError` that
+says what is missing. One module holds one family or one group of a source; `FAMILIES`
+has all of them by name.
+"""
+
+from skelgen.models.families import power
+from skelgen.models.families.contract import (
+    Family,
+    FamilySettings,
+    FittedFormula,
+    needs,
+)
+
+#: All families by name, in the order of tables.
+FAMILIES: dict[str, Family] = {one.name: one for one in (power.FAMILY,)}
+
+__all__ = ["FAMILIES", "Family", "FamilySettings", "FittedFormula", "needs"]

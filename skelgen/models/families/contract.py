@@ -1,0 +1,126 @@
+"""What every family of models takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.models.formulas import Expression, evaluate, to_text
+from skelgen.models.formulas.expression import Functions, Values
+from skelgen.models.runs import Floats, ModelInput, RunTable
+from skelgen.trust import Doubt
+
+
+@dataclass(frozen=True, slots=True)
+class FamilySettings:
+    """What a user can say about the form of a model.
+
+    Attributes
+    ----------
+    degree : int
+        Of polynomials in each input, where a family has them.
+    computation, communication : Expression or None
+        Complexities, such as ``n^3/p`` and ``n^2``; None: searched.
+    template : Expression or None
+        The formula of the family ``template``.
+    facts : mapping of str to float
+        Values of names of a template that are no inputs.
+    functions : mapping of str to callable
+        Facts that depend on a size, such as ``SR(L)``.
+    """
+
+    degree: int = 1
+    computation: Expression | None = None
+    communication: Expression | None = None
+    template: Expression | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
+    functions: Functions = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedFormula:
+    """What a family found: a formula of the inputs.
+
+    Attributes
+    ----------
+    family : str
+    formula : Expression
+        Of the inputs' names only: numbers stand for coefficients and facts.
+    inputs : tuple of ModelInput
+        Those that the formula needs.
+    dropped : tuple of str
+        Inputs that did not help, with the reason in a doubt where it matters.
+    doubts : tuple of Doubt
+        Of the fit, whatever it is asked for.
+    coefficients : tuple of (str, float)
+        By the name that the family's source gives them.
+    """
+
+    family: str
+    formula: Expression
+    inputs: tuple[ModelInput, ...]
+    dropped: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    coefficients: tuple[tuple[str, float], ...] = ()
+
+    def at(self, values: Values) -> Floats:
+        """Evaluate the formula at cases: nan, infinite or below 0 where it says so.
+
+        Parameters
+        ----------
+        values : mapping of str to float or (cases,) array
+            A value of each of `inputs`; others are ignored.
+
+        Returns
+        -------
+        (cases,) float64 array
+            Or one number without a dimension, when all values are.
+        """
+        shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
+        return np.broadcast_to(evaluate(self.formula, values), shape)
+
+    @property
+    def text(self) -> str:
+        """The formula for people."""
+        return to_text(self.formula, digits=4)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A kind of model.
+
+    Attributes
+    ----------
+    name : str
+        As options and files name it.
+    source : str
+        Paper and section, or empty for our own.
+    assumes : str
+        One sentence for users: for which programs it is meant.
+    fit : callable
+        Takes runs and settings and returns a `FittedFormula`; raises `InputError`
+        where the runs do not determine one, which says what is missing.
+    """
+
+    name: str
+    source: str
+    assumes: str
+    fit: Callable[[RunTable, FamilySettings], FittedFormula]
+
+
+def needs(runs: RunTable, coefficients: int, family: str) -> None:
+    """Refuse to find more coefficients than there are different runs.
+
+    Raises
+    ------
+    InputError
+    """
+    different = len({tuple(row) for row in runs.at.tolist()})
+    if different < coefficients:
+        raise InputError(
+            f"{family} has {coefficients} coefficients, and there are {different} "
+            "different runs; add runs, or choose another family"
+        )

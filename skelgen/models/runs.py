@@ -1,0 +1,192 @@
+"""Runs to learn from: inputs with what they mean, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.errors import InputError
+
+Floats = NDArray[np.float64]
+
+#: Numbers outside are no times, sizes or counts, and would overflow in formulas.
+SMALLEST, LARGEST = 1e-100, 1e100
+
+
+class Meaning(StrEnum):
+    """What an input of a model is."""
+
+    SIZE = "size"
+    RANKS = "ranks"
+    NODES = "nodes"
+    RANKS_PER_NODE = "ranks-per-node"
+    CPU = "cpu"
+    BANDWIDTH = "bandwidth"
+    LATENCY = "latency"
+    FACT = "fact"
+
+    @property
+    def available(self) -> bool:
+        """Whether it is a part of a resource that is left, from 0 to 1."""
+        return self in (Meaning.CPU, Meaning.BANDWIDTH)
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it says on how many processes the application runs."""
+        return self in (Meaning.RANKS, Meaning.NODES, Meaning.RANKS_PER_NODE)
+
+
+#: What inputs of these names mean, where nobody says otherwise.
+_KNOWN = {
+    "ranks": Meaning.RANKS,
+    "p": Meaning.RANKS,
+    "nodes": Meaning.NODES,
+    "ranks_per_node": Meaning.RANKS_PER_NODE,
+    "cpu": Meaning.CPU,
+    "bandwidth": Meaning.BANDWIDTH,
+    "latency_s": Meaning.LATENCY,
+}
+
+
+def meaning_of(name: str) -> Meaning:
+    """Return what an input of that name means: a size unless the name is known."""
+    return _KNOWN.get(name.lower(), Meaning.SIZE)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInput:
+    """An input of a model.
+
+    Attributes
+    ----------
+    name : str
+        As formulas name it.
+    meaning : Meaning
+    unit : str
+        Empty for counts and shares.
+    """
+
+    name: str
+    meaning: Meaning = Meaning.SIZE
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTable:
+    """Runs of one application: a value of each input, and what was measured.
+
+    Attributes
+    ----------
+    inputs : tuple of ModelInput
+    at : (runs, inputs) float64 array
+        Above 0 all of them; availabilities are at most 1.
+    values : (runs,) float64 array
+        Above 0, in `unit`.
+    quantity : str
+        What was measured, such as ``time``.
+    unit : str
+    """
+
+    inputs: tuple[ModelInput, ...]
+    at: Floats
+    values: Floats
+    quantity: str = "time"
+    unit: str = "s"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """The values of each input by its name."""
+        return {one.name: self.at[:, i] for i, one in enumerate(self.inputs)}
+
+    @property
+    def varied(self) -> tuple[ModelInput, ...]:
+        """Inputs with at least two values."""
+        spans = np.ptp(self.at, axis=0) if len(self) else np.zeros(len(self.inputs))
+        return tuple(one for one, span in zip(self.inputs, spans, strict=True) if span)
+
+    def of(self, *meanings: Meaning) -> tuple[ModelInput, ...]:
+        """Return the inputs that mean one of these."""
+        return tuple(one for one in self.inputs if one.meaning in meanings)
+
+    def only(self, chosen: NDArray[Any] | Sequence[int]) -> RunTable:
+        """Return some of the runs."""
+        chosen = np.asarray(chosen)
+        return replace(self, at=self.at[chosen], values=self.values[chosen])
+
+    def without(self, *names: str) -> RunTable:
+        """Return the runs without some inputs."""
+        kept = [i for i, one in enumerate(self.inputs) if one.name not in names]
+        inputs = tuple(self.inputs[i] for i in kept)
+        return replace(self, inputs=inputs, at=self.at[:, kept])
+
+    @classmethod
+    def gather(
+        cls,
+        inputs: Sequence[ModelInput],
+        runs: Sequence[Mapping[str, float]],
+        values: Sequence[float],
+        *,
+        quantity: str = "time",
+        unit: str = "s",
+    ) -> RunTable:
+        """Check what was measured.
+
+        Parameters
+        ----------
+        inputs : sequence of ModelInput
+            Names differ.
+        runs : sequence of mapping of str to float
+            A value of each input; others are ignored.
+        values : sequence of float
+            What was measured in each run.
+
+        Raises
+        ------
+        InputError
+            When a run lacks an input, or a number cannot be meant.
+        """
+        if len(runs) != len(values) or not len(runs):
+            raise InputError(
+                f"{len(runs)} runs with {len(values)} values; a model needs at least "
+                "one run, each with a value"
+            )
+        at = np.empty((len(runs), len(inputs)))
+        for i, one in enumerate(inputs):
+            at[:, i] = [_value(run, one, row) for row, run in enumerate(runs, 1)]
+        measured = np.array(
+            [_checked(v, quantity, f"run {row}") for row, v in enumerate(values, 1)]
+        )
+        return cls(tuple(inputs), at, measured, quantity, unit)
+
+
+def _value(run: Mapping[str, float], one: ModelInput, row: int) -> float:
+    if one.name not in run:
+        raise InputError(
+            f"run {row} has no {one.name}, which others have; give it, or leave the "
+            "input out"
+        )
+    value = _checked(run[one.name], one.name, f"run {row}")
+    if one.meaning.available and value > 1.0:
+        raise InputError(
+            f"run {row}: {one.name} is {value:g}; a part that is left is above 0 and "
+            "at most 1"
+        )
+    return value
+
+
+def _checked(value: float, name: str, where: str) -> float:
+    number = float(value)
+    if not SMALLEST <= number <= LARGEST:  # nan is neither
+        raise InputError(
+            f"{where}: {name} is {number:g}; a model takes numbers from "
+            f"{SMALLEST:g} to {LARGEST:g}"
+        )
+    return number

@@ -1,0 +1,96 @@
+"""Every family of models: what it takes, what it gives, what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skelgen.errors import InputError
+from skelgen.models.families import FAMILIES, FamilySettings
+from skelgen.models.runs import Meaning, ModelInput, RunTable, meaning_of
+from tests.families import check_family, fitted
+
+N, P = ModelInput("n"), ModelInput("ranks", Meaning.RANKS)
+CPU = ModelInput("cpu", Meaning.CPU)
+
+
+def table(function, sizes=(100, 200, 300, 400, 600, 800), ranks=(1, 2, 4, 8)):
+    """Return runs of all sizes on all numbers of ranks."""
+    runs = [{"n": n, "ranks": p, "cpu": 1.0} for n in sizes for p in ranks]
+    times = [function(run["n"], run["ranks"]) for run in runs]
+    return RunTable.gather((N, P, CPU), runs, times)
+
+
+ANY = table(lambda n, p: 1e-8 * n**3 / p + 1e-6 * n**2 + 1e-3 * np.log(2 * p))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_a_family_keeps_the_contract(family):
+    assert check_family(family, ANY) is not None
+    assert family.assumes
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(1e-90, 1e90),
+            st.sampled_from((1.0, 2.0, 16.0)),
+            st.floats(1e-90, 1e90),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_any_runs_give_numbers_or_one_clear_line(family, rows):
+    runs = [{"n": n, "ranks": p} for n, p, _ in rows]
+    check_family(family, RunTable.gather((N, P), runs, [t for *_, t in rows]))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_one_run_and_equal_runs_are_too_few(family):
+    one = ANY.only([0])
+    assert fitted(family, one) is None
+    assert fitted(family, ANY.only([0, 0, 0])) is None
+
+
+def test_power_finds_powers_again():
+    runs = table(lambda n, p: 3e-6 * n**1.7 / p**0.8)
+    found = FAMILIES["power"].fit(runs, FamilySettings())
+    assert dict(found.coefficients)["n"] == pytest.approx(1.7, abs=0.01)
+    assert found.at({"n": 1600.0, "ranks": 16.0}) == pytest.approx(
+        3e-6 * 1600**1.7 / 16**0.8, rel=0.02
+    )
+    assert found.dropped == ("cpu",)
+    assert found.text.startswith("3.0")
+
+
+@pytest.mark.parametrize(
+    ("run", "time_s", "said"),
+    [
+        ({"n": 1.0}, 1.0, "run 1 has no ranks"),
+        ({"n": 0.0, "ranks": 1.0}, 1.0, "run 1: n is 0"),
+        ({"n": float("nan"), "ranks": 1.0}, 1.0, "n is nan"),
+        ({"n": 1e308, "ranks": 1.0}, 1.0, "n is 1e.308"),
+        ({"n": 1.0, "ranks": 1.0}, 1e-320, "time is 9.99.*e-321"),
+        ({"n": 1.0, "ranks": 1.0}, -1.0, "time is -1"),
+        ({"n": 1.0, "ranks": 1.0, "cpu": 1.3}, 1.0, "cpu is 1.3; a part that is left"),
+        ({"n": 1.0, "ranks": 1.0, "cpu": 0.0}, 1.0, "cpu is 0"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused(run, time_s, said):
+    inputs = (N, P, CPU) if "cpu" in run else (N, P)
+    with pytest.raises(InputError, match=said):
+        RunTable.gather(inputs, [run], [time_s])
+
+
+def test_inputs_are_known_by_their_names():
+    assert meaning_of("ranks") is Meaning.RANKS
+    assert meaning_of("P") is Meaning.RANKS
+    assert meaning_of("steps") is Meaning.SIZE
+    assert [one.name for one in ANY.varied] == ["n", "ranks"]
+    assert ANY.of(Meaning.CPU) == (CPU,)
+    assert [one.name for one in ANY.without("n").inputs] == ["ranks", "cpu"]

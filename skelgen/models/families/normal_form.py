@@ -93,6 +93,7 @@ def normal_forms(
     *,
     terms: Sequence[FormTerm] | None = None,
     most_terms: int = MOST_TERMS,
+    rounds: int = 3,
 ) -> NormalForms:
     """Find the sums of terms that fit.
 
@@ -102,6 +103,8 @@ def normal_forms(
     terms : sequence of FormTerm, optional
         To choose from; else those of the inputs that vary.
     most_terms : int
+    rounds : int
+        At least 2.
 
     Returns
     -------
@@ -118,7 +121,7 @@ def normal_forms(
     different = len({tuple(row) for row in runs.at.tolist()})
     most = min(most_terms, max(1, different - 1))
     found = _round(terms, columns, runs.values, None, min(2, most))
-    for _ in range(2):
+    for _ in range(rounds - 1):
         found = _round(terms, columns, runs.values, found, most)
     return found
 

@@ -1,0 +1,211 @@
+"""The default: normal forms and powers, weighed by their errors ahead of the data.
+
+What runs before a change of the program say is left out. Normal forms that fit about
+as well speak together, and the power law speaks with them as far as it did better for
+runs ahead of those that it had seen. What all say together is then written as one sum
+of few terms, which a person can read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skelgen.models import ahead, regimes
+from skelgen.models.families import power
+from skelgen.models.families.contract import (
+    Family,
+    FamilySettings,
+    FittedFormula,
+    needs,
+)
+from skelgen.models.families.normal_form import (
+    MOST_TERMS,
+    NormalForms,
+    normal_forms,
+    sum_of,
+)
+from skelgen.models.families.terms import FormTerm, columns_of, terms_for
+from skelgen.models.formulas.expression import Values
+from skelgen.models.runs import Floats, RunTable
+from skelgen.trust import Doubt
+
+#: Weights of the normal forms that are tried.
+_WEIGHTS = np.linspace(0.0, 1.0, 11)
+
+#: A weight below 1 must gain so many of its standard errors.
+_CERTAIN = 2.0
+
+#: An error counts as this at most [1].
+_LARGEST = 0.5
+
+#: How far ahead the written formula says what the members say: factors of inputs.
+_FACTORS = (1.5, 2.0, 3.0, 4.0)
+
+#: Terms of a member of a fold.
+_FOLD_TERMS = 3
+
+_SETTINGS = FamilySettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """What the default consists of, before it is written as one formula.
+
+    Attributes
+    ----------
+    forms : NormalForms
+    power : FittedFormula
+    weight : float
+        Of the forms; the rest is that of the power law [0 to 1].
+    """
+
+    forms: NormalForms
+    power: FittedFormula
+    weight: float
+
+    def at(self, values: Values, cases: int) -> Floats:
+        """Return what they say together."""
+        forms = np.log(self.forms.at(values, cases))
+        powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
+        return np.asarray(np.exp(self.weight * forms + (1 - self.weight) * powers))
+
+    def disagreement(self, values: Values, cases: int) -> Floats:
+        """Return by how much they differ: the deviation of logarithms [1]."""
+        each = np.log(self.forms.each(columns_of(self.forms.terms, values, cases)))
+        powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
+        middle = np.log(self.at(values, cases))
+        shares = self.weight * np.array(self.forms.shares)
+        squares = shares @ (each - middle) ** 2
+        return np.asarray(np.sqrt(squares + (1 - self.weight) * (powers - middle) ** 2))
+
+
+def members(
+    runs: RunTable, terms: tuple[FormTerm, ...], weight: float, most: int = MOST_TERMS
+) -> Members:
+    """Fit the members."""
+    forms = normal_forms(runs, terms=terms, most_terms=most)
+    return Members(forms, power.FAMILY.fit(runs, _SETTINGS), weight)
+
+
+@dataclass(frozen=True, slots=True)
+class AheadError:
+    """How wrong members were for runs ahead of those they had seen.
+
+    Attributes
+    ----------
+    forms, powers : (runs,) float64 array
+        Logarithms of predicted over measured.
+    where : (runs,) int array
+        Runs of one configuration have one number.
+    """
+
+    forms: Floats
+    powers: Floats
+    where: Floats
+
+
+def weight_of(runs: RunTable, terms: tuple[FormTerm, ...]) -> float:
+    """Return how much normal forms count against the power law.
+
+    Less than 1 only where that was better for runs ahead, by more than chance.
+    """
+    errors = [_ahead(runs, terms, *fold) for fold in ahead.folds(runs)]
+    known = [one for one in errors if one is not None]
+    if not known:
+        return 1.0
+    forms = np.concatenate([one.forms for one in known])
+    powers = np.concatenate([one.powers for one in known])
+    where = np.concatenate([one.where for one in known])
+    mixed = np.minimum(
+        np.abs(np.outer(_WEIGHTS, forms) + np.outer(1 - _WEIGHTS, powers)), _LARGEST
+    )
+    best = int(np.argmin(mixed.mean(axis=1)))
+    places, index = np.unique(where, return_inverse=True)
+    gains = np.bincount(index, mixed[-1] - mixed[best]) / np.bincount(index)
+    error = gains.std() / np.sqrt(max(len(places) - 1, 1))
+    return float(_WEIGHTS[best]) if gains.mean() > _CERTAIN * error else 1.0
+
+
+def _ahead(
+    runs: RunTable,
+    terms: tuple[FormTerm, ...],
+    behind: ahead.Indices,
+    rest: ahead.Indices,
+) -> AheadError | None:
+    learnt, asked = runs.only(behind), runs.only(rest)
+    places = len(np.unique(np.round(ahead.order(runs)[behind], 9)))
+    if len(learnt.varied) < len(runs.varied) or places <= MOST_TERMS:
+        return None
+    found = members(learnt, terms, 1.0, _FOLD_TERMS)
+    powers = found.power.at(asked.columns)
+    return AheadError(
+        np.log(found.at(asked.columns, len(asked)) / asked.values),
+        np.log(powers / asked.values),
+        np.round(ahead.order(runs)[rest], 9),
+    )
+
+
+def written(found: Members, runs: RunTable) -> FittedFormula:
+    """Write what members say together as one sum of few terms.
+
+    The sum is fitted to what they say at the runs and ahead of them.
+    """
+    values = _cases(runs)
+    cases = len(next(iter(values.values())))
+    said = found.at(values, cases)
+    at = np.stack([values[one.name] for one in runs.inputs], axis=1)
+    table = replace(runs, at=at, values=said)
+    forms = normal_forms(table, terms=found.forms.terms)
+    chosen, coefficients = forms.sets[0], forms.coefficients[0]
+    varied = runs.varied
+    return FittedFormula(
+        "default",
+        sum_of(forms.terms, chosen, coefficients),
+        varied,
+        dropped=tuple(one.name for one in runs.inputs if one not in varied),
+        coefficients=tuple(
+            (f"c{i}", value) for i, value in enumerate(coefficients, start=1)
+        ),
+    )
+
+
+def _cases(runs: RunTable) -> dict[str, Floats]:
+    """Return inputs of runs, and of runs ahead: each input larger, and all of them."""
+    columns = runs.columns
+    names = [one.name for one in ahead.extents(runs)]
+    found = [columns]
+    for factor in _FACTORS:
+        for chosen in [names, *([[name] for name in names] if len(names) > 1 else [])]:
+            found.append(
+                {
+                    name: column * (factor if name in chosen else 1.0)
+                    for name, column in columns.items()
+                }
+            )
+    return {name: np.concatenate([one[name] for one in found]) for name in columns}
+
+
+def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
+    del settings
+    needs(runs, 2, "default")
+    terms = terms_for(runs.varied)
+    change = regimes.last_change(runs, terms)
+    kept = regimes.since(runs, change) if change is not None else runs
+    found = members(kept, terms, weight_of(kept, terms))
+    formula = written(found, kept)
+    if change is None:
+        return formula
+    told = f"the program changes between {change.axis}={change.before:g} and "
+    told += f"{change.after:g}: only runs from there on count"
+    doubt = Doubt("knee", told, "ask for what lies beyond it, or add runs there")
+    return replace(formula, doubts=(doubt,))
+
+
+FAMILY = Family(
+    "default",
+    source="",
+    assumes="what normal-form or power assume, whichever did better ahead of the data",
+    fit=_fit,
+)

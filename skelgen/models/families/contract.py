@@ -55,8 +55,14 @@ class FittedFormula:
         Inputs that did not help, with the reason in a doubt where it matters.
     doubts : tuple of Doubt
         Of the fit, whatever it is asked for.
+    notes : tuple of str
+        What a reader should know that is no doubt.
     coefficients : tuple of (str, float)
         By the name that the family's source gives them.
+    alternatives : tuple of (float, Expression)
+        Formulas that fit about as well, and how likely each is; the sum is 1.
+    used : RunTable or None
+        The runs that count, where not all do.
     """
 
     family: str
@@ -64,7 +70,10 @@ class FittedFormula:
     inputs: tuple[ModelInput, ...]
     dropped: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    notes: tuple[str, ...] = ()
     coefficients: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[tuple[float, Expression], ...] = ()
+    used: RunTable | None = None
 
     def at(self, values: Values) -> Floats:
         """Evaluate the formula at cases: nan, infinite or below 0 where it says so.
@@ -103,12 +112,18 @@ class Family:
     fit : callable
         Takes runs and settings and returns a `FittedFormula`; raises `InputError`
         where the runs do not determine one, which says what is missing.
+    again : callable or None
+        Fits to fewer of the runs, as `fit` would, given what it found for all: what
+        takes long and depends little on a few runs is not searched again.
     """
 
     name: str
     source: str
     assumes: str
     fit: Callable[[RunTable, FamilySettings], FittedFormula]
+    again: Callable[[RunTable, FamilySettings, FittedFormula], FittedFormula] | None = (
+        None
+    )
 
 
 def needs(runs: RunTable, coefficients: int, family: str) -> None:

@@ -26,7 +26,8 @@ from skelgen.models.families.normal_form import (
     normal_forms,
     sum_of,
 )
-from skelgen.models.families.terms import FormTerm, columns_of, terms_for
+from skelgen.models.families.terms import FormTerm, terms_for
+from skelgen.models.formulas import Expression
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import Floats, RunTable
 from skelgen.trust import Doubt
@@ -43,8 +44,17 @@ _LARGEST = 0.5
 #: How far ahead the written formula says what the members say: factors of inputs.
 _FACTORS = (1.5, 2.0, 3.0, 4.0)
 
+#: So many members are kept beside the formula, to tell where they differ.
+_ALTERNATIVES = 12
+
 #: Terms of a member of a fold.
 _FOLD_TERMS = 3
+
+#: Fewer configurations after a change are too few to trust.
+_FEWEST_PLACES = 4
+
+#: What the power law's part in the answer is called among the coefficients.
+_SHARE = "share of the power law"
 
 _SETTINGS = FamilySettings()
 
@@ -71,14 +81,23 @@ class Members:
         powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
         return np.asarray(np.exp(self.weight * forms + (1 - self.weight) * powers))
 
-    def disagreement(self, values: Values, cases: int) -> Floats:
-        """Return by how much they differ: the deviation of logarithms [1]."""
-        each = np.log(self.forms.each(columns_of(self.forms.terms, values, cases)))
-        powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
-        middle = np.log(self.at(values, cases))
-        shares = self.weight * np.array(self.forms.shares)
-        squares = shares @ (each - middle) ** 2
-        return np.asarray(np.sqrt(squares + (1 - self.weight) * (powers - middle) ** 2))
+
+def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:
+    """Write the likeliest members as formulas, with shares that sum to 1."""
+    forms = found.forms
+    each = [
+        (found.weight * share, sum_of(forms.terms, chosen, coefficients))
+        for share, chosen, coefficients in zip(
+            forms.shares[:_ALTERNATIVES],
+            forms.sets[:_ALTERNATIVES],
+            forms.coefficients[:_ALTERNATIVES],
+            strict=True,
+        )
+    ]
+    whole = sum(forms.shares[:_ALTERNATIVES])
+    scaled = [(share / whole, formula) for share, formula in each]
+    rest = [(1 - found.weight, found.power.formula)] if found.weight < 1.0 else []
+    return (*scaled, *rest)
 
 
 def members(
@@ -165,9 +184,12 @@ def written(found: Members, runs: RunTable) -> FittedFormula:
         sum_of(forms.terms, chosen, coefficients),
         varied,
         dropped=tuple(one.name for one in runs.inputs if one not in varied),
-        coefficients=tuple(
-            (f"c{i}", value) for i, value in enumerate(coefficients, start=1)
+        coefficients=(
+            *((f"c{i}", value) for i, value in enumerate(coefficients, start=1)),
+            (_SHARE, 1.0 - found.weight),
         ),
+        alternatives=alternatives(found),
+        used=runs,
     )
 
 
@@ -194,13 +216,28 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     change = regimes.last_change(runs, terms)
     kept = regimes.since(runs, change) if change is not None else runs
     found = members(kept, terms, weight_of(kept, terms))
-    formula = written(found, kept)
+    formula = replace(written(found, kept), alternatives=alternatives(found), used=kept)
     if change is None:
         return formula
     told = f"the program changes between {change.axis}={change.before:g} and "
     told += f"{change.after:g}: only runs from there on count"
-    doubt = Doubt("knee", told, "ask for what lies beyond it, or add runs there")
+    places = len(np.unique(np.round(ahead.order(kept), 9)))
+    if places >= _FEWEST_PLACES:
+        return replace(formula, notes=(told,))
+    told += f", and these are of {places} configurations"
+    doubt = Doubt("knee", told, f"add runs beyond {change.axis}={change.after:g}")
     return replace(formula, doubts=(doubt,))
+
+
+def _again(
+    runs: RunTable, settings: FamilySettings, found: FittedFormula
+) -> FittedFormula:
+    """Fit the members to fewer runs of the regime, with the weight that was found."""
+    del settings
+    needs(runs, 2, "default")
+    weight = 1.0 - dict(found.coefficients)[_SHARE]
+    terms = terms_for(runs.varied)
+    return written(members(runs, terms, weight, _FOLD_TERMS), runs)
 
 
 FAMILY = Family(
@@ -208,4 +245,5 @@ FAMILY = Family(
     source="",
     assumes="what normal-form or power assume, whichever did better ahead of the data",
     fit=_fit,
+    again=_again,
 )

@@ -1,0 +1,155 @@
+"""How far off a model may be: from runs ahead of those that it had seen.
+
+A model is fitted to the runs behind, as in `skelgen.models.ahead`, and asked for those
+ahead. Each miss is compared with a scale made of the noise of the runs, of what the
+formulas that fit about as well differ by, and of how far ahead the run is. The 90th
+percentile of these ratios is the factor of later intervals (conformal prediction with
+a scale; Lei et al. 2018, section 5.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.models import ahead
+from skelgen.models.families.contract import Family, FamilySettings, FittedFormula
+from skelgen.models.formulas import Expression, evaluate
+from skelgen.models.formulas.expression import Values
+from skelgen.models.runs import Floats, RunTable
+
+#: Of a normal distribution: from a deviation to half of a 90 % interval.
+NORMAL = 1.65
+
+#: Formulas that fit about as well are too much alike by this factor.
+_ALIKE = 1.5
+
+#: What nobody has seen is unsure by this for each factor e that it lies ahead [1].
+_AHEAD = 0.04
+
+#: No clock is better [1].
+_LEAST = 0.005
+
+#: The normal factor counts as so many runs ahead; no factor is smaller than this part.
+_PRIOR, _SMALLEST = 6, 0.8
+
+#: Places of which a fold must have seen more: with fewer its misses say nothing.
+_FEWEST_PLACES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What half of an interval is made of.
+
+    Attributes
+    ----------
+    noise : float
+        Deviation of a run from the formula: of logarithms [1].
+    terms : int
+        Coefficients of the formula.
+    runs : int
+    factor : float
+        From the scale to half of a 90 % interval [1].
+    tested : float
+        How far ahead runs were when the factor was found: a logarithm of a factor.
+    """
+
+    noise: float
+    terms: int
+    runs: int
+    factor: float = NORMAL
+    tested: float = 0.0
+
+    def at(self, disagreement: Floats, beyond: Floats) -> Floats:
+        """Return the scale: a deviation of logarithms."""
+        own = self.noise**2 * (1 + self.terms / self.runs)
+        return np.asarray(
+            np.sqrt(
+                own + (_ALIKE * disagreement) ** 2 + (_AHEAD * beyond) ** 2 + _LEAST**2
+            )
+        )
+
+
+def disagreement(
+    alternatives: Sequence[tuple[float, Expression]], value: Floats, values: Values
+) -> Floats:
+    """Return by how much formulas differ from a value: a deviation of logarithms."""
+    total = np.zeros(np.shape(value))
+    for share, formula in alternatives:
+        with np.errstate(all="ignore"):
+            gap = np.log(evaluate(formula, values) / value)
+        total = total + share * np.nan_to_num(gap, nan=np.inf, posinf=np.inf) ** 2
+    return np.asarray(np.sqrt(total))
+
+
+def scale_of(
+    family: Family, settings: FamilySettings, runs: RunTable, found: FittedFormula
+) -> Scale:
+    """Find the scale of a fitted formula.
+
+    Parameters
+    ----------
+    family : Family
+    settings : FamilySettings
+    runs : RunTable
+        Those that count.
+    found : FittedFormula
+        Fitted to them.
+    """
+    scale = _noise(runs, found)
+    ratios: list[Floats] = []
+    tested = 0.0
+    for learnt, asked, fitted in _folds(family, settings, runs, found):
+        value = fitted.at(asked.columns)
+        with np.errstate(all="ignore"):
+            misses = np.abs(np.log(value / asked.values))
+        beyond = ahead.beyond(learnt, asked.columns)
+        wide = _noise(learnt, fitted).at(
+            disagreement(fitted.alternatives, value, asked.columns), beyond
+        )
+        ratios.append(np.nan_to_num(misses / wide, nan=np.inf))
+        tested = max(tested, float(beyond.max()))
+    if not ratios:
+        return scale
+    return Scale(
+        scale.noise, scale.terms, scale.runs, _factor(np.concatenate(ratios)), tested
+    )
+
+
+def _factor(ratios: Floats) -> float:
+    """Return the 90th percentile, as sure as there are runs."""
+    bounded = np.clip(ratios, 0.0, 1e3)
+    found = max(float(np.quantile(bounded, 0.9)), 0.1)
+    weight = len(ratios) / (len(ratios) + _PRIOR)
+    mixed = weight * np.log(found) + (1 - weight) * np.log(NORMAL)
+    return max(float(np.exp(mixed)), _SMALLEST * NORMAL)
+
+
+def _noise(runs: RunTable, found: FittedFormula) -> Scale:
+    with np.errstate(all="ignore"):
+        misses = np.abs(np.log(found.at(runs.columns) / runs.values))
+    noise = 1.4826 * float(np.median(np.nan_to_num(misses, nan=10.0, posinf=10.0)))
+    return Scale(noise, max(len(found.coefficients), 1), len(runs))
+
+
+def _folds(
+    family: Family, settings: FamilySettings, runs: RunTable, found: FittedFormula
+) -> Iterator[tuple[RunTable, RunTable, FittedFormula]]:
+    """Yield runs behind, runs ahead, and the formula of the runs behind."""
+    far = np.round(ahead.order(runs), 9)
+    for behind, rest in ahead.folds(runs):
+        learnt = runs.only(behind)
+        places = len(np.unique(far[behind]))
+        if len(learnt.varied) < len(runs.varied) or places < _FEWEST_PLACES:
+            continue
+        try:
+            if family.again is not None:
+                fitted = family.again(learnt, settings, found)
+            else:
+                fitted = family.fit(learnt, settings)
+        except InputError:
+            continue
+        yield learnt, runs.only(rest), fitted

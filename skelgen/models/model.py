@@ -1,0 +1,235 @@
+"""A model: the formula of a family with its interval, its range and its doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
+from skelgen.models.formulas import Expression, evaluate, to_text
+from skelgen.models.intervals import Scale, disagreement, scale_of
+from skelgen.models.runs import LARGEST, SMALLEST, ModelInput, RunTable
+from skelgen.trust import Doubt, Interval, verdict_of
+
+#: Factors beyond the runs that are asked without doubt where nothing else was tested.
+_USUAL = 4.0
+
+#: Half of an interval above which an answer is doubted [1].
+_WIDEST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class InputRange:
+    """An input of a model and the values it has seen.
+
+    Attributes
+    ----------
+    input : ModelInput
+    low, high : float
+    """
+
+    input: ModelInput
+    low: float
+    high: float
+
+    def beyond(self, value: float) -> float:
+        """Return the logarithm of the factor by which a value lies outside."""
+        outside = max(np.log(value / self.high), np.log(self.low / value))
+        return max(float(outside), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A fitted model, ready to be asked.
+
+    Attributes
+    ----------
+    family : str
+    formula : Expression
+    inputs : tuple of InputRange
+    quantity, unit : str
+        Of what it predicts.
+    scale : Scale
+    alternatives : tuple of (float, Expression)
+    dropped : tuple of str
+    doubts : tuple of Doubt
+        Whatever it is asked for.
+    notes : tuple of str
+    coefficients : tuple of (str, float)
+    """
+
+    family: str
+    formula: Expression
+    inputs: tuple[InputRange, ...]
+    quantity: str
+    unit: str
+    scale: Scale
+    alternatives: tuple[tuple[float, Expression], ...] = ()
+    dropped: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    notes: tuple[str, ...] = ()
+    coefficients: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The formula for people."""
+        return to_text(self.formula, digits=4)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrediction:
+    """What a model says.
+
+    Attributes
+    ----------
+    at : tuple of (str, float)
+        What it was asked for.
+    interval : Interval
+        The value in the middle, in the unit of the model.
+    doubts : tuple of Doubt
+    """
+
+    at: tuple[tuple[str, float], ...]
+    interval: Interval
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def verdict(self) -> str:
+        """``trust`` or ``do not trust``."""
+        return verdict_of(self.doubts)
+
+
+def fit_model(
+    runs: RunTable, family: str = "default", settings: FamilySettings | None = None
+) -> Model:
+    """Fit a model to runs.
+
+    Parameters
+    ----------
+    runs : RunTable
+    family : str
+        One of `FAMILIES`.
+    settings : FamilySettings, optional
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    InputError
+        When there is no such family, or the runs do not determine a model of it.
+    """
+    settings = settings or FamilySettings()
+    if family not in FAMILIES:
+        raise InputError(
+            f"there is no family {family!r}; there are {', '.join(FAMILIES)}"
+        )
+    found = FAMILIES[family].fit(runs, settings)
+    used = found.used if found.used is not None else runs
+    return _model(found, used, scale_of(FAMILIES[family], settings, used, found))
+
+
+def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
+    columns = used.columns
+    return Model(
+        family=found.family,
+        formula=found.formula,
+        inputs=tuple(
+            InputRange(
+                one, float(columns[one.name].min()), float(columns[one.name].max())
+            )
+            for one in found.inputs
+        ),
+        quantity=used.quantity,
+        unit=used.unit,
+        scale=scale,
+        alternatives=found.alternatives,
+        dropped=found.dropped,
+        doubts=found.doubts,
+        notes=found.notes,
+        coefficients=found.coefficients,
+    )
+
+
+def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
+    """Ask a model.
+
+    Parameters
+    ----------
+    model : Model
+    values : mapping of str to float
+        A value of each input of the model; others are ignored.
+
+    Returns
+    -------
+    ModelPrediction
+
+    Raises
+    ------
+    InputError
+        When an input is missing or no number that can be meant, or when the formula
+        gives no positive number there.
+    """
+    at = {one.input.name: _asked(one.input, values) for one in model.inputs}
+    value = float(evaluate(model.formula, at))
+    if not SMALLEST <= value <= LARGEST:
+        shown = ", ".join(f"{name}={number:g}" for name, number in at.items())
+        raise InputError(
+            f"the model of the family {model.family} says {value:g} {model.unit} at "
+            f"{shown}: that is no {model.quantity}; ask nearer to its runs, or use the "
+            "family default"
+        )
+    outside = [
+        one.beyond(at[one.input.name])
+        for one in model.inputs
+        if not one.input.meaning.available
+    ]
+    beyond = np.array(np.linalg.norm(outside))
+    apart = disagreement(model.alternatives, np.array(value), at)
+    wide = min(model.scale.factor * float(model.scale.at(apart, beyond)), 200.0)
+    interval = Interval(value * np.exp(-wide), value, value * np.exp(wide))
+    doubts = (*model.doubts, *_far(model, at), *_wide(wide))
+    return ModelPrediction(tuple(at.items()), interval, doubts)
+
+
+def _asked(one: ModelInput, values: Mapping[str, float]) -> float:
+    if one.name not in values:
+        raise InputError(f"the model needs {one.name}; give it")
+    value = float(values[one.name])
+    if not SMALLEST <= value <= LARGEST or (one.meaning.available and value > 1.0):
+        raise InputError(
+            f"{one.name} is {value:g}; "
+            + (
+                "a part that is left is above 0 and at most 1"
+                if one.meaning.available
+                else f"a model takes numbers from {SMALLEST:g} to {LARGEST:g}"
+            )
+        )
+    return value
+
+
+def _far(model: Model, at: Mapping[str, float]) -> tuple[Doubt, ...]:
+    """Doubt what lies farther ahead than was tested."""
+    limit = max(model.scale.tested * 2, float(np.log(_USUAL)))
+    doubts = []
+    for one in model.inputs:
+        value = at[one.input.name]
+        if one.input.meaning.available or one.beyond(value) <= limit:
+            continue
+        edge = one.high if value > one.high else one.low
+        told = f"{one.input.name}={value:g} is far from the runs, which have "
+        told += f"{one.low:g} to {one.high:g}"
+        remedy = f"run it between {edge:g} and {value:g}"
+        doubts.append(Doubt("extrapolation", told, remedy))
+    return tuple(doubts)
+
+
+def _wide(wide: float) -> tuple[Doubt, ...]:
+    if wide <= _WIDEST:
+        return ()
+    told = f"the interval is a factor of {np.exp(wide):.3g} wide to both sides"
+    return (Doubt("interval-too-wide", told, "add runs nearer to it"),)

@@ -15,7 +15,7 @@ from skelgen.errors import InputError
 Floats = NDArray[np.float64]
 
 #: Numbers outside are no times, sizes or counts, and would overflow in formulas.
-SMALLEST, LARGEST = 1e-100, 1e100
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 class Meaning(StrEnum):

@@ -33,13 +33,13 @@ def test_a_family_keeps_the_contract(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(
         st.tuples(
-            st.floats(1e-90, 1e90),
+            st.floats(1e-30, 1e30),
             st.sampled_from((1.0, 2.0, 16.0)),
-            st.floats(1e-90, 1e90),
+            st.floats(1e-30, 1e30),
         ),
         min_size=1,
         max_size=12,

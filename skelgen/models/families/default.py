@@ -29,7 +29,7 @@ from skelgen.models.families.normal_form import (
 from skelgen.models.families.terms import FormTerm, terms_for
 from skelgen.models.formulas import Expression
 from skelgen.models.formulas.expression import Values
-from skelgen.models.runs import Floats, RunTable
+from skelgen.models.runs import LARGEST, SMALLEST, Floats, RunTable
 from skelgen.trust import Doubt
 
 #: Weights of the normal forms that are tried.
@@ -77,9 +77,11 @@ class Members:
 
     def at(self, values: Values, cases: int) -> Floats:
         """Return what they say together."""
-        forms = np.log(self.forms.at(values, cases))
-        powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
-        return np.asarray(np.exp(self.weight * forms + (1 - self.weight) * powers))
+        with np.errstate(all="ignore"):
+            forms = np.log(self.forms.at(values, cases))
+            powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
+        mixed = self.weight * forms + (1 - self.weight) * powers
+        return np.asarray(np.clip(np.exp(np.clip(mixed, -500, 500)), SMALLEST, LARGEST))
 
 
 def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:
@@ -212,7 +214,7 @@ def _cases(runs: RunTable) -> dict[str, Floats]:
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     del settings
     needs(runs, 2, "default")
-    terms = terms_for(runs.varied)
+    terms = terms_for(runs)
     change = regimes.last_change(runs, terms)
     kept = regimes.since(runs, change) if change is not None else runs
     found = members(kept, terms, weight_of(kept, terms))
@@ -236,7 +238,7 @@ def _again(
     del settings
     needs(runs, 2, "default")
     weight = 1.0 - dict(found.coefficients)[_SHARE]
-    terms = terms_for(runs.varied)
+    terms = terms_for(runs)
     return written(members(runs, terms, weight, _FOLD_TERMS), runs)
 
 

@@ -116,13 +116,14 @@ def normal_forms(
     too low. They are linear near what was found before; the first round divides by what
     was measured. Runs that are far off count less from the second round on.
     """
-    terms = tuple(terms if terms is not None else terms_for(runs.varied))
+    terms = tuple(terms if terms is not None else terms_for(runs))
     columns = columns_of(terms, runs.columns, len(runs))
     different = len({tuple(row) for row in runs.at.tolist()})
     most = min(most_terms, max(1, different - 1))
-    found = _round(terms, columns, runs.values, None, min(2, most))
-    for _ in range(rounds - 1):
-        found = _round(terms, columns, runs.values, found, most)
+    with np.errstate(all="ignore"):  # what is no number is never chosen
+        found = _round(terms, columns, runs.values, None, min(2, most))
+        for _ in range(rounds - 1):
+            found = _round(terms, columns, runs.values, found, most)
     return found
 
 
@@ -141,6 +142,9 @@ def _round(
     weights = 1.0 / np.sqrt(np.maximum(far, 1.0))
     relative, target = columns / near * weights, (1.0 + misses) * weights
     sets, coefficients, scores = _search(terms, relative, target, most)
+    if not len(scores):  # no sum comes near: then only how long it takes is known
+        middle = float(np.exp(np.mean(np.log(values))))
+        return NormalForms(terms, ((0,),), ((middle,),), (1.0,), deviation)
     shares = (scores[0] / scores) ** min(len(values), _MOST_COUNTED)
     kept = shares >= _LEAST_SHARE
     shares = shares[kept] / shares[kept].sum()

@@ -10,8 +10,11 @@ from skelgen.models.families.contract import (
     FittedFormula,
     needs,
 )
-from skelgen.models.formulas import Expression, Name, Number, Power, Product
+from skelgen.models.formulas import Expression, Name, Number, Power, Product, Quotient
 from skelgen.models.runs import RunTable
+
+#: Where the factor at inputs of 1 is no number, inputs are relative to their middle.
+_LARGEST_LOG = 300.0
 
 #: Weight of each squared exponent against the squared error of a run.
 _RIDGE = 1e-3
@@ -26,11 +29,14 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     x, y = (logs.T - middle), np.log(runs.values)
     weight = _RIDGE * len(runs) * np.eye(len(varied))
     exponents = np.linalg.solve(x.T @ x + weight, x.T @ (y - y.mean()))
-    factor = float(np.exp(y.mean() - exponents @ middle))
-    powers: list[Expression] = [
-        Power(Name(one.name), Number(float(exponent)))
-        for one, exponent in zip(varied, exponents, strict=True)
-    ]
+    at_one = float(y.mean() - exponents @ middle)
+    known = abs(at_one) < _LARGEST_LOG
+    factor = float(np.exp(at_one if known else y.mean()))
+    powers: list[Expression] = []
+    for one, exponent, centre in zip(varied, exponents, middle, strict=True):
+        name = Name(one.name)
+        base = name if known else Quotient(name, Number(float(np.exp(centre))))
+        powers.append(Power(base, Number(float(exponent))))
     return FittedFormula(
         "power",
         Product((Number(factor), *powers)),

@@ -27,13 +27,16 @@ from skelgen.models.formulas import (
     evaluate,
 )
 from skelgen.models.formulas.expression import Values
-from skelgen.models.runs import Floats, Meaning, ModelInput
+from skelgen.models.runs import Floats, Meaning, ModelInput, RunTable
 
 #: Exponents of the only input, of one among several, and of inputs that are few.
 _FINE = tuple(i / 10 for i in range(41))
 _HALVES = tuple(i / 2 for i in range(7))
 _FINE_FALLING = tuple(-i / 10 for i in range(15, 0, -1))
 _FALLING = (-1.0, -2 / 3, -0.5)
+
+#: Squares of terms beyond this are no numbers.
+_LARGEST_TERM = 1e120
 
 #: More products of functions than this are too many to choose from.
 _MOST_TERMS = 400
@@ -69,18 +72,30 @@ class FormTerm:
     positive: bool = True
 
 
-def terms_for(inputs: Sequence[ModelInput]) -> tuple[FormTerm, ...]:
-    """Return the terms of these inputs, all of which vary.
+def terms_for(runs: RunTable) -> tuple[FormTerm, ...]:
+    """Return the terms of the inputs that vary.
 
     Parameters
     ----------
-    inputs : sequence of ModelInput
+    runs : RunTable
 
     Returns
     -------
     tuple of FormTerm
-        The constant first.
+        The constant first. Terms that are no numbers at the runs are left out.
     """
+    found = _products(runs.varied)
+    columns = columns_of(found, runs.columns, len(runs))
+    with np.errstate(all="ignore"):
+        usable = np.isfinite(columns).all(axis=1) & (columns.max(axis=1) > 0.0)
+        usable &= columns.max(axis=1) < _LARGEST_TERM
+        usable &= columns.max(axis=1) > 1.0 / _LARGEST_TERM
+    chosen = np.flatnonzero(usable)
+    return tuple(found[i] for i in chosen)
+
+
+def _products(inputs: Sequence[ModelInput]) -> list[FormTerm]:
+    """Return products of a function of each size, of the processes, and of a load."""
     loads = [one for one in inputs if one.meaning.available]
     parallel = [one for one in inputs if one.meaning.parallel]
     sizes = [one for one in inputs if one not in loads and one not in parallel]
@@ -94,11 +109,11 @@ def terms_for(inputs: Sequence[ModelInput]) -> tuple[FormTerm, ...]:
         if len(longest) < 3:
             break
         functions[functions.index(longest)] = longest[::2]
-    return tuple(
+    return [
         _term(chosen, load, messages=load is not None and "b" in load[1])
         for chosen in itertools.product(*functions)
         for load in loaded
-    )
+    ]
 
 
 def _sizes(name: str, exponents: Sequence[float]) -> list[_Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -191,7 +192,8 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
     beyond = np.array(np.linalg.norm(outside))
     apart = disagreement(model.alternatives, np.array(value), at)
     wide = min(model.scale.factor * float(model.scale.at(apart, beyond)), 200.0)
-    interval = Interval(value * np.exp(-wide), value, value * np.exp(wide))
+    factor = math.exp(wide)
+    interval = Interval(value / factor, value, value * factor)
     doubts = (*model.doubts, *_far(model, at), *_wide(wide))
     return ModelPrediction(tuple(at.items()), interval, doubts)
 

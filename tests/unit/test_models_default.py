@@ -1,0 +1,189 @@
+"""The default model: its formula, changes of regime, intervals and doubts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skelgen.errors import InputError
+from skelgen.models import ahead, regimes
+from skelgen.models.families import FAMILIES, FamilySettings
+from skelgen.models.families.terms import terms_for
+from skelgen.models.formulas import evaluate, parse
+from skelgen.models.model import fit_model, predict_with
+from skelgen.models.runs import Meaning, ModelInput, RunTable
+
+N, P = ModelInput("n"), ModelInput("ranks", Meaning.RANKS)
+NODES = ModelInput("nodes", Meaning.NODES)
+PER_NODE = ModelInput("ranks_per_node", Meaning.RANKS_PER_NODE)
+CPU = ModelInput("cpu", Meaning.CPU)
+LINKS = ModelInput("bandwidth", Meaning.BANDWIDTH)
+
+
+def table(inputs, rows, function, noise=0.0, seed=1):
+    random = np.random.default_rng(seed)
+    names = [one.name for one in inputs]
+    runs = [dict(zip(names, row, strict=True)) for row in rows]
+    times = [function(**run) * random.normal(1.0, noise) for run in runs]
+    return RunTable.gather(inputs, runs, times)
+
+
+RANKS = (2, 4, 8, 16, 32)
+
+
+def test_falling_times_go_on_falling():
+    # T = 100/p + 0.4 + 0.02 log p
+    def law(ranks):
+        return 100 / ranks + 0.4 + 0.02 * math.log(ranks)
+
+    model = fit_model(table((P,), [(p,) for p in RANKS] * 3, law, noise=0.005))
+    for ranks, error in ((64, 0.1), (128, 0.25), (256, 0.5)):
+        found = predict_with(model, {"ranks": ranks}).interval
+        assert found.p50 == pytest.approx(law(ranks), rel=error)
+    assert model.family == "default"
+    assert model.inputs[0].high == 32
+
+
+def test_runs_before_a_cache_holds_the_data_do_not_count():
+    def law(ranks):
+        return 100 / ranks * (1.5 if ranks < 8 else 1.0) + 0.1
+
+    runs = table((P,), [(p,) for p in (2, 4, 8, 16, 32, 64)] * 3, law, noise=0.005)
+    change = regimes.last_change(runs, terms_for(runs))
+    assert change is not None
+    assert (change.axis, change.before, change.after) == ("ranks", 4, 8)
+    model = fit_model(runs)
+    assert model.inputs[0].low == 8
+    assert any("changes between ranks=4 and 8" in note for note in model.notes)
+    found = predict_with(model, {"ranks": 128})
+    assert found.interval.p50 == pytest.approx(law(128), rel=0.1)
+
+
+def test_few_runs_after_a_change_are_doubted():
+    def law(ranks):
+        return 100 / ranks * (2.0 if ranks < 8 else 1.0)
+
+    runs = table((P,), [(p,) for p in (2, 4, 8, 16, 32)] * 3, law, noise=0.002)
+    model = fit_model(runs)
+    assert [one.code for one in model.doubts] == ["knee"]
+    assert predict_with(model, {"ranks": 64}).verdict == "do not trust"
+
+
+def test_a_smooth_program_has_no_change():
+    def law(n):
+        return 1e-9 * n**3 + 1e-5 * n
+
+    sizes = np.geomspace(100, 3000, 10)
+    runs = table((N,), [(n,) for n in sizes] * 2, law, noise=0.01)
+    assert regimes.last_change(runs, terms_for(runs)) is None
+
+
+def test_computation_waits_for_processors_and_messages_for_links():
+    def law(n, cpu, bandwidth):
+        return 2e-9 * n**3 / cpu + 1e-6 * n**2 / (bandwidth * math.sqrt(cpu))
+
+    random = np.random.default_rng(3)
+    rows = [
+        (n, random.uniform(0.1, 1.0), random.uniform(0.1, 1.0))
+        for n in np.geomspace(500, 2000, 40)
+    ]
+    model = fit_model(table((N, CPU, LINKS), rows, law, noise=0.01))
+    at = {"n": 4000.0, "cpu": 0.5, "bandwidth": 0.3}
+    found = predict_with(model, at)
+    assert found.interval.p50 == pytest.approx(law(**at), rel=0.1)
+    quiet = predict_with(model, at | {"cpu": 1.0, "bandwidth": 1.0})
+    assert quiet.interval.p50 < found.interval.p50
+
+
+def test_nodes_and_ranks_per_node_make_ranks():
+    def law(nodes, ranks_per_node):
+        return 50 / (nodes * ranks_per_node) + 3 / nodes + 0.2
+
+    rows = [(n, k) for n in (2, 4, 8, 16) for k in (1, 2, 4)] * 2
+    runs = table((NODES, PER_NODE), rows, law, noise=0.005)
+    assert set(ahead.axes(runs)) == {"nodes", "ranks_per_node", "all ranks"}
+    model = fit_model(runs)
+    found = predict_with(model, {"nodes": 32, "ranks_per_node": 4})
+    assert found.interval.p50 == pytest.approx(law(32, 4), rel=0.15)
+
+
+def test_intervals_grow_with_the_distance_and_far_answers_are_doubted():
+    sizes = np.geomspace(100, 1600, 9)
+    runs = table((N,), [(n,) for n in sizes], lambda n: 1e-8 * n**2.3, noise=0.02)
+    model = fit_model(runs)
+    widths = [
+        predict_with(model, {"n": n}).interval.half_width for n in (800, 6400, 102400)
+    ]
+    assert widths == sorted(widths)
+    assert predict_with(model, {"n": 2000}).verdict == "trust"
+    far = predict_with(model, {"n": 102400})
+    assert far.doubts[0].code == "extrapolation"
+    assert "n=102400 is far from the runs, which have 100 to 1600" in str(far.doubts[0])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.floats(0.01, 100.0), min_size=2, max_size=12),
+    st.floats(1.0, 1e6),
+    st.floats(1.0, 1e4),
+)
+def test_a_prediction_is_always_a_positive_number(times, n, ranks):
+    rows = [(100.0 * (1 + i), 2.0 ** (i % 3)) for i in range(len(times))]
+    inputs = (N, P)
+    runs = [{"n": size, "ranks": p} for size, p in rows]
+    try:
+        model = fit_model(RunTable.gather(inputs, runs, times))
+    except InputError:
+        return
+    found = predict_with(model, {"n": n, "ranks": ranks}).interval
+    assert 0.0 < found.p5 <= found.p50 <= found.p95 < math.inf
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_answers_with_an_interval(family):
+    rows = [(n, p) for n in (100, 200, 400, 800) for p in (1, 2, 4, 8)]
+    runs = table((N, P), rows, lambda n, ranks: 1e-4 * n**2 / ranks, noise=0.02)
+    model = fit_model(runs, family, SETTINGS.get(family))
+    found = predict_with(model, {"n": 600, "ranks": 8}).interval
+    assert found.p5 < found.p50 < found.p95
+    assert evaluate(parse(model.text), {"n": 600, "ranks": 8}) > 0.0
+
+
+#: What families need to be told.
+SETTINGS: dict[str, FamilySettings] = {}
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ({}, "the model needs n; give it"),
+        ({"n": 0.0}, "n is 0; a model takes numbers"),
+        ({"n": float("nan")}, "n is nan"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(at, said):
+    model = fit_model(table((N,), [(1,), (2,), (4,), (8,)], lambda n: n))
+    with pytest.raises(InputError, match=said):
+        predict_with(model, at)
+
+
+def test_an_unknown_family_and_a_formula_that_is_no_time_are_said():
+    runs = table((N,), [(1,), (2,), (4,)], lambda n: n)
+    with pytest.raises(InputError, match="no family 'psychic'; there are default"):
+        fit_model(runs, "psychic")
+
+
+def test_folds_learn_behind_and_ask_ahead():
+    runs = table((N,), [(n,) for n in (1, 2, 3, 4, 5, 6, 7, 8)], lambda n: n)
+    found = list(ahead.folds(runs))
+    assert [len(behind) for behind, _ in found] == [4, 5, 6]
+    for behind, rest in found:
+        assert runs.at[behind].max() < runs.at[rest].min()
+        assert len(behind) + len(rest) == len(runs)
+    assert ahead.beyond(runs, {"n": np.array([4.0, 16.0])}) == pytest.approx(
+        [0.0, math.log(2)]
+    )

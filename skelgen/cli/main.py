@@ -15,6 +15,7 @@ from skelgen.cli.building import build, mix
 from skelgen.cli.exporting import export
 from skelgen.cli.forecasting import forecast
 from skelgen.cli.measuring import measure
+from skelgen.cli.modelling import model
 from skelgen.cli.monitoring import monitor
 from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain, drop_output, shown, write_anything
@@ -77,6 +78,7 @@ app.command(epilog="Example: [b]skelgen forecast --nodes n1,n2 --horizon 2h[/b]"
     forecast
 )
 app.add_typer(store, name="store")
+app.add_typer(model, name="model")
 app.command(
     epilog="Example: [b]skelgen time --input n=2000 -- mpirun -n 8 ./app 2000[/b]",
     context_settings={"allow_interspersed_args": False},

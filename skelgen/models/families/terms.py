@@ -8,10 +8,11 @@ which both ends of a message need. Serial work is divided by neither.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from skelgen.models.runs import Floats, Meaning, ModelInput, RunTable
 _FINE = tuple(i / 10 for i in range(41))
 _HALVES = tuple(i / 2 for i in range(7))
 _FINE_FALLING = tuple(-i / 10 for i in range(15, 0, -1))
+_FINE_RISING = (0.2, 0.4, 0.6, 0.8, 1.0)
 _FALLING = (-1.0, -2 / 3, -0.5)
 
 #: Squares of terms beyond this are no numbers.
@@ -44,11 +46,41 @@ _MOST_TERMS = 400
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A function of some inputs: what it is, and how fast it grows with sizes."""
+    """Factors and divisors of a term that are of the same inputs.
 
-    expression: Expression | None
+    Attributes
+    ----------
+    above, below : tuple of Expression
+    growth : float
+        Sum of the exponents of sizes.
+    positive : bool
+        Whether it is above 0 everywhere.
+    messages : bool
+        Whether it waits for links.
+    """
+
+    above: tuple[Expression, ...] = ()
+    below: tuple[Expression, ...] = ()
     growth: float = 0.0
     positive: bool = True
+    messages: bool = False
+
+    def times(self, other: _Part) -> _Part:
+        """Return the product."""
+        return _Part(
+            self.above + other.above,
+            self.below + other.below,
+            self.growth + other.growth,
+            self.positive and other.positive,
+            self.messages or other.messages,
+        )
+
+    @property
+    def term(self) -> FormTerm:
+        """The term that it is on its own."""
+        above = _product(self.above)
+        expression = Quotient(above, _product(self.below)) if self.below else above
+        return FormTerm(expression, self.growth, self.messages, self.positive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,51 +135,40 @@ def _products(inputs: Sequence[ModelInput]) -> list[FormTerm]:
     functions = [_sizes(one.name, _FINE if alone else _HALVES) for one in sizes]
     if parallel:
         functions.append(_parallel(parallel, fine=alone))
-    loaded = _loads(loads)
-    while math.prod(map(len, functions)) * len(loaded) > _MOST_TERMS:
+    waits = _loads(loads)
+    while math.prod(map(len, functions)) * len(waits) > _MOST_TERMS:
         longest = max(functions, key=len)
         if len(longest) < 3:
             break
         functions[functions.index(longest)] = longest[::2]
     return [
-        _term(chosen, load, messages=load is not None and "b" in load[1])
-        for chosen in itertools.product(*functions)
-        for load in loaded
+        functools.reduce(_Part.times, chosen, _Part()).term
+        for chosen in itertools.product(*functions, waits)
     ]
 
 
 def _sizes(name: str, exponents: Sequence[float]) -> list[_Part]:
-    parts = [_Part(_power(name, exponent), exponent) for exponent in exponents]
-    return [*parts, _Part(_times(Name(name), _log_above(name)), 1.1)]
-
-
-def _log_above(name: str) -> Expression:
-    """Return a logarithm that is above 0 for every size."""
-    return Call("log", (Sum((Name(name), Number(1.0))),))
+    log = Call("log", (Sum((Name(name), Number(1.0))),))  # above 0 for every size
+    parts = [replace(_power(name, a), growth=a) for a in exponents]
+    return [*parts, _Part((Name(name), log), growth=1.1)]
 
 
 def _parallel(inputs: Sequence[ModelInput], *, fine: bool) -> list[_Part]:
     """Return functions of processes: falling ones, logarithms, products of both."""
     by = {one.meaning: one.name for one in inputs}
-    if fine or len(by) == 1:
+    if len(by) == 1:
         name = inputs[0].name
-        falling = _FINE_FALLING if fine else _FALLING
-        rising = (0.2, 0.4, 0.6, 0.8, 1.0) if fine else ()
-        parts = [_power(name, a) for a in (0.0, *falling, *rising)]
-        logs = [
-            _times(_power(name, a), Call("log", (Name(name),)))
-            for a in (0.0, -0.5, -1.0)
-        ]
-        return [*map(_Part, parts), *(_Part(one, positive=False) for one in logs)]
+        exponents = (0.0, *(_FINE_FALLING if fine else _FALLING))
+        rising = _FINE_RISING if fine else ()
+        logs = [_with_log(_power(name, a), Name(name)) for a in (0.0, -0.5, -1.0)]
+        return [*(_power(name, a) for a in (*exponents, *rising)), *logs]
     first, second = _first_and_second(by)
     ranks = _ranks(by)
     found = []
     for a, b in itertools.product((0.0, *_FALLING), (0.0, -0.5, -1.0)):
-        if a == 0.0 and b:
-            continue
-        product = _times(_power(first, a), _power(second, b))
-        with_log = _times(product, Call("log", (ranks,)))
-        found += [_Part(product), _Part(with_log, positive=False)]
+        if a or not b:
+            part = _power(first, a).times(_power(second, b))
+            found += [part, _with_log(part, ranks)]
     return found
 
 
@@ -164,49 +185,36 @@ def _ranks(by: dict[Meaning, str]) -> Expression:
     return Product((Name(by[Meaning.NODES]), Name(by[Meaning.RANKS_PER_NODE])))
 
 
-def _loads(loads: Sequence[ModelInput]) -> list[tuple[Expression, str] | None]:
-    """Return what terms are divided by, and ``b`` where links are among it."""
+def _loads(loads: Sequence[ModelInput]) -> list[_Part]:
+    """Return what terms wait for: nothing, processors, links."""
     by = {one.meaning: Name(one.name) for one in loads}
     cpu, bandwidth = by.get(Meaning.CPU), by.get(Meaning.BANDWIDTH)
-    divisors: list[tuple[Expression, str] | None] = [None]
+    waits = [_Part()]
     if cpu is not None:
-        divisors.append((cpu, "a"))
+        waits.append(_Part(below=(cpu,)))
     if bandwidth is not None:
-        root = Call("sqrt", (cpu,)) if cpu is not None else None
-        divisors.append((bandwidth if root is None else _times(bandwidth, root), "b"))
-    return divisors
+        root = (Call("sqrt", (cpu,)),) if cpu is not None else ()
+        waits.append(_Part(below=(bandwidth, *root), messages=True))
+    return waits
 
 
-def _term(
-    parts: Sequence[_Part], load: tuple[Expression, str] | None, *, messages: bool
-) -> FormTerm:
-    found: Expression | None = None
-    for part in parts:
-        found = _times(found, part.expression)
-    expression = Number(1.0) if found is None else found
-    if load is not None:
-        expression = Quotient(expression, load[0])
-    growth = sum(part.growth for part in parts)
-    positive = all(part.positive for part in parts)
-    return FormTerm(expression, growth, messages, positive)
-
-
-def _power(name: str, exponent: float) -> Expression | None:
+def _power(name: str, exponent: float) -> _Part:
     if exponent == 0.0:
-        return None
-    return Name(name) if exponent == 1.0 else Power(Name(name), Number(exponent))
+        return _Part()
+    size = abs(exponent)
+    power = Name(name) if size == 1.0 else Power(Name(name), Number(size))
+    return _Part(above=(power,)) if exponent > 0.0 else _Part(below=(power,))
 
 
-def _times(first: Expression | None, second: Expression | None) -> Expression:
-    factors = [
-        factor
-        for one in (first, second)
-        if one is not None
-        for factor in (one.factors if isinstance(one, Product) else (one,))
-    ]
+def _with_log(part: _Part, inside: Expression) -> _Part:
+    log = Call("log", (inside,))
+    return replace(part, above=(*part.above, log), positive=False)
+
+
+def _product(factors: tuple[Expression, ...]) -> Expression:
     if not factors:
         return Number(1.0)
-    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+    return factors[0] if len(factors) == 1 else Product(factors)
 
 
 def columns_of(terms: Sequence[FormTerm], values: Values, cases: int) -> Floats:

@@ -35,6 +35,8 @@ class Known:
     system, allocation : str
     started : float
         Seconds since 1970 in UTC [s].
+    otherwise : str
+        Application of runs that name none; empty: they are refused.
     """
 
     application: str = ""
@@ -46,6 +48,7 @@ class Known:
     system: str = ""
     allocation: str = ""
     started: float = math.nan
+    otherwise: str = ""
 
     def complete(self, run: Run) -> Run:
         """Return a run with what was typed.
@@ -64,6 +67,8 @@ class Known:
                     f"{shown(wanted)}; leave {option} out"
                 )
             changes[name] = wanted
+        if not (run.application or self.application) and self.otherwise:
+            changes["application"] = self.otherwise
         inputs = dict(run.inputs)
         for name, value in self.inputs:
             if inputs.setdefault(name, value) != value:

@@ -83,7 +83,7 @@ class Reader:
             values[name] = tuple(sorted(pairs))
         for name, wanted in self._given.items():
             values.setdefault(name, wanted)
-        values.setdefault("application", "")
+        values.setdefault("application", self._known.otherwise)
         values.setdefault("source", f"{self._file.name} line {line}")
         run = Run(**values)
         if self._given or self._known.inputs:

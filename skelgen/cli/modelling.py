@@ -1,0 +1,295 @@
+"""The commands of models: fit, ask, compare."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from skelgen.cli.bar import progress_bar
+from skelgen.cli.options import Json, StorePlace, Strict, Verbose
+from skelgen.cli.output import (
+    check_trust,
+    print_doubts,
+    print_facts,
+    print_json,
+    print_table,
+    say,
+    trust_facts,
+)
+from skelgen.cli.storing import App, Conditions
+from skelgen.errors import UsageError
+from skelgen.pipeline import modelling
+from skelgen.pipeline.modelling import RunSource
+from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.models.comparing import FamilyScore
+    from skelgen.models.model import Model, ModelPrediction
+
+model = typer.Typer(
+    help="How long sizes, ranks and loads take that nobody has run.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="[RUNS]",
+        help="A CSV file of runs, or what else store add reads.",
+        show_default="the runs of --app in the store",
+    ),
+]
+Columns = Annotated[
+    str,
+    typer.Option(
+        help="Which column of a file is what: time=t_sec,ranks=np,n=size.",
+        show_default="by their names; others are inputs",
+    ),
+]
+InputNames = Annotated[
+    str,
+    typer.Option(
+        "--inputs",
+        metavar="NAMES",
+        help="Inputs of the model: n,ranks.",
+        show_default="all that are numbers and vary",
+    ),
+]
+FamilyName = Annotated[
+    str, typer.Option("--family", help="Form of the model; compare lists all.")
+]
+
+
+def _source(
+    runs: str,
+    place: str | None,
+    app: str | None,
+    where: list[str] | None,
+    columns: str,
+    inputs: str,
+) -> RunSource:
+    from skelgen import pipeline
+
+    if not runs and not app:
+        raise UsageError(
+            "say of which runs: name a CSV file, or an application of the store (--app)"
+        )
+    names = tuple(name.strip() for name in inputs.split(",") if name.strip())
+    return RunSource(
+        file=runs,
+        store=place,
+        application=app or "",
+        where=tuple(where or ()),
+        columns=pipeline.columns_mapping(columns),
+        inputs=names,
+    )
+
+
+@model.command(
+    epilog="Example: [b]skelgen model fit runs.csv --columns time=t -o heat.json[/b]"
+)
+def fit(
+    runs: Source = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="File for the model, for model predict."),
+    ] = None,
+    family: FamilyName = "default",
+    app: App = None,
+    where: Conditions = None,
+    columns: Columns = "",
+    inputs: InputNames = "",
+    place: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Fit a model to runs, and say its formula."""
+    source = _source(runs, place, app, where, columns, inputs)
+    with progress_bar() as progress:
+        found = modelling.model_fit(source, family, progress=progress)
+    from skelgen.models.model_file import model_facts, write_model
+
+    if output is not None:
+        write_model(found, output)
+    if json:
+        print_json(model_facts(found) | {"file": str(output) if output else None})
+        return
+    print_facts(_about(found))
+    for note in found.notes:
+        say(note)
+    print_doubts(found.doubts)
+
+
+def _about(found: Model) -> list[tuple[str, str]]:
+    """Return what people are told of a model."""
+    error = math.expm1(found.scale.noise)
+    ranges = ", ".join(
+        f"{one.input.name} {one.low:g} to {one.high:g}" for one in found.inputs
+    )
+    rows = [
+        (found.quantity, f"{found.text}  [{found.unit}]"),
+        ("family", found.family),
+        ("runs", f"{found.scale.runs}: {ranges}"),
+        ("error", f"{error:.1%} of a run, half of them are nearer"),
+    ]
+    if found.dropped:
+        rows.append(("left out", f"{', '.join(found.dropped)} (the same in all runs)"))
+    return rows
+
+
+@model.command(
+    epilog="Example: [b]skelgen model predict runs.csv --at n=8000,ranks=64[/b]"
+)
+def predict(
+    at: Annotated[
+        str,
+        typer.Option(
+            metavar="VALUES",
+            help="What to predict: n=8000,ranks=64.",
+            show_default=False,
+        ),
+    ],
+    runs: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUNS]",
+            help="A CSV file of runs, a model that model fit wrote, or what else store "
+            "add reads.",
+            show_default="the runs of --app in the store",
+        ),
+    ] = "",
+    load: Annotated[
+        str,
+        typer.Option(
+            help="Parts that others leave: cpu=0.5,bandwidth=0.8.",
+            show_default="nothing else runs there",
+        ),
+    ] = "",
+    family: FamilyName = "default",
+    app: App = None,
+    where: Conditions = None,
+    columns: Columns = "",
+    inputs: InputNames = "",
+    place: StorePlace = None,
+    strict: Strict = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Say how long a run will take that nobody has made, with an interval."""
+    asked = modelling.asked_values(at, "--at")
+    left = modelling.asked_load(load)
+    source = _source(runs, place, app, where, columns, inputs)
+    with progress_bar() as progress:
+        found = modelling.known_model(source, family, progress=progress)
+    said = modelling.model_predict(found, asked, left)
+    if json:
+        print_json(_said(found, said, left))
+    else:
+        _tell(found, said, left)
+    check_trust(said.doubts, strict=strict)
+
+
+def _said(
+    found: Model, said: ModelPrediction, left: modelling.AskedLoad
+) -> dict[str, Any]:
+    at = dict(said.at)
+    return {
+        "at": at,
+        "value": said.interval.p50,
+        "unit": found.unit,
+        "p5": said.interval.p5,
+        "p50": said.interval.p50,
+        "p95": said.interval.p95,
+        **trust_facts(said.doubts),
+        "formula": found.text,
+        "family": found.family,
+        "load": {
+            "cpu": left.cpu,
+            "bandwidth": left.bandwidth,
+            "source": left.source,
+        },
+        "range": {
+            one.input.name: {
+                "low": one.low,
+                "high": one.high,
+                "factor": math.exp(one.beyond(at[one.input.name])),
+            }
+            for one in found.inputs
+        },
+        "parts": [],
+    }
+
+
+def _tell(found: Model, said: ModelPrediction, left: modelling.AskedLoad) -> None:
+    shown = format_seconds if found.unit == "s" else "{:.4g}".format
+    low, middle, high = map(
+        shown, (said.interval.p5, said.interval.p50, said.interval.p95)
+    )
+    at = ", ".join(f"{name}={value:g}" for name, value in said.at)
+    rows = [
+        (found.quantity, f"{middle}  (90 %: {low} to {high})"),
+        ("at", at),
+        ("model", f"{found.text}  ({found.family})"),
+    ]
+    rows.append(("verdict", said.verdict))
+    print_facts(rows)
+    for note in found.notes:
+        say(note)
+    print_doubts(said.doubts)
+
+
+@model.command(epilog="Example: [b]skelgen model compare runs.csv[/b]")
+def compare(
+    runs: Source = "",
+    family: Annotated[
+        list[str] | None,
+        typer.Option("--family", help="Only this one; can be repeated."),
+    ] = None,
+    app: App = None,
+    where: Conditions = None,
+    columns: Columns = "",
+    inputs: InputNames = "",
+    place: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Let each family predict the larger runs from the smaller ones."""
+    source = _source(runs, place, app, where, columns, inputs)
+    with progress_bar() as progress:
+        scores = modelling.model_compare(source, family or (), progress=progress)
+    if json:
+        print_json({"families": [*map(_score_facts, scores)], "default": "default"})
+        return
+    head = ["family", "median error", "worst", "inside", "half width", "s", "formula"]
+    print_table(head, [_score_row(one) for one in scores])
+
+
+def _score_facts(one: FamilyScore) -> dict[str, Any]:
+    return {
+        "family": one.family,
+        "median_error": one.median_error,
+        "worst_error": one.worst_error,
+        "coverage": one.coverage,
+        "half_width": one.half_width,
+        "formula": one.formula,
+        "seconds": one.seconds,
+        "failed": one.failed or None,
+    }
+
+
+def _score_row(one: FamilyScore) -> list[str]:
+    if one.failed:
+        return [one.family, "-", "-", "-", "-", f"{one.seconds:.2f}", one.failed]
+    return [
+        one.family,
+        f"{one.median_error:.1%}",
+        f"{one.worst_error:.1%}",
+        f"{one.coverage:.0%}",
+        f"{one.half_width:.0%}",
+        f"{one.seconds:.2f}",
+        one.formula,
+    ]

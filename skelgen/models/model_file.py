@@ -1,0 +1,174 @@
+"""Models as JSON: written with a checksum, read without trust, years later, too."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from skelgen.documents import Field, read_json, sealed_json
+from skelgen.documents.system import writing
+from skelgen.errors import InputError
+from skelgen.models.formulas import Expression, names, parse, to_text
+from skelgen.models.intervals import Scale
+from skelgen.models.model import InputRange, Model
+from skelgen.models.runs import LARGEST, SMALLEST, Meaning, ModelInput
+from skelgen.trust import Doubt
+
+#: Of the format: it changes when a member means another thing.
+VERSION = 1
+
+_MEMBERS = (
+    *("skelgen_model", "family", "formula", "inputs", "quantity", "unit", "scale"),
+    *("alternatives", "dropped", "doubts", "notes", "coefficients"),
+)
+_MOST_RUNS = 10**12
+
+
+def model_facts(model: Model) -> dict[str, Any]:
+    """Return what the file of a model holds."""
+    return {
+        "skelgen_model": VERSION,
+        "family": model.family,
+        "formula": to_text(model.formula),
+        "inputs": [
+            {
+                "name": one.input.name,
+                "meaning": str(one.input.meaning),
+                "unit": one.input.unit,
+                "low": one.low,
+                "high": one.high,
+            }
+            for one in model.inputs
+        ],
+        "quantity": model.quantity,
+        "unit": model.unit,
+        "scale": {
+            "noise": model.scale.noise,
+            "terms": model.scale.terms,
+            "runs": model.scale.runs,
+            "factor": model.scale.factor,
+            "tested": model.scale.tested,
+        },
+        "alternatives": [
+            {"share": share, "formula": to_text(formula)}
+            for share, formula in model.alternatives
+        ],
+        "dropped": list(model.dropped),
+        "doubts": [
+            {"code": one.code, "text": one.text, "remedy": one.remedy}
+            for one in model.doubts
+        ],
+        "notes": list(model.notes),
+        "coefficients": [
+            {"name": name, "value": value} for name, value in model.coefficients
+        ],
+    }
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Write the file of a model, whole or not at all, for its user alone."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with writing(path):
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(sealed_json(model_facts(model)))
+        beside.replace(path)
+
+
+def is_model(field: Field) -> bool:
+    """Say whether JSON is the file of a model."""
+    return isinstance(field.value, dict) and "skelgen_model" in field.value
+
+
+def read_model(path: Path) -> Model:
+    """Read the file of a model.
+
+    Raises
+    ------
+    InputError
+        When it is none, is damaged, or is of a later version.
+    """
+    return model_of(read_json(path))
+
+
+def model_of(field: Field) -> Model:
+    """Read a model from JSON; see `read_model`."""
+    if not is_model(field):
+        raise field.error("is not the file of a model; skelgen model fit writes one")
+    version = field.mapping(["skelgen_model"], None)["skelgen_model"]
+    if version.integer(1, 10**6) > VERSION:
+        raise version.error(
+            f"is of version {version.value}, this skelgen reads up to {VERSION}; "
+            "install a later one"
+        )
+    parts = field.mapping(_MEMBERS)
+    inputs = tuple(_input(one) for one in parts["inputs"].items())
+    known = {one.input.name for one in inputs}
+    return Model(
+        family=parts["family"].text(),
+        formula=_formula(parts["formula"], known),
+        inputs=inputs,
+        quantity=parts["quantity"].text(),
+        unit=parts["unit"].text(),
+        scale=_scale(parts["scale"]),
+        alternatives=tuple(
+            _alternative(one, known) for one in parts["alternatives"].items()
+        ),
+        dropped=parts["dropped"].texts(),
+        doubts=tuple(_doubt(one) for one in parts["doubts"].items()),
+        notes=parts["notes"].texts(),
+        coefficients=tuple(
+            (inner["name"].text(), inner["value"].number())
+            for one in parts["coefficients"].items()
+            for inner in [one.mapping(["name", "value"])]
+        ),
+    )
+
+
+def _input(field: Field) -> InputRange:
+    parts = field.mapping(["name", "meaning", "unit", "low", "high"])
+    meaning = parts["meaning"].text()
+    if meaning not in set(Meaning):
+        raise parts["meaning"].error(
+            f"read {meaning[:60]!r}, expected one of {', '.join(Meaning)}"
+        )
+    found = ModelInput(parts["name"].text(), Meaning(meaning), parts["unit"].text())
+    low, high = parts["low"].positive(), parts["high"].positive()
+    if not SMALLEST <= low <= high <= LARGEST:
+        raise field.error(
+            f"has the range {low:g} to {high:g}; the first is the smaller"
+        )
+    return InputRange(found, low, high)
+
+
+def _formula(field: Field, known: set[str]) -> Expression:
+    try:
+        formula = parse(field.text())
+    except InputError as error:
+        raise field.error(str(error)) from error
+    unknown = [name for name in names(formula) if name not in known]
+    if unknown:
+        raise field.error(f"names {unknown[0]}, which is none of the inputs")
+    return formula
+
+
+def _scale(field: Field) -> Scale:
+    parts = field.mapping(["noise", "terms", "runs", "factor", "tested"])
+    return Scale(
+        noise=parts["noise"].amount(),
+        terms=parts["terms"].integer(1, _MOST_RUNS),
+        runs=parts["runs"].integer(1, _MOST_RUNS),
+        factor=parts["factor"].positive(),
+        tested=parts["tested"].amount(),
+    )
+
+
+def _alternative(field: Field, known: set[str]) -> tuple[float, Expression]:
+    parts = field.mapping(["share", "formula"])
+    return parts["share"].amount(), _formula(parts["formula"], known)
+
+
+def _doubt(field: Field) -> Doubt:
+    parts = field.mapping(["code", "text", "remedy"])
+    return Doubt(parts["code"].text(), parts["text"].text(), parts["remedy"].text())

@@ -1,0 +1,319 @@
+"""Fit models to runs of the store or of a file, ask them, compare families."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.errors import InputError, UsageError
+from skelgen.pipeline.storing import store_list
+from skelgen.progress import Progress
+
+if TYPE_CHECKING:
+    from skelgen.models.comparing import FamilyScore
+    from skelgen.models.model import Model, ModelPrediction
+    from skelgen.models.runs import ModelInput, RunTable
+    from skelgen.store import Run
+
+#: Fields of a run that are inputs, in the order in which they are left out when two
+#: say the same.
+_FIELDS = ("nodes", "ranks_per_node", "ranks")
+
+#: Loads of a run that are inputs, by the name that formulas use.
+_LOADS = {"cpu": "cpu_avg_min", "bandwidth": "bandwidth_avg_min"}
+
+#: Nothing else uses the nodes and links.
+_QUIET = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """Where runs to learn from are.
+
+    Attributes
+    ----------
+    file : str
+        A CSV file or what else `skelgen store add` reads; empty: the store.
+    store : str or None
+        Of which runs are taken when there is no file.
+    application : str
+    where : tuple of str
+        Conditions such as ``n>=1000``.
+    columns : mapping of str to str
+        Which column of a file is what.
+    inputs : tuple of str
+        Only these; empty: all that are numbers in every run.
+    """
+
+    file: str = ""
+    store: str | None = None
+    application: str = ""
+    where: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLoad:
+    """What load a prediction is for.
+
+    Attributes
+    ----------
+    cpu, bandwidth : float
+        What is left for the run [0 to 1].
+    source : str
+        ``typed``, or ``quiet`` where nobody said anything.
+    """
+
+    cpu: float = _QUIET
+    bandwidth: float = _QUIET
+    source: str = "quiet"
+
+
+def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
+    """Return the runs of a source as a table of inputs and times.
+
+    Parameters
+    ----------
+    source : RunSource
+    progress : Progress
+
+    Raises
+    ------
+    InputError
+        When there are none that ended well, or they do not fit together.
+    """
+    from skelgen.models.runs import RunTable
+
+    runs = _runs(source, progress)
+    good = [one for one in runs if one.status == "ok"]
+    if not good:
+        raise InputError(
+            f"{_shown(source)}: {len(runs)} runs, none that ended well; a model "
+            "needs at least two"
+        )
+    applications = sorted({one.application for one in good})
+    if len(applications) > 1:
+        raise InputError(
+            f"{_shown(source)}: runs of {', '.join(applications[:5])}; a model is of "
+            "one application, choose it with --app"
+        )
+    rows = [_row(one) for one in good]
+    inputs = _inputs(rows, source)
+    numbers = [{one.name: float(row[one.name]) for one in inputs} for row in rows]
+    return RunTable.gather(inputs, numbers, [one.time_s for one in good])
+
+
+def _shown(source: RunSource) -> str:
+    return source.file or "the store"
+
+
+def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
+    if not source.file:
+        return store_list(source.store, source.application or None, source.where).runs
+    from skelgen.pipeline.storing_sources import content_of
+    from skelgen.store import Run
+    from skelgen.store.formats.known import Known
+
+    path = Path(source.file)
+    known = Known(application=source.application, otherwise=path.stem)
+    content = content_of(source.file, known, source.columns, progress)
+    if content.refused:
+        raise InputError(content.refused[0].reason)
+    runs = [row for row in content.rows if isinstance(row, Run)]
+    return _chosen(runs, source.where) if source.where else runs
+
+
+def _chosen(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
+    """Return the runs of which conditions hold, as a store understands them."""
+    from skelgen.store import condition, open_store
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_store(str(Path(folder, "runs.db"))) as store,
+    ):
+        store.add(runs)
+        return store.runs(None, [condition(text) for text in where])
+
+
+def _row(run: Run) -> dict[str, float | str]:
+    """Return all that may be an input of a model."""
+    row: dict[str, float | str] = dict(run.inputs)
+    row |= {name: float(getattr(run, name)) for name in _FIELDS if getattr(run, name)}
+    loads = dict(run.loads)
+    row |= {name: loads[load] for name, load in _LOADS.items() if load in loads}
+    return row
+
+
+def _inputs(
+    rows: Sequence[Mapping[str, float | str]], source: RunSource
+) -> tuple[ModelInput, ...]:
+    """Return the inputs of a model: numbers that all runs have, and that vary."""
+    from skelgen.models.runs import ModelInput, meaning_of
+
+    everywhere = [name for name in rows[0] if all(name in row for row in rows)]
+    chosen = [name for name in source.inputs or everywhere if _varies(rows, name)]
+    for name in source.inputs:
+        if name not in everywhere:
+            raise InputError(
+                f"{_shown(source)}: not every run has {name}; all have "
+                f"{', '.join(everywhere) or 'nothing'}"
+            )
+    words = [name for name in chosen if any(isinstance(row[name], str) for row in rows)]
+    if words:
+        values = sorted({str(row[words[0]]) for row in rows})
+        raise InputError(
+            f"{_shown(source)}: {words[0]} is {', '.join(values[:4])}; a model takes "
+            f"numbers, choose one with --where {words[0]}={values[0]}"
+        )
+    for name in _FIELDS:
+        others = [other for other in _FIELDS if other != name and other in chosen]
+        if not source.inputs and name in chosen and _said(rows, name, others):
+            chosen.remove(name)
+    if not chosen:
+        raise InputError(
+            f"{_shown(source)}: no input varies in {len(rows)} runs; a model needs "
+            "runs of at least two sizes, or on different numbers of ranks"
+        )
+    return tuple(ModelInput(name, meaning_of(name)) for name in chosen)
+
+
+def _varies(rows: Sequence[Mapping[str, float | str]], name: str) -> bool:
+    return len({row.get(name) for row in rows}) > 1
+
+
+def _said(
+    rows: Sequence[Mapping[str, float | str]], name: str, others: Sequence[str]
+) -> bool:
+    """Tell whether other fields say what a field does: ranks = nodes x ranks each."""
+    if not others:
+        return False
+    seen: dict[tuple[float | str, ...], float | str] = {}
+    return all(
+        seen.setdefault(tuple(row[other] for other in others), row[name]) == row[name]
+        for row in rows
+    )
+
+
+def asked_load(text: str) -> AskedLoad:
+    """Read ``cpu=0.5,bandwidth=0.8``; empty means a quiet system.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not text:
+        return AskedLoad()
+    found = asked_values(text, "--load")
+    unknown = [name for name in found if name not in _LOADS]
+    if unknown:
+        raise UsageError(
+            f"--load: read {unknown[0]}, expected {' and '.join(_LOADS)}, such as "
+            "cpu=0.5,bandwidth=0.8"
+        )
+    for name, value in found.items():
+        if not 0.0 < value <= 1.0:
+            raise UsageError(
+                f"--load: {name} is {value:g}; a part that is left is above 0 and at "
+                "most 1"
+            )
+    return AskedLoad(**found, source="typed")
+
+
+def asked_values(text: str, option: str) -> dict[str, float]:
+    """Read ``n=8000,ranks=64``.
+
+    Raises
+    ------
+    UsageError
+    """
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, value = part.strip().partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not name or not equals or not math.isfinite(number):
+            raise UsageError(
+                f"{option}: read {part.strip()[:60]!r}, expected a name and a number, "
+                "such as n=8000,ranks=64"
+            )
+        if name in found:
+            raise UsageError(f"{option}: {name} is given twice")
+        found[name] = number
+    return found
+
+
+def model_fit(source: RunSource, family: str, *, progress: Progress) -> Model:
+    """Fit a model to the runs of a source; see `skelgen.models.model.fit_model`."""
+    from skelgen.models.model import fit_model
+
+    return fit_model(runs_to_learn_from(source, progress), family)
+
+
+def known_model(source: RunSource, family: str, *, progress: Progress) -> Model:
+    """Return the model that a file holds, or one fitted to runs."""
+    from skelgen.documents import json_field
+    from skelgen.documents.files import as_text, read_bytes
+    from skelgen.models.model_file import is_model, model_of
+
+    path = Path(source.file)
+    if path.suffix == ".json" and path.is_file():
+        content = json_field(as_text(path, read_bytes(path)), path)
+        if is_model(content):
+            return model_of(content)
+    return model_fit(source, family, progress=progress)
+
+
+def model_predict(
+    model: Model, at: Mapping[str, float], load: AskedLoad
+) -> ModelPrediction:
+    """Ask a model for a configuration under a load.
+
+    Raises
+    ------
+    InputError
+    """
+    from skelgen.models.model import predict_with
+
+    unknown = [
+        name
+        for name in at
+        if name not in {one.input.name for one in model.inputs}
+        and name not in model.dropped
+    ]
+    if unknown:
+        raise InputError(
+            f"the model has no input {unknown[0]}; it has "
+            f"{', '.join(one.input.name for one in model.inputs)}"
+        )
+    loads = {"cpu": load.cpu, "bandwidth": load.bandwidth}
+    return predict_with(model, {**loads, **at})
+
+
+def model_compare(
+    source: RunSource, families: Sequence[str], *, progress: Progress
+) -> list[FamilyScore]:
+    """Compare families on the runs of a source, with progress."""
+    from skelgen.models.comparing import compare
+    from skelgen.models.families import FAMILIES
+
+    chosen = list(families) or list(FAMILIES)
+    for name in chosen:
+        if name not in FAMILIES:
+            raise UsageError(
+                f"there is no family {name!r}; there are {', '.join(FAMILIES)}"
+            )
+    runs = runs_to_learn_from(source, progress)
+    scores = []
+    progress.start("comparing families", len(chosen))
+    for score in compare(runs, chosen):
+        scores.append(score)
+        progress.advance(1)
+    progress.finish()
+    return scores

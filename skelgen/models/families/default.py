@@ -35,11 +35,11 @@ from skelgen.trust import Doubt
 #: Weights of the normal forms that are tried.
 _WEIGHTS = np.linspace(0.0, 1.0, 11)
 
-#: A weight below 1 must gain so many of its standard errors.
-_CERTAIN = 2.0
-
 #: An error counts as this at most [1].
 _LARGEST = 0.5
+
+#: No logarithm of a miss is larger.
+_FAR = 100.0
 
 #: How far ahead the written formula says what the members say: factors of inputs.
 _FACTORS = (1.5, 2.0, 3.0, 4.0)
@@ -110,43 +110,20 @@ def members(
     return Members(forms, power.FAMILY.fit(runs, _SETTINGS), weight)
 
 
-@dataclass(frozen=True, slots=True)
-class AheadError:
-    """How wrong members were for runs ahead of those they had seen.
-
-    Attributes
-    ----------
-    forms, powers : (runs,) float64 array
-        Logarithms of predicted over measured.
-    where : (runs,) int array
-        Runs of one configuration have one number.
-    """
-
-    forms: Floats
-    powers: Floats
-    where: Floats
-
-
 def weight_of(runs: RunTable, terms: tuple[FormTerm, ...]) -> float:
     """Return how much normal forms count against the power law.
 
-    Less than 1 only where that was better for runs ahead, by more than chance.
+    That by which both together came nearest to runs ahead; 1 where none are known.
     """
     errors = [_ahead(runs, terms, *fold) for fold in ahead.folds(runs)]
     known = [one for one in errors if one is not None]
     if not known:
         return 1.0
-    forms = np.concatenate([one.forms for one in known])
-    powers = np.concatenate([one.powers for one in known])
-    where = np.concatenate([one.where for one in known])
-    mixed = np.minimum(
-        np.abs(np.outer(_WEIGHTS, forms) + np.outer(1 - _WEIGHTS, powers)), _LARGEST
-    )
-    best = int(np.argmin(mixed.mean(axis=1)))
-    places, index = np.unique(where, return_inverse=True)
-    gains = np.bincount(index, mixed[-1] - mixed[best]) / np.bincount(index)
-    error = gains.std() / np.sqrt(max(len(places) - 1, 1))
-    return float(_WEIGHTS[best]) if gains.mean() > _CERTAIN * error else 1.0
+    forms = np.concatenate([forms for forms, _ in known])
+    powers = np.concatenate([powers for _, powers in known])
+    mixed = np.outer(_WEIGHTS, forms) + np.outer(1 - _WEIGHTS, powers)
+    errors = np.minimum(np.abs(mixed), _LARGEST).mean(axis=1)
+    return float(_WEIGHTS[len(errors) - 1 - int(np.argmin(errors[::-1]))])
 
 
 def _ahead(
@@ -154,18 +131,17 @@ def _ahead(
     terms: tuple[FormTerm, ...],
     behind: ahead.Indices,
     rest: ahead.Indices,
-) -> AheadError | None:
+) -> tuple[Floats, Floats] | None:
+    """Return how wrong both are for runs ahead: logarithms; None after too few runs."""
     learnt, asked = runs.only(behind), runs.only(rest)
     places = len(np.unique(np.round(ahead.order(runs)[behind], 9)))
     if len(learnt.varied) < len(runs.varied) or places <= MOST_TERMS:
         return None
     found = members(learnt, terms, 1.0, _FOLD_TERMS)
-    powers = found.power.at(asked.columns)
-    return AheadError(
-        np.log(found.at(asked.columns, len(asked)) / asked.values),
-        np.log(powers / asked.values),
-        np.round(ahead.order(runs)[rest], 9),
-    )
+    forms = np.log(found.at(asked.columns, len(asked)) / asked.values)
+    with np.errstate(all="ignore"):
+        powers = np.log(found.power.at(asked.columns) / asked.values)
+    return forms, np.clip(powers, -_FAR, _FAR)
 
 
 def written(found: Members, runs: RunTable) -> FittedFormula:

@@ -43,9 +43,7 @@ def complained(capsys, *words):
 
 
 def test_a_file_of_an_old_study_is_predicted_in_one_command(study, capsys):
-    found = said(
-        capsys, "model", "predict", study, *COLUMNS, "--at", "n=6000,ranks=32"
-    )
+    found = said(capsys, "model", "predict", study, *COLUMNS, "--at", "n=6000,ranks=32")
     assert found["value"] == pytest.approx(law(6000, 32), rel=0.05)
     assert found["p5"] < found["p50"] < found["p95"]
     assert found["verdict"] == "trust"
@@ -73,7 +71,7 @@ def test_runs_of_the_store_are_chosen_by_application_and_condition(tmp_path, cap
         for word in ("cg", "mg")
     ]
     with open_store(place) as store:
-        store.add([*runs, Run("other", 1.0, ranks=3), Run("heat", 9.0, status="exit 1")])
+        store.add([*runs, Run("other", 1.0), Run("heat", 9.0, status="exit 1")])
     words = ("model", "predict", "--store", place, "--app", "heat")
     code, text = complained(capsys, *words, "--at", "n=6000,ranks=32")
     assert code == ExitCode.INPUT
@@ -124,7 +122,7 @@ def test_a_doubtful_answer_fails_when_only_a_trusted_one_will_do(study, capsys):
         (("--at", "n=1,ranks=2,m=3"), "the model has no input m; it has n, ranks"),
         (("--at", "n=1,ranks=2", "--load", "cpu=1.3"), "cpu is 1.3; a part that is"),
         (("--at", "n=1,ranks=2", "--load", "gpu=1"), "--load: read gpu, expected cpu"),
-        (("--at", "n=1,ranks=2", "--family", "psychic"), "there is no family 'psychic'"),
+        (("--at", "n=1,ranks=2", "--family", "x"), "there is no family 'x'"),
         (("--at", "n=1", "--inputs", "m"), "not every run has m; all have"),
         (("--at", "n=1", "--where", "n=1000", "--inputs", "n"), "no input varies"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,22 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
     from skelgen.models.model import Model, ModelPrediction
+
+
+class FormulaFormat(StrEnum):
+    """How fit writes a model."""
+
+    TEXT = "text"
+    LATEX = "latex"
+    PYTHON = "python"
+
+
+class AnswerFormat(StrEnum):
+    """How predict writes its answer."""
+
+    TEXT = "text"
+    SLURM = "slurm"
+
 
 model = typer.Typer(
     help="How long sizes, ranks and loads take that nobody has run.",
@@ -99,6 +116,12 @@ def fit(
         typer.Option("-o", "--output", help="File for the model, for model predict."),
     ] = None,
     family: FamilyName = "default",
+    format_: Annotated[
+        FormulaFormat,
+        typer.Option(
+            "--format", help="Print the formula only: for LaTeX, or as Python."
+        ),
+    ] = FormulaFormat.TEXT,
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -117,6 +140,12 @@ def fit(
         write_model(found, output)
     if json:
         print_json(model_facts(found) | {"file": str(output) if output else None})
+        return
+    if format_ is not FormulaFormat.TEXT:
+        from skelgen.models.formulas import to_latex, to_python
+
+        latex = format_ is FormulaFormat.LATEX
+        say((to_latex if latex else to_python)(found.formula).rstrip())
         return
     print_facts(_about(found))
     for note in found.notes:
@@ -170,6 +199,13 @@ def predict(
         ),
     ] = "",
     family: FamilyName = "default",
+    format_: Annotated[
+        AnswerFormat,
+        typer.Option(
+            "--format",
+            help="slurm prints --time for sbatch: the end of the interval, in minutes.",
+        ),
+    ] = AnswerFormat.TEXT,
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -188,8 +224,13 @@ def predict(
     said = modelling.model_predict(found, asked, left)
     if json:
         print_json(_said(found, said, left))
+    elif format_ is AnswerFormat.SLURM:
+        minutes = max(1, math.ceil(said.interval.p95 / 60))
+        say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
+        for one in said.doubts:
+            say(f"skelgen: warning: do not trust: {one}", err=True)
     else:
-        _tell(found, said, left)
+        _tell(found, said)
     check_trust(said.doubts, strict=strict)
 
 
@@ -224,7 +265,7 @@ def _said(
     }
 
 
-def _tell(found: Model, said: ModelPrediction, left: modelling.AskedLoad) -> None:
+def _tell(found: Model, said: ModelPrediction) -> None:
     shown = format_seconds if found.unit == "s" else "{:.4g}".format
     low, middle, high = map(
         shown, (said.interval.p5, said.interval.p50, said.interval.p95)

@@ -137,3 +137,17 @@ def test_without_runs_it_says_what_to_name(capsys):
     code, text = complained(capsys, "model", "fit")
     assert code == ExitCode.USAGE
     assert "name a CSV file, or an application of the store (--app)" in text
+
+
+def test_formulas_and_answers_are_written_for_other_tools(study, capsys):
+    words = [str(study), *COLUMNS]
+    assert run(["model", "fit", *words, "--format", "latex"]) == 0
+    assert r"\frac" in capsys.readouterr().out
+    assert run(["model", "fit", *words, "--format", "python"]) == 0
+    place: dict = {}
+    exec(capsys.readouterr().out, place)
+    found = place["time_s"](n=6000, ranks=32)
+    assert found == pytest.approx(law(6000, 32), rel=0.05)
+    at = ["--at", "n=6000,ranks=32", "--format", "slurm"]
+    assert run(["model", "predict", *words, *at]) == 0
+    assert capsys.readouterr().out == "--time=00:01:00\n"

@@ -41,6 +41,16 @@ class Meaning(StrEnum):
         return self in (Meaning.RANKS, Meaning.NODES, Meaning.RANKS_PER_NODE)
 
 
+class When(StrEnum):
+    """When the load of nodes and links was measured: two covariates, not one."""
+
+    AVERAGE = "average"
+    START = "start"
+
+
+#: What the load of nodes and links leaves.
+_LOADS = (Meaning.CPU, Meaning.BANDWIDTH, Meaning.LATENCY)
+
 #: What inputs of these names mean, where nobody says otherwise.
 _KNOWN = {
     "ranks": Meaning.RANKS,
@@ -52,10 +62,31 @@ _KNOWN = {
     "latency_s": Meaning.LATENCY,
 }
 
+#: Ends of names of loads, such as ``cpu_start``; without one it is the average.
+_ENDS = {f"_{when.value}": when for when in When}
+
 
 def meaning_of(name: str) -> Meaning:
     """Return what an input of that name means: a size unless the name is known."""
-    return _KNOWN.get(name.lower(), Meaning.SIZE)
+    return _KNOWN.get(_stem(name), Meaning.SIZE)
+
+
+def when_of(name: str) -> When:
+    """Return when an input of that name was measured: ``cpu_start`` at the start."""
+    lower = name.lower()
+    if _stem(lower) == lower:
+        return When.AVERAGE
+    return next(when for end, when in _ENDS.items() if lower.endswith(end))
+
+
+def _stem(name: str) -> str:
+    """Return the name of a load without its end; other names as they are."""
+    lower = name.lower()
+    for end in _ENDS:
+        stem = lower.removesuffix(end)
+        if _KNOWN.get(stem) in _LOADS:
+            return stem
+    return lower
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +100,14 @@ class ModelInput:
     meaning : Meaning
     unit : str
         Empty for counts and shares.
+    when : When
+        Of availabilities and latencies: at the start of a run, or on average over it.
     """
 
     name: str
     meaning: Meaning = Meaning.SIZE
     unit: str = ""
+    when: When = When.AVERAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +145,12 @@ class RunTable:
         """Inputs with at least two values."""
         spans = np.ptp(self.at, axis=0) if len(self) else np.zeros(len(self.inputs))
         return tuple(one for one, span in zip(self.inputs, spans, strict=True) if span)
+
+    def load(self, meaning: Meaning, when: When) -> ModelInput | None:
+        """Return what says how much of a resource is left, best of that time."""
+        found = self.of(meaning)
+        same = [one for one in found if one.when is when]
+        return next(iter([*same, *found]), None)
 
     def of(self, *meanings: Meaning) -> tuple[ModelInput, ...]:
         """Return the inputs that mean one of these."""

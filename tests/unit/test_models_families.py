@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES, FamilySettings
-from skelgen.models.runs import Meaning, ModelInput, RunTable, meaning_of
+from skelgen.models.runs import Meaning, ModelInput, RunTable, When, meaning_of, when_of
 from tests.families import check_family, fitted
 
 N, P = ModelInput("n"), ModelInput("ranks", Meaning.RANKS)
 CPU = ModelInput("cpu", Meaning.CPU)
 
 
-def table(function, sizes=(100, 200, 300, 400, 600, 800), ranks=(1, 2, 4, 8)):
+SIZES, RANKS = (100, 200, 300, 400, 600, 800, 1000), (1, 2, 4, 8, 16, 32, 64)
+
+
+def table(function, sizes=SIZES, ranks=RANKS):
     """Return runs of all sizes on all numbers of ranks."""
     runs = [{"n": n, "ranks": p, "cpu": 1.0} for n in sizes for p in ranks]
     times = [function(run["n"], run["ranks"]) for run in runs]
@@ -91,6 +94,10 @@ def test_inputs_are_known_by_their_names():
     assert meaning_of("ranks") is Meaning.RANKS
     assert meaning_of("P") is Meaning.RANKS
     assert meaning_of("steps") is Meaning.SIZE
+    assert meaning_of("cpu_start") is meaning_of("cpu_average") is Meaning.CPU
+    assert when_of("bandwidth_start") is When.START
+    assert when_of("bandwidth") is when_of("cold_start") is When.AVERAGE
+    assert meaning_of("cold_start") is Meaning.SIZE
     assert [one.name for one in ANY.varied] == ["n", "ranks"]
     assert ANY.of(Meaning.CPU) == (CPU,)
     assert [one.name for one in ANY.without("n").inputs] == ["ranks", "cpu"]

@@ -30,6 +30,9 @@ class FamilySettings:
         Values of names of a template that are no inputs.
     functions : mapping of str to callable
         Facts that depend on a size, such as ``SR(L)``.
+    non_negative : bool
+        Coefficients of 0 and more by relative errors, where a source has least
+        squares of any sign.
     """
 
     degree: int = 1
@@ -38,6 +41,7 @@ class FamilySettings:
     template: Expression | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
     functions: Functions = field(default_factory=dict)
+    non_negative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class FittedFormula:
         Formulas that fit about as well, and how likely each is; the sum is 1.
     used : RunTable or None
         The runs that count, where not all do.
+    form : str
+        What was chosen, where a family chooses among several forms.
     """
 
     family: str
@@ -74,6 +80,7 @@ class FittedFormula:
     coefficients: tuple[tuple[str, float], ...] = ()
     alternatives: tuple[tuple[float, Expression], ...] = ()
     used: RunTable | None = None
+    form: str = ""
 
     def at(self, values: Values) -> Floats:
         """Evaluate the formula at cases: nan, infinite or below 0 where it says so.
@@ -139,3 +146,25 @@ def needs(runs: RunTable, coefficients: int, family: str) -> None:
             f"{family} has {coefficients} coefficients, and there are {different} "
             "different runs; add runs, or choose another family"
         )
+
+
+def finite(found: FittedFormula, runs: RunTable) -> FittedFormula:
+    """Return what was found, if it gives numbers for the runs that it was found by.
+
+    Raises
+    ------
+    InputError
+        When numbers of the formula are too large or too small for a computer.
+    """
+    numbers = [value for _, value in found.coefficients]
+    if np.isfinite(numbers).all() and np.isfinite(found.at(runs.columns)).all():
+        return found
+    spans = "; ".join(
+        f"{one.name} {runs.columns[one.name].min():g} to "
+        f"{runs.columns[one.name].max():g}"
+        for one in found.inputs
+    )
+    raise InputError(
+        f"{found.family} cannot compute with numbers as far apart as these ({spans}); "
+        "give the inputs in other units, or choose another family"
+    )

@@ -29,9 +29,30 @@ def table(function, sizes=SIZES, ranks=RANKS):
 ANY = table(lambda n, p: 1e-8 * n**3 / p + 1e-6 * n**2 + 1e-3 * np.log(2 * p))
 
 
+LOADS = (CPU, ModelInput("bandwidth", Meaning.BANDWIDTH))
+
+
+def loaded(function, sizes=SIZES, inputs=(N, *LOADS)):
+    """Return runs of all sizes, each under three loads."""
+    random = np.random.default_rng(3)
+    runs = [
+        {one.name: float(random.uniform(0.1, 1.0)) for one in inputs} | {"n": n}
+        for n in sizes
+        for _ in range(3)
+    ]
+    return RunTable.gather(inputs, runs, [function(**run) for run in runs])
+
+
+UNDER_LOAD = loaded(lambda n, cpu, bandwidth: 1e-7 * n**3 / cpu + 1e-4 * n / bandwidth)
+
+#: Families that need runs under load.
+LOADED = ("rational-small", "multivariate-1", "multivariate-2")
+
+
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_a_family_keeps_the_contract(family):
-    assert check_family(family, ANY) is not None
+    runs = UNDER_LOAD if family.name in LOADED else ANY
+    assert check_family(family, runs) is not None
     assert family.assumes
 
 
@@ -42,15 +63,21 @@ def test_a_family_keeps_the_contract(family):
         st.tuples(
             st.floats(1e-30, 1e30),
             st.sampled_from((1.0, 2.0, 16.0)),
+            st.floats(0.01, 1.0),
             st.floats(1e-30, 1e30),
         ),
         min_size=1,
-        max_size=12,
-    )
+        max_size=20,
+    ),
+    st.booleans(),
 )
-def test_any_runs_give_numbers_or_one_clear_line(family, rows):
-    runs = [{"n": n, "ranks": p} for n, p, _ in rows]
-    check_family(family, RunTable.gather((N, P), runs, [t for *_, t in rows]))
+def test_any_runs_give_numbers_or_one_clear_line(family, rows, parallel):
+    runs = [
+        {"n": n, "ranks": p, "cpu": a, "bandwidth": (0.3 + 7 * a) % 0.9 + 0.1}
+        for n, p, a, _ in rows
+    ]
+    inputs = (N, P) if parallel else (N, *LOADS)
+    check_family(family, RunTable.gather(inputs, runs, [t for *_, t in rows]))
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)

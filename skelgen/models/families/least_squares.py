@@ -33,7 +33,13 @@ class Solution:
     kept: tuple[int, ...]
 
 
-def solve(columns: Floats, values: Floats, *, non_negative: bool = False) -> Solution:
+def solve(
+    columns: Floats,
+    values: Floats,
+    *,
+    relative_to: Floats | None = None,
+    non_negative: bool = False,
+) -> Solution:
     """Fit values by a sum of columns.
 
     Parameters
@@ -41,21 +47,21 @@ def solve(columns: Floats, values: Floats, *, non_negative: bool = False) -> Sol
     columns : (runs, columns) float64 array
         The more important ones first: of columns that say the same the first stays.
     values : (runs,) float64 array
-        Above 0.
+    relative_to : (runs,) float64 array, optional
+        What errors are divided by; else they are absolute.
     non_negative : bool
-        Coefficients of 0 and more by relative errors; else of any sign by absolute
-        errors.
+        Coefficients of 0 and more, else of any sign.
 
     Returns
     -------
     Solution
     """
     with np.errstate(all="ignore"):
-        rows = columns / values[:, None] if non_negative else columns
-        scale = np.max(np.abs(rows), axis=0, initial=0.0)
+        divisor = np.ones(len(values)) if relative_to is None else relative_to
+        rows, wanted = columns / divisor[:, None], values / divisor
+        scale, unit = np.max(np.abs(rows), axis=0, initial=0.0), np.max(np.abs(wanted))
         scale[~np.isfinite(scale) | (scale == 0.0)] = np.inf
-        unit = 1.0 if non_negative else float(np.max(values))
-        target = np.ones(len(values)) if non_negative else values / unit
+        target = wanted / unit if unit > 0.0 else wanted
         scaled = np.where(np.isfinite(scale), rows / scale, 0.0)
         kept = independent(scaled)
         found = (_non_negative if non_negative else _any_sign)(scaled[:, kept], target)

@@ -11,6 +11,7 @@ Wu, Taylor, Paris 2005, section 3.1.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -191,13 +192,10 @@ def _with(
     constant: float,
     coefficients: list[tuple[str, float]],
 ) -> FittedFormula:
-    return FittedFormula(
-        found.family,
-        Sum(tuple(terms)),
-        found.inputs,
-        found.dropped,
-        found.doubts,
-        (("constant", constant), *coefficients),
+    return replace(
+        found,
+        formula=Sum(tuple(terms)),
+        coefficients=(("constant", constant), *coefficients),
     )
 
 
@@ -217,15 +215,7 @@ def _least_residual(runs: RunTable, settings: FamilySettings) -> FittedFormula:
             best, least = found, norm
     if best is None:
         raise InputError(f"least-residual found no curve; {refused}")
-    return FittedFormula(
-        "least-residual",
-        best.formula,
-        best.inputs,
-        best.dropped,
-        best.doubts,
-        best.coefficients,
-        form=best.family,
-    )
+    return replace(best, family="least-residual", form=best.family)
 
 
 def _curve(name: str, degree: int, inverse: bool) -> Family:

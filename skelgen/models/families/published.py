@@ -1,0 +1,14 @@
+"""The families of the papers, in the order of tables."""
+
+from skelgen.models.families.analytical import ANALYTICAL
+from skelgen.models.families.contract import Family
+from skelgen.models.families.multivariate import MULTIVARIATES
+from skelgen.models.families.polynomials import POLYNOMIALS
+from skelgen.models.families.rational import RATIONALS
+
+PUBLISHED: tuple[Family, ...] = (
+    *POLYNOMIALS,
+    *RATIONALS,
+    *MULTIVARIATES,
+    ANALYTICAL,
+)

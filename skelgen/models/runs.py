@@ -51,6 +51,16 @@ class When(StrEnum):
 #: What the load of nodes and links leaves.
 _LOADS = (Meaning.CPU, Meaning.BANDWIDTH, Meaning.LATENCY)
 
+#: What `skelgen.systems` measures and models use: rates of memory and network, and how
+#: fast a processor is.
+SYSTEM_FACTS = (
+    "read_16mib",
+    "write_16mib",
+    "network_nominal",
+    "platform_contribution",
+    "clock",
+)
+
 #: What inputs of these names mean, where nobody says otherwise.
 _KNOWN = {
     "ranks": Meaning.RANKS,
@@ -60,6 +70,7 @@ _KNOWN = {
     "cpu": Meaning.CPU,
     "bandwidth": Meaning.BANDWIDTH,
     "latency_s": Meaning.LATENCY,
+    **dict.fromkeys(SYSTEM_FACTS, Meaning.FACT),
 }
 
 #: Ends of names of loads, such as ``cpu_start``; without one it is the average.

@@ -4,6 +4,7 @@ from skelgen.models.families.analytical import ANALYTICAL
 from skelgen.models.families.contract import Family
 from skelgen.models.families.multivariate import MULTIVARIATES
 from skelgen.models.families.polynomials import POLYNOMIALS
+from skelgen.models.families.product_of_sums import PRODUCT_OF_SUMS
 from skelgen.models.families.rational import RATIONALS
 
 PUBLISHED: tuple[Family, ...] = (
@@ -11,4 +12,5 @@ PUBLISHED: tuple[Family, ...] = (
     *RATIONALS,
     *MULTIVARIATES,
     ANALYTICAL,
+    PRODUCT_OF_SUMS,
 )

@@ -30,6 +30,10 @@ class FamilySettings:
         Values of names of a template that are no inputs.
     functions : mapping of str to callable
         Facts that depend on a size, such as ``SR(L)``.
+    definitions : mapping of str to (tuple of str, Expression)
+        The same as formulas of named arguments: they may depend on inputs.
+    units : mapping of str to str
+        Of facts and functions, such as ``s`` or ``bytes/s``; others are plain.
     non_negative : bool
         Coefficients of 0 and more by relative errors, where a source has least
         squares of any sign.
@@ -41,6 +45,10 @@ class FamilySettings:
     template: Expression | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
     functions: Functions = field(default_factory=dict)
+    definitions: Mapping[str, tuple[tuple[str, ...], Expression]] = field(
+        default_factory=dict
+    )
+    units: Mapping[str, str] = field(default_factory=dict)
     non_negative: bool = False
 
 

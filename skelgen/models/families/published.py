@@ -6,6 +6,7 @@ from skelgen.models.families.multivariate import MULTIVARIATES
 from skelgen.models.families.polynomials import POLYNOMIALS
 from skelgen.models.families.product_of_sums import PRODUCT_OF_SUMS
 from skelgen.models.families.rational import RATIONALS
+from skelgen.models.families.template import TEMPLATE
 
 PUBLISHED: tuple[Family, ...] = (
     *POLYNOMIALS,
@@ -13,4 +14,5 @@ PUBLISHED: tuple[Family, ...] = (
     *MULTIVARIATES,
     ANALYTICAL,
     PRODUCT_OF_SUMS,
+    TEMPLATE,
 )

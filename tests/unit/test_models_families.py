@@ -50,7 +50,7 @@ UNDER_LOAD = loaded(lambda n, cpu, bandwidth: 1e-7 * n**3 / cpu + 1e-4 * n / ban
 def said_for(family):
     """Return settings without which a family has nothing to fit."""
     if family.name == "template":
-        return FamilySettings(template=parse("a*n^b/(1 + ranks) + c*n + d"))
+        return FamilySettings(template=parse("a*n^2 + b*n + c"))
     return FamilySettings()
 
 

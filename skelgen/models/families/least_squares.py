@@ -64,7 +64,7 @@ def solve(
         target = wanted / unit if unit > 0.0 else wanted
         scaled = np.where(np.isfinite(scale), rows / scale, 0.0)
         kept = independent(scaled)
-        found = (_non_negative if non_negative else _any_sign)(scaled[:, kept], target)
+        found = plain(scaled[:, kept], target, non_negative=non_negative)
         coefficients = np.zeros(columns.shape[1])
         coefficients[kept] = found / scale[kept] * unit
     return Solution(coefficients, tuple(kept))
@@ -86,6 +86,11 @@ def independent(columns: Floats) -> list[int]:
             basis = np.column_stack([basis, rest / own])
             kept.append(i)
     return kept
+
+
+def plain(columns: Floats, target: Floats, *, non_negative: bool) -> Floats:
+    """Return coefficients of columns of the order of 1, without any scaling."""
+    return (_non_negative if non_negative else _any_sign)(columns, target)
 
 
 def _any_sign(columns: Floats, target: Floats) -> Floats:

@@ -23,7 +23,7 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.factors import Factor, factors_of, merged
-from skelgen.models.families.least_squares import solve
+from skelgen.models.families.least_squares import plain
 from skelgen.models.families.nonlinear import minimise
 from skelgen.models.families.writing import (
     columns_of,
@@ -37,8 +37,9 @@ from skelgen.models.formulas import Expression, Number
 from skelgen.models.runs import Floats, RunTable
 from skelgen.trust import Doubt
 
-#: Starts that are tried, rounds of each, and the gain at which it ends.
-_STARTS, _ROUNDS, _GAIN = 5, 60, 1e-10
+#: Starts that are tried, rounds of each, and the gain at which it ends; rounds from
+#: what is known already.
+_STARTS, _ROUNDS, _GAIN, _FEW_ROUNDS = 5, 60, 1e-10, 10
 
 #: Relative errors below are rounding.
 _EXACT = 1e-9
@@ -113,17 +114,27 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     return finite(_written(best, task, scales, (runs, same, factors)), runs)
 
 
-def _alternate(
-    task: _Task, factors: tuple[Factor, ...], near: _Product | None = None
-) -> _Product:
+def _alternate(task: _Task, factors: tuple[Factor, ...]) -> _Product:
     """Fit one factor after the other, from several starts; keep the best."""
     random = np.random.default_rng(0)
-    starts = [] if near is None else [_start_near(near, factors)]
-    while len(starts) < (_STARTS if near is None else 2):
+    found = []
+    for _ in range(_STARTS):
         slopes = [random.uniform(0.0, 2.0, one.degree) for one in factors]
-        starts.append([np.array([1.0, *own]) for own in slopes])
-    found = [_rounds(task, factors, start) for start in starts]
+        start = [np.array([1.0, *own]) for own in slopes]
+        found.append(_rounds(task, factors, start))
     return min(found, key=lambda one: one.error)
+
+
+def _without_one(task: _Task, found: _Product) -> list[_Product]:
+    """Return what is left without each factor, or with a lower degree of it."""
+    simpler = []
+    for i, factor in enumerate(found.factors):
+        lower = (replace(factor, degree=factor.degree - 1),)[: factor.degree - 1]
+        kept = (*found.factors[:i], *lower, *found.factors[i + 1 :])
+        if kept:
+            start = _start_near(found, kept)
+            simpler.append(_rounds(task, kept, start, _FEW_ROUNDS))
+    return simpler
 
 
 def _start_near(near: _Product, factors: tuple[Factor, ...]) -> list[Floats]:
@@ -134,22 +145,23 @@ def _start_near(near: _Product, factors: tuple[Factor, ...]) -> list[Floats]:
     return [known[f.base][: f.degree + 1].copy() for f in factors]
 
 
-def _rounds(task: _Task, factors: tuple[Factor, ...], start: list[Floats]) -> _Product:
+def _rounds(
+    task: _Task, factors: tuple[Factor, ...], start: list[Floats], rounds: int = _ROUNDS
+) -> _Product:
     powers = [task.powers(factor) for factor in factors]
     each = list(start)
     parts = [a @ own for a, own in zip(powers, each, strict=True)]
-    last = np.inf
-    for _ in range(_ROUNDS):
+    last, target = np.inf, task.values / task.weights
+    for _ in range(rounds):
         for i, a in enumerate(powers):
             others = np.ones(len(task.values))
             for j, part in enumerate(parts):
                 others = others * part if j != i else others
-            each[i] = solve(
-                others[:, None] * a,
-                task.values,
-                relative_to=task.weights,
+            each[i] = plain(
+                (others / task.weights)[:, None] * a,
+                target,
                 non_negative=task.non_negative,
-            ).coefficients
+            )
             parts[i] = a @ each[i]
         rest = task.residuals(factors, each)
         error = float(rest @ rest)
@@ -162,18 +174,12 @@ def _rounds(task: _Task, factors: tuple[Factor, ...], start: list[Floats]) -> _P
 def _simplified(task: _Task, found: _Product) -> _Product:
     """Leave out factors, and lower degrees, as long as the rest explains as much."""
     while True:
-        simpler = []
-        for i, factor in enumerate(found.factors):
-            rest = (*found.factors[:i], *found.factors[i + 1 :])
-            lower = replace(factor, degree=factor.degree - 1)
-            changed = (*found.factors[:i], lower, *found.factors[i + 1 :])
-            kept = changed if lower.degree else rest
-            if kept:
-                simpler.append(_alternate(task, kept, found))
+        simpler = _without_one(task, found)
         best = min(simpler, key=lambda one: _score(task, one), default=None)
         if best is None or _score(task, best) > _score(task, found):
             return found
-        found = best
+        again = _alternate(task, best.factors)
+        found = min(best, again, key=lambda one: one.error)
 
 
 def _score(task: _Task, found: _Product) -> float:

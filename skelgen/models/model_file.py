@@ -12,7 +12,7 @@ from skelgen.errors import InputError
 from skelgen.models.formulas import Expression, names, parse, to_text
 from skelgen.models.intervals import Scale
 from skelgen.models.model import InputRange, Model
-from skelgen.models.runs import LARGEST, SMALLEST, Meaning, ModelInput
+from skelgen.models.runs import LARGEST, SMALLEST, Meaning, ModelInput, when_of
 from skelgen.trust import Doubt
 
 #: Of the format: it changes when a member means another thing.
@@ -133,7 +133,8 @@ def _input(field: Field) -> InputRange:
         raise parts["meaning"].error(
             f"read {meaning[:60]!r}, expected one of {', '.join(Meaning)}"
         )
-    found = ModelInput(parts["name"].text(), Meaning(meaning), parts["unit"].text())
+    name, unit = parts["name"].text(), parts["unit"].text()
+    found = ModelInput(name, Meaning(meaning), unit, when_of(name))
     low, high = parts["low"].positive(), parts["high"].positive()
     if not SMALLEST <= low <= high <= LARGEST:
         raise field.error(

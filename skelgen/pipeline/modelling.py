@@ -153,7 +153,7 @@ def _inputs(
     rows: Sequence[Mapping[str, float | str]], source: RunSource
 ) -> tuple[ModelInput, ...]:
     """Return the inputs of a model: numbers that all runs have, and that vary."""
-    from skelgen.models.runs import ModelInput, meaning_of
+    from skelgen.models.runs import ModelInput, meaning_of, when_of
 
     everywhere = [name for name in rows[0] if all(name in row for row in rows)]
     chosen = [name for name in source.inputs or everywhere if _varies(rows, name)]
@@ -179,7 +179,9 @@ def _inputs(
             f"{_shown(source)}: no input varies in {len(rows)} runs; a model needs "
             "runs of at least two sizes, or on different numbers of ranks"
         )
-    return tuple(ModelInput(name, meaning_of(name)) for name in chosen)
+    return tuple(
+        ModelInput(name, meaning_of(name), when=when_of(name)) for name in chosen
+    )
 
 
 def _varies(rows: Sequence[Mapping[str, float | str]], name: str) -> bool:

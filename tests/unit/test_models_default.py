@@ -143,18 +143,25 @@ def test_a_prediction_is_always_a_positive_number(times, n, ranks):
     assert 0.0 < found.p5 <= found.p50 <= found.p95 < math.inf
 
 
+#: What families need to be told, and those that need runs under load.
+SETTINGS = {"template": FamilySettings(template=parse("a*n^2/ranks + b"))}
+LOADED = ("rational-small", "multivariate-1", "multivariate-2")
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_answers_with_an_interval(family):
-    rows = [(n, p) for n in (100, 200, 400, 800) for p in (1, 2, 4, 8)]
+    sizes, ranks = range(100, 801, 100), (1, 2, 4, 8, 16, 32, 64)
+    rows = [(n, p) for n in sizes for p in ranks]
     runs = table((N, P), rows, lambda n, ranks: 1e-4 * n**2 / ranks, noise=0.02)
+    at = {"n": 600, "ranks": 8}
+    if family in LOADED:
+        rows = [(n, 1 / p, p / 64) for n in sizes for p in ranks[:6]]
+        runs = table((N, CPU, LINKS), rows, lambda n, cpu, bandwidth: n**2 / cpu)
+        at = {"n": 600, "cpu": 0.5, "bandwidth": 0.25}
     model = fit_model(runs, family, SETTINGS.get(family))
-    found = predict_with(model, {"n": 600, "ranks": 8}).interval
+    found = predict_with(model, at).interval
     assert found.p5 < found.p50 < found.p95
-    assert evaluate(parse(model.text), {"n": 600, "ranks": 8}) > 0.0
-
-
-#: What families need to be told.
-SETTINGS: dict[str, FamilySettings] = {}
+    assert math.isfinite(evaluate(parse(model.text), at))
 
 
 @pytest.mark.parametrize(

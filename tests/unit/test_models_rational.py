@@ -142,7 +142,8 @@ def test_complexities_are_found_again(computation, communication, ranks):
     found = FAMILIES["rational"].fit(runs, FamilySettings())
     least = "log2(ranks)" if communication == "1" else f"{communication}*log2(ranks)"
     first = to_text(parse(f"{computation}/ranks"))
-    assert found.form == f"{first}, {least}"
+    said = f"complexity of computation {first}, of communication {least}"
+    assert found.notes == (said,)
     assert found.at(runs.columns) == pytest.approx(values, rel=1e-2)
 
 

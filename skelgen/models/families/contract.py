@@ -75,8 +75,6 @@ class FittedFormula:
         Formulas that fit about as well, and how likely each is; the sum is 1.
     used : RunTable or None
         The runs that count, where not all do.
-    form : str
-        What was chosen, where a family chooses among several forms.
     """
 
     family: str
@@ -88,7 +86,6 @@ class FittedFormula:
     coefficients: tuple[tuple[str, float], ...] = ()
     alternatives: tuple[tuple[float, Expression], ...] = ()
     used: RunTable | None = None
-    form: str = ""
 
     def at(self, values: Values) -> Floats:
         """Evaluate the formula at cases: nan, infinite or below 0 where it says so.

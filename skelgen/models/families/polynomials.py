@@ -215,7 +215,8 @@ def _least_residual(runs: RunTable, settings: FamilySettings) -> FittedFormula:
             best, least = found, norm
     if best is None:
         raise InputError(f"least-residual found no curve; {refused}")
-    return replace(best, family="least-residual", form=best.family)
+    note = f"the curve with the least residual is {best.family}"
+    return replace(best, family="least-residual", notes=(*best.notes, note))
 
 
 def _curve(name: str, degree: int, inverse: bool) -> Family:

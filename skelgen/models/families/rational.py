@@ -131,9 +131,17 @@ def _fitted(
             dropped,
             doubts=(_lost(lost, runs),) if lost else (),
             coefficients=tuple((term[2], number) for term, number in numbers.items()),
-            form=", ".join(to_text(one, 6) for one in complexities if one is not None),
+            notes=(_said(complexities),),
         ),
         runs,
+    )
+
+
+def _said(complexities: tuple[Expression | None, ...]) -> str:
+    """Say which complexities the formula has: given ones, or what a search found."""
+    named = zip(("computation", "communication"), complexities, strict=True)
+    return "complexity of " + ", of ".join(
+        f"{what} {to_text(one, 6)}" for what, one in named if one is not None
     )
 
 

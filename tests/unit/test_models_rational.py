@@ -147,6 +147,14 @@ def test_complexities_are_found_again(computation, communication, ranks):
     assert found.at(runs.columns) == pytest.approx(values, rel=1e-2)
 
 
+def test_a_search_takes_all_runs_where_few_are_on_several_processes():
+    runs = runs_of(lambda row: 1e-9 * row["n"] ** 2 / row["ranks"], inputs=(N, P))
+    runs.at[-2:, 1] = 4.0
+    runs.values[-2:] /= 4.0
+    found = FAMILIES["rational"].fit(runs, FamilySettings())
+    assert found.notes[0].startswith("complexity of computation n^2/ranks")
+
+
 def test_latency_has_its_place():
     def truth(row):
         return eigenvalues(row) + 4.0 * row["n"] * row["latency_s"]

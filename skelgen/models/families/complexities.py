@@ -40,6 +40,9 @@ _EXPONENTIAL = (0.125, 0.25, 0.5, 1.0)
 #: Relative errors below are rounding: the simpler function counts.
 _EXACT = 1e-6
 
+#: Runs for a search: one more than a pair and a constant have coefficients.
+_FEWEST = 4
+
 #: What a function, or a broken exponent, must gain [1].
 _ODD_COST = 0.02
 
@@ -116,7 +119,7 @@ def searched(
     computation, communication : Expression
         The second is None when no run communicates.
     """
-    needs(runs, 4, "a search for complexities")
+    needs(runs, _FEWEST, "a search for complexities")
     cpu, bandwidth = loads
     functions = _functions([s for s in runs.varied if s.meaning is Meaning.SIZE], runs)
     chosen = functions
@@ -124,9 +127,9 @@ def searched(
     if len(np.unique(alone.at, axis=0)) >= 3 and len(functions) > 1:
         best, _ = _best(alone, [_over(f, cpu) for f in functions], ())
         chosen = [functions[best]]
-    if not len(parallel):
-        if len(chosen) == 1 or given[0] is not None:
-            return given[0] or chosen[0], given[1]
+    if not len(parallel) and (len(chosen) == 1 or given[0] is not None):
+        return given[0] or chosen[0], given[1]
+    if len(parallel) < _FEWEST:  # too few on their own
         parallel = runs
     count = processes(runs)
     if count is not None and not np.ptp(columns_of([count], parallel)):

@@ -57,7 +57,7 @@ def compare(
     ----------
     runs : RunTable
     families : sequence of str
-        All of `FAMILIES` when empty.
+        All of `FAMILIES` that need not be told a formula when empty.
     settings : mapping of str to FamilySettings, optional
         By family.
 
@@ -77,8 +77,13 @@ def compare(
             f"{len(runs)} runs of {len(np.unique(ahead.order(runs)))} sizes: three "
             "different ones are needed to learn from some and to ask for others"
         )
-    for family in families or FAMILIES:
+    for family in families or not_told():
         yield _score(runs, family, (settings or {}).get(family), parts)
+
+
+def not_told() -> tuple[str, ...]:
+    """Return the families that find their formula by themselves."""
+    return tuple(name for name, one in FAMILIES.items() if not one.told)
 
 
 def _score(

@@ -302,10 +302,10 @@ def model_compare(
     source: RunSource, families: Sequence[str], *, progress: Progress
 ) -> list[FamilyScore]:
     """Compare families on the runs of a source, with progress."""
-    from skelgen.models.comparing import compare
+    from skelgen.models.comparing import compare, not_told
     from skelgen.models.families import FAMILIES
 
-    chosen = list(families) or list(FAMILIES)
+    chosen = list(families) or list(not_told())
     for name in chosen:
         if name not in FAMILIES:
             raise UsageError(

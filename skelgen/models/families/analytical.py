@@ -2,7 +2,8 @@
 
 T = C_f n^3/P t_f + C_v n^2/sqrt(P) t_v + C_m n/NB t_m, with the time of an operation,
 of a number sent and of a message. Operations take longer where others use the CPU,
-numbers where others use the network. Times that no fact gives are fitted.
+numbers where others use the network. Times that no fact gives are fitted: then the
+constants of the table do not matter. They could not be compared with the book here.
 
 References
 ----------

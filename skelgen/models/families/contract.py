@@ -124,6 +124,8 @@ class Family:
     fit : callable
         Takes runs and settings and returns a `FittedFormula`; raises `InputError`
         where the runs do not determine one, which says what is missing.
+    told : bool
+        Whether it needs to be told a formula, which `FamilySettings` holds.
     again : callable or None
         Fits to fewer of the runs, as `fit` would, given what it found for all: what
         takes long and depends little on a few runs is not searched again.
@@ -136,6 +138,7 @@ class Family:
     again: Callable[[RunTable, FamilySettings, FittedFormula], FittedFormula] | None = (
         None
     )
+    told: bool = False
 
 
 def needs(runs: RunTable, coefficients: int, family: str) -> None:

@@ -209,4 +209,5 @@ TEMPLATE = Family(
     source="Wu, Taylor, Paris 2005, section 3.2",
     assumes="the formula that is given",
     fit=_fit,
+    told=True,
 )

@@ -17,10 +17,12 @@ from typing import Any
 
 from skelgen.errors import ExitCode, SkelgenError, UsageError
 from skelgen.monitor import daemon
-from skelgen.monitor.places import this_host
+from skelgen.monitor.finding import Watched, watched_of
+from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import columns_of, row_of
 from skelgen.monitor.sensor import Sensor
 from skelgen.monitor.series import facts_of, read_history
+from skelgen.monitor.sightings import ended_sightings, facts_of_sighting
 from skelgen.monitor.status import plain, read_status
 from skelgen.units import parse_seconds
 
@@ -51,8 +53,10 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("start", "run", "once"):
         one = commands.add_parser(name)
         one.add_argument("--interval", default="1s" if name == "once" else "10s")
+        one.add_argument("--watch", action="append", default=[])
     commands.add_parser("stop")
     commands.add_parser("status")
+    commands.add_parser("sightings")
     series = commands.add_parser("series")
     series.add_argument("--begin", type=float, default=-math.inf)
     series.add_argument("--end", type=float, default=math.inf)
@@ -69,12 +73,19 @@ def _interval_s(options: argparse.Namespace) -> float:
     return interval_s
 
 
+def _watched(options: argparse.Namespace) -> Watched:
+    return watched_of(options.watch)
+
+
 def _start(options: argparse.Namespace) -> dict[str, Any]:
-    return {"host": this_host(), "pid": daemon.start(_interval_s(options))}
+    return {
+        "host": this_host(),
+        "pid": daemon.start(_interval_s(options), _watched(options)),
+    }
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    daemon.serve(_interval_s(options))
+    daemon.serve(_interval_s(options), _watched(options))
     return {}
 
 
@@ -95,6 +106,12 @@ def _once(options: argparse.Namespace) -> dict[str, Any]:
     return {"host": this_host(), "time": row.time, **known}
 
 
+def _sightings(_: argparse.Namespace) -> dict[str, Any]:
+    sightings, damaged = ended_sightings(host_folder(this_host()))
+    said = [facts_of_sighting(sighting) for sighting in sightings]
+    return {"host": this_host(), "sightings": said, "damaged": damaged}
+
+
 def _series(options: argparse.Namespace) -> dict[str, Any]:
     found = read_history(this_host(), options.begin, options.end)
     return facts_of(found, options.quantity)
@@ -106,6 +123,7 @@ _DO = {
     "stop": _stop,
     "status": _status,
     "once": _once,
+    "sightings": _sightings,
     "series": _series,
 }
 

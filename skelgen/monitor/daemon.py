@@ -6,7 +6,6 @@ import contextlib
 import gc
 import math
 import os
-import select
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -15,10 +14,13 @@ from pathlib import Path
 
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor.day_files import DayFile
+from skelgen.monitor.finding import Watched
+from skelgen.monitor.handing import Hander, command
 from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import Mark, columns_of, row_of
 from skelgen.monitor.sensor import Sample, Sensor
 from skelgen.monitor.status import Status, holder, locked, write_status
+from skelgen.monitor.watching import Watcher
 
 #: Looks at the run queue for each sample, where the kernel does not add it up.
 _LOOKS = 5
@@ -31,6 +33,7 @@ _JUMP_S = 2.0
 #: How long a monitor may take to end [s].
 _GRACE_S = 5.0
 LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600.0
+NOTHING = Watched()
 
 
 @dataclass(slots=True)
@@ -65,6 +68,10 @@ class Monitor:
     interval_s : float
         Between samples [s].
     sensor : Sensor
+    watcher : Watcher, optional
+        Watches applications.
+    hander : Hander, optional
+        Has the store take runs that ended.
     wall, clock : callable
         Return seconds since 1970 in UTC, and a time that does not jump [s].
     """
@@ -76,9 +83,13 @@ class Monitor:
         interval_s: float,
         sensor: Sensor,
         *,
+        watcher: Watcher | None = None,
+        hander: Hander | None = None,
         wall: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._watcher, self._hander = watcher, hander
+        self._ended_at_sample = 0
         self._host, self._folder, self._interval_s = host, folder, interval_s
         self._sensor, self._wall, self._clock = sensor, wall, clock
         self._file = DayFile(folder, interval_s)
@@ -93,6 +104,8 @@ class Monitor:
 
         What was lost is a gap when it can be written again.
         """
+        if self._watcher is not None:
+            self._ended_at_sample = self._watcher.ended
         sample = self._sensor.sample()
         tally = self._tally
         with contextlib.suppress(MachineError):
@@ -156,7 +169,8 @@ class Monitor:
             Waits for so long [s], or until told to end, and says which.
         """
         looks = max(1, min(_LOOKS, int(self._interval_s)))
-        looks = looks if self._sensor.must_look else 1
+        watches = self._watcher is not None and self._watcher.busy
+        looks = looks if watches or self._sensor.must_look else 1
         next_s, at = self._clock(), 0
         while True:
             at, next_s = at + 1, next_s + self._interval_s / looks
@@ -165,14 +179,22 @@ class Monitor:
                 next_s += late_s  # the node slept
             if ends(max(0.0, next_s - self._clock())):
                 break
-            if at % looks:
-                self._sensor.look()
-            else:
+            if self._watcher is not None:
+                self._watcher.look()
+            if not at % looks:
                 self.take()
+                if self._hander is not None:  # with the load until their end
+                    self._hander.step(self._ended_at_sample)
+            elif self._sensor.must_look:
+                self._sensor.look()
         self.end()
 
     def end(self) -> None:
         """Say that it ends, and close its file."""
+        if self._watcher is not None:
+            self._watcher.close()
+            if self._watcher.ended > self._ended_at_sample:
+                self.take()  # the load until the end of what was watched
         with contextlib.suppress(MachineError):
             self._file.mark(Mark("end", self._wall()))
         self._file.close()
@@ -188,7 +210,12 @@ def resident_bytes() -> int:
     return 0
 
 
-def serve(interval_s: float, *, ready: Callable[[], None] = lambda: None) -> None:
+def serve(
+    interval_s: float,
+    watched: Watched = NOTHING,
+    *,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
     """Be the monitor of this node until a signal says end.
 
     Raises
@@ -198,12 +225,15 @@ def serve(interval_s: float, *, ready: Callable[[], None] = lambda: None) -> Non
     """
     check_interval(interval_s)
     host = this_host()
-    with _ended() as ends, locked(host) as folder:
-        monitor = Monitor(host, folder, interval_s, _sensor())
+    with _ended() as reading, locked(host) as folder:
+        sensor, watcher = _sensor(), Watcher(host, folder, watched)
+        monitor = Monitor(
+            host, folder, interval_s, sensor, watcher=watcher, hander=Hander(command())
+        )
         ready()
         gc.collect()
         gc.freeze()
-        monitor.run(ends)
+        monitor.run(watcher.waits(reading))
 
 
 def _sensor() -> Sensor:
@@ -230,8 +260,8 @@ def check_interval(interval_s: float) -> None:
 
 
 @contextlib.contextmanager
-def _ended() -> Iterator[Callable[[float], bool]]:
-    """Give what waits until a time is over or a signal says end."""
+def _ended() -> Iterator[int]:
+    """Give a file that can be read when a signal says end."""
     reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     previous = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     kinds = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -241,7 +271,7 @@ def _ended() -> Iterator[Callable[[float], bool]]:
         if signal.getsignal(kind) is not signal.SIG_IGN
     }
     try:
-        yield lambda time_s: bool(select.select([reading], [], [], time_s)[0])
+        yield reading
     finally:
         for kind, handler in handlers.items():
             signal.signal(kind, handler)
@@ -250,7 +280,7 @@ def _ended() -> Iterator[Callable[[float], bool]]:
         os.close(writing)
 
 
-def start(interval_s: float) -> int:
+def start(interval_s: float, watched: Watched = NOTHING) -> int:
     """Start the monitor of this node in the background; return its process.
 
     Returns when it takes samples.
@@ -263,7 +293,7 @@ def start(interval_s: float) -> int:
     check_interval(interval_s)
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        _leave(interval_s, reading, writing)
+        _leave(interval_s, watched, reading, writing)
     os.close(writing)
     with os.fdopen(reading, "r") as said:
         words = said.read().split(" ", 2)
@@ -274,7 +304,7 @@ def start(interval_s: float) -> int:
     raise (UsageError if code == "2" else MachineError)(message)
 
 
-def _leave(interval_s: float, reading: int, writing: int) -> None:
+def _leave(interval_s: float, watched: Watched, reading: int, writing: int) -> None:
     """Be the monitor, without a terminal, a parent or a folder; never return."""
     os.close(reading)
     os.setsid()
@@ -291,7 +321,7 @@ def _leave(interval_s: float, reading: int, writing: int) -> None:
             os.write(writing, f"ready {os.getpid()}".encode())
             os.close(writing)
 
-        serve(interval_s, ready=ready)
+        serve(interval_s, watched, ready=ready)
         code = 0
     except SkelgenError as error:
         code = int(error.exit_code)

@@ -81,7 +81,7 @@ def find_tree(groups: str, mounts: str, *, root: str = "") -> Tree:
     for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)
         paths |= dict.fromkeys(controllers.split(","), path)
-    places = _mounted(mounts, root)
+    places = mounted(mounts, root)
 
     def chain(controller: str) -> tuple[str, ...]:
         if controller not in paths or controller not in places:
@@ -112,7 +112,7 @@ def find_tree(groups: str, mounts: str, *, root: str = "") -> Tree:
     return Tree(2, tuple(sharing), tuple(sharing), whole, whole, whole[-1], rooted)
 
 
-def _mounted(mounts: str, root: str) -> dict[str, tuple[str, str]]:
+def mounted(mounts: str, root: str) -> dict[str, tuple[str, str]]:
     """Return for each controller which group is mounted, and where; "" is version 2."""
     found: dict[str, tuple[str, str]] = {}
     for line in mounts.splitlines():

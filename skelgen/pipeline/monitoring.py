@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 #: What decides on a host where Python and the files are.
 _HANDED_ON = ("PYTHONPATH", "SKELGEN_MONITOR", "SKELGEN_STATE", "XDG_STATE_HOME")
+#: What it needs besides to watch applications.
+_WATCHING = ("SKELGEN_STORE", "XDG_DATA_HOME", "SKELGEN_INPUTS")
 #: Longest time of a command on a host, beyond what it waits for on purpose [s].
 _LIMIT_S = 60.0
 #: How long monitors that are steps of an allocation may take to begin [s].
@@ -75,6 +77,7 @@ def monitor_do(
     *,
     way: Way | None = None,
     waits_s: float = 0.0,
+    watching: bool = False,
 ) -> list[Answer]:
     """Run a command of the monitor on hosts, or here when none is named.
 
@@ -87,6 +90,8 @@ def monitor_do(
         How hosts are reached.
     waits_s : float
         What the command waits for on purpose [s].
+    watching : bool
+        Whether hosts need what monitors need that watch applications.
     """
     from skelgen.launch import remote as remotes
     from skelgen.launch.through import Way
@@ -98,15 +103,26 @@ def monitor_do(
     commands = {name: line for name in names if name == here}
     if others := [name for name in names if name != here]:
         reach = remotes.remote(way or Way.AUTO)
-        commands |= {n: reach.command(n, line, _handed_on()) for n in others}
+        variables = _handed_on(watching=watching)
+        commands |= {n: reach.command(n, line, variables) for n in others}
     done = remotes.on_each(
         {name: commands[name] for name in names}, limit_s=_LIMIT_S + waits_s
     )
     return [_answer(name, done[name]) for name in names]
 
 
-def _handed_on() -> dict[str, str]:
-    return {name: os.environ[name] for name in _HANDED_ON if os.environ.get(name)}
+def _handed_on(*, watching: bool = False) -> dict[str, str]:
+    """Return variables for other hosts, where others can read them."""
+    from skelgen.store import place_of
+
+    names = (*_HANDED_ON, *_WATCHING) if watching else _HANDED_ON
+    found = {name: os.environ[name] for name in names if os.environ.get(name)}
+    if "SKELGEN_STORE" in found and (place := place_of()).shown != place.where:
+        raise UsageError(
+            f"{place.shown}: its URL has more than others may read on the hosts; leave "
+            "the password to ~/.pgpass there"
+        )
+    return found
 
 
 def _answer(host: str, done: Finished) -> Answer:
@@ -124,8 +140,44 @@ def _answer(host: str, done: Finished) -> Answer:
     return Answer(host, facts.value)
 
 
+def watching_words(
+    watch: Sequence[str], inputs: Sequence[str], place: str | None
+) -> list[str]:
+    """Return the words that have a monitor watch applications.
+
+    What it hands on to others is set in the variables of this process: the store, and
+    the inputs of the applications.
+
+    Raises
+    ------
+    UsageError
+        When something is not what it should be.
+    """
+    from skelgen.monitor.finding import watched_of
+    from skelgen.pipeline.storing_typed import inputs_of
+    from skelgen.store import place_of
+
+    if not watch:
+        if inputs or place:
+            raise UsageError("--input and --store are for --watch; give it as well")
+        return []
+    watched_of(watch)
+    if inputs:
+        inputs_of(inputs)
+        os.environ["SKELGEN_INPUTS"] = ",".join(inputs)
+    store = place_of(place)
+    if store.why != "usual":
+        absolute = str(Path(store.where).expanduser().absolute())
+        os.environ["SKELGEN_STORE"] = store.where if store.is_url else absolute
+    return [word for one in watch for word in ("--watch", one)]
+
+
 def monitor_start(
-    hosts: Sequence[str], interval_s: float, *, way: Way | None = None
+    hosts: Sequence[str],
+    interval_s: float,
+    *,
+    watching: Sequence[str] = (),
+    way: Way | None = None,
 ) -> list[Answer]:
     """Start the monitors of hosts, or that of this node when none is named.
 
@@ -140,13 +192,16 @@ def monitor_start(
     check_interval(interval_s)
     names = list(dict.fromkeys(hosts)) or [this_host()]
     others = [name for name in names if name != this_host()]
-    interval = ["--interval", f"{interval_s}s"]
+    interval = ["--interval", f"{interval_s}s", *watching]
     line = [sys.executable, "-m", "skelgen.monitor", "run", *interval]
     if others:
-        together = remote(way or Way.AUTO).together(names, line, _handed_on())
+        together = remote(way or Way.AUTO).together(
+            names, line, _handed_on(watching=bool(watching))
+        )
         if together is not None:
             return _as_step(names, together)
-    return monitor_do(names, ["start", *interval], way=way)
+    words = ["start", *interval]
+    return monitor_do(names, words, way=way, watching=bool(watching))
 
 
 def _as_step(hosts: Sequence[str], command: Sequence[str]) -> list[Answer]:

@@ -17,6 +17,7 @@ from skelgen.launch.files import file_hashes
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.secrets import hidden
 from skelgen.launch.where import where_of
+from skelgen.monitor.naming import name_of
 from skelgen.pipeline.storing import store_add_typed
 from skelgen.pipeline.storing_typed import filled
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from skelgen.store.formats.known import Known
 
 logger = logging.getLogger(__name__)
-
-#: Programs whose first argument is the program that the user means.
-_INTERPRETERS = ("python", "sh", "bash", "zsh", "perl", "julia", "Rscript", "lua")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +129,6 @@ def _about(launch: LaunchCommand, command: Sequence[str], known: Known) -> Run:
         source=" ".join(["skelgen time --", *hidden(command)]),
     )
     return filled(found)
-
-
-def name_of(program: Sequence[str]) -> str:
-    """Return the name of a program; that of the script where one interprets it.
-
-    Examples
-    --------
-    >>> name_of(["/usr/bin/python3", "-u", "solve.py", "8"]), name_of(["./app"])
-    ('solve.py', 'app')
-    >>> name_of(["sh", "-c", "exit 3"])
-    'sh'
-    """
-    name = Path(program[0]).name
-    if name.rstrip("0123456789.") not in _INTERPRETERS:
-        return name
-    words = iter(program[1:])
-    for word in words:
-        if word == "-m":
-            return next(words, name)
-        if not word.startswith("-"):
-            return Path(word).name
-        if word[1:] in ("c", "e"):
-            break
-    return name
 
 
 def _keep(found: Run, place: str | None) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline.timing import name_of
+from skelgen.monitor.naming import name_of
 from skelgen.store import Run, open_store
 from tests.store_files import NAMES, ROWS, write_all
 

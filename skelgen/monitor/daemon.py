@@ -226,7 +226,7 @@ def serve(
     check_interval(interval_s)
     host = this_host()
     with _ended() as reading, locked(host) as folder:
-        sensor, watcher = _sensor(), Watcher(host, folder, watched)
+        sensor, watcher = _sensor(), Watcher(host, folder, watched, interval_s)
         monitor = Monitor(
             host, folder, interval_s, sensor, watcher=watcher, hander=Hander(command())
         )

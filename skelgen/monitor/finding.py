@@ -18,8 +18,8 @@ from skelgen.errors import UsageError
 from skelgen.monitor.naming import named
 from skelgen.monitor.tree import mounted, processes, read
 
-#: Part of a core that finding may take [cores], and its longest pause for that [s].
-COST, _PAUSE_S = 0.0002, 10.0
+#: Part of a core that finding may take with samples every 10 s [cores].
+COST, USUAL_S = 0.0002, 10.0
 #: So many new numbers are looked at one by one.
 _FEW = 200
 #: A new process may still become the program: it is looked at so many times.
@@ -101,6 +101,8 @@ class Finder:
     Parameters
     ----------
     watched : Watched
+    interval_s : float
+        Between samples; finding pauses for so long at most [s].
     proc : str
         Where the kernel shows processes.
     clock : callable
@@ -112,12 +114,13 @@ class Finder:
     def __init__(
         self,
         watched: Watched,
+        interval_s: float,
         *,
         proc: str = "/proc",
         clock: Callable[[], float] = time.monotonic,
         cost: Callable[[], float] = time.process_time,
     ) -> None:
-        self._watched, self._proc = watched, proc
+        self._watched, self._interval_s, self._proc = watched, interval_s, proc
         self._clock, self._cost = clock, cost
         self._own, self._user = os.getpid(), os.geteuid()
         self._last = -1
@@ -132,7 +135,8 @@ class Finder:
             yield from (
                 (pid, name, group) for pid in processes_below(group) if pid != self._own
             )
-        if not self._watched.names or (now_s := self._clock()) < self._next_s:
+        now_s = self._clock()
+        if not self._watched.names or now_s < self._next_s:
             return
         before, again = self._cost(), now_s >= self._again_s
         for pid in self._candidates(now_s):
@@ -140,8 +144,8 @@ class Finder:
                 self._young.pop(pid, None)
                 yield pid, known, ""
         if not again:  # that is seldom enough
-            pause_s = min((self._cost() - before) / COST, _PAUSE_S)
-            self._next_s = now_s + pause_s
+            pause_s = (self._cost() - before) / COST * self._interval_s / USUAL_S
+            self._next_s = now_s + min(pause_s, self._interval_s)
 
     def _candidates(self, now_s: float) -> list[int]:
         """Return the processes that may have become what is watched."""

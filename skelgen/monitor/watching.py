@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from skelgen.errors import MachineError
-from skelgen.monitor.finding import Finder, Watched, variables_of, words_of
+from skelgen.monitor.finding import USUAL_S, Finder, Watched, variables_of, words_of
 from skelgen.monitor.followed import Followed, Member, followed_of
 from skelgen.monitor.launches import INPUTS, launch_of
 from skelgen.monitor.process import Process, stat_of
@@ -36,7 +36,7 @@ from skelgen.monitor.sightings import (
 )
 from skelgen.monitor.tree import read
 
-#: Part of a core that looks at watched processes may take [cores].
+#: Part of a core that looks at watched processes may take with the usual interval.
 COST = 0.00015
 #: How often what goes on is kept [s].
 _KEEP_S = 60.0
@@ -56,6 +56,8 @@ class Watcher:
     folder : Path
         Of the host.
     watched : Watched
+    interval_s : float
+        Between samples [s].
     proc : str
         Where the kernel shows processes.
     wall, boot_s : callable
@@ -74,6 +76,7 @@ class Watcher:
         host: str,
         folder: Path,
         watched: Watched,
+        interval_s: float = USUAL_S,
         *,
         proc: str = "/proc",
         wall: Callable[[], float] = time.time,
@@ -83,8 +86,9 @@ class Watcher:
         self._host, self._folder, self._proc = host, folder, proc
         self._wall, self._boot_s, self._cost = wall, boot_s, cost
         self._ticks = float(os.sysconf("SC_CLK_TCK"))
+        self._interval_s = interval_s
         self._watches = bool(watched.names or watched.groups)
-        self._finder = Finder(watched, proc=proc, clock=boot_s, cost=cost)
+        self._finder = Finder(watched, interval_s, proc=proc, clock=boot_s, cost=cost)
         self._boot = _boot(proc)
         self._poll = select.poll()
         self._handles: dict[int, tuple[Followed, Member]] = {}
@@ -133,7 +137,8 @@ class Watcher:
         if now_s >= self._next_s:
             before = self._cost()
             self._look_at_all(now_s)
-            self._next_s = now_s + (self._cost() - before) / COST
+            pause_s = (self._cost() - before) / COST * self._interval_s / USUAL_S
+            self._next_s = now_s + pause_s
         self._write_waiting()
         if self._changed or (self._runs and now_s - self._kept_s >= _KEEP_S):
             self.keep()

@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import ExitCode, SkelgenError

@@ -48,6 +48,45 @@ class Member:
     process: Process | None = None
 
 
+class Keeper:
+    """The process of a launcher that started ranks and collects them.
+
+    What it has waited for is added up in it: that tells what ranks used that were
+    collected before anybody could look at them.
+
+    Parameters
+    ----------
+    process : Process
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        process.look()
+        self._before, self._after = process.figures, process.figures
+        self.covers = False
+
+    def look(self) -> None:
+        """Look at it after a rank was collected."""
+        self.covers = self._process.look()
+        self._after = self._process.figures
+
+    def costs(self) -> dict[str, float]:
+        """Return what it has waited for."""
+        before, after = self._before, self._after
+        if not self.covers:
+            return {}
+        return {
+            "cpu_s": (after.all_cpu_s - after.cpu_s)
+            - (before.all_cpu_s - before.cpu_s),
+            "read_bytes": after.read_bytes - before.read_bytes,
+            "written_bytes": after.written_bytes - before.written_bytes,
+        }
+
+    def close(self) -> None:
+        """Close its files."""
+        self._process.close()
+
+
 @dataclass(slots=True)
 class Followed:
     """A run of a watched application on this node.
@@ -75,6 +114,8 @@ class Followed:
         The control group that is watched; empty for a name.
     seen_s : float
         When it was looked at last [s since the machine was started].
+    keeper : Keeper or None
+        Collects its processes.
     unseen : bool
         Whether it ended while no monitor ran.
     """
@@ -91,6 +132,7 @@ class Followed:
     memory_bytes: int = 0
     group: str = ""
     seen_s: float = 0.0
+    keeper: Keeper | None = None
     unseen: bool = False
 
     @property
@@ -134,11 +176,16 @@ class Followed:
             ranks=tuple(sorted(self.ranks)),
             processes=self.count,
             costs=self._costs(tops),
-            complete=not self.unseen and all(one.looked for one in tops),
+            complete=not self.unseen
+            and (all(one.looked for one in tops) or self._covered),
             inputs=self.launch.inputs,
             jobs=dict(self.launch.jobs),
             program=self.program,
         )
+
+    @property
+    def _covered(self) -> bool:
+        return self.keeper is not None and self.keeper.covers
 
     def _tops(self) -> list[Member]:
         """Return the processes whose parents are not followed, the first ends first."""
@@ -170,12 +217,14 @@ class Followed:
         return max(one.figures.all_cpu_s, one.figures.cpu_s + known)
 
     def _costs(self, tops: list[Member]) -> dict[str, float]:
-        return {
-            "cpu_s": round(math.fsum(map(self._cpu_s, tops)), 2),
-            "memory_bytes": self.memory_bytes,
-            "read_bytes": sum(one.figures.read_bytes for one in tops),
-            "written_bytes": sum(one.figures.written_bytes for one in tops),
+        kept = {} if self.keeper is None else self.keeper.costs()
+        known = {
+            "cpu_s": math.fsum(map(self._cpu_s, tops)),
+            "memory_bytes": float(self.memory_bytes),
+            "read_bytes": float(sum(one.figures.read_bytes for one in tops)),
+            "written_bytes": float(sum(one.figures.written_bytes for one in tops)),
         }
+        return {n: round(max(v, kept.get(n, 0.0)), 2) for n, v in known.items()}
 
     def entry(self, boot: str) -> dict[str, Any]:
         """Return all that a monitor needs to go on with it, as JSON."""

@@ -144,6 +144,8 @@ class Process:
                 with contextlib.suppress(OSError):
                     self._files[name] = os.open(f"{self._folder}/{name}", os.O_RDONLY)
             stat = self._stat()
+            if stat.state in "ZX":
+                raise ProcessLookupError(f"process {pid} has ended")
         except (OSError, ValueError, IndexError):
             self.close()
             raise

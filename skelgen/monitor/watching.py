@@ -21,7 +21,7 @@ from pathlib import Path
 
 from skelgen.errors import MachineError
 from skelgen.monitor.finding import USUAL_S, Finder, Watched, variables_of, words_of
-from skelgen.monitor.followed import Followed, Member, followed_of
+from skelgen.monitor.followed import Followed, Keeper, Member, followed_of
 from skelgen.monitor.launches import INPUTS, launch_of
 from skelgen.monitor.process import Process, stat_of
 from skelgen.monitor.sightings import (
@@ -214,9 +214,16 @@ class Watcher:
             self._program(member.pid),
             {launch.rank} if launch.rank >= 0 else set(),
             group=group,
+            keeper=self._keeper(member.parent) if launch.size else None,
         )
         self._runs.append(run)
         return run
+
+    def _keeper(self, pid: int) -> Keeper | None:
+        try:
+            return Keeper(Process(pid, self._proc, self._ticks))
+        except (OSError, ValueError, IndexError):
+            return None
 
     def _started_by(self, parent: int, generation: int) -> Sequence[str]:
         """Return the command of a parent, or of one further up."""
@@ -261,6 +268,8 @@ class Watcher:
         now_s = self._boot_s()
         process.look()
         process.collected()
+        if not process.looked and run.keeper is not None:
+            run.keeper.look()
         if process.handle >= 0:
             self._poll.unregister(process.handle)
             del self._handles[process.handle]
@@ -276,6 +285,8 @@ class Watcher:
         """Write down what was seen of a run that has ended here."""
         self._runs.remove(run)
         self._waiting.append(run.sighting(self._host))
+        if run.keeper is not None:
+            run.keeper.close()
         self._write_waiting()
         self.keep()
 

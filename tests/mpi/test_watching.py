@@ -23,6 +23,8 @@ pytestmark = [
     pytest.mark.mpi,
     pytest.mark.skipif(not MPIS, reason="no mpicc with its mpirun was found"),
 ]
+#: Other tests run programs at the same time.
+NAME = f"w{os.getpid()}"
 #: Ranks that wait for a second, and end with what they are asked to.
 PROGRAM = """
 #include <mpi.h>
@@ -53,7 +55,7 @@ def stored(tmp_path: Path) -> list[Run]:
     if not (tmp_path / "store.db").exists():
         return []
     with open_store(str(tmp_path / "store.db")) as store:
-        return store.runs("waits")
+        return store.runs(NAME)
 
 
 @pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
@@ -61,10 +63,10 @@ def test_a_program_under_mpirun_becomes_a_run_when_it_ends(
     mpi: TestMpi, state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "waits.c").write_text(PROGRAM)
-    program = tmp_path / "waits"
+    program = tmp_path / NAME
     line = [str(mpi.compiler), str(tmp_path / "waits.c"), "-o", str(program)]
     subprocess.run(line, check=True)
-    start = ["monitor", "start", "--interval", "0.2s", "--watch", "waits"]
+    start = ["monitor", "start", "--interval", "0.2s", "--watch", NAME]
     assert run([*start, "--input", "n=7"]) == 0
 
     # The monitor itself hands the first run over; it is killed during the second.

@@ -196,6 +196,24 @@ def test_what_was_collected_at_once_has_the_figures_of_the_last_look(
     assert sighting.status == "unknown" and not sighting.complete
 
 
+def test_what_the_launcher_collected_counts_though_nobody_looked(
+    kernel: Kernel,
+) -> None:
+    kernel.begin(9, PROXY)
+    kernel.used(9, 0.5, children_s=1.0)
+    for number in (0, 1):
+        kernel.begin(10 + number, ["heat2d"], parent=9, variables=rank(number))
+    watcher = watcher_of(kernel, "heat2d")
+    for pid, collected_s in ((10, 5.0), (11, 9.0)):
+        kernel.boot_s += 4.0
+        kernel.used(9, 0.6, children_s=collected_s, read=4096)
+        kernel.end(pid, None)
+        woken(watcher)
+    (part,) = sightings(kernel)
+    assert (part.costs or {})["cpu_s"] == 8.0
+    assert (part.costs or {})["read_bytes"] == 4096 and part.complete
+
+
 @pytest.mark.parametrize(
     ("codes", "status"),
     [((0, 0), "ok"), ((3 << 8, 9), "exit 3"), ((0, 9), "signal 9")],
@@ -260,6 +278,13 @@ def test_a_process_that_becomes_the_program_later_is_found(kernel: Kernel) -> No
     kernel.end(10, 0)
     woken(watcher)
     assert [sighting.time_s for sighting in sightings(kernel)] == [pytest.approx(2.0)]
+
+
+def test_what_had_ended_before_it_was_found_is_no_run(kernel: Kernel) -> None:
+    kernel.begin(10, ["heat2d"])
+    kernel.used(10, 1.0, state="Z", code=3 << 8)
+    watcher = watcher_of(kernel, "heat2d")
+    assert not watcher._runs and sightings(kernel) == []
 
 
 def test_a_thread_or_a_launcher_is_not_the_application(kernel: Kernel) -> None:

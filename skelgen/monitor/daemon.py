@@ -226,7 +226,8 @@ def serve(
     check_interval(interval_s)
     host = this_host()
     with _ended() as reading, locked(host) as folder:
-        sensor, watcher = _sensor(), Watcher(host, folder, watched, interval_s)
+        watcher = Watcher(host, folder, watched, interval_s)
+        sensor = _sensor(watcher)
         monitor = Monitor(
             host, folder, interval_s, sensor, watcher=watcher, hander=Hander(command())
         )
@@ -236,9 +237,9 @@ def serve(
         monitor.run(watcher.waits(reading))
 
 
-def _sensor() -> Sensor:
+def _sensor(watcher: Watcher) -> Sensor:
     try:
-        return Sensor()
+        return Sensor(watched=watcher.used)
     except (OSError, ValueError, IndexError) as error:
         raise MachineError(
             f"/proc cannot be read: {error}; the monitor needs Linux with /proc mounted"

@@ -180,6 +180,13 @@ class Process:
         self._account(stat, memory)
         return True
 
+    def cpu_s(self) -> float:
+        """Return the CPU time that it has had by now, or at the last look [s]."""
+        try:
+            return self._stat().cpu_s
+        except (OSError, ValueError, IndexError):
+            return self.figures.cpu_s
+
     def collected(self) -> None:
         """Ask how it ended, where it had been collected before it was looked at."""
         if self.code is None and self.handle >= 0:

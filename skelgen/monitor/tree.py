@@ -237,6 +237,18 @@ def processes(proc: str) -> list[int]:
     return [int(name) for name in os.listdir(proc) if name.isdecimal()]  # noqa: PTH208
 
 
+def threads_of(proc: str, processes: Sequence[int]) -> frozenset[int]:
+    """Return the threads of some processes."""
+    found: set[int] = set()
+    for one in processes:
+        try:
+            names = os.listdir(f"{proc}/{one}/task")  # noqa: PTH208
+        except OSError:
+            continue  # it has ended
+        found.update(int(name) for name in names)
+    return frozenset(found)
+
+
 def memory_left(folders: Sequence[str], version: int) -> float:
     """Return what limits of groups leave for new memory [bytes]; inf: no limit.
 

@@ -96,6 +96,9 @@ class Watcher:
         self._waiting: list[Sighting] = []
         self._next_s = self._kept_s = boot_s()
         self._changed = False
+        self._used_s: dict[int, float] = {}
+        self._had: list[tuple[int, float]] = []
+        self._sampled_s = boot_s()
         self.ended = int(are_waiting(folder))
         with contextlib.suppress(MachineError):
             forget_sightings(folder, wall() - KEPT_S)
@@ -143,6 +146,22 @@ class Watcher:
         if self._changed or (self._runs and now_s - self._kept_s >= _KEEP_S):
             self.keep()
 
+    def used(self) -> list[tuple[int, float]]:
+        """Return watched processes, and the CPU time of each since the last call [s].
+
+        Those that have ended meanwhile are among them.
+        """
+        found, self._had = self._had, []
+        before, self._used_s = self._used_s, {}
+        for member in [one for run in self._runs for one in run.members.values()]:
+            if member.process is not None:
+                now_s = member.process.cpu_s()
+                self._used_s[member.pid] = now_s
+                used_s = now_s - before.get(member.pid, 0.0)
+                found.append((member.pid, max(0.0, used_s)))
+        self._sampled_s = self._boot_s()
+        return found
+
     def keep(self) -> None:
         """Keep what goes on, for the next monitor should this one be killed."""
         self._kept_s, self._changed = self._boot_s(), False
@@ -180,6 +199,8 @@ class Watcher:
             self._handles[process.handle] = run, member
             self._poll.register(process.handle, select.POLLIN)
         self._look_at(run, member)
+        if member.start / self._ticks < self._sampled_s:
+            self._used_s[member.pid] = member.figures.cpu_s
         run.weigh()
         run.seen_s = self._boot_s()
 
@@ -277,9 +298,24 @@ class Watcher:
         member.figures, member.code = process.figures, process.code
         member.end_s, member.looked = now_s, process.looked
         member.process, run.seen_s = None, now_s
+        self._had.append((member.pid, self._since_sample_s(member)))
         run.ended(member)
         if not run.running:
             self._finish(run)
+
+    def _since_sample_s(self, member: Member) -> float:
+        """Return the CPU time of a process that has ended since the last sample [s].
+
+        Where nobody looked at it then, it is taken to have gone on as before.
+        """
+        before_s = self._used_s.pop(member.pid, 0.0)
+        used_s = member.figures.cpu_s - before_s
+        if not member.looked:
+            lived_s = member.end_s - member.start / self._ticks
+            since_s = min(member.end_s - self._sampled_s, lived_s)
+            rate = before_s / max(lived_s - since_s, 1e-3) if before_s else 1.0
+            used_s = max(used_s, rate * since_s)
+        return max(0.0, used_s)
 
     def _finish(self, run: Followed) -> None:
         """Write down what was seen of a run that has ended here."""

@@ -357,8 +357,18 @@ def loads(found: Sequence[History], begin: float, end: float) -> dict[str, float
 
 
 def _others(history: History) -> Curve | None:
-    """Return the CPU that others left on a node."""
-    return history.curves.get("cpu")
+    """Return the CPU that others left on a node.
+
+    While an application is watched that is a series of its own.
+    """
+    from skelgen.monitor.averages import Curve
+
+    cpu, left = history.curves.get("cpu"), history.curves.get("cpu_left")
+    if cpu is None or left is None:
+        return cpu
+    known = dict(zip(left.times, left.values, strict=True))
+    pairs = zip(cpu.times, cpu.values, strict=True)
+    return Curve(cpu.times, [known.get(time, value) for time, value in pairs])
 
 
 def _before(curve: Curve, begin: float) -> float:

@@ -86,6 +86,22 @@ def test_parts_of_a_launch_on_two_nodes_become_one_run(state: Path) -> None:
     assert not again.added and again.already == 1 and len(stored(state)) == 1
 
 
+def test_the_load_of_a_run_is_not_that_of_the_run_itself(state: Path) -> None:
+    keep(state, "n1", [0.9])
+    file = DayFile(state / "n1", 10.0)
+    for number in range(1, 5):
+        row = Row(BEGIN + 10.0 * number, (0.3, 5.0, 2.0, 0.7))
+        file.add(row, (*COLUMNS, "cpu_left"))
+    file.close()
+    add_sighting(state / "n1", sighting("n1", (0,), key=""))
+    (run,) = hand_over().added
+    assert dict(run.loads) == {
+        "cpu_start": 0.9,
+        "cpu_avg_min": pytest.approx(0.7),
+        "cpu_min_avg": pytest.approx(0.7),
+    }
+
+
 def test_a_launch_waits_until_all_nodes_have_told(state: Path) -> None:
     make_private(state / "n1")
     make_private(state / "n2")

@@ -1,6 +1,6 @@
 """What does a monitor cost, and is its available CPU what a process then gets?
 
-``python benchmarks/monitor.py cost [--seconds 300] [--processes 1000]``
+``python benchmarks/monitor.py cost [--seconds 300] [--processes 1000] [--watch 0]``
 ``python benchmarks/monitor.py availability [--windows 2] [--window 10]``
 ``python benchmarks/monitor.py links [--probes 5]``
 
@@ -117,14 +117,21 @@ def spent(pid: int) -> Spent:
     return Spent(int(line[0]) / 1e9, 1024 * int(facts["VmHWM"].split()[0]), switches)
 
 
-def cost(seconds: float, processes: int) -> None:
+def cost(seconds: float, processes: int, watched: int) -> None:
     """Print what a monitor costs."""
     cores = len(os.sched_getaffinity(0))
-    print(f"{processes} sleeping processes, {cores} cores, {seconds:g} s each")
+    print(
+        f"{processes} sleeping processes, {watched} watched, {cores} cores, "
+        f"{seconds:g} s each"
+    )
     print(f"{'load':>16}{'of a core':>11}{'memory':>10}{'switches':>10}{'slows':>9}")
     with tempfile.TemporaryDirectory() as folder, sleeping(processes):
         for name, busy in (("idle", 0), ("all cores busy", cores)):
-            with spinning(busy), started(Path(folder) / str(busy)) as pid:
+            with (
+                spinning(busy),
+                sleepers(watched),
+                started(Path(folder) / str(busy), watched) as pid,
+            ):
                 time.sleep(15)  # the first look at all threads
                 begin, before = time.monotonic(), spent(pid)
                 time.sleep(seconds)
@@ -140,9 +147,31 @@ def cost(seconds: float, processes: int) -> None:
 
 
 @contextlib.contextmanager
-def started(folder: Path) -> Iterator[int]:
+def sleepers(count: int) -> Iterator[None]:
+    """Have so many ranks of an application run, which the monitor watches."""
+    code = "import time; time.sleep(1e6)"
+    line = ["skelgen-watched", "-c", code]
+    begun = [
+        subprocess.Popen(
+            line,
+            executable=sys.executable,
+            env={**os.environ, "PMI_SIZE": str(count), "PMI_RANK": str(rank)},
+        )
+        for rank in range(count)
+    ]
+    try:
+        yield
+    finally:
+        for one in begun:
+            one.kill()
+            one.wait()
+
+
+@contextlib.contextmanager
+def started(folder: Path, watched: int) -> Iterator[int]:
     """Have a monitor run."""
     line = [sys.executable, "-m", "skelgen.monitor", "run"]
+    line += ["--watch", "skelgen-watched"] if watched else []
     environment = {**os.environ, "SKELGEN_MONITOR": str(folder)}
     with subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
@@ -320,13 +349,14 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=300, help="of each cost")
     parser.add_argument("--processes", type=int, default=1000)
+    parser.add_argument("--watch", type=int, default=0, help="watched processes")
     parser.add_argument("--windows", type=int, default=2, help="of each load")
     parser.add_argument("--window", type=float, default=10, help="[s]")
     parser.add_argument("--probes", type=int, default=5, help="of each rate")
     parser.add_argument("--only", default="", help="loads with this in their name")
     options = parser.parse_args()
     if options.what in ("all", "cost"):
-        cost(options.seconds, options.processes)
+        cost(options.seconds, options.processes, options.watch)
     if options.what in ("all", "links"):
         links(options.probes)
     if options.what in ("all", "availability"):

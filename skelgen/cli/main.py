@@ -12,6 +12,7 @@ import typer
 
 from skelgen import __version__
 from skelgen.cli.building import build, mix
+from skelgen.cli.expecting import expect
 from skelgen.cli.exporting import export
 from skelgen.cli.forecasting import forecast
 from skelgen.cli.measuring import measure
@@ -76,6 +77,9 @@ app.add_typer(trust, name="trust")
 app.add_typer(monitor, name="monitor")
 app.command(epilog="Example: [b]skelgen forecast --nodes n1,n2 --horizon 2h[/b]")(
     forecast
+)
+store.command(epilog="Example: [b]skelgen store expect --app heat --ranks 8[/b]")(
+    expect
 )
 app.add_typer(store, name="store")
 app.add_typer(model, name="model")

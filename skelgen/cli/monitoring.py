@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skelgen.cli.options import Json, Verbose, duration_s
+from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import complain, print_facts, print_json, print_table, say
+from skelgen.cli.watched import handed_facts, runs, tell_handed
 from skelgen.errors import ExitCode, UsageError
 from skelgen.launch.hosts import parse_hosts
 from skelgen.launch.through import Way
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from skelgen.monitor.series import History
     from skelgen.monitor.status import Status
     from skelgen.pipeline.monitoring import Answer, Averages
+    from skelgen.pipeline.watched import HandedOver
 
 monitor = typer.Typer(
     help="Watch how busy nodes are: a small process on each keeps series.",
@@ -74,10 +76,32 @@ LinkPort = Annotated[
 ]
 
 
+Watch = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--watch",
+        metavar="NAME",
+        help="Programs whose runs go into the store when they end: heat2d,lu; or "
+        "cgroup:PATH, a control group with all below it.",
+    ),
+]
+
+
 @monitor.command(epilog="Example: [b]skelgen monitor start --hosts n[1-4][/b]")
 def start(
     hosts: Hosts = "",
     interval: Interval = "10s",
+    watch: Watch = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=VALUE",
+            help="Inputs of the watched programs: n=2000,steps=100. The variable "
+            "SKELGEN_INPUTS of a program goes before it.",
+        ),
+    ] = None,
+    place: StorePlace = None,
     foreground: Annotated[
         bool,
         typer.Option(
@@ -99,9 +123,12 @@ def start(
 
     interval_s, names = duration_s(interval, "--interval"), _names(hosts)
     probed = _links(names, link_budget, link_interval, link_port) if links else None
+    watching = monitoring.watching_words(watch or (), inputs or (), place)
     if foreground:
-        _become_monitor(interval_s, probed)
-    answers = monitoring.monitor_start(names, interval_s, links=probed, way=through)
+        _become_monitor(interval_s, probed, watching)
+    answers = monitoring.monitor_start(
+        names, interval_s, links=probed, watching=watching, way=through
+    )
     return _tell("started", answers, json=json)
 
 
@@ -116,28 +143,37 @@ def _links(hosts: Sequence[str], budget: str, interval: str, port: int) -> Links
     return agreed(hosts, budget_bytes, every_s, port)
 
 
-def _become_monitor(interval_s: float, links: Links | None) -> None:
+def _become_monitor(
+    interval_s: float, links: Links | None, watching: Sequence[str]
+) -> None:
     """Go on as the monitor, without all that this process has loaded."""
     from skelgen.monitor.daemon import check_interval
     from skelgen.pipeline.link_monitoring import link_words
 
     check_interval(interval_s)
     words = [sys.executable, "-m", "skelgen.monitor", "run", *link_words(links)]
-    os.execv(sys.executable, [*words, "--interval", f"{interval_s}s"])
+    os.execv(sys.executable, [*words, "--interval", f"{interval_s}s", *watching])
 
 
 @monitor.command(epilog="Example: [b]skelgen monitor stop --hosts n[1-4][/b]")
 def stop(
     hosts: Hosts = "",
     through: Reach = Way.AUTO,
+    place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Stop the monitor of this node, or those of hosts. Their series stay."""
+    """Stop the monitor of this node, or those of hosts. Their series stay.
+
+    Runs of watched applications that have ended go into the store.
+    """
     from skelgen.pipeline import monitoring
+    from skelgen.pipeline.watched import HandedOver, hand_over
 
     answers = monitoring.monitor_do(_names(hosts), ["stop"], way=through)
-    return _tell("stopped", answers, json=json)
+    stopped = [one.host for one in answers if not one.error]
+    done = hand_over(stopped, place, way=through) if stopped else HandedOver()
+    return _tell("stopped", answers, json=json, handed=done)
 
 
 @monitor.command(epilog="Example: [b]skelgen monitor status --hosts n[1-4][/b]")
@@ -277,6 +313,9 @@ def unit(interval: Interval = "10s", verbose: Verbose = 0) -> None:
     say(monitoring.unit_text(duration_s(interval, "--interval")), end=False)
 
 
+monitor.command(epilog="Example: [b]skelgen monitor runs --hosts n[1-4][/b]")(runs)
+
+
 def _text(name: str, value: object) -> str:
     """Write a fact of a sample for people."""
     if not isinstance(value, float):
@@ -288,16 +327,26 @@ def _names(text: str) -> list[str]:
     return [host.name for host in parse_hosts(text)] if text else []
 
 
-def _tell(done: str, answers: Sequence[Answer], *, json: bool) -> int:
+def _tell(
+    done: str,
+    answers: Sequence[Answer],
+    *,
+    json: bool,
+    handed: HandedOver | None = None,
+) -> int:
     """Say what was done on which hosts, and what was refused."""
     refused = [one for one in answers if one.error]
     good = [one for one in answers if not one.error]
     if json:
-        print_json({done: [dict(one.facts) for one in good], "refused": _said(refused)})
+        more = handed_facts(handed) if handed is not None else {}
+        said = {done: [dict(one.facts) for one in good], "refused": _said(refused)}
+        print_json({**said, **more})
     else:
         for one in good:
             number = one.facts.get("pid", one.facts.get("step", ""))
             say(f"{one.host}: monitor {done} (process {number})")
+        if handed is not None:
+            tell_handed(handed, brief=True)
     return _complained(refused)
 
 

@@ -18,12 +18,15 @@ from typing import Any
 
 from skelgen.errors import ExitCode, SkelgenError, UsageError
 from skelgen.monitor import daemon
+from skelgen.monitor.daemon import Duties
+from skelgen.monitor.finding import watched_of
 from skelgen.monitor.link_files import read_links
 from skelgen.monitor.links import BUDGET_BYTES, Links, agreed
-from skelgen.monitor.places import this_host
+from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import columns_of, row_of
 from skelgen.monitor.sensor import Sensor
 from skelgen.monitor.series import facts_of, read_history
+from skelgen.monitor.sightings import ended_sightings, facts_of_sighting
 from skelgen.monitor.status import plain, read_status
 from skelgen.units import parse_seconds
 
@@ -59,8 +62,10 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--link-budget", type=float, default=BUDGET_BYTES)
             one.add_argument("--link-interval", type=float, default=math.nan)
             one.add_argument("--link-port", type=int, default=0)
+            one.add_argument("--watch", action="append", default=[])
     commands.add_parser("stop")
     commands.add_parser("status")
+    commands.add_parser("sightings")
     for name in ("series", "links"):
         series = commands.add_parser(name)
         series.add_argument("--begin", type=float, default=-math.inf)
@@ -93,13 +98,17 @@ def _links(options: argparse.Namespace) -> tuple[Links, str] | None:
     return links, secret
 
 
+def _duties(options: argparse.Namespace) -> Duties:
+    return Duties(links=_links(options), watched=watched_of(options.watch))
+
+
 def _start(options: argparse.Namespace) -> dict[str, Any]:
-    pid = daemon.start(_interval_s(options), _links(options))
+    pid = daemon.start(_interval_s(options), _duties(options))
     return {"host": this_host(), "pid": pid}
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    daemon.serve(_interval_s(options), _links(options))
+    daemon.serve(_interval_s(options), _duties(options))
     return {}
 
 
@@ -120,6 +129,12 @@ def _once(options: argparse.Namespace) -> dict[str, Any]:
     return {"host": this_host(), "time": row.time, **known}
 
 
+def _sightings(_: argparse.Namespace) -> dict[str, Any]:
+    sightings, damaged = ended_sightings(host_folder(this_host()))
+    said = [facts_of_sighting(sighting) for sighting in sightings]
+    return {"host": this_host(), "sightings": said, "damaged": damaged}
+
+
 def _series(options: argparse.Namespace) -> dict[str, Any]:
     found = read_history(this_host(), options.begin, options.end)
     return facts_of(found, options.quantity)
@@ -136,6 +151,7 @@ _DO = {
     "stop": _stop,
     "status": _status,
     "once": _once,
+    "sightings": _sightings,
     "series": _series,
     "links": _links_series,
 }

@@ -6,22 +6,24 @@ import contextlib
 import gc
 import math
 import os
-import select
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor.day_files import DayFile
+from skelgen.monitor.finding import Watched
+from skelgen.monitor.handing import Hander, command
 from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import Mark, columns_of, row_of
 from skelgen.monitor.sensor import Sample, Sensor
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.status import Status, holder, locked, write_status
+from skelgen.monitor.watching import Watcher
 
 if TYPE_CHECKING:
     from skelgen.monitor.budget import Account
@@ -40,6 +42,25 @@ _PROBE_S = 2.0
 #: How long a monitor may take to end [s].
 _GRACE_S = 5.0
 LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Duties:
+    """What a monitor does besides taking samples.
+
+    Attributes
+    ----------
+    links : (Links, str) or None
+        Links to probe, and the secret that their monitors share.
+    watched : Watched
+        Applications that become runs of the store.
+    """
+
+    links: tuple[Links, str] | None = None
+    watched: Watched = field(default_factory=Watched)
+
+
+NOTHING_MORE = Duties()
 
 
 @dataclass(slots=True)
@@ -76,6 +97,10 @@ class Monitor:
     sensor : Sensor
     account : Account, optional
         Of probes of links.
+    watcher : Watcher, optional
+        Watches applications.
+    hander : Hander, optional
+        Has the store take runs that ended.
     wall, clock : callable
         Return seconds since 1970 in UTC, and a time that does not jump [s].
     """
@@ -88,9 +113,13 @@ class Monitor:
         sensor: Sensor,
         *,
         account: Account | None = None,
+        watcher: Watcher | None = None,
+        hander: Hander | None = None,
         wall: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._watcher, self._hander = watcher, hander
+        self._ended_at_sample = 0
         self._host, self._folder, self._interval_s = host, folder, interval_s
         self._sensor, self._wall, self._clock = sensor, wall, clock
         self._file, self._account = DayFile(folder, interval_s), account
@@ -105,6 +134,8 @@ class Monitor:
 
         What was lost is a gap when it can be written again.
         """
+        if self._watcher is not None:
+            self._ended_at_sample = self._watcher.ended
         sample = self._sensor.sample()
         tally = self._tally
         with contextlib.suppress(MachineError, UsageError):
@@ -170,7 +201,8 @@ class Monitor:
             Waits for so long [s], or until told to end, and says which.
         """
         looks = max(1, min(_LOOKS, int(self._interval_s)))
-        looks = looks if self._sensor.must_look else 1
+        watches = self._watcher is not None and self._watcher.busy
+        looks = looks if watches or self._sensor.must_look else 1
         next_s, at = self._clock(), 0
         while True:
             at, next_s = at + 1, next_s + self._interval_s / looks
@@ -179,14 +211,22 @@ class Monitor:
                 next_s += late_s  # the node slept
             if ends(max(0.0, next_s - self._clock())):
                 break
-            if at % looks:
-                self._sensor.look()
-            else:
+            if self._watcher is not None:
+                self._watcher.look()
+            if not at % looks:
                 self.take()
+                if self._hander is not None:  # with the load until their end
+                    self._hander.step(self._ended_at_sample)
+            elif self._sensor.must_look:
+                self._sensor.look()
         self.end()
 
     def end(self) -> None:
         """Say that it ends, and close its file."""
+        if self._watcher is not None:
+            self._watcher.close()
+            if self._watcher.ended > self._ended_at_sample:
+                self.take()  # the load until the end of what was watched
         with contextlib.suppress(MachineError, UsageError):
             self._file.mark(Mark("end", self._wall()))
         self._file.close()
@@ -204,7 +244,7 @@ def resident_bytes() -> int:
 
 def serve(
     interval_s: float,
-    links: tuple[Links, str] | None = None,
+    duties: Duties = NOTHING_MORE,
     *,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
@@ -214,8 +254,7 @@ def serve(
     ----------
     interval_s : float
         Between samples [s].
-    links : tuple of Links and str, optional
-        The links to probe, and the secret of their monitors.
+    duties : Duties
     ready : callable
         Called when everything is begun.
 
@@ -235,14 +274,23 @@ def serve(
             if held:
                 quiet.release()
 
-    with _ended() as ends, locked(host) as folder:
-        sensor = _sensor(undisturbed)
-        with _probing(links, host, folder, quiet) as account:
-            monitor = Monitor(host, folder, interval_s, sensor, account=account)
+    with _ended() as reading, locked(host) as folder:
+        watcher = Watcher(host, folder, duties.watched, interval_s)
+        sensor = _sensor(undisturbed, watcher)
+        with _probing(duties.links, host, folder, quiet) as account:
+            monitor = Monitor(
+                host,
+                folder,
+                interval_s,
+                sensor,
+                account=account,
+                watcher=watcher,
+                hander=Hander(command()),
+            )
             ready()
             gc.collect()
             gc.freeze()
-            monitor.run(ends)
+            monitor.run(watcher.waits(reading))
 
 
 @contextlib.contextmanager
@@ -263,9 +311,9 @@ def _probing(
         prober.stop()
 
 
-def _sensor(spins: Callable[[], Spin]) -> Sensor:
+def _sensor(spins: Callable[[], Spin], watcher: Watcher) -> Sensor:
     try:
-        return Sensor(spins=spins)
+        return Sensor(spins=spins, watched=watcher.used)
     except (OSError, ValueError, IndexError) as error:
         raise MachineError(
             f"/proc cannot be read: {error}; the monitor needs Linux with /proc mounted"
@@ -287,8 +335,8 @@ def check_interval(interval_s: float) -> None:
 
 
 @contextlib.contextmanager
-def _ended() -> Iterator[Callable[[float], bool]]:
-    """Give what waits until a time is over or a signal says end."""
+def _ended() -> Iterator[int]:
+    """Give a file that can be read when a signal says end."""
     reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     previous = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     kinds = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -298,7 +346,7 @@ def _ended() -> Iterator[Callable[[float], bool]]:
         if signal.getsignal(kind) is not signal.SIG_IGN
     }
     try:
-        yield lambda time_s: bool(select.select([reading], [], [], time_s)[0])
+        yield reading
     finally:
         for kind, handler in handlers.items():
             signal.signal(kind, handler)
@@ -307,7 +355,7 @@ def _ended() -> Iterator[Callable[[float], bool]]:
         os.close(writing)
 
 
-def start(interval_s: float, links: tuple[Links, str] | None = None) -> int:
+def start(interval_s: float, duties: Duties = NOTHING_MORE) -> int:
     """Start the monitor of this node in the background; return its process.
 
     Returns when it takes samples. Parameters and errors are those of `serve`.
@@ -315,7 +363,7 @@ def start(interval_s: float, links: tuple[Links, str] | None = None) -> int:
     check_interval(interval_s)
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        _leave(interval_s, links, reading, writing)
+        _leave(interval_s, duties, reading, writing)
     os.close(writing)
     with os.fdopen(reading, "r") as said:
         words = said.read().split(" ", 2)
@@ -326,12 +374,7 @@ def start(interval_s: float, links: tuple[Links, str] | None = None) -> int:
     raise (UsageError if code == "2" else MachineError)(message)
 
 
-def _leave(
-    interval_s: float,
-    links: tuple[Links, str] | None,
-    reading: int,
-    writing: int,
-) -> None:
+def _leave(interval_s: float, duties: Duties, reading: int, writing: int) -> None:
     """Be the monitor, without a terminal, a parent or a folder; never return."""
     os.close(reading)
     os.setsid()
@@ -348,7 +391,7 @@ def _leave(
             os.write(writing, f"ready {os.getpid()}".encode())
             os.close(writing)
 
-        serve(interval_s, links, ready=ready)
+        serve(interval_s, duties, ready=ready)
         code = 0
     except SkelgenError as error:
         code = int(error.exit_code)

@@ -34,8 +34,10 @@ LINK_QUANTITIES = (
     ("bandwidth_bytes_per_s", -4),
     ("latency_s", -3),
 )
+#: Of a node while an application is watched: what others leave.
+_LEFT = "cpu_left"
 #: Of these, parts of one: nothing but 0 to 1 is true.
-SHARES = frozenset(["bandwidth", "cpu", "pressure", "steal"])
+SHARES = frozenset(["bandwidth", "cpu", "cpu_left", "pressure", "steal"])
 #: Rounding may exceed 1 by so much.
 _SLACK = 1e-6
 #: Longest line [characters].
@@ -97,6 +99,7 @@ def columns_of(sample: Sample) -> tuple[str, ...]:
     """Return the quantities of a sample, in their order."""
     more = [f"received_bytes_per_s:{name}" for name, _ in sample.received]
     more += [f"sent_bytes_per_s:{name}" for name, _ in sample.sent]
+    more += [_LEFT] if math.isfinite(sample.cpu_left) else []
     return (*(name for name, _ in _QUANTITIES), *more)
 
 
@@ -104,6 +107,7 @@ def row_of(sample: Sample, time: float) -> tuple[Row, list[str]]:
     """Return a sample as it is kept, and a line for each value that cannot be true."""
     values = [getattr(sample, name) for name, _ in _QUANTITIES]
     values += [value for _, value in (*sample.received, *sample.sent)]
+    values += [sample.cpu_left] if math.isfinite(sample.cpu_left) else []
     kept: list[float | None] = []
     refused = []
     for name, value in zip(columns_of(sample), values, strict=True):
@@ -146,7 +150,7 @@ def text_of(what: Row | Mark, columns: Sequence[str] = ()) -> str:
         elif what.kind == "refused":
             said["reason"] = what.reason
     else:
-        digits = dict((*_QUANTITIES, *LINK_QUANTITIES))
+        digits = {**dict((*_QUANTITIES, *LINK_QUANTITIES)), _LEFT: 4}
         said = [_short(what.time, 1)]
         said += [[what.count]] if what.count > 1 else []
         said += [

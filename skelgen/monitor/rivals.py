@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from skelgen.monitor import tree as trees
 from skelgen.monitor.sharing import Level, Rival
@@ -16,6 +16,16 @@ from skelgen.monitor.tree import Tree
 _LEAST = 0.002
 #: More than this must be explained by threads [cores].
 UNEXPLAINED = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What the last sample found."""
+
+    groups: dict[str, Seen | None]
+    cores: frozenset[int]
+    busy: float
+    own: float
 
 
 class Rivals:
@@ -42,6 +52,7 @@ class Rivals:
         self._tree, self._proc = tree, proc
         self._folders = tree.folders or ("",)
         self._used_s: dict[str, tuple[float, float]] = {}
+        self._last: _Last | None = None
         self._threads = Threads(
             self._listed,
             proc=proc,
@@ -51,15 +62,17 @@ class Rivals:
             affinity=affinity,
         )
 
-    def crowded(self, busy: Mapping[int, float]) -> float:
+    def crowded(self, busy: Mapping[int, float], but: Set[int] = frozenset()) -> float:
         """Return for which part of the last sample each core had a bound thread.
 
         Parameters
         ----------
         busy : mapping of int to float
             Part of the time in which each core was busy [0 to 1].
+        but : set of int
+            Threads that do not count.
         """
-        return self._threads.crowded(busy)
+        return self._threads.crowded(busy, but)
 
     def levels(
         self,
@@ -92,11 +105,40 @@ class Rivals:
             for place, seen in more.items():
                 threads.setdefault(place, []).extend(seen)
             found, _ = self._found(groups, threads, cores, busy, own)
+        self._last = _Last(groups, cores, busy, own)
+        return self._levels(found, busy - own)
+
+    def levels_without(
+        self, used: Sequence[tuple[str, float]], threads: Set[int]
+    ) -> tuple[Level, ...]:
+        """Return what `levels` would have returned had some processes not been there.
+
+        Parameters
+        ----------
+        used : sequence of (str, float)
+            Of each its group, and what it used [cores].
+        threads : set of int
+            Those of these processes.
+        """
+        assert self._last is not None
+        last, away = self._last, math.fsum(one for _, one in used)
+        groups = {
+            folder: seen and _less(folder, seen, used)
+            for folder, seen in last.groups.items()
+        }
+        busy = max(last.busy - away, last.own)
+        left = self._threads.without(threads)
+        found, _ = self._found(groups, left, last.cores, busy, last.own)
+        return self._levels(found, busy - last.own)
+
+    def _levels(
+        self, found: Sequence[Sequence[Seen]], busy: float
+    ) -> tuple[Level, ...]:
         limits = [] if self._tree.whole else [Level()]
         limits += [self._limits(folder) for folder in self._folders]
         return tuple(
             replace(limit, rivals=rivals)
-            for limit, rivals in zip(limits, _fitted(found, busy - own), strict=True)
+            for limit, rivals in zip(limits, _fitted(found, busy), strict=True)
         )
 
     def _found(
@@ -193,6 +235,12 @@ class Rivals:
                 for child in competing - set(folders[at + 1 : at + 2]):
                     found[child] = trees.threads_below(child)
         return found
+
+
+def _less(folder: str, seen: Seen, used: Sequence[tuple[str, float]]) -> Seen:
+    """Return a group without what processes in it used."""
+    away = math.fsum(one for group, one in used if f"{group}/".startswith(f"{folder}/"))
+    return replace(seen, used=max(0.0, seen.used - away))
 
 
 def _autogroup(proc: str) -> bool:

@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from skelgen.monitor import counters
@@ -32,6 +32,8 @@ class Sample:
         Share of a core that a new process of this one's priority would get [0 to 1].
     passive : float
         The same before spins corrected it [0 to 1].
+    cpu_left : float
+        The same had the watched applications not been there [0 to 1].
     run_queue : float
         Threads that ran or waited for a core, on average.
     pressure : float
@@ -55,6 +57,7 @@ class Sample:
     traffic_bytes_per_s: float = math.nan
     received: tuple[tuple[str, float], ...] = ()
     sent: tuple[tuple[str, float], ...] = ()
+    cpu_left: float = math.nan
 
 
 @dataclass(slots=True)
@@ -83,6 +86,8 @@ class Sensor:
         Asks for a core; None: no spins.
     affinity : callable
         Returns the cores that a thread may use.
+    watched : callable, optional
+        Returns watched processes, and the CPU time of each since the last call [s].
     """
 
     def __init__(
@@ -93,13 +98,16 @@ class Sensor:
         own: Callable[[], float] = time.process_time,
         spins: Callable[[], Spin] | None = spin,
         affinity: Callable[[int], set[int]] = os.sched_getaffinity,
+        watched: Callable[[], Sequence[tuple[int, float]]] = tuple,
     ) -> None:
+        self._watched = watched
         self._root, self._clock, self._own, self._spin = root, clock, own, spins
         self._proc = f"{root}/proc"
         self._ticks = float(os.sysconf("SC_CLK_TCK"))
         groups, mounts = (
             trees.read(f"{self._proc}/self/{name}") for name in ("cgroup", "mountinfo")
         )
+        self._mounts = mounts
         self._tree = trees.find_tree(groups, mounts, root=root)
         self._rivals = Rivals(
             self._tree, proc=self._proc, ticks_per_s=self._ticks, affinity=affinity
@@ -136,7 +144,8 @@ class Sensor:
             for core in cores
             if core in now.cores and core in before.cores
         }
-        passive = self._passive(times, span_s, now.own_s - before.own_s)
+        watched = self._watched()
+        passive, left = self._passive(times, span_s, now.own_s - before.own_s, watched)
         if (
             self._spin is not None
             and math.isfinite(passive)
@@ -163,14 +172,19 @@ class Sensor:
             (now.traffic - before.traffic) / span_s,
             received,
             sent,
+            left,
         )
 
     def _passive(
-        self, times: dict[int, CoreTimes], span_s: float, own_s: float
-    ) -> float:
-        """Return what groups, weights, limits and use say."""
+        self,
+        times: dict[int, CoreTimes],
+        span_s: float,
+        own_s: float,
+        watched: Sequence[tuple[int, float]],
+    ) -> tuple[float, float]:
+        """Return what groups, weights, limits and use say, and without the watched."""
         if not times:
-            return math.nan
+            return math.nan, math.nan
         busy = math.fsum(t.busy_s - t.interrupts_s for t in times.values()) / span_s
         lost = math.fsum(t.interrupts_s for t in times.values()) / span_s
         stolen = math.fsum(t.steal_s for t in times.values()) / span_s
@@ -182,10 +196,25 @@ class Sensor:
             span_s, frozenset(times), busy, own_s / span_s, self._clock()
         )
         weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
-        crowded = self._rivals.crowded(
-            {core: (t.busy_s + t.steal_s) / span_s for core, t in times.items()}
-        )
-        return available(Facts(len(times), levels, weight, fullest, crowded))
+        shares = {core: (t.busy_s + t.steal_s) / span_s for core, t in times.items()}
+        crowded = self._rivals.crowded(shares)
+        facts = Facts(len(times), levels, weight, fullest, crowded)
+        if not watched:
+            return available(facts), math.nan
+        used = [(self._group_of(pid), one_s / span_s) for pid, one_s in watched]
+        threads = trees.threads_of(self._proc, [pid for pid, _ in watched])
+        levels = self._rivals.levels_without(used, threads)
+        crowded = self._rivals.crowded(shares, threads)
+        left = Facts(len(times), levels, weight, fullest, crowded)
+        return available(facts), available(left)
+
+    def _group_of(self, pid: int) -> str:
+        """Return the group of a process; ours where it has ended meanwhile."""
+        try:
+            groups = trees.read(f"{self._proc}/{pid}/cgroup")
+            return trees.find_tree(groups, self._mounts, root=self._root).leaf
+        except (OSError, ValueError):
+            return self._tree.leaf
 
     def _allowed(self, now: _Reading) -> frozenset[int]:
         """Return the cores that a new process may run on."""

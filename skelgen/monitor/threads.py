@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from skelgen.monitor.tree import read
@@ -148,7 +148,8 @@ class Threads:
         self._known: dict[int, tuple[float, float]] = {}  # CPU time, and when
         self._followed: dict[int, _Followed] = {}
         self._next_s = {True: -math.inf, False: -math.inf}
-        self._bound: dict[int, float] = {}
+        self._bound: dict[int, dict[int, float]] = {}  # by core and thread
+        self._found: list[tuple[int, str, int, Seen]] = []
 
     def measure(self, span_s: float, cores: frozenset[int]) -> Found:
         """Return what the threads that work used since the last call, by group.
@@ -160,7 +161,7 @@ class Threads:
         cores : frozenset of int
             Ours: threads that may use none of them are left out.
         """
-        found: list[tuple[str, int, Seen]] = []
+        found: list[tuple[int, str, int, Seen]] = []
         self._bound = {}
         for thread, one in list(self._followed.items()):
             times = self._times(thread)
@@ -174,8 +175,13 @@ class Threads:
                 del self._followed[thread]
             elif used >= _IDLE and (part := self._part(thread, cores, used)):
                 seen = Seen(times.weight, used, part, part >= 1)
-                found.append((one.place, times.session, seen))
+                found.append((thread, one.place, times.session, seen))
+        self._found = found
         return self._by_group(found)
+
+    def without(self, threads: Set[int]) -> Found:
+        """Return what all but some threads used, of those found since `measure`."""
+        return self._by_group([one for one in self._found if one[0] not in threads])
 
     def search(self, now_s: float, span_s: float, cores: frozenset[int]) -> Found:
         """Find more threads that work: among all, or else among those that are new.
@@ -187,7 +193,7 @@ class Threads:
         if now_s < self._next_s[whole]:
             return {}
         first, known = not self._known, {}
-        found: list[tuple[str, int, Seen]] = []
+        found: list[tuple[int, str, int, Seen]] = []
         for place, threads in self._listed().items():
             for thread in threads:
                 if thread in self._own or not (whole or thread not in self._known):
@@ -205,7 +211,8 @@ class Threads:
                     continue
                 if part := self._part(thread, cores, used):
                     seen = Seen(times.weight, used, part, part >= 1)
-                    found.append((place, times.session, seen))
+                    found.append((thread, place, times.session, seen))
+        self._found += found
         if whole:
             self._known = known
         else:
@@ -213,7 +220,7 @@ class Threads:
         self._next_s[whole] = now_s + (self._cost() - before) / SEARCH_COST
         return self._by_group(found)
 
-    def crowded(self, busy: Mapping[int, float]) -> float:
+    def crowded(self, busy: Mapping[int, float], but: Set[int] = frozenset()) -> float:
         """Return for which part of the time each core has a thread that is bound to it.
 
         One that used a fair part of a core waited while others had that.
@@ -222,17 +229,24 @@ class Threads:
         ----------
         busy : mapping of int to float
             Part of the time in which each core was busy [0 to 1].
+        but : set of int
+            Threads that do not count.
         """
+
+        def bound(core: int) -> float:
+            there = self._bound.get(core, {})
+            return math.fsum(used for one, used in there.items() if one not in but)
+
         return math.prod(
-            min(1.0, share) * min(1.0, self._bound.get(core, 0.0) / _FAIR)
+            min(1.0, share) * min(1.0, bound(core) / _FAIR)
             for core, share in busy.items()
         )
 
-    def _by_group(self, found: Sequence[tuple[str, int, Seen]]) -> Found:
+    def _by_group(self, found: Sequence[tuple[int, str, int, Seen]]) -> Found:
         """Put threads together by group, and by session where these have shares."""
         groups: Found = {}
         sessions: dict[int, list[Seen]] = {}
-        for place, session, seen in found:
+        for _, place, session, seen in found:
             if place == self._by_session:
                 sessions.setdefault(session, []).append(seen)
             else:
@@ -253,7 +267,8 @@ class Threads:
         ours = cores & allowed
         if len(ours) < len(cores):
             for core in ours:
-                self._bound[core] = self._bound.get(core, 0.0) + used / len(allowed)
+                there = self._bound.setdefault(core, {})
+                there[thread] = there.get(thread, 0.0) + used / len(allowed)
         return len(ours) / len(allowed) if allowed else 1.0
 
     def _times(self, thread: int) -> ThreadTimes | None:

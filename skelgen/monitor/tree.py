@@ -81,7 +81,7 @@ def find_tree(groups: str, mounts: str, *, root: str = "") -> Tree:
     for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)
         paths |= dict.fromkeys(controllers.split(","), path)
-    places = _mounted(mounts, root)
+    places = mounted(mounts, root)
 
     def chain(controller: str) -> tuple[str, ...]:
         if controller not in paths or controller not in places:
@@ -112,7 +112,7 @@ def find_tree(groups: str, mounts: str, *, root: str = "") -> Tree:
     return Tree(2, tuple(sharing), tuple(sharing), whole, whole, whole[-1], rooted)
 
 
-def _mounted(mounts: str, root: str) -> dict[str, tuple[str, str]]:
+def mounted(mounts: str, root: str) -> dict[str, tuple[str, str]]:
     """Return for each controller which group is mounted, and where; "" is version 2."""
     found: dict[str, tuple[str, str]] = {}
     for line in mounts.splitlines():
@@ -235,6 +235,18 @@ def threads_below(folder: str) -> list[int]:
 def processes(proc: str) -> list[int]:
     """Return all processes that we can see."""
     return [int(name) for name in os.listdir(proc) if name.isdecimal()]  # noqa: PTH208
+
+
+def threads_of(proc: str, processes: Sequence[int]) -> frozenset[int]:
+    """Return the threads of some processes."""
+    found: set[int] = set()
+    for one in processes:
+        try:
+            names = os.listdir(f"{proc}/{one}/task")  # noqa: PTH208
+        except OSError:
+            continue  # it has ended
+        found.update(int(name) for name in names)
+    return frozenset(found)
 
 
 def memory_left(folders: Sequence[str], version: int) -> float:

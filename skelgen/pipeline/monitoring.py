@@ -41,6 +41,8 @@ _ERROR = "skelgen: error: "
 _KINDS: Mapping[int, type[SkelgenError]] = {
     kind.exit_code: kind for kind in (UsageError, InputError, MachineError)
 }
+#: What it needs besides to watch applications.
+_WATCHING = ("SKELGEN_STORE", "XDG_DATA_HOME", "SKELGEN_INPUTS")
 #: Longest time of a command on a host, beyond what it waits for on purpose [s].
 _LIMIT_S = 60.0
 #: How long monitors that are steps of an allocation may take to begin [s].
@@ -94,6 +96,7 @@ def monitor_do(
     way: Way | None = None,
     waits_s: float = 0.0,
     given: str = "",
+    watching: bool = False,
 ) -> list[Answer]:
     """Run a command of the monitor on hosts, or here when none is named.
 
@@ -108,6 +111,8 @@ def monitor_do(
         What the command waits for on purpose [s].
     given : str
         A few words that it reads on its standard input.
+    watching : bool
+        Whether hosts need what monitors need that watch applications.
     """
     from skelgen.launch import remote as remotes
     from skelgen.launch.through import Way
@@ -119,7 +124,8 @@ def monitor_do(
     commands = {name: line for name in names if name == here}
     if others := [name for name in names if name != here]:
         reach = remotes.remote(way or Way.AUTO)
-        commands |= {n: reach.command(n, line, _handed_on()) for n in others}
+        variables = _handed_on(watching=watching)
+        commands |= {n: reach.command(n, line, variables) for n in others}
     done = remotes.on_each(
         {name: commands[name] for name in names},
         limit_s=_LIMIT_S + waits_s,
@@ -128,8 +134,18 @@ def monitor_do(
     return [_answer(name, done[name]) for name in names]
 
 
-def _handed_on() -> dict[str, str]:
-    return {name: os.environ[name] for name in _HANDED_ON if os.environ.get(name)}
+def _handed_on(*, watching: bool = False) -> dict[str, str]:
+    """Return variables for other hosts, where others can read them."""
+    from skelgen.store import place_of
+
+    names = (*_HANDED_ON, *_WATCHING) if watching else _HANDED_ON
+    found = {name: os.environ[name] for name in names if os.environ.get(name)}
+    if "SKELGEN_STORE" in found and (place := place_of()).shown != place.where:
+        raise UsageError(
+            f"{place.shown}: its URL has more than others may read on the hosts; leave "
+            "the password to ~/.pgpass there"
+        )
+    return found
 
 
 def _answer(host: str, done: Finished) -> Answer:
@@ -160,11 +176,44 @@ def _refusal(host: str, said: str, exit_code: int, about: str = "") -> Answer:
     return Answer(host, {}, f"{about}{ours[0].removeprefix(_ERROR)}", code)
 
 
+def watching_words(
+    watch: Sequence[str], inputs: Sequence[str], place: str | None
+) -> list[str]:
+    """Return the words that have a monitor watch applications.
+
+    What it hands on to others is set in the variables of this process: the store, and
+    the inputs of the applications.
+
+    Raises
+    ------
+    UsageError
+        When something is not what it should be.
+    """
+    from skelgen.monitor.finding import watched_of
+    from skelgen.pipeline.storing_typed import inputs_of
+    from skelgen.store import place_of
+
+    if not watch:
+        if inputs or place:
+            raise UsageError("--input and --store are for --watch; give it as well")
+        return []
+    watched_of(watch)
+    if inputs:
+        inputs_of(inputs)
+        os.environ["SKELGEN_INPUTS"] = ",".join(inputs)
+    store = place_of(place)
+    if store.why != "usual":
+        absolute = str(Path(store.where).expanduser().absolute())
+        os.environ["SKELGEN_STORE"] = store.where if store.is_url else absolute
+    return [word for one in watch for word in ("--watch", one)]
+
+
 def monitor_start(
     hosts: Sequence[str],
     interval_s: float,
     *,
     links: Links | None = None,
+    watching: Sequence[str] = (),
     way: Way | None = None,
 ) -> list[Answer]:
     """Start the monitors of hosts, or that of this node when none is named.
@@ -183,15 +232,18 @@ def monitor_start(
     check_interval(interval_s)
     names = list(dict.fromkeys(hosts)) or [this_host()]
     others = [name for name in names if name != this_host()]
-    options = ["--interval", f"{interval_s}s", *link_words(links)]
+    options = ["--interval", f"{interval_s}s", *link_words(links), *watching]
     line = [sys.executable, "-m", "skelgen.monitor", "run", *options]
     secret = os.environ.get(SECRET) or secrets.token_hex(32)
     if others:
-        together = remote(way or Way.AUTO).together(names, line, _handed_on())
+        together = remote(way or Way.AUTO).together(
+            names, line, _handed_on(watching=bool(watching))
+        )
         if together is not None:
             return _as_step(names, together, {SECRET: secret} if links else {})
     given = f"{secret}\n" if links else ""
-    return monitor_do(names, ["start", *options], way=way, given=given)
+    words = ["start", *options]
+    return monitor_do(names, words, way=way, given=given, watching=bool(watching))
 
 
 def _as_step(

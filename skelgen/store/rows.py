@@ -57,7 +57,8 @@ class Run:
     started : float
         Seconds since 1970 in UTC [s]; nan where it is not known.
     status : str
-        ``ok``, ``exit 3`` or ``signal 9``.
+        ``ok``, ``exit 3``, ``signal 9``; ``unknown``: nobody saw how it ended;
+        ``unseen``: nobody saw when, and it took at least so long.
     system : str
         Name of the system that the hosts are part of.
     loads : tuple of (str, float)

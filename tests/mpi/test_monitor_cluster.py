@@ -8,6 +8,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import identify_launcher
-from skelgen.store import Store, open_store
+from skelgen.store import Run, Store, open_store
 from tests.mpis import MPIS, TestMpi
 from tests.processes import alive, comes_true
 from tests.testbed import cluster as machine
@@ -172,6 +173,46 @@ def test_monitors_that_mpirun_started_outlive_it(
 
 
 @pytest.fixture
+def program(tmp_path: Path, settings: dict[str, str]) -> Path:
+    """A program of two seconds that no other test runs, and a store."""
+    settings["SKELGEN_STORE"] = str(tmp_path / "store.db")
+    path = tmp_path / f"w{os.getpid()}"
+    path.write_text("#!/bin/sh\nsleep 2\n")
+    path.chmod(0o755)
+    return path
+
+
+def the_run(settings: dict[str, str], program: Path) -> Run:
+    """Return the only run of the store, which was on two hosts."""
+    with open_store(settings["SKELGEN_STORE"]) as store:
+        (run,) = store.runs(program.name)
+    assert (run.ranks, run.nodes, run.status) == (2, 2, "ok")
+    assert sorted(run.hosts) == ["h1", "h2"] and run.inputs == (("n", 7.0),)
+    assert run.time_s >= 2.0
+    return run
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])
+def test_a_watched_program_on_two_hosts_becomes_one_run(
+    cluster: Cluster, settings: dict[str, str], program: Path, mpi: TestMpi
+) -> None:
+    settings["SKELGEN_SSH"] = str(cluster.shell)
+    hosts = ["--hosts", "h1,h2", "--interval", "0.5s"]
+    asked(cluster, settings, "start", *hosts, "--watch", program.name, "--input=n=7")
+    launcher = launcher_of(identify_launcher(Path(mpi.launcher[0])))
+    places = [Host("h1"), Host("h2")]
+    line = launcher.arguments([str(program)], ranks=2, hosts=places)
+    environment = {**settings, **cluster.environment()}
+    began_s = time.monotonic()
+    done = cluster.run(HEAD, line, env=environment, capture_output=True, text=True)
+    wall_s = time.monotonic() - began_s
+    assert done.returncode == 0, done.stderr
+    asked(cluster, settings, "stop", "--hosts", "h1,h2")
+    assert the_run(settings, program).time_s <= wall_s + 0.1
+
+
+@pytest.fixture
 def slurm(cluster: Cluster) -> Slurm:
     made = Slurm(cluster)
     made.up()
@@ -226,3 +267,20 @@ def test_a_line_in_a_job_script_starts_monitors(
     assert sorted(done.stdout.split()) == ["h1", "h2"], done.stderr
     found = samples(cluster, settings)
     assert sorted(found) == ["h1", "h2"] and min(map(len, found.values())) >= 1
+
+
+@needs_slurm
+def test_a_watched_step_of_a_job_becomes_one_run(
+    slurm: Slurm, settings: dict[str, str], program: Path
+) -> None:
+    monitor = " ".join(SKELGEN)
+    script = (
+        f"{monitor} start --hosts h1,h2 --interval 0.5s --watch {program.name}\n"
+        f"SKELGEN_INPUTS=n=7 srun --overlap {program}\n"
+        f"{monitor} stop --hosts h1,h2\n"
+        "echo job $SLURM_JOB_ID\n"
+    )
+    done = run_in_job(slurm, settings, script)
+    assert done.returncode == 0, done.stderr
+    job = done.stdout.rpartition("job ")[2].strip()
+    assert the_run(settings, program).allocation == job

@@ -18,12 +18,14 @@ class Watched:
 
     def __init__(self, machine: Machine, spins: Spin | None = None) -> None:
         self.now = 100.0
+        self.used: list[tuple[int, float]] = []
         self.sensor = Sensor(
             str(machine.root),
             clock=lambda: self.now,
             own=lambda: 0.0,
             spins=None if spins is None else lambda: spins,
             affinity=lambda thread: set(machine.affinity.get(thread, machine.cores)),
+            watched=lambda: self.used,
         )
 
     def after(self, seconds: float = 10.0) -> Sample:
@@ -102,6 +104,70 @@ def test_a_core_is_shared_where_threads_are_bound_to_each(v2: V2) -> None:
         v2.write(f"{v2.JOB}/cpu.stat", f"usage_usec {20_000_000 * step}\n")
         sample = watched.after()
     assert sample.cpu == pytest.approx(0.5, abs=0.01)  # not 2/3
+
+
+def busy_in_our_group(v2: V2, step: int) -> None:
+    """Have threads 100 and 101 use both of our cores for 10 s."""
+    for core in (0, 1):
+        v2.use(core, user=1000)
+    idle(v2, 2, 3)
+    for thread in (100, 101):
+        v2.thread(thread, 500 + 1000 * step)
+        (v2.root / f"proc/{thread}/task/{thread}").mkdir(parents=True, exist_ok=True)
+    for group in ("system.slice", "system.slice/slurmstepd.scope"):
+        v2.used(group, 20.0 * step)
+    v2.write(f"{v2.JOB}/cpu.stat", f"usage_usec {20_000_000 * step}\n")
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_what_is_watched_is_no_load_of_others(v2: V2, bound: bool) -> None:
+    for thread, core in ((100, 0), (101, 1)):
+        v2.thread(thread, 500)
+        v2.affinity[thread] = {core} if bound else {0, 1}
+    watched = Watched(v2)
+    assert math.isnan(watched.after().cpu_left)
+    for step, used in ((1, {100: 10.0}), (2, {100: 10.0, 101: 10.0})):
+        busy_in_our_group(v2, step)
+        watched.used = list(used.items())
+        sample = watched.after()
+    assert sample.cpu == pytest.approx(0.5 if bound else 2 / 3, abs=0.01)
+    assert sample.cpu_left == pytest.approx(1.0)
+
+
+def test_others_next_to_what_is_watched_are_load(v2: V2) -> None:
+    v2.write(f"{v2.JOB}/cpuset.cpus.effective", "0\n")
+    for thread in (100, 101):
+        v2.thread(thread, 500)
+        v2.affinity[thread] = {0}
+    watched = Watched(v2)
+    for step in (1, 2):
+        v2.use(0, user=1000)
+        idle(v2, 1, 2, 3)
+        for thread in (100, 101):
+            v2.thread(thread, 500 + 500 * step)
+            folder = v2.root / f"proc/{thread}/task/{thread}"
+            folder.mkdir(parents=True, exist_ok=True)
+        for group in ("system.slice", "system.slice/slurmstepd.scope"):
+            v2.used(group, 10.0 * step)
+        v2.write(f"{v2.JOB}/cpu.stat", f"usage_usec {10_000_000 * step}\n")
+        watched.used = [(100, 5.0)]
+        sample = watched.after()
+    assert sample.cpu == pytest.approx(1 / 3, abs=0.01)
+    assert sample.cpu_left == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_watched_process_in_another_group_is_taken_out_of_it(v2: V2) -> None:
+    v2.write(f"{v2.TOP}/user.slice/cpu.weight", "300\n")
+    v2.write("proc/200/cgroup", "0::/user.slice/run\n")
+    (v2.root / f"{v2.TOP}/user.slice/run").mkdir()
+    watched = Watched(v2)
+    for core in range(4):
+        v2.use(core, user=1000)
+    v2.used("user.slice", 40.0)
+    watched.used = [(200, 40.0)]
+    sample = watched.after()
+    assert sample.cpu == pytest.approx(0.8, abs=0.01)
+    assert sample.cpu_left == pytest.approx(1.0)
 
 
 def test_a_busy_sibling_of_an_outer_group_shares_by_weight(v2: V2) -> None:

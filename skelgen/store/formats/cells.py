@@ -33,7 +33,7 @@ UNITS = {
 #: Numbers that need no further look: no file has many others.
 _is_plain_number = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,17})?").fullmatch
 _WITH_UNIT = re.compile(r"([-+0-9.eE]+)\s*([a-zµ]+)")
-_STATUS = re.compile(r"ok|(exit|signal) [0-9]{1,3}")
+_STATUS = re.compile(r"ok|unknown|unseen|(exit|signal) [0-9]{1,3}")
 _DATE = "expected a date such as 2026-01-31T12:00:00Z, or seconds since 1970"
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 

@@ -106,13 +106,16 @@ def blow(cluster: Cluster, weather: Weather, rate: str, log: TextIO) -> None:
     refusal = f"the cluster {cluster.name} has weather already; end that first"
     with only_one(f"{cluster.state}-weather", refusal), cleaned_up(cluster):
         begin = time.monotonic()
-        for setting in weather.settings:
+        first = sum(one.time == 0 for one in weather.settings)
+        for number, setting in enumerate(weather.settings, start=1):
             _sleep_until(begin + setting.time)
             put(cluster, setting, made(setting, rate))
             now = Setting(
                 time.time(), setting.host, setting.kind, setting.share, setting.lot
             )
             print(line_of(now, rate), file=log, flush=True)
+            if number == first:
+                print(json.dumps({"begun": now.time}), file=log, flush=True)
         _sleep_until(begin + weather.end)
         print(json.dumps({"end": time.time()}), file=log, flush=True)
 
@@ -209,14 +212,16 @@ def cleaned_up(cluster: Cluster) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def beside(cluster: Cluster, log: Path, *words: str) -> Iterator[None]:
-    """Have weather while something else is done here.
+def beside(
+    cluster: Cluster, log: Path, *words: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Have weather by a process of its own while something else is done here.
 
     Parameters
     ----------
     cluster : Cluster
     log : Path
-        Has the first setting of every host when this begins.
+        Has the first settings when this begins.
     *words : str
         Options of ``python -m tests.testbed weather``, such as ``--seed``, ``1``.
     """
@@ -224,14 +229,15 @@ def beside(cluster: Cluster, log: Path, *words: str) -> Iterator[None]:
     environment = {**os.environ, "TESTBED_NAME": cluster.name}
     with subprocess.Popen(line, cwd=ROOT, env=environment) as process:
         try:
-            _wait_for_log(process, log, 2 * len(cluster.hosts))
-            yield
+            _wait_for_log(process, log)
+            yield process
         finally:
             process.terminate()
 
 
-def _wait_for_log(process: subprocess.Popen[bytes], log: Path, lines: int) -> None:
-    while not log.exists() or len(log.read_text().splitlines()) <= lines:
+def _wait_for_log(process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until all that holds from the begin has been set."""
+    while not log.exists() or '"begun"' not in log.read_text():
         if process.poll() is not None:
             raise TestbedError("the weather ended before it began")
         time.sleep(0.02)

@@ -3,6 +3,7 @@
 ``python benchmarks/monitor.py cost [--seconds 300] [--processes 1000] [--watch 0]``
 ``python benchmarks/monitor.py availability [--windows 2] [--window 10]``
 ``python benchmarks/monitor.py links [--probes 5]``
+``python benchmarks/monitor.py weather [--seconds 120] [--hold 5s,15s] [--seed 1]``
 
 *cost*: a monitor with its default interval of 10 s next to so many sleeping processes:
 its CPU time as part of one core, its memory, its context switches; first on an idle
@@ -20,6 +21,9 @@ for moments only, in a group whose use nobody counts: nothing but spins sees the
 an hour.
 
 *links*: see ``benchmarks/monitor_links.py``; two minutes.
+
+*weather*: monitors of two hosts of the test cluster, whose loads change all the time
+(``python -m tests.testbed weather``), against the log of what was left of each host.
 """
 
 from __future__ import annotations
@@ -44,8 +48,10 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.monitor_links import links
+from benchmarks.shared.monitor_weather import under_weather
 from tests.testbed.cluster import Cluster, lacking
 
+WHAT = ("all", "cost", "availability", "links", "weather")
 ROOT = Path(__file__).resolve().parent.parent
 BUSY = "while True: pass"
 #: Processes that end before anybody looks at them.
@@ -341,24 +347,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "what",
-        nargs="?",
-        choices=("all", "cost", "availability", "links"),
-        default="all",
-    )
-    parser.add_argument("--seconds", type=float, default=300, help="of each cost")
+    parser.add_argument("what", nargs="?", choices=WHAT, default="all")
+    parser.add_argument("--seconds", type=float, help="of each cost, or of weather")
     parser.add_argument("--processes", type=int, default=1000)
     parser.add_argument("--watch", type=int, default=0, help="watched processes")
     parser.add_argument("--windows", type=int, default=2, help="of each load")
     parser.add_argument("--window", type=float, default=10, help="[s]")
     parser.add_argument("--probes", type=int, default=5, help="of each rate")
     parser.add_argument("--only", default="", help="loads with this in their name")
+    parser.add_argument("--hold", default="5s,15s", help="times of settings of weather")
+    parser.add_argument("--interval", default="1s", help="of monitors under weather")
+    parser.add_argument("--seed", type=int, default=1, help="of weather")
     options = parser.parse_args()
     if options.what in ("all", "cost"):
-        cost(options.seconds, options.processes, options.watch)
+        cost(options.seconds or 300, options.processes, options.watch)
     if options.what in ("all", "links"):
         links(options.probes)
+    if options.what in ("all", "weather"):
+        if reason := lacking():
+            sys.exit(f"monitor: {reason}")
+        words = (options.hold, options.interval, options.seed)
+        under_weather(options.seconds or 120, *words)
     if options.what in ("all", "availability"):
         loads = [load for load in LOADS if options.only in load.name]
         availability(options.windows, options.window, loads)

@@ -218,6 +218,26 @@ class TestControlGroups:
         assert (tmp_path / "x/h1/cpuset.cpus").read_text() == "2"
         assert (tmp_path / "x/h1/cpu.max").read_text() == "5000 10000"
 
+    @pytest.mark.parametrize("version", [1, 2])
+    def test_a_group_inside_a_hosts_has_the_weight_of_so_many_processes(
+        self, tmp_path: Path, version: int
+    ) -> None:
+        groups = Groups((tmp_path,), version, "x")
+        host = tmp_path / "x/h1"
+        host.mkdir(parents=True)
+        takes = groups.compete("h1", "weather", 2.5)
+        if version == 1:
+            assert (host / "weather/cpu.shares").read_text() == "2560"
+            assert takes == host / "weather/cgroup.procs"
+        else:
+            assert (host / "weather/cgroup.type").read_text() == "threaded"
+            assert (host / "cgroup.subtree_control").read_text() == "+cpu"
+            assert (host / "weather/cpu.weight").read_text() == "250"
+            assert takes == host / "weather/cgroup.threads"
+        takes.write_text("17\n18\n")
+        assert groups.members("h1", "weather") == [17, 18]
+        assert groups.members("h2") == []
+
     def test_a_tree_that_hands_nothing_on_is_lacking_with_the_reason(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.testbed.control_groups import Groups, TestbedError, find_groups
-from tests.testbed.network import command, connect, limit, rate_bits_per_s
+from tests.testbed.network import command, connect, divide, limit, rate_bits_per_s
 
 NETWORK = "10.77.0"
 HEAD = "head"
@@ -128,14 +128,11 @@ class Cluster:
         TestbedError
             When another process has it.
         """
-        with socket.socket(socket.AF_UNIX) as taken:
-            try:
-                taken.bind(f"\0{self.state}")
-            except OSError as error:
-                raise TestbedError(
-                    f"another run uses the cluster {self.name}; wait for its end, or "
-                    "name another cluster: TESTBED_NAME=..."
-                ) from error
+        with only_one(
+            str(self.state),
+            f"another run uses the cluster {self.name}; wait for its end, or name "
+            "another cluster: TESTBED_NAME=...",
+        ):
             yield
 
     @contextlib.contextmanager
@@ -145,11 +142,7 @@ class Cluster:
         See :meth:`up`. In the background, too, SIGINT and SIGTERM are interrupts; a
         lost session is one, unless it shall do no harm (``nohup``).
         """
-        numbers = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            numbers.append(signal.SIGHUP)
-        for number in numbers:
-            signal.signal(number, signal.default_int_handler)
+        interrupted_by_signals()
         with self.alone():
             try:
                 self.up(hosts, share=share)
@@ -212,7 +205,7 @@ class Cluster:
         words = ["unshare", *spaces, "--propagation", "private", "sh", "-c", script]
         # It says its number itself: nothing can come between its start and that.
         told = ["sh", "-c", 'echo $$ >"$0" && exec "$@"', str(state / "holder")]
-        holder = _spawn([*told, *words])
+        holder = spawn([*told, *words])
         end = time.monotonic() + 60
         while not (state / "ready").exists():
             if not Path(f"/proc/{holder}").exists() or time.monotonic() > end:
@@ -272,21 +265,27 @@ class Cluster:
         """Limit the link of a host, or of ``all``; the rate ``none`` frees it."""
         if rate != "none":
             rate_bits_per_s(rate)
-        for name in self._chosen(host):
-            limit(self.at_head(), self._inside(name), name, rate)
+        for name in self.chosen(host):
+            limit(self.at_head(), self.inside(name), name, rate)
 
-    def _inside(self, host: str) -> list[str]:
+    def divide(self, host: str, rate: str, taken: float) -> None:
+        """Limit the link of a host, and keep a part of it [1] for `network.TRAFFIC`."""
+        for name in self.chosen(host):
+            divide(self.at_head(), self.inside(name), name, rate, taken)
+
+    def inside(self, host: str) -> list[str]:
+        """Return the words that run a command in the network of a host."""
         pid = (self.state / host / "enter").read_text().split()[1]
         return ["nsenter", "-t", pid, "-n", "--"]
 
     def load(self, host: str, count: int, kind: str = "arithmetic") -> None:
         """Have processes compete on a host, or on ``all``; 0 stops them."""
-        for name in self._chosen(host):
+        for name in self.chosen(host):
             listed = self.state / name / "load"
             for pid in listed.read_text().split() if listed.exists() else ():
                 _kill_group(int(pid))
             words = self.words(name, [sys.executable, "-c", LOADS[kind]])
-            started = [_spawn(words) for _ in range(count)]
+            started = [spawn(words) for _ in range(count)]
             listed.write_text(" ".join(str(pid) for pid in started))
             end = time.monotonic() + 60
             while len(self.competing(name)) != count:
@@ -308,7 +307,14 @@ class Cluster:
                 found.append(int(word))
         return found
 
-    def _chosen(self, host: str) -> list[str]:
+    def chosen(self, host: str) -> list[str]:
+        """Return the host of this name, or ``all``.
+
+        Raises
+        ------
+        TestbedError
+            When there is no such host; the message names those there are.
+        """
         if host != "all" and host not in self.hosts:
             known = ", ".join(self.hosts) or "the cluster is down"
             raise TestbedError(f"no host {host}; there are: {known}")
@@ -328,7 +334,33 @@ class Cluster:
         shutil.rmtree(self.state, ignore_errors=True)
 
 
-def _spawn(words: Sequence[str]) -> int:
+@contextlib.contextmanager
+def only_one(name: str, otherwise: str) -> Iterator[None]:
+    """Have a name that one process has at a time, until it ends.
+
+    Raises
+    ------
+    TestbedError
+        When another process has it; what it says is given.
+    """
+    with socket.socket(socket.AF_UNIX) as taken:
+        try:
+            taken.bind(f"\0{name}")
+        except OSError as error:
+            raise TestbedError(otherwise) from error
+        yield
+
+
+def interrupted_by_signals() -> None:
+    """Have what would end this process be an interrupt, in the background, too."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
+        signal.signal(number, signal.default_int_handler)
+
+
+def spawn(words: Sequence[str]) -> int:
     """Start a process that outlives us, in a session of its own; return its number."""
     script = 'setsid "$@" </dev/null >/dev/null 2>&1 & echo $!'
     line = ["sh", "-c", script, "sh", *words]

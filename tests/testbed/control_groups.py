@@ -107,6 +107,51 @@ class Groups:
         for root in self.roots if self.version == 2 else ():
             _hand_on(root)
 
+    def compete(self, host: str, name: str, weight: float) -> Path:
+        """Make a group inside a host's, or weigh the one there is.
+
+        Version 2 lets a group hold processes and groups only when these are threaded.
+
+        Parameters
+        ----------
+        host, name : str
+        weight : float
+            All its processes together count as so many in the host's group [1].
+
+        Returns
+        -------
+        Path
+            The file that takes the number of a process that shall compete.
+        """
+        inside = self.folders(host)[0] / name
+        fresh = not inside.exists()
+        inside.mkdir(exist_ok=True)
+        if self.version == 1:
+            (inside / "cpu.shares").write_text(str(max(2, round(1024 * weight))))
+            return inside / "cgroup.procs"
+        if fresh:
+            (inside / "cgroup.type").write_text("threaded")
+            (inside.parent / "cgroup.subtree_control").write_text("+cpu")
+        weights = min(max(1, round(100 * weight)), 10000)
+        (inside / "cpu.weight").write_text(str(weights))
+        return inside / "cgroup.threads"
+
+    def members(self, host: str, name: str = "") -> list[int]:
+        """Return the processes of a host's group, or of one inside it."""
+        return _members(self.folders(host)[0] / name)
+
+    def clear(self, host: str, name: str = "", *, remove: bool = True) -> None:
+        """Kill all in a host's group, or in one inside it, and remove the group."""
+        for folder in self.folders(host):
+            for _ in _until(60.0):
+                left = _members(folder / name)
+                for process in left:
+                    _kill(process)
+                if not left and not (remove and _removed(folder / name)):
+                    break
+            else:
+                raise TestbedError(f"{folder / name} cannot be emptied")
+
     def enter(self, host: str) -> None:
         """Move this process, and what it starts from now on, into a host's group."""
         for folder in self.folders(host):
@@ -141,6 +186,16 @@ class Groups:
                 return
         names = ", ".join(str(f) for f in self.folders() if f.exists())
         raise TestbedError(f"{names} cannot be removed; see which processes it holds")
+
+
+def _members(folder: Path) -> list[int]:
+    """Return the processes of a group; none when it is not there."""
+    for file in ("cgroup.procs", "cgroup.threads"):  # threaded groups hide the first
+        try:
+            return [int(word) for word in (folder / file).read_text().split()]
+        except OSError:
+            continue
+    return []
 
 
 def _hand_on(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from skelgen.documents.dates import MOST_S as MOST_STARTED_S
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.store.rows import Part, Run
 
@@ -11,8 +12,6 @@ from skelgen.store.rows import Part, Run
 LEAST_S, MOST_S = 1e-12, 1e9
 #: Other numbers: their squares are finite too.
 MOST = 1e150
-#: Starts: from 1970 to 2286 [s].
-MOST_STARTED_S = 1e10
 #: Characters of a name or a word.
 LONGEST = 1000
 

@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--link-budget", type=float, default=BUDGET_BYTES)
             one.add_argument("--link-interval", type=float, default=math.nan)
             one.add_argument("--link-port", type=int, default=0)
+            one.add_argument("--prometheus", default="", metavar="PLACE")
     commands.add_parser("stop")
     commands.add_parser("status")
     for name in ("series", "links"):
@@ -94,12 +95,14 @@ def _links(options: argparse.Namespace) -> tuple[Links, str] | None:
 
 
 def _start(options: argparse.Namespace) -> dict[str, Any]:
-    pid = daemon.start(_interval_s(options), _links(options))
+    place = options.prometheus
+    pid = daemon.start(_interval_s(options), _links(options), prometheus=place)
     return {"host": this_host(), "pid": pid}
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    daemon.serve(_interval_s(options), _links(options))
+    place = options.prometheus
+    daemon.serve(_interval_s(options), _links(options), prometheus=place)
     return {}
 
 

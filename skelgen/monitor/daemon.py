@@ -19,7 +19,7 @@ from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import Mark, columns_of, row_of
-from skelgen.monitor.sensor import Sample, Sensor
+from skelgen.monitor.sensor import Sample, Sensing, Sensor
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.status import Status, holder, locked, write_status
 
@@ -85,7 +85,7 @@ class Monitor:
         host: str,
         folder: Path,
         interval_s: float,
-        sensor: Sensor,
+        sensor: Sensing,
         *,
         account: Account | None = None,
         wall: Callable[[], float] = time.time,
@@ -206,6 +206,7 @@ def serve(
     interval_s: float,
     links: tuple[Links, str] | None = None,
     *,
+    prometheus: str = "",
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Be the monitor of this node until a signal says end.
@@ -216,6 +217,8 @@ def serve(
         Between samples [s].
     links : tuple of Links and str, optional
         The links to probe, and the secret of their monitors.
+    prometheus : str
+        Where the newest sample is shown; see `skelgen.monitor.outlet.shown`.
     ready : callable
         Called when everything is begun.
 
@@ -235,14 +238,29 @@ def serve(
             if held:
                 quiet.release()
 
-    with _ended() as ends, locked(host) as folder:
-        sensor = _sensor(undisturbed)
-        with _probing(links, host, folder, quiet) as account:
-            monitor = Monitor(host, folder, interval_s, sensor, account=account)
-            ready()
-            gc.collect()
-            gc.freeze()
-            monitor.run(ends)
+    with (
+        _ended() as ends,
+        locked(host) as folder,
+        _shown(_sensor(undisturbed), prometheus, host) as sensor,
+        _probing(links, host, folder, quiet) as account,
+    ):
+        monitor = Monitor(host, folder, interval_s, sensor, account=account)
+        ready()
+        gc.collect()
+        gc.freeze()
+        monitor.run(ends)
+
+
+@contextlib.contextmanager
+def _shown(sensor: Sensor, place: str, host: str) -> Iterator[Sensing]:
+    """Give a sensor whose samples are shown where a place is named."""
+    if not place:
+        yield sensor
+        return
+    from skelgen.monitor.outlet import shown
+
+    with shown(sensor, place, host) as one:
+        yield one
 
 
 @contextlib.contextmanager
@@ -307,7 +325,12 @@ def _ended() -> Iterator[Callable[[float], bool]]:
         os.close(writing)
 
 
-def start(interval_s: float, links: tuple[Links, str] | None = None) -> int:
+def start(
+    interval_s: float,
+    links: tuple[Links, str] | None = None,
+    *,
+    prometheus: str = "",
+) -> int:
     """Start the monitor of this node in the background; return its process.
 
     Returns when it takes samples. Parameters and errors are those of `serve`.
@@ -315,7 +338,7 @@ def start(interval_s: float, links: tuple[Links, str] | None = None) -> int:
     check_interval(interval_s)
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        _leave(interval_s, links, reading, writing)
+        _leave(interval_s, links, prometheus, reading, writing)
     os.close(writing)
     with os.fdopen(reading, "r") as said:
         words = said.read().split(" ", 2)
@@ -329,6 +352,7 @@ def start(interval_s: float, links: tuple[Links, str] | None = None) -> int:
 def _leave(
     interval_s: float,
     links: tuple[Links, str] | None,
+    prometheus: str,
     reading: int,
     writing: int,
 ) -> None:
@@ -348,7 +372,7 @@ def _leave(
             os.write(writing, f"ready {os.getpid()}".encode())
             os.close(writing)
 
-        serve(interval_s, links, ready=ready)
+        serve(interval_s, links, prometheus=prometheus, ready=ready)
         code = 0
     except SkelgenError as error:
         code = int(error.exit_code)

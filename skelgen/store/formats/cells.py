@@ -94,7 +94,8 @@ def date(cell: Cell) -> float:
     try:
         started = number(cell)
     except LimitError as error:
-        raise LimitError(f"{str(error).partition(', expected')[0]}, {EXPECTED}") from None
+        read = str(error).partition(", expected")[0]
+        raise LimitError(f"{read}, {EXPECTED}") from None
     if not 0 <= started <= MOST_STARTED_S:
         raise LimitError(f"read {started:g}, {EXPECTED}")
     return started

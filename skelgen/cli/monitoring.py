@@ -9,10 +9,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skelgen.cli.importing import EXAMPLE, import_
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import complain, print_facts, print_json, print_table, say
 from skelgen.cli.watched import handed_facts, runs, tell_handed
@@ -33,6 +35,7 @@ monitor = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
+monitor.command("import", epilog=EXAMPLE)(import_)
 
 Hosts = Annotated[
     str,
@@ -75,6 +78,25 @@ LinkPort = Annotated[
     ),
 ]
 
+Shown = Annotated[
+    str,
+    typer.Option(
+        "--prometheus",
+        metavar="PLACE",
+        help="Show the newest sample as text of Prometheus: on a socket, "
+        "unix:/run/user/1000/skelgen.sock, or in a file, file:/var/lib/skelgen.prom. "
+        "%h in it is the host.",
+        show_default="nowhere",
+    ),
+]
+
+
+class Format(StrEnum):
+    """How series are shown."""
+
+    TABLE = "table"
+    PROMETHEUS = "prometheus"
+
 
 Watch = Annotated[
     list[str] | None,
@@ -114,6 +136,7 @@ def start(
     link_budget: LinkBudget = "200MB/h",
     link_interval: LinkInterval = "",
     link_port: LinkPort = 0,
+    prometheus: Shown = "",
     through: Reach = Way.AUTO,
     json: Json = False,
     verbose: Verbose = 0,
@@ -125,9 +148,16 @@ def start(
     probed = _links(names, link_budget, link_interval, link_port) if links else None
     watching = monitoring.watching_words(watch or (), inputs or (), place)
     if foreground:
-        _become_monitor(interval_s, probed, watching)
+        _become_monitor(
+            interval_s, probed, [*watching, *monitoring.shown_words(prometheus)]
+        )
     answers = monitoring.monitor_start(
-        names, interval_s, links=probed, watching=watching, way=through
+        names,
+        interval_s,
+        links=probed,
+        watching=watching,
+        way=through,
+        prometheus=prometheus,
     )
     return _tell("started", answers, json=json)
 
@@ -144,7 +174,7 @@ def _links(hosts: Sequence[str], budget: str, interval: str, port: int) -> Links
 
 
 def _become_monitor(
-    interval_s: float, links: Links | None, watching: Sequence[str]
+    interval_s: float, links: Links | None, more: Sequence[str]
 ) -> None:
     """Go on as the monitor, without all that this process has loaded."""
     from skelgen.monitor.daemon import check_interval
@@ -152,7 +182,7 @@ def _become_monitor(
 
     check_interval(interval_s)
     words = [sys.executable, "-m", "skelgen.monitor", "run", *link_words(links)]
-    os.execv(sys.executable, [*words, "--interval", f"{interval_s}s", *watching])
+    os.execv(sys.executable, [*words, "--interval", f"{interval_s}s", *more])
 
 
 @monitor.command(epilog="Example: [b]skelgen monitor stop --hosts n[1-4][/b]")
@@ -211,6 +241,20 @@ def show(
         typer.Option(help="Only this quantity; may be repeated.", show_default="all"),
     ] = None,
     last: Annotated[str, typer.Option(help="Only the latest so long time.")] = "24h",
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="Series of this store, such as those of monitor import.",
+            show_default="what monitors keep",
+        ),
+    ] = None,
+    shape: Annotated[
+        Format,
+        typer.Option(
+            "--format", help="As a table, or the newest values as text of Prometheus."
+        ),
+    ] = Format.TABLE,
     through: Reach = Way.AUTO,
     json: Json = False,
     verbose: Verbose = 0,
@@ -222,11 +266,18 @@ def show(
     """
     from skelgen.pipeline import monitoring
     from skelgen.pipeline.link_monitoring import link_histories
+    from skelgen.pipeline.load_sources import stored_histories
 
     begin = time.time() - duration_s(last, "--last")
-    nodes = monitoring.histories(_names(hosts), begin, way=through)
-    links = link_histories(_names(hosts), begin, way=through)
+    if store:
+        nodes, links = stored_histories(store, _names(hosts), begin), []
+    else:
+        nodes = monitoring.histories(_names(hosts), begin, way=through)
+        links = link_histories(_names(hosts), begin, way=through)
     found = [*nodes, *links]
+    if shape is Format.PROMETHEUS:
+        say(monitoring.newest_text(found, quantity or ()), end=False)
+        return
     names = list(quantity or sorted({name for one in found for name in one.curves}))
     series = [
         monitoring.series_of(one, name)
@@ -306,11 +357,14 @@ def once(
     epilog="Example: [b]skelgen monitor unit > "
     "~/.config/systemd/user/skelgen-monitor.service[/b]"
 )
-def unit(interval: Interval = "10s", verbose: Verbose = 0) -> None:
+def unit(
+    interval: Interval = "10s", prometheus: Shown = "", verbose: Verbose = 0
+) -> None:
     """Print a unit with which systemd keeps the monitor of a node running."""
     from skelgen.pipeline import monitoring
 
-    say(monitoring.unit_text(duration_s(interval, "--interval")), end=False)
+    text = monitoring.unit_text(duration_s(interval, "--interval"), prometheus)
+    say(text, end=False)
 
 
 monitor.command(epilog="Example: [b]skelgen monitor runs --hosts n[1-4][/b]")(runs)

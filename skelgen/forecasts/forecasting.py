@@ -158,6 +158,16 @@ def _doubts(
                 "keep the monitor running on all nodes",
             )
         )
+    if estimated := [one for one in series if one.estimated]:
+        found.append(
+            Doubt(
+                "estimated-load",
+                f"the load of {estimated[0].host} was estimated from what "
+                f"{estimated[0].estimated} measured, which knows no control groups, "
+                "priorities or bound threads",
+                "run skelgen monitor on the nodes",
+            )
+        )
     newest = min(series, key=lambda one: one.times[-1])
     behind_s = max(one.times[-1] for one in series) - newest.times[-1]
     if behind_s > _MISSING * whole.step_s:

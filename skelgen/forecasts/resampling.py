@@ -79,7 +79,7 @@ def usable(samples: Samples, limits: tuple[float, float]) -> Samples:
     order = np.argsort(times[fits], kind="stable")
     times, values = times[fits][order], np.clip(values[fits][order], low, high)
     new = np.append(True, np.diff(times) > 0.0)
-    return Samples(samples.host, times[new], values[new])
+    return Samples(samples.host, times[new], values[new], samples.estimated)
 
 
 def step_s(series: Sequence[Samples], horizon_s: float) -> float:

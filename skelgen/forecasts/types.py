@@ -30,11 +30,14 @@ class Samples:
         On any clock [s].
     values : (samples,) float64 array
         Each is the average since the sample before it.
+    estimated : str
+        The tool that the values were estimated from; empty: they were measured.
     """
 
     host: str
     times: Floats
     values: Floats
+    estimated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--link-interval", type=float, default=math.nan)
             one.add_argument("--link-port", type=int, default=0)
             one.add_argument("--watch", action="append", default=[])
+            one.add_argument("--prometheus", default="", metavar="PLACE")
     commands.add_parser("stop")
     commands.add_parser("status")
     commands.add_parser("sightings")
@@ -99,7 +100,7 @@ def _links(options: argparse.Namespace) -> tuple[Links, str] | None:
 
 
 def _duties(options: argparse.Namespace) -> Duties:
-    return Duties(links=_links(options), watched=watched_of(options.watch))
+    return Duties(_links(options), watched_of(options.watch), options.prometheus)
 
 
 def _start(options: argparse.Namespace) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from skelgen.monitor.finding import Watched
 from skelgen.monitor.handing import Hander, command
 from skelgen.monitor.places import host_folder, this_host
 from skelgen.monitor.records import Mark, columns_of, row_of
-from skelgen.monitor.sensor import Sample, Sensor
+from skelgen.monitor.sensor import Sample, Sensing, Sensor
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.status import Status, holder, locked, write_status
 from skelgen.monitor.watching import Watcher
@@ -54,10 +54,13 @@ class Duties:
         Links to probe, and the secret that their monitors share.
     watched : Watched
         Applications that become runs of the store.
+    prometheus : str
+        Where the newest sample is shown; see `skelgen.monitor.outlet.shown`.
     """
 
     links: tuple[Links, str] | None = None
     watched: Watched = field(default_factory=Watched)
+    prometheus: str = ""
 
 
 NOTHING_MORE = Duties()
@@ -110,7 +113,7 @@ class Monitor:
         host: str,
         folder: Path,
         interval_s: float,
-        sensor: Sensor,
+        sensor: Sensing,
         *,
         account: Account | None = None,
         watcher: Watcher | None = None,
@@ -246,6 +249,7 @@ def serve(
     interval_s: float,
     duties: Duties = NOTHING_MORE,
     *,
+    prometheus: str = "",
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Be the monitor of this node until a signal says end.
@@ -276,8 +280,9 @@ def serve(
 
     with _ended() as reading, locked(host) as folder:
         watcher = Watcher(host, folder, duties.watched, interval_s)
-        sensor = _sensor(undisturbed, watcher)
-        with _probing(duties.links, host, folder, quiet) as account:
+        seen = _shown(_sensor(undisturbed, watcher), duties.prometheus, host)
+        probing = _probing(duties.links, host, folder, quiet)
+        with seen as sensor, probing as account:
             monitor = Monitor(
                 host,
                 folder,
@@ -291,6 +296,18 @@ def serve(
             gc.collect()
             gc.freeze()
             monitor.run(watcher.waits(reading))
+
+
+@contextlib.contextmanager
+def _shown(sensor: Sensor, place: str, host: str) -> Iterator[Sensing]:
+    """Give a sensor whose samples are shown where a place is named."""
+    if not place:
+        yield sensor
+        return
+    from skelgen.monitor.outlet import shown
+
+    with shown(sensor, place, host) as one:
+        yield one
 
 
 @contextlib.contextmanager

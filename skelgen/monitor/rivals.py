@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from skelgen.monitor import tree as trees
-from skelgen.monitor.sharing import Level, Rival
+from skelgen.monitor.sharing import UNEXPLAINED, Level, Rival, fewest
 from skelgen.monitor.threads import Found, Seen, Threads, joined
 from skelgen.monitor.tree import Tree
 
 #: Less is not worth to be looked at [cores].
 _LEAST = 0.002
-#: More than this must be explained by threads [cores].
-UNEXPLAINED = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +253,7 @@ def _unknown(used: float, part: float = 1.0) -> list[Seen]:
     """Return the fewest threads that can have used so many cores."""
     if used < _LEAST:
         return []
-    count = math.ceil(used - UNEXPLAINED) or 1
+    count = fewest(used)
     return [Seen(1.0, used / count, part, part >= 1)] * count
 
 

@@ -8,18 +8,16 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from skelgen.monitor import counters
 from skelgen.monitor import tree as trees
 from skelgen.monitor.correction import Correction
 from skelgen.monitor.counters import CoreTimes
 from skelgen.monitor.rivals import Rivals
-from skelgen.monitor.sharing import Facts, available
+from skelgen.monitor.sharing import Facts, available, fullest
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.threads import nice_weight
-
-#: With less work than this its stolen part says nothing [cores].
-_WORK = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +69,20 @@ class _Reading:
     waited_s: float = math.nan
     traffic: float = math.nan
     interfaces: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+class Sensing(Protocol):
+    """What takes samples; see `Sensor`."""
+
+    @property
+    def must_look(self) -> bool:
+        """Return whether the kernel does not add up who runs."""
+
+    def look(self) -> None:
+        """Count who runs now."""
+
+    def sample(self) -> Sample:
+        """Return what was the case since the last sample."""
 
 
 class Sensor:
@@ -188,24 +200,21 @@ class Sensor:
         busy = math.fsum(t.busy_s - t.interrupts_s for t in times.values()) / span_s
         lost = math.fsum(t.interrupts_s for t in times.values()) / span_s
         stolen = math.fsum(t.steal_s for t in times.values()) / span_s
-        work = busy + lost + stolen
-        # What was stolen was wanted: of a busy machine, that part of all.
-        part = stolen / (work if work > _WORK else len(times))
-        fullest = max(0.0, (1.0 - lost / len(times)) * (1.0 - part))
+        most = fullest(len(times), busy + lost, lost, stolen)
         levels = self._rivals.levels(
             span_s, frozenset(times), busy, own_s / span_s, self._clock()
         )
         weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
         shares = {core: (t.busy_s + t.steal_s) / span_s for core, t in times.items()}
         crowded = self._rivals.crowded(shares)
-        facts = Facts(len(times), levels, weight, fullest, crowded)
+        facts = Facts(len(times), levels, weight, most, crowded)
         if not watched:
             return available(facts), math.nan
         used = [(self._group_of(pid), one_s / span_s) for pid, one_s in watched]
         threads = trees.threads_of(self._proc, [pid for pid, _ in watched])
         levels = self._rivals.levels_without(used, threads)
         crowded = self._rivals.crowded(shares, threads)
-        left = Facts(len(times), levels, weight, fullest, crowded)
+        left = Facts(len(times), levels, weight, most, crowded)
         return available(facts), available(left)
 
     def _group_of(self, pid: int) -> str:

@@ -17,6 +17,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+#: More than this must be explained by threads [cores].
+UNEXPLAINED = 0.03
+#: With less work than this its stolen part says nothing [cores].
+_WORK = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Rival:
@@ -112,6 +117,32 @@ def available(facts: Facts) -> float:
         one = min(pool, _given(facts, _on_one(facts), facts.fullest))
         pool += facts.crowded * (one - pool)
     return max(0.0, min(pool, facts.fullest, 1.0))
+
+
+def fewest(used: float) -> int:
+    """Return how many threads there must have been to use so many cores.
+
+    Examples
+    --------
+    >>> fewest(0.0), fewest(0.4), fewest(1.9), fewest(2.01)
+    (0, 1, 2, 2)
+    """
+    return max(1, math.ceil(used - UNEXPLAINED)) if used > 0 else 0
+
+
+def fullest(cores: int, busy: float, interrupts: float, stolen: float) -> float:
+    """Return what one thread can have of a core at most [0 to 1].
+
+    Parameters
+    ----------
+    cores : int
+    busy, interrupts, stolen : float
+        At work, of that in interrupts, taken by the hypervisor [cores].
+    """
+    work = busy + stolen
+    # What was stolen was wanted: of a busy machine, that part of all.
+    part = stolen / (work if work > _WORK else cores)
+    return max(0.0, (1.0 - interrupts / cores) * (1.0 - part))
 
 
 def _given(facts: Facts, levels: Sequence[Level], capacity: float) -> float:

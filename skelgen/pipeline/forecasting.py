@@ -18,7 +18,7 @@ from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.forecasts import Covariate, LoadForecast, Method, Samples
-    from skelgen.store import Series
+    from skelgen.store import Series, Store
 
 #: Quantities, and their smallest and largest value.
 LIMITS = {"cpu": (0.0, 1.0), "bandwidth": (0.0, 1e15)}
@@ -311,7 +311,7 @@ def _of_store(
 
     last = end if math.isfinite(end) else None
     with open_store(place, make=False) as store:
-        cpu = [one for node in nodes for one in store.series(node, "cpu", begin, last)]
+        cpu = [one for node in nodes for one in _cpu(store, node, begin, last)]
         links = set(_links(nodes))
         wide = store.series(None, "bandwidth", begin, last) if links else []
     if missing := [name for name in nodes if name not in {one.host for one in cpu}]:
@@ -324,6 +324,18 @@ def _of_store(
         _samples(cpu),
         _samples([one for one in wide if one.host in links]),
     )
+
+
+def _cpu(store: Store, node: str, begin: float, end: float | None) -> list[Series]:
+    """Return what a monitor said of a node, else the newest that was estimated."""
+    if measured := store.series(node, "cpu", begin, end):
+        return measured
+    found = [
+        one
+        for one in store.series(node, None, begin, end)
+        if one.quantity.startswith("cpu:")
+    ]
+    return [max(found, key=lambda one: one.times[-1])] if found else []
 
 
 def _links(nodes: Sequence[str]) -> list[str]:
@@ -341,6 +353,9 @@ def _samples(found: Sequence[Series]) -> list[Samples]:
             one.host,
             np.array(one.times, np.float64),
             np.array(one.values, np.float64),
+            one.quantity.removeprefix("cpu:")
+            if one.quantity.startswith("cpu:")
+            else "",
         )
         for one in found
     ]

@@ -6,11 +6,12 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skelgen.documents.dates import moment_s
 from skelgen.documents.files import read_text
+from skelgen.documents.numbers import NumberError, real
 from skelgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: More than the nodes and links of any site.
 _MOST_COLUMNS = 10_000
+#: What a cell says that has no value.
+_NOTHING = frozenset(["na", "nan", "null", "none", "-", "inf", "-inf"])
 
 
 def read_loads(path: Path) -> list[Samples]:
@@ -81,27 +84,17 @@ def _names(path: Path, header: Sequence[str]) -> list[str]:
 
 def _time(path: Path, number: int, cell: str) -> float:
     """Read a time [s]."""
-    text = cell.strip()
     try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        date = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InputError(
-            f"{path} line {number}: read the time {text[:40]!r}, expected seconds "
-            "since 1970 or a date such as 2026-11-24T10:00:00Z"
-        ) from error
-    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        return moment_s(cell.strip())
+    except NumberError as error:
+        raise InputError(f"{path} line {number}: {error}") from error
 
 
 def _value(path: Path, number: int, cell: str) -> float:
+    text = cell.strip()
+    if text.lower() in _NOTHING:
+        return math.nan
     try:
-        return float(cell)
-    except ValueError as error:
-        if cell.strip().lower() in ("na", "null", "none", "-"):
-            return math.nan
-        raise InputError(
-            f"{path} line {number}: read {cell.strip()[:40]!r}, expected a number"
-        ) from error
+        return real(text)
+    except NumberError as error:
+        raise InputError(f"{path} line {number}: {error}") from error

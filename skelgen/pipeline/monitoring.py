@@ -215,6 +215,7 @@ def monitor_start(
     links: Links | None = None,
     watching: Sequence[str] = (),
     way: Way | None = None,
+    prometheus: str = "",
 ) -> list[Answer]:
     """Start the monitors of hosts, or that of this node when none is named.
 
@@ -233,6 +234,7 @@ def monitor_start(
     names = list(dict.fromkeys(hosts)) or [this_host()]
     others = [name for name in names if name != this_host()]
     options = ["--interval", f"{interval_s}s", *link_words(links), *watching]
+    options += shown_words(prometheus)
     line = [sys.executable, "-m", "skelgen.monitor", "run", *options]
     secret = os.environ.get(SECRET) or secrets.token_hex(32)
     if others:
@@ -244,6 +246,19 @@ def monitor_start(
     given = f"{secret}\n" if links else ""
     words = ["start", *options]
     return monitor_do(names, words, way=way, given=given, watching=bool(watching))
+
+
+def shown_words(prometheus: str) -> list[str]:
+    """Return the words with which a monitor shows its samples to Prometheus."""
+    if not prometheus:
+        return []
+    kind, _, name = prometheus.partition(":")
+    if kind not in ("unix", "file") or not name:
+        raise UsageError(
+            f"--prometheus {prometheus[:100]}: expected unix:PATH or file:PATH.prom"
+        )
+    place = name if name.startswith("~") else str(Path(name).absolute())
+    return ["--prometheus", f"{kind}:{place}"]
 
 
 def _as_step(
@@ -441,11 +456,35 @@ def averages(histories: Sequence[History], quantity: str) -> Averages:
     return Averages(quantity, avg_min(curves, begin, end), min_avg(curves, begin, end))
 
 
-def unit_text(interval_s: float) -> str:
+def newest_text(histories: Sequence[History], quantities: Sequence[str] = ()) -> str:
+    """Return the newest values of hosts as text of Prometheus.
+
+    Parameters
+    ----------
+    histories : sequence of History
+    quantities : sequence of str
+        All when empty.
+    """
+    from skelgen.monitor.exposition import Newest, metrics_text
+
+    found = []
+    for one in histories:
+        chosen = {
+            n: c for n, c in one.curves.items() if n in quantities or not quantities
+        }
+        time_s = max((curve.times[-1] for curve in chosen.values()), default=math.nan)
+        values = {name: curve.values[-1] for name, curve in chosen.items()}
+        if values:
+            found.append(Newest(one.host, time_s, values))
+    return metrics_text(found)
+
+
+def unit_text(interval_s: float, prometheus: str = "") -> str:
     """Return a systemd unit of the user that keeps the monitor of a node running."""
     from skelgen.monitor.daemon import check_interval
 
     check_interval(interval_s)
+    shown = "".join(f" {_quoted(word)}" for word in shown_words(prometheus))
     set_here = "".join(
         f"Environment={_quoted(f'{name}={value}')}\n"
         for name, value in _handed_on().items()
@@ -457,7 +496,7 @@ def unit_text(interval_s: float) -> str:
         "[Service]\n"
         f"{set_here}"
         f"ExecStart={_quoted(str(Path(sys.executable)))} -m skelgen.monitor run "
-        f"--interval {interval_s:g}s\n"
+        f"--interval {interval_s:g}s{shown}\n"
         "Restart=on-failure\n"
         "RestartSec=60\n"
         "# It ends with an error when one runs already.\n"

@@ -170,7 +170,7 @@ def test_a_full_record_forgets_its_older_half(monkeypatch):
         ("", "expected a header such as time,n1,n2"),
         ("time,n1,n1\n", "each name once"),
         ("time,n1\n5,0.1,0.2\n", "line 2: read 3 cells, expected 2"),
-        ("time,n1\nnoon,0.1\n", "line 2: read the time 'noon'"),
+        ("time,n1\nnoon,0.1\n", "line 2: read 'noon', expected a date"),
         ("time,n1\n5,busy\n", "line 2: read 'busy', expected a number"),
         ("time,n1\n5,0.1\n", "expected at least 8"),
         ("time,n1\n", "0 of 0 samples"),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from skelgen.documents.dates import EXPECTED, moment_s
 from skelgen.documents.numbers import NumberError, format_real, integer, real
 from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts
@@ -34,7 +35,6 @@ UNITS = {
 _is_plain_number = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,17})?").fullmatch
 _WITH_UNIT = re.compile(r"([-+0-9.eE]+)\s*([a-zµ]+)")
 _STATUS = re.compile(r"ok|unknown|unseen|(exit|signal) [0-9]{1,3}")
-_DATE = "expected a date such as 2026-01-31T12:00:00Z, or seconds since 1970"
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 
 
@@ -86,23 +86,18 @@ def time_and_unit(cell: Cell) -> tuple[float, str]:
 
 def date(cell: Cell) -> float:
     """Read a start: seconds since 1970, or a date as ISO 8601 has it, in UTC [s]."""
-    if isinstance(cell, str) and not _is_plain_number(cell):
+    if isinstance(cell, str):
         try:
-            found = datetime.fromisoformat(cell)
-        except ValueError:
-            pass
-        else:
-            aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-            return _started(aware.timestamp())
+            return moment_s(cell)
+        except NumberError as error:
+            raise LimitError(str(error)) from None
     try:
-        return _started(number(cell))
+        started = number(cell)
     except LimitError as error:
-        raise LimitError(f"{str(error).partition(', expected')[0]}, {_DATE}") from None
-
-
-def _started(started: float) -> float:
+        read = str(error).partition(", expected")[0]
+        raise LimitError(f"{read}, {EXPECTED}") from None
     if not 0 <= started <= MOST_STARTED_S:
-        raise LimitError(f"read {started:g}, {_DATE}")
+        raise LimitError(f"read {started:g}, {EXPECTED}")
     return started
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 
+from skelgen.documents import dates
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.store.rows import Part, Run
 
 #: Times of a run or a part: from a picosecond to thirty years [s].
 LEAST_S, MOST_S = 1e-12, 1e9
+#: Starts: from 1970 to 2286 [s].
+MOST_STARTED_S = dates.MOST_S
 #: Other numbers: their squares are finite too.
 MOST = 1e150
-#: Starts: from 1970 to 2286 [s].
-MOST_STARTED_S = 1e10
 #: Characters of a name or a word.
 LONGEST = 1000
 

@@ -353,7 +353,9 @@ def _samples(found: Sequence[Series]) -> list[Samples]:
             one.host,
             np.array(one.times, np.float64),
             np.array(one.values, np.float64),
-            one.quantity.removeprefix("cpu:") if one.quantity.startswith("cpu:") else "",
+            one.quantity.removeprefix("cpu:")
+            if one.quantity.startswith("cpu:")
+            else "",
         )
         for one in found
     ]

@@ -9,6 +9,8 @@ from skelgen.sources.types import Usage
 
 #: More than all cores may be at work by so much: counters are read one after another.
 _SLACK = 0.05
+#: No kernel of Linux has more.
+MOST_THREADS = 2.0**22
 
 
 def available_cpu(usage: Usage) -> float:
@@ -43,11 +45,12 @@ def available_cpu(usage: Usage) -> float:
     0.25
     """
     cores, stolen = usage.cores, 0.0 if math.isnan(usage.stolen) else usage.stolen
-    if not (cores >= 1 and 0 <= usage.busy <= cores * (1 + _SLACK)):
+    if not (1 <= cores <= MOST_THREADS and 0 <= usage.busy <= cores * (1 + _SLACK)):
         return math.nan
     most = fullest(int(cores), usage.busy, usage.interrupts, stolen)
     used = min(max(usage.busy - usage.interrupts, 0.0), cores)
     threads: float = fewest(used)
-    threads = max(threads, usage.run_queue)
+    if usage.run_queue <= MOST_THREADS:
+        threads = max(threads, usage.run_queue)
     rivals = (Rival(threads, used),) if threads else ()
     return available(Facts(int(cores), (Level(rivals),), fullest=most))

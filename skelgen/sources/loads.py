@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from skelgen.documents.dates import MOST_S
 from skelgen.errors import InputError
 from skelgen.monitor.records import wrong
-from skelgen.sources.estimate import available_cpu
+from skelgen.sources.estimate import MOST_THREADS, available_cpu
 from skelgen.sources.rates import Rates
 from skelgen.sources.types import Look, Notes, Usage, host_name, is_counted
 
@@ -110,8 +110,9 @@ class Loads:
             if math.isnan(value):
                 continue
             reason = wrong(name.partition(":")[0], value)
-            if not reason and value > _MOST:
-                reason = f"{name} is {value:g}, expected at most {_MOST:g}"
+            most = MOST_THREADS if name == "run_queue" else _MOST
+            if not reason and value > most:
+                reason = f"{name} is {value:g}, expected at most {most:g}"
             if reason:
                 self.left_out("a value cannot be true", reason)
                 continue
@@ -125,7 +126,7 @@ class Loads:
 
     def _quantities(self, usage: Usage) -> Iterator[tuple[str, float]]:
         cpu = available_cpu(usage)
-        if math.isnan(cpu) and usage.busy > usage.cores:
+        if math.isnan(cpu) and 0 < usage.cores < usage.busy:
             part = usage.busy / usage.cores
             self.left_out("a value cannot be true", f"{part:.0%} of the cores worked")
         yield f"cpu:{self.kind}", cpu

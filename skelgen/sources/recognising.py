@@ -11,7 +11,6 @@ _BEGINS = {
     b"\x96\xd5": ("sar", "binary"),
     b"\xd5\x96": ("sar", "binary"),
     b"#Time": ("ldms", "text"),
-    b"# hostname;": ("sar", "text"),
     b"Time,": ("pcp", "text"),
     **dict.fromkeys((b"# HELP", b"# TYPE", b"node_"), ("node-exporter", "text")),
 }
@@ -54,6 +53,8 @@ def kind_of(source: str, begin: bytes) -> tuple[str, str]:
     text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):
         return ("sar" if b'"sysstat"' in text else "node-exporter"), "json"
+    if b"# hostname;" in text or b";LINUX-RESTART" in text:
+        return "sar", "text"
     for beginning, found in _BEGINS.items():
         if text.startswith(beginning):
             return found

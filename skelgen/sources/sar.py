@@ -50,7 +50,7 @@ def read_json(source: str, text: str) -> Iterator[Usage]:
             reports = one.mapping(optional=None)
             if "timestamp" not in reports:
                 continue
-            moment = _Moment(cores=int(min(cores, 1e6)))
+            moment = _Moment(cores=int(min(max(cores, 0.0), 1e6)))
             moment.usage.host = facts["nodename"].text()
             moment.usage.time = _time(reports["timestamp"], zone)
             for name, take in _REPORTS.items():

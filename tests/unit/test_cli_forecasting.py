@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import time
 
 import numpy as np
 import pytest
@@ -88,6 +89,25 @@ def test_series_of_a_store_are_forecast(tmp_path, capsys):
     assert found["bandwidth"]["p50"] == pytest.approx(5e7, rel=0.2)
     assert run(["forecast", "--store", str(place), "--nodes", "n9"]) == ExitCode.INPUT
     assert "no CPU series of n9" in capsys.readouterr().err
+
+
+def test_a_load_that_was_estimated_is_doubted_and_one_that_was_measured_wins(
+    tmp_path, capsys
+):
+    place, now = tmp_path / "s.db", time.time()
+    times = tuple(now - 60 * (100 - i) for i in range(100))
+    with open_store(str(place)) as store:
+        for host, quantity, value in (
+            *(("n1", "cpu", 0.75), ("n1", "cpu:sar", 0.25)),
+            *(("n2", "cpu:sar", 0.5), ("n2", "run_queue", 9.0)),
+        ):
+            store.add([Series(host, quantity, times, (value,) * 100)])
+    words = ("forecast", "--store", place, "--horizon", "10min", "--nodes")
+    measured, estimated = (said(capsys, *words, node) for node in ("n1", "n2"))
+    assert measured["cpu"]["p50"] == pytest.approx(0.75)
+    assert measured["doubts"] == []
+    assert estimated["cpu"]["p50"] == pytest.approx(0.5)
+    assert [one["code"] for one in estimated["doubts"]] == ["estimated-load"]
 
 
 @pytest.mark.parametrize(

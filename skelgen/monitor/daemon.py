@@ -249,7 +249,6 @@ def serve(
     interval_s: float,
     duties: Duties = NOTHING_MORE,
     *,
-    prometheus: str = "",
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Be the monitor of this node until a signal says end.

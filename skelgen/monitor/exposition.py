@@ -10,11 +10,15 @@ from dataclasses import dataclass
 #: What quantities mean; their metrics are called ``skelgen_`` and this name.
 _HELP = {
     "cpu": "Share of one core that a new process would get, 0 to 1.",
+    "cpu_left": "The same without the watched applications, while one runs, 0 to 1.",
     "run_queue": "Threads that run or wait for a core, on average.",
     "pressure": "Part of the time in which some thread waited for a core, 0 to 1.",
     "steal": "Part of the time that the hypervisor took from the cores, 0 to 1.",
     "memory_bytes": "Memory that new programs can have.",
     "traffic_bytes_per_s": "Bytes per second between cores and memory.",
+    "bandwidth": "What a new TCP stream gets of a link, as share of its rate, 0 to 1.",
+    "bandwidth_bytes_per_s": "Bytes per second that a new TCP stream gets of a link.",
+    "latency_s": "Half of the median time of small round trips on a link.",
     "received_bytes_per_s": "Bytes per second that an interface received.",
     "sent_bytes_per_s": "Bytes per second that an interface sent.",
 }
@@ -51,14 +55,9 @@ def metrics_text(newest: Iterable[Newest]) -> str:
 
     Examples
     --------
-    >>> print(metrics_text([Newest("n1", 1.5, {"steal": 0.25})]), end="")
-    # HELP skelgen_sample_timestamp_seconds End of the newest sample.
-    # TYPE skelgen_sample_timestamp_seconds gauge
-    skelgen_sample_timestamp_seconds{host="n1"} 1.5
-    # HELP skelgen_steal Part of the time that the hypervisor took from the cores, \
-0 to 1.
-    # TYPE skelgen_steal gauge
-    skelgen_steal{host="n1"} 0.25
+    >>> text = metrics_text([Newest("n1", 1.5, {"steal": 0.25})])
+    >>> text.splitlines()[-1]
+    'skelgen_steal{host="n1"} 0.25'
     """
     lines: dict[str, list[str]] = {_TIME: []}
     helps = {_TIME: "End of the newest sample."}

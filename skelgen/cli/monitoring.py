@@ -8,26 +8,34 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.importing import EXAMPLE, import_
+from skelgen.cli.monitoring_shown import (
+    average,
+    average_facts,
+    cost_text,
+    marks,
+    print_marks,
+    sample_text,
+    series_row,
+    status_row,
+)
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import complain, print_facts, print_json, print_table, say
 from skelgen.cli.watched import handed_facts, runs, tell_handed
 from skelgen.errors import ExitCode, UsageError
 from skelgen.launch.hosts import parse_hosts
 from skelgen.launch.through import Way
-from skelgen.units import format_bytes, format_seconds, parse_bytes_per_hour
+from skelgen.units import parse_bytes_per_hour
 
 if TYPE_CHECKING:
     from skelgen.monitor.links import Links
     from skelgen.monitor.series import History
-    from skelgen.monitor.status import Status
-    from skelgen.pipeline.monitoring import Answer, Averages
+    from skelgen.pipeline.monitoring import Answer
     from skelgen.pipeline.watched import HandedOver
 
 monitor = typer.Typer(
@@ -225,11 +233,11 @@ def status(
     elif found:
         print_table(
             ["host", "runs", "since", "samples", "every", "CPU", "memory", "gaps"],
-            [_status_row(one) for one in found],
+            [status_row(one) for one in found],
         )
         for one in found:
             if one.link_limit_bytes:
-                say(_cost_text(one))
+                say(cost_text(one))
     return _complained(refused)
 
 
@@ -264,7 +272,7 @@ def show(
     For a program that waits for its slowest node, avg-min counts: the average over
     time of the minimum over nodes. min-avg is the minimum of the nodes' averages.
     """
-    from skelgen.pipeline import monitoring
+    from skelgen.pipeline import monitor_series
     from skelgen.pipeline.link_monitoring import link_histories
     from skelgen.pipeline.load_sources import stored_histories
 
@@ -272,50 +280,50 @@ def show(
     if store:
         nodes, links = stored_histories(store, _names(hosts), begin), []
     else:
-        nodes = monitoring.histories(_names(hosts), begin, way=through)
+        nodes = monitor_series.histories(_names(hosts), begin, way=through)
         links = link_histories(_names(hosts), begin, way=through)
     found = [*nodes, *links]
     if shape is Format.PROMETHEUS:
-        say(monitoring.newest_text(found, quantity or ()), end=False)
+        say(monitor_series.newest_text(found, quantity or ()), end=False)
         return
     names = list(quantity or sorted({name for one in found for name in one.curves}))
     series = [
-        monitoring.series_of(one, name)
+        monitor_series.series_of(one, name)
         for one in found
         for name in names
         if name in one.curves
     ]
     _check_known(nodes, links, quantity or ())
-    joined = [monitoring.averages(found, name) for name in names]
+    joined = [monitor_series.averages(found, name) for name in names]
     if json:
         print_json(
             {
                 "series": [asdict(one) for one in series],
-                "averages": [_average_facts(one) for one in joined],
-                "marks": [_marks(one) for one in found],
+                "averages": [average_facts(one) for one in joined],
+                "marks": [marks(one) for one in found],
             }
         )
         return
     print_table(
         ["host", "quantity", "samples", "latest", "mean", "least", "most"],
-        [_series_row(one.host, one.quantity, one.values) for one in series],
+        [series_row(one.host, one.quantity, one.values) for one in series],
     )
     rows = [
-        [one.quantity, *(_average(v.value) for v in (one.avg_min, one.min_avg))]
+        [one.quantity, *(average(v.value) for v in (one.avg_min, one.min_avg))]
         for one in joined
         if len(found) > 1
     ]
     if rows:
         print_table(["all nodes", "avg-min", "min-avg"], rows)
     for one in found:
-        _print_marks(one)
+        print_marks(one)
 
 
 def _check_known(
     nodes: Sequence[History], links: Sequence[History], quantities: Sequence[str]
 ) -> None:
     """Refuse a quantity that a node has not, unless it is one of links."""
-    from skelgen.pipeline.monitoring import series_of
+    from skelgen.pipeline.monitor_series import series_of
 
     for name in quantities:
         if not any(name in one.curves for one in links):
@@ -349,7 +357,9 @@ def once(
         )
         return _complained(refused)
     for one in good:
-        print_facts([(n, _text(n, v)) for n, v in one.facts.items() if v is not None])
+        print_facts(
+            [(n, sample_text(n, v)) for n, v in one.facts.items() if v is not None]
+        )
     return _complained(refused)
 
 
@@ -368,13 +378,6 @@ def unit(
 
 
 monitor.command(epilog="Example: [b]skelgen monitor runs --hosts n[1-4][/b]")(runs)
-
-
-def _text(name: str, value: object) -> str:
-    """Write a fact of a sample for people."""
-    if not isinstance(value, float):
-        return str(value)
-    return _date(value) if name == "time" else f"{value:.4g}"
 
 
 def _names(text: str) -> list[str]:
@@ -417,76 +420,3 @@ def _complained(refused: Sequence[Answer]) -> int:
         complain(f"{one.host}: {one.error}")
     codes = {one.code for one in refused} or {ExitCode.OK}
     return int(codes.pop() if len(codes) == 1 else ExitCode.APPLICATION)
-
-
-def _status_row(one: Status) -> list[str]:
-    return [
-        one.host,
-        "yes" if one.running else "no",
-        _date(one.since),
-        str(one.samples),
-        format_seconds(one.interval_s),
-        f"{one.cpu_share:.3%}",
-        format_bytes(one.rss_bytes),
-        format_seconds(one.gap_s),
-    ]
-
-
-def _cost_text(one: Status) -> str:
-    spent, limit = (f"{n / 1e6:.3g} MB" for n in (one.link_bytes, one.link_limit_bytes))
-    return f"{one.host}: probes of links cost {spent} in the last hour, limit {limit}"
-
-
-def _series_row(host: str, quantity: str, values: Sequence[float]) -> list[str]:
-    numbers = (values[-1], math.fsum(values) / len(values), min(values), max(values))
-    return [host, quantity, str(len(values)), *(f"{number:.4g}" for number in numbers)]
-
-
-def _average(value: float) -> str:
-    return "no time in common" if math.isnan(value) else f"{value:.4g}"
-
-
-def _average_facts(one: Averages) -> dict[str, Any]:
-    return {
-        "quantity": one.quantity,
-        "avg_min": one.avg_min.value,
-        "min_avg": one.min_avg.value,
-        "covered": one.avg_min.covered,
-    }
-
-
-def _marks(one: History) -> dict[str, Any]:
-    return {
-        "host": one.host,
-        "damaged_lines": len(one.damaged),
-        "marks": [
-            {
-                "kind": mark.kind,
-                "time": mark.time,
-                "length_s": mark.length_s,
-                "reason": mark.reason,
-            }
-            for mark in one.marks
-        ],
-    }
-
-
-def _print_marks(one: History) -> None:
-    words = {
-        "begin": "the monitor was started",
-        "end": "the monitor was stopped",
-        "gap": "no samples for",
-        "back": "the clock jumped back by",
-        "refused": "left out:",
-    }
-    for mark in one.marks:
-        length = format_seconds(mark.length_s) if mark.length_s > 0 else ""
-        text = " ".join(filter(None, [words.get(mark.kind, ""), length, mark.reason]))
-        say(f"{one.host}  {_date(mark.time)}  {text}")
-
-
-def _date(when: float) -> str:
-    try:
-        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return "never"

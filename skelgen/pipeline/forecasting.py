@@ -280,7 +280,7 @@ def _series(
     if source.store:
         return _of_store(source.store, nodes, begin, end)
     from skelgen.pipeline.link_monitoring import link_series
-    from skelgen.pipeline.monitoring import series
+    from skelgen.pipeline.monitor_series import series
 
     links = link_series(nodes, "bandwidth", begin, end) if len(nodes) > 1 else []
     cpu = series(nodes, "cpu", begin, end)

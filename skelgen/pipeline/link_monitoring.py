@@ -7,13 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skelgen.pipeline.monitoring import (
-    Answer,
-    history_from,
-    monitor_do,
-    series_of,
-    time_words,
-)
+from skelgen.pipeline.monitor_series import history_from, series_of, time_words
+from skelgen.pipeline.monitoring import Answer, monitor_do
 
 if TYPE_CHECKING:
     from skelgen.launch.through import Way

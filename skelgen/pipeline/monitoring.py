@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import secrets
 import sys
@@ -26,11 +25,8 @@ from skelgen.launch.process import Finished, telling_line
 
 if TYPE_CHECKING:
     from skelgen.launch.through import Way
-    from skelgen.monitor.averages import Average
     from skelgen.monitor.links import Links
-    from skelgen.monitor.series import History
     from skelgen.monitor.status import Status
-    from skelgen.store import Series
 
 logger = logging.getLogger(__name__)
 
@@ -69,24 +65,6 @@ class Answer:
     facts: Mapping[str, Any]
     error: str = ""
     code: ExitCode = ExitCode.APPLICATION
-
-
-@dataclass(frozen=True, slots=True)
-class Averages:
-    """A quantity over several nodes, by both rules.
-
-    Attributes
-    ----------
-    quantity : str
-    avg_min : Average
-        Average over time of the minimum over nodes.
-    min_avg : Average
-        Minimum over nodes of the average over time.
-    """
-
-    quantity: str
-    avg_min: Average
-    min_avg: Average
 
 
 def monitor_do(
@@ -174,6 +152,12 @@ def _refusal(host: str, said: str, exit_code: int, about: str = "") -> Answer:
     if exit_code in _KINDS:
         code = ExitCode(exit_code)
     return Answer(host, {}, f"{about}{ours[0].removeprefix(_ERROR)}", code)
+
+
+def failure(answer: Answer) -> SkelgenError:
+    """Return the error of a host's answer, of the kind that its exit code tells."""
+    kind = _KINDS.get(answer.code, ApplicationError)
+    return kind(f"host {answer.host}: {answer.error}")
 
 
 def watching_words(
@@ -334,149 +318,6 @@ def _status(answer: Answer) -> Status | None:
         return status_of(answer.host, answer.facts)
     except (KeyError, TypeError, ValueError):
         return None
-
-
-def histories(
-    hosts: Sequence[str],
-    begin: float = -math.inf,
-    end: float = math.inf,
-    *,
-    way: Way | None = None,
-) -> list[History]:
-    """Read what the monitors of hosts kept: from files seen here, else from the hosts.
-
-    Without names: all whose files are seen here.
-
-    Raises
-    ------
-    InputError
-        When there is nothing of a host.
-    """
-    from skelgen.monitor.places import hosts as known
-    from skelgen.monitor.places import this_host
-    from skelgen.monitor.series import read_history
-
-    names = list(dict.fromkeys(hosts)) or known() or [this_host()]
-    found = {
-        name: read_history(name, begin, end)
-        for name in names
-        if name in known() or name == this_host()
-    }
-    if strangers := [name for name in names if name not in found]:
-        for answer in monitor_do(strangers, time_words("series", begin, end), way=way):
-            found[answer.host] = history_from(answer)
-    for one in found.values():
-        if one.damaged:
-            logger.warning(
-                "%s: %d lines are left out, such as %s",
-                one.host,
-                len(one.damaged),
-                one.damaged[0],
-            )
-    return [found[name] for name in names]
-
-
-def history_from(answer: Answer) -> History:
-    """Return the series that a host told.
-
-    Raises
-    ------
-    ApplicationError, InputError
-        When it refused, or told none.
-    """
-    from skelgen.monitor.series import history_of
-
-    if answer.error:
-        kind = _KINDS.get(answer.code, ApplicationError)
-        raise kind(f"host {answer.host}: {answer.error}")
-    try:
-        return history_of(answer.host, answer.facts)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"host {answer.host}: not the series of a monitor; is the same skelgen "
-            "installed there?"
-        ) from error
-
-
-def time_words(command: str, begin: float, end: float) -> list[str]:
-    """Return a command of the monitor that reads a time."""
-    words = [command]
-    words += [f"--begin={begin!r}"] if math.isfinite(begin) else []
-    return words + ([f"--end={end!r}"] if math.isfinite(end) else [])
-
-
-def series(
-    hosts: Sequence[str],
-    quantity: str,
-    begin: float = -math.inf,
-    end: float = math.inf,
-    *,
-    way: Way | None = None,
-) -> list[Series]:
-    """Return a quantity of hosts over time, as a store keeps it.
-
-    Parameters
-    ----------
-    hosts : sequence of str
-        All whose files are seen here when empty.
-    quantity : str
-        Such as ``cpu``.
-    begin, end : float
-        Seconds since 1970 in UTC [s].
-
-    Raises
-    ------
-    UsageError
-        When a host has no such quantity; the message names those that it has.
-    """
-    return [series_of(one, quantity) for one in histories(hosts, begin, end, way=way)]
-
-
-def series_of(history: History, quantity: str) -> Series:
-    """Return a quantity of a host over time, as a store keeps it; see `series`."""
-    from skelgen.store import Series
-
-    curve = history.curves.get(quantity)
-    if curve is None:
-        known = ", ".join(sorted(history.curves)) or "none in that time"
-        raise UsageError(
-            f"{history.host}: no series of {quantity[:60]!r}; there are: {known}"
-        )
-    return Series(history.host, quantity, tuple(curve.times), tuple(curve.values))
-
-
-def averages(histories: Sequence[History], quantity: str) -> Averages:
-    """Average a quantity over nodes and over the time for which all have samples."""
-    from skelgen.monitor.averages import avg_min, min_avg
-
-    curves = [one.curves[quantity] for one in histories if quantity in one.curves]
-    times = [curve.times for curve in curves if curve.times]
-    begin = max((t[0] for t in times), default=0.0)
-    end = min((t[-1] for t in times), default=0.0)
-    return Averages(quantity, avg_min(curves, begin, end), min_avg(curves, begin, end))
-
-
-def newest_text(histories: Sequence[History], quantities: Sequence[str] = ()) -> str:
-    """Return the newest values of hosts as text of Prometheus.
-
-    Parameters
-    ----------
-    histories : sequence of History
-    quantities : sequence of str
-        All when empty.
-    """
-    from skelgen.monitor.exposition import Newest, metrics_text
-
-    found = []
-    for one in histories:
-        chosen = {
-            n: c for n, c in one.curves.items() if n in quantities or not quantities
-        }
-        time_s = max((curve.times[-1] for curve in chosen.values()), default=math.nan)
-        values = {name: curve.values[-1] for name, curve in chosen.items()}
-        if values:
-            found.append(Newest(one.host, time_s, values))
-    return metrics_text(found)
 
 
 def unit_text(interval_s: float, prometheus: str = "") -> str:

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.launch.allocation import batch_job
 from skelgen.launch.files import file_hashes
-from skelgen.pipeline.monitoring import histories, monitor_do
+from skelgen.pipeline.monitor_series import histories
+from skelgen.pipeline.monitoring import monitor_do
 from skelgen.pipeline.storing_typed import filled, inputs_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from skelgen.monitor.places import this_host
 from skelgen.monitor.probing import Probe
 from skelgen.monitor.records import Row
 from skelgen.monitor.status import Status, write_status
-from skelgen.pipeline import monitoring
+from skelgen.pipeline import monitor_series, monitoring
 from skelgen.pipeline.link_monitoring import link_series
 
 BEGIN = 1764028800.0
@@ -59,11 +59,11 @@ def keep(state: Path, host: str, values: list[float], begin: float = BEGIN) -> N
 def test_series_of_hosts_are_those_of_a_store(state: Path) -> None:
     keep(state, "n1", [0.5, 1.0])
     keep(state, "n2", [1.0, 0.25])
-    one, two = monitoring.series(["n1", "n2"], "cpu", BEGIN, BEGIN + 10)
+    one, two = monitor_series.series(["n1", "n2"], "cpu", BEGIN, BEGIN + 10)
     assert (one.host, one.quantity, one.values) == ("n1", "cpu", (0.5, 1.0))
     assert two.times == (BEGIN, BEGIN + 10)
     with pytest.raises(UsageError, match="no series of 'nothing'; there are: cpu"):
-        monitoring.series(["n1"], "nothing")
+        monitor_series.series(["n1"], "nothing")
 
 
 def test_show_gives_the_series_of_each_node_and_both_averages(
@@ -141,7 +141,7 @@ def test_series_are_fetched_from_hosts_whose_files_are_not_seen_here(
     state: Path, ssh: Path
 ) -> None:
     keep(state, this_host(), [0.5, 0.75])  # what n1 says of itself
-    (found,) = monitoring.series(["n1"], "cpu", BEGIN, BEGIN + 100)
+    (found,) = monitor_series.series(["n1"], "cpu", BEGIN, BEGIN + 100)
     assert (found.host, found.values) == ("n1", (0.5, 0.75))
 
 

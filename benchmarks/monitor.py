@@ -20,7 +20,7 @@ the truth. The goal is 5 points in 90 % of the windows. In the last load process
 for moments only, in a group whose use nobody counts: nothing but spins sees them. Half
 an hour.
 
-*links*: see ``benchmarks/monitor_links.py``; two minutes.
+*links*: see ``benchmarks/shared/monitor_links.py``; two minutes.
 
 *weather*: monitors of two hosts of the test cluster, whose loads change all the time
 (``python -m tests.testbed weather``), against the log of what was left of each host.
@@ -47,7 +47,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.monitor_links import links
+from benchmarks.shared.monitor_links import links
 from benchmarks.shared.monitor_weather import under_weather
 from tests.testbed.cluster import Cluster, lacking
 

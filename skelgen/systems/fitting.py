@@ -174,8 +174,11 @@ def _line(sizes: Floats, times: Floats, weights: Floats) -> tuple[Floats, Floats
         slope = np.where(fine, (s11 * b2 - s12 * b1) / determinant, 0.0)
         begin = (latency + slope * sizes[first]) / times[first]
         flat, steep = fine & (slope < 0), fine & (begin < _LEAST_BEGIN)
-        slope = np.where(steep, b2 / s22, np.where(flat, 0.0, slope))
-        latency = np.where(steep, 0.0, np.where(flat, b1 / s11, latency))
+        # Through the origin, but a message without a byte takes its time.
+        least = np.where(sizes[first] == 0, _LEAST_BEGIN * times[first], 0.0)
+        through = np.maximum((b2 - least * s12) / s22, 0.0)
+        slope = np.where(steep, through, np.where(flat, 0.0, slope))
+        latency = np.where(steep, least, np.where(flat, b1 / s11, latency))
     return np.nan_to_num(latency), np.nan_to_num(slope)
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skelgen.systems.cuts import best_cuts
@@ -120,6 +120,7 @@ def test_a_limit_that_was_tested_wins_and_begins_a_stretch():
     st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=40),
     st.integers(0, 1000),
 )
+@example([4.0, 1.0, 4.0], 0)
 def test_any_times_have_a_law_that_is_positive_and_finite(times, first):
     sizes = [first + 3 * n * n for n in range(len(times))]
     law = fit_times(sizes, times)

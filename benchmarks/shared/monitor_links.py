@@ -27,7 +27,7 @@ from tests.testbed.cluster import Cluster, lacking
 
 RATES = ("10mbit", "30mbit", "100mbit", "300mbit", "1gbit")
 GOAL = 0.10
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 _PROBER = """
 import json, sys, threading, time
 from pathlib import Path

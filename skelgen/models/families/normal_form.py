@@ -25,6 +25,9 @@ MOST_TERMS = 4
 #: So many of the best sets of terms are tried with one more, and kept.
 _BEAM, _KEPT = 40, 60
 
+#: What an unusual power must gain [1].
+_ODD_COST = 0.1
+
 #: What another term must gain [1], and how unlikely a set may be that is kept.
 _TERM_COST, _LEAST_SHARE = 0.05, 0.01
 
@@ -164,6 +167,7 @@ def _search(
     """Return the best sets of terms, their coefficients and scores, the best first."""
     found: list[tuple[float, _Sets, Floats]] = []
     squares = _Squares.of(columns, target)
+    odd = np.array([one.odd for one in terms])
     sets: _Sets = np.arange(len(terms))[:, None]
     for count in range(1, most + 1):
         rest, positive = squares.rest(sets)
@@ -173,7 +177,11 @@ def _search(
         solved = solve(columns, target, sets[best])
         cost = 1 + _TERM_COST * (count - 1)
         found += [
-            ((error + _EXACT) * cost, chosen, coefficients)
+            (
+                (error + _EXACT) * (cost + _ODD_COST * float(odd[chosen].sum())),
+                chosen,
+                coefficients,
+            )
             for error, chosen, coefficients in zip(
                 solved.errors, sets[best], solved.coefficients, strict=True
             )

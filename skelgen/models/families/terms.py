@@ -37,6 +37,9 @@ _FINE_FALLING = tuple(-i / 10 for i in range(15, 0, -1))
 _FINE_RISING = (0.2, 0.4, 0.6, 0.8, 1.0)
 _FALLING = (-1.0, -2 / 3, -0.5)
 
+#: How unusual a logarithm is, or another power of ranks per node than of nodes.
+_HALF_ODD = 0.5
+
 #: Squares of terms beyond this are no numbers.
 _LARGEST_TERM = 1e120
 
@@ -57,6 +60,8 @@ class _Part:
         Whether it is above 0 everywhere.
     messages : bool
         Whether it waits for links.
+    odd : float
+        How unusual it is: roots and logarithms are, whole powers are not.
     """
 
     above: tuple[Expression, ...] = ()
@@ -64,6 +69,7 @@ class _Part:
     growth: float = 0.0
     positive: bool = True
     messages: bool = False
+    odd: float = 0.0
 
     def times(self, other: _Part) -> _Part:
         """Return the product."""
@@ -73,6 +79,7 @@ class _Part:
             self.growth + other.growth,
             self.positive and other.positive,
             self.messages or other.messages,
+            self.odd + other.odd,
         )
 
     @property
@@ -80,7 +87,7 @@ class _Part:
         """The term that it is on its own."""
         above = _product(self.above)
         expression = Quotient(above, _product(self.below)) if self.below else above
-        return FormTerm(expression, self.growth, self.messages, self.positive)
+        return FormTerm(expression, self.growth, self.messages, self.positive, self.odd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +103,15 @@ class FormTerm:
         Whether it waits for links.
     positive : bool
         Whether it is above 0 everywhere: the logarithm of one process is 0.
+    odd : float
+        How unusual it is.
     """
 
     expression: Expression
     growth: float
     messages: bool
     positive: bool = True
+    odd: float = 0.0
 
 
 def terms_for(runs: RunTable) -> tuple[FormTerm, ...]:
@@ -149,8 +159,8 @@ def _products(inputs: Sequence[ModelInput]) -> list[FormTerm]:
 
 def _sizes(name: str, exponents: Sequence[float]) -> list[_Part]:
     log = Call("log", (Sum((Name(name), Number(1.0))),))  # above 0 for every size
-    parts = [replace(_power(name, a), growth=a) for a in exponents]
-    return [*parts, _Part((Name(name), log), growth=1.1)]
+    parts = [replace(_power(name, a), growth=a, odd=_odd(a)) for a in exponents]
+    return [*parts, _Part((Name(name), log), growth=1.1, odd=_HALF_ODD)]
 
 
 def _parallel(inputs: Sequence[ModelInput], *, fine: bool) -> list[_Part]:
@@ -161,13 +171,16 @@ def _parallel(inputs: Sequence[ModelInput], *, fine: bool) -> list[_Part]:
         exponents = (0.0, *(_FINE_FALLING if fine else _FALLING))
         rising = _FINE_RISING if fine else ()
         logs = [_with_log(_power(name, a), Name(name)) for a in (0.0, -0.5, -1.0)]
-        return [*(_power(name, a) for a in (*exponents, *rising)), *logs]
+        powers = [replace(_power(name, a), odd=_odd(a)) for a in (*exponents, *rising)]
+        return [*powers, *logs]
     first, second = _first_and_second(by)
     ranks = _ranks(by)
     found = []
     for a, b in itertools.product((0.0, *_FALLING), (0.0, -0.5, -1.0)):
         if a or not b:
             part = _power(first, a).times(_power(second, b))
+            own = 0.0 if b in (0.0, a) else _HALF_ODD
+            part = replace(part, odd=_odd(a) + own)
             found += [part, _with_log(part, ranks)]
     return found
 
@@ -208,7 +221,13 @@ def _power(name: str, exponent: float) -> _Part:
 
 def _with_log(part: _Part, inside: Expression) -> _Part:
     log = Call("log", (inside,))
-    return replace(part, above=(*part.above, log), positive=False)
+    odd = part.odd + _HALF_ODD
+    return replace(part, above=(*part.above, log), positive=False, odd=odd)
+
+
+def _odd(exponent: float) -> float:
+    """Return how unusual a power is: a half, a third and a tenth all are."""
+    return 0.0 if exponent == round(exponent) else 1.0
 
 
 def _product(factors: tuple[Expression, ...]) -> Expression:

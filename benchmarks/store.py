@@ -4,12 +4,13 @@
 ``    [--writers 16] [--postgresql URL]``
 
 One table for 100,000 runs of ten applications with three inputs each: added in one go,
-those of one application listed, and a prediction for each hundredth of them compared
-with what happened, as `store record` does it. One for sixteen writer processes that
-add a run at a time for so many seconds, with the store kept open, and as jobs do it:
-opened for each run. One for the same while a random writer is killed every second and
-another one begins; after each kill the store is checked, while the others write. A run
-counts as lost when the writer's `add` had returned and the store does not have it.
+added from a CSV file by the command, with its start, those of one application listed,
+and a prediction for each hundredth of them compared with what happened, as `store
+record` does it. One for sixteen writer processes that add a run at a time for so many
+seconds, with the store kept open, and as jobs do it: opened for each run. One for the
+same while a random writer is killed every second and another one begins; after each
+kill the store is checked, while the others write. A run counts as lost when the
+writer's `add` had returned and the store does not have it.
 
 ``--postgresql`` does all this in a PostgreSQL database, too; it must hold no store that
 matters. With ``--json`` the numbers are printed for other programs.
@@ -23,6 +24,7 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -133,6 +135,28 @@ def measure_import(place: str, count: int) -> dict[str, float]:
     with open_store(place) as store:
         store.remove([entry.run for entry in (*added.added, *kept.added)])
     return listed
+
+
+def measure_csv(place: str, count: int, folder: Path) -> float:
+    """Return what the command takes that adds a CSV file of the same runs [s]."""
+    path = folder / "runs.csv"
+    with path.open("w") as file:
+        file.write("app,time_s,ranks,n,steps,tolerance,hosts,started\n")
+        for one in runs(count):
+            inputs = ",".join(str(value) for _, value in one.inputs)
+            file.write(
+                f"{one.application},{one.time_s},{one.ranks},{inputs},"
+                f"{' '.join(one.hosts)},{one.started}\n"
+            )
+    line = [sys.executable, "-m", "skelgen", "store", "add", str(path), "--json"]
+    begin_s = time.perf_counter()
+    done = subprocess.run([*line, "--store", place], capture_output=True, check=True)
+    csv_s = time.perf_counter() - begin_s
+    added = [one["run"] for one in json.loads(done.stdout)["added"]]
+    assert len(added) == count
+    with open_store(place) as store:
+        store.remove(added)
+    return csv_s
 
 
 def predicted(run: Run) -> Prediction:
@@ -296,6 +320,7 @@ def print_import(name: str, found: dict[str, float]) -> None:
     print(f"{'':34}{'runs':>10}{'time':>10}")
     for what, rows, key in (
         ("added in one go", "rows", "add_s"),
+        ("store add of a CSV file", "rows", "csv_s"),
         ("listed, one application", "list_rows", "list_s"),
         ("listed, one application, n>=9000", "list_where_rows", "list_where_s"),
         ("predictions compared", "record_rows", "record_s"),
@@ -362,6 +387,8 @@ def main() -> None:
         imports = {}
         for name, place in places.items():
             imports[name] = measure_import(place(), arguments.rows)
+            csv_s = measure_csv(place(), arguments.rows, Path(folder))
+            imports[name]["csv_s"] = csv_s
             if not arguments.json:
                 print_import(name, imports[name])
         if not arguments.json:

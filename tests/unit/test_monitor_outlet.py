@@ -22,6 +22,7 @@ from skelgen.pipeline.load_sources import Repeats, import_loads
 from skelgen.pipeline.monitoring import shown_words
 from skelgen.pipeline.source_texts import _UnixConnection
 from skelgen.store import Series, open_store
+from tests.processes import comes_true
 from tests.source_samples import EXPORTER
 
 
@@ -49,12 +50,24 @@ def opened(place: Path) -> Iterator[Socket]:
     one.close()
 
 
+def connected(one: socket.socket, place: Path) -> None:
+    """Connect; as long as too many wait already, the kernel says: try again."""
+
+    def tried() -> bool:
+        with contextlib.suppress(BlockingIOError):
+            one.connect(str(place))
+            return True
+        return False
+
+    assert comes_true(tried)
+
+
 def asked(
     place: Path, words: str = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 ) -> bytes:
     with socket.socket(socket.AF_UNIX) as one:
         one.settimeout(20)
-        one.connect(str(place))
+        connected(one, place)
         one.sendall(words.encode())
         return b"".join(iter(lambda: one.recv(65536), b""))
 

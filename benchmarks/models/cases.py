@@ -74,19 +74,21 @@ def _row(one: Measured) -> dict[str, float]:
 def _sizes(random: np.random.Generator, name: str) -> Iterator[Problem]:
     small = [Case(n, 8) for n in np.linspace(3000, 7000, 17) for _ in range(2)]
     large = [Case(n, 8) for n in np.linspace(7500, 12000, 20)]
-    yield _loaded(random, name, (SIZE, CPU, BANDWIDTH), small, large)
+    inputs = (SIZE, CPU, BANDWIDTH)
+    yield _simulated(random, name, inputs, small, large, loaded=True)
 
 
 def _nodes(random: np.random.Generator, name: str) -> Iterator[Problem]:
     def cases(nodes: Sequence[int], repeats: int) -> list[Case]:
         return [Case(8000, n, k) for n in nodes for k in (1, 2, 4)] * repeats
 
-    yield _quiet(
+    yield _simulated(
         random,
         name,
         (NODES, PER_NODE),
         cases((4, 8, 16, 32), 3),
         cases((48, 64, 96, 128), 1),
+        loaded=False,
     )
 
 
@@ -94,7 +96,7 @@ def _ranks(n: float) -> Callable[[np.random.Generator, str], Iterator[Problem]]:
     def make(random: np.random.Generator, name: str) -> Iterator[Problem]:
         few = [Case(n, p) for p in (4, 9, 16, 25)] * 3
         many = [Case(n, p) for p in (36, 49, 64, 81)]
-        yield _quiet(random, name, (RANKS,), few, many)
+        yield _simulated(random, name, (RANKS,), few, many, loaded=False)
 
     return make
 
@@ -113,36 +115,23 @@ def _all(random: np.random.Generator, name: str) -> Iterator[Problem]:
     learnt = cases(120, (2000, 6000), (4, 16))
     asked = cases(30, (6500, 10000), (16, 64))
     inputs = (SIZE, NODES, PER_NODE, CPU, BANDWIDTH)
-    yield _loaded(random, name, inputs, learnt, asked)
+    yield _simulated(random, name, inputs, learnt, asked, loaded=True)
 
 
-def _loaded(
+def _simulated(
     random: np.random.Generator,
     name: str,
     inputs: Sequence[ModelInput],
     learnt: Sequence[Case],
     asked: Sequence[Case],
+    *,
+    loaded: bool,
 ) -> Problem:
     return _problem(
         name,
         inputs,
-        [law.run(random, one, loaded=True) for one in learnt],
-        [law.run(random, one, loaded=True) for one in asked],
-    )
-
-
-def _quiet(
-    random: np.random.Generator,
-    name: str,
-    inputs: Sequence[ModelInput],
-    learnt: Sequence[Case],
-    asked: Sequence[Case],
-) -> Problem:
-    return _problem(
-        name,
-        inputs,
-        [law.run(random, one, loaded=False) for one in learnt],
-        [law.run(random, one, loaded=False) for one in asked],
+        [law.run(random, one, loaded=loaded) for one in learnt],
+        [law.run(random, one, loaded=loaded) for one in asked],
     )
 
 

@@ -14,6 +14,7 @@ from benchmarks.models.law import HISTORY_S, Before, Floats
 from benchmarks.models.others import OTHERS, Worker
 from skelgen.errors import InputError
 from skelgen.forecasts import Samples, forecast
+from skelgen.models.families import FamilySettings
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import RunTable
 
@@ -48,7 +49,12 @@ Row = dict[str, float]
 Ask = Callable[[Row], Said]
 
 
-def learn(runs: RunTable, family: str, others: Worker | None) -> tuple[Ask, float]:
+def learn(
+    runs: RunTable,
+    family: str,
+    others: Worker | None,
+    settings: FamilySettings | None = None,
+) -> tuple[Ask, float]:
     """Let a family or another tool learn; return what can be asked, and its time [s].
 
     Raises
@@ -66,7 +72,7 @@ def learn(runs: RunTable, family: str, others: Worker | None) -> tuple[Ask, floa
 
         return ask_other, seconds
     begin = time.process_time()
-    model = fit_model(runs, family)
+    model = fit_model(runs, family, settings)
 
     def ask(row: Row) -> Said:
         found = predict_with(model, row)

@@ -7,7 +7,7 @@ host, on two platforms of the test cluster (root). Printed are, of each family,
 - ``left out``: those on two and three hosts, each by all others (interpolation);
 - ``ahead``: those on three and four hosts by those on one and two;
 - ``platform``: those with 2 and 4 ranks to a host on the slower platform, by all runs
-  on the other one and its own with 1 rank; `platform_contribution` is the speed of each.
+  on the other one and its own with 1 rank, given the speed of each platform.
 
 Errors in %: mean and worst. It goes on where it ended.
 """

@@ -81,9 +81,9 @@ def _compile(mpi: Mpi, words: list[str]) -> None:
     made = subprocess.run(line, capture_output=True, text=True, check=False)
     if made.returncode:
         said = [one for one in made.stderr.splitlines() if "rror" in one]
+        source = next(word for word in words if word.endswith(".c"))
         raise MachineError(
-            f"{' '.join(words[-1:])} cannot be compiled ({said[0] if said else ''}); "
-            f"{_DEBIAN}"
+            f"{source} cannot be compiled ({said[0] if said else ''}); {_DEBIAN}"
         )
 
 

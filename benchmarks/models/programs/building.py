@@ -14,6 +14,7 @@ from skelgen.launch.mpi import Mpi, find_mpi, identify_launcher, program
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
+_YIELDS = ("OMPI_MCA_mpi_yield_when_idle=1",)
 _DEBIAN = "apt-get install openmpi-bin libopenmpi-dev libscalapack-openmpi-dev"
 _DEBIAN += " libfftw3-dev libfftw3-mpi-dev"
 
@@ -30,16 +31,20 @@ class Built:
     mpi : Mpi
     timed : Path
         The library that says how long it took.
+    variables : tuple of str
+        Of its environment, as ``NAME=VALUE``.
     """
 
     name: str
     words: tuple[str, ...]
     mpi: Mpi
     timed: Path
+    variables: tuple[str, ...] = ()
 
     def preloaded(self, size: tuple[str, ...]) -> list[str]:
         """Return the command of a rank."""
-        return ["env", f"LD_PRELOAD={self.timed}", *self.words, *size]
+        preloaded = f"LD_PRELOAD={self.timed}"
+        return ["env", preloaded, *self.variables, *self.words, *size]
 
 
 def debian() -> Mpi:
@@ -56,8 +61,16 @@ def debian() -> Mpi:
     return identify_launcher(launcher)
 
 
-def build(name: str, folder: Path) -> Built:
+def build(name: str, folder: Path, *, yielding: bool = False) -> Built:
     """Build a program, and the library that times it.
+
+    Parameters
+    ----------
+    name : str
+    folder : Path
+    yielding : bool
+        With an MPI whose ranks give their core away while they wait, where the program
+        can be built with one: several ranks share a core.
 
     Raises
     ------
@@ -66,11 +79,12 @@ def build(name: str, folder: Path) -> Built:
     """
     folder.mkdir(parents=True, exist_ok=True)
     mpi, make = _PROGRAMS[name]
-    own = mpi()
+    gives = yielding and make is not _lammps
+    own = debian() if gives else mpi()
     timed = folder / f"timed-{own.kind.value}.so".replace(" ", "-")
     source = HERE / "timed.c"
     _compile(own, ["-shared", "-fPIC", str(source), "-o", str(timed)])
-    return Built(name, make(own, folder), own, timed)
+    return Built(name, make(own, folder), own, timed, _YIELDS if gives else ())
 
 
 def _compile(mpi: Mpi, words: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,10 +84,11 @@ class Runner:
         ApplicationError
             When it fails, or does not end.
         """
+        path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
         done = run(
             self.cluster.words(HEAD, words),
             timeout_s=self.limit_s,
-            environment={**os.environ, **self.cluster.environment()},
+            environment={**os.environ, **self.cluster.environment(), "PATH": path},
             folder=self.folder,
         )
         if done.timed_out:

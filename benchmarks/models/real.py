@@ -39,11 +39,32 @@ from skelgen.models.formulas import parse
 from skelgen.models.runs import Meaning, ModelInput, RunTable
 from skelgen.units import parse_seconds
 
-#: Sizes for about 1 to 6 s, and 6 to 25 s, on two free hosts of a core of 2.6 GHz.
+#: Sizes for 1 to 4 s, and for up to 14 s, on two free hosts of a core of 2.6 GHz.
 STUDIES = (
-    Study("pdsyev", (), (), (), "n^3", "n^2"),
-    Study("fft", (), (), ("10",), "n^2*log(n)", "n^2"),
-    Study("conjugate-gradient", (), (), ("4", "25"), "n", "n"),
+    Study(
+        "pdsyev",
+        (900, 1000, 1100, 1200, 1300, 1400, 1500, 1600),
+        (1700, 1850, 2000, 2200, 2400),
+        (),
+        "n^3",
+        "n^2",
+    ),
+    Study(
+        "fft",
+        (640, 720, 768, 900, 960, 1080, 1152, 1280),
+        (1440, 1536, 1728, 1920, 2160),
+        ("15",),
+        "n^2*log(n)",
+        "n^2",
+    ),
+    Study(
+        "conjugate-gradient",
+        (20000, 28000, 36000, 44000, 52000, 60000, 68000, 76000),
+        (90000, 105000, 120000, 140000, 160000),
+        ("25", "25"),
+        "n",
+        "n",
+    ),
 )
 #: The published complexities, given and not searched.
 GIVEN = "rational, given"

@@ -19,7 +19,7 @@ from skelgen.launch.launchers import launcher_of
 from tests.testbed.weather import beside
 
 #: Of free links.
-RATE = "100mbit"
+RATE = "1gbit"
 #: What a skeleton takes on quiet hosts [s]; so often it runs each time.
 SKELETON_S, SKELETON_RUNS = 1.0, 3
 #: A forecast wants so much history at least [s].

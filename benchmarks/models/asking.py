@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,14 +16,15 @@ from benchmarks.models.law import HISTORY_S, Before, Floats
 from benchmarks.models.others import OTHERS, Worker
 from skelgen.errors import InputError
 from skelgen.forecasts import Samples, forecast
+from skelgen.models.families import FamilySettings
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import RunTable
 
 #: The true law with the averages that were measured, or with those that were forecast.
 FLOOR = "floor"
 
-#: A time and the loads over it agree when they change by less [1]; so many tries.
-_AGREE, _TRIES = 0.02, 8
+#: Horizons that are told apart differ by this factor; so many are tried.
+_STEP, _TRIES = 1.1, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,12 @@ Row = dict[str, float]
 Ask = Callable[[Row], Said]
 
 
-def learn(runs: RunTable, family: str, others: Worker | None) -> tuple[Ask, float]:
+def learn(
+    runs: RunTable,
+    family: str,
+    others: Worker | None,
+    settings: FamilySettings | None = None,
+) -> tuple[Ask, float]:
     """Let a family or another tool learn; return what can be asked, and its time [s].
 
     Raises
@@ -66,7 +74,7 @@ def learn(runs: RunTable, family: str, others: Worker | None) -> tuple[Ask, floa
 
         return ask_other, seconds
     begin = time.process_time()
-    model = fit_model(runs, family)
+    model = fit_model(runs, family, settings)
 
     def ask(row: Row) -> Said:
         found = predict_with(model, row)
@@ -110,17 +118,22 @@ def _agreed(row: Row, before: Before | None, ask: Ask) -> Said:
     """Forecast for as long as the answer says, until both agree."""
     if before is None:
         raise InputError("nothing else ran there: there is no load to forecast")
-    horizon_s = 600.0
+    step, seen = _step(600.0), 0
     for _ in range(_TRIES):
-        cpu, bandwidth = loads(before, horizon_s)
+        cpu, bandwidth = loads(before, _STEP**step)
         said = ask({**row, "cpu": cpu, "bandwidth": bandwidth})
-        if abs(said.value / horizon_s - 1.0) < _AGREE:
+        last, step = step, _step(said.value)
+        if step in (last, seen):  # they agree, or take turns
             break
-        # Halfway, so that two horizons do not take turns.
-        horizon_s = float(np.sqrt(horizon_s * min(max(said.value, 120.0), 1e6)))
+        seen = last
     return said
 
 
+def _step(time_s: float) -> int:
+    return round(math.log(min(max(time_s, 120.0), 1e5), _STEP))
+
+
+@lru_cache(maxsize=4096)
 def loads(before: Before, horizon_s: float) -> tuple[float, float]:
     """Forecast the averages over time of the smallest CPU and bandwidth."""
     found = []

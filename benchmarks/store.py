@@ -148,13 +148,13 @@ def measure_csv(place: str, count: int, folder: Path) -> float:
                 f"{one.application},{one.time_s},{one.ranks},{inputs},"
                 f"{' '.join(one.hosts)},{one.started}\n"
             )
-    line = [sys.executable, "-m", "skelgen", "store", "add", str(path), "--json"]
+    line = [sys.executable, "-m", "skelgen", "store", "add", str(path)]
     begin_s = time.perf_counter()
-    done = subprocess.run([*line, "--store", place], capture_output=True, check=True)
+    subprocess.run([*line, "--store", place], capture_output=True, check=True)
     csv_s = time.perf_counter() - begin_s
-    added = [one["run"] for one in json.loads(done.stdout)["added"]]
-    assert len(added) == count
     with open_store(place) as store:
+        added = [run.identity for run in store.runs()]
+        assert len(added) == count
         store.remove(added)
     return csv_s
 

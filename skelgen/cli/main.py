@@ -11,31 +11,143 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from skelgen import __version__
-from skelgen.cli.building import build, mix
-from skelgen.cli.expecting import expect
-from skelgen.cli.exporting import export
-from skelgen.cli.forecasting import forecast
-from skelgen.cli.measuring import measure
-from skelgen.cli.modelling import model
-from skelgen.cli.monitoring import monitor
+from skelgen.cli.on_demand import CommandsOnDemand, LaterCommand
 from skelgen.cli.options import Verbose
 from skelgen.cli.output import complain, drop_output, shown, write_anything
-from skelgen.cli.phasing import phases
-from skelgen.cli.predicting import calibrate, predict
-from skelgen.cli.recording import info, record, shim
-from skelgen.cli.selecting import select
-from skelgen.cli.sharing import share
-from skelgen.cli.storing import store
-from skelgen.cli.systems import system
-from skelgen.cli.timing import time
-from skelgen.cli.trusting import trust
-from skelgen.cli.workload import workload
 from skelgen.documents.system import system_error
 from skelgen.errors import ExitCode, MachineError, SkelgenError
 from skelgen.launch.process import NOTE
 
+
+class _Commands(CommandsOnDemand):
+    """All commands, in the order of the help."""
+
+    table = (
+        LaterCommand(
+            "record",
+            "recording",
+            "Run a program under the recorder.",
+            "skelgen record -o run/ -- mpirun -n 2 lmp -in in.lj",
+            launches=True,
+        ),
+        LaterCommand(
+            "shim",
+            "recording",
+            "Print the path of the recorder, compiling it first where needed.",
+            "LD_PRELOAD=$(skelgen shim) SKELGEN_DIR=run mpirun -n 2 ./app",
+        ),
+        LaterCommand(
+            "info",
+            "recording",
+            "Show what was recorded: functions, bytes, communicators, time in MPI, "
+            "loss.",
+            "skelgen info run/",
+        ),
+        LaterCommand(
+            "export",
+            "exporting",
+            "Write a recorded run in the format of another tool, to look at it there.",
+            "skelgen export run/ --format perfetto",
+        ),
+        LaterCommand(
+            "phases",
+            "phasing",
+            "Show the phases of a run, compare those of two runs, or show the logical "
+            "trace. Without the name of a command: show.",
+        ),
+        LaterCommand(
+            "measure",
+            "measuring",
+            "Execute the phases of an application and predict its time from theirs.",
+            "skelgen measure sig/ -- mpirun -n 2 ./app",
+        ),
+        LaterCommand(
+            "build",
+            "building",
+            "Build a skeleton: a short C/MPI program that stands for the application.",
+            "skelgen build run/ --scale 100 -o skel/",
+        ),
+        LaterCommand(
+            "mix",
+            "building",
+            "Fit what computation consists of: run the application beside known "
+            "competitors.",
+            "skelgen mix run/ -- mpirun -n 2 ./app small",
+        ),
+        LaterCommand(
+            "calibrate",
+            "predicting",
+            "Measure the ratio application time / skeleton time on this machine.",
+            "skelgen calibrate skel/ --runs 5",
+        ),
+        LaterCommand(
+            "predict",
+            "predicting",
+            "Run the skeleton on node sets and predict the application's time on each.",
+            "skelgen predict skel/ --hosts n1,n2 --hosts n3:2",
+        ),
+        LaterCommand(
+            "select",
+            "selecting",
+            "Order node sets by how long the application would take there now.",
+            "skelgen select skel/ --nodes 2 --from n[1-4]",
+        ),
+        LaterCommand(
+            "workload",
+            "workload",
+            "Predict the time at workloads that were not recorded.",
+        ),
+        LaterCommand(
+            "system",
+            "systems",
+            "What hosts and links can do: measure it, show it, compare hosts.",
+        ),
+        LaterCommand(
+            "trust",
+            "trusting",
+            "How far predictions are from the truth: learn it, show it.",
+        ),
+        LaterCommand(
+            "monitor",
+            "monitoring",
+            "Watch how busy nodes are: a small process on each keeps series.",
+        ),
+        LaterCommand(
+            "forecast",
+            "forecasting",
+            "Forecast how busy nodes will be over the time of a run.",
+            "skelgen forecast --nodes n1,n2 --horizon 2h",
+        ),
+        LaterCommand(
+            "store",
+            "storing",
+            "What ran, how long it took, and what was predicted: kept for later.",
+        ),
+        LaterCommand(
+            "model",
+            "modelling",
+            "How long sizes, ranks and loads take that nobody has run.",
+        ),
+        LaterCommand(
+            "time",
+            "timing",
+            "Run a program and keep in the store how long it took and how it ended.",
+            "skelgen time --input n=2000 -- mpirun -n 8 ./app 2000",
+            launches=True,
+        ),
+        LaterCommand(
+            "share",
+            "sharing",
+            "Write one file to give away: all that skeletons are built from, and no "
+            "more.",
+            "skelgen share run/ --name lammps -o lj.yaml",
+        ),
+    )
+
+
 app = typer.Typer(
     name="skelgen",
+    cls=_Commands,
     no_args_is_help=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -49,45 +161,6 @@ app = typer.Typer(
     skelgen predict skel/ --hosts n1,n2\n
     skelgen select skel/ --nodes 2 --from n[1-8]""",
 )
-
-app.command(
-    epilog="Example: [b]skelgen record -o run/ -- mpirun -n 2 lmp -in in.lj[/b]",
-    context_settings={"allow_interspersed_args": False},
-)(record)
-app.command(
-    epilog="Example: [b]LD_PRELOAD=$(skelgen shim) SKELGEN_DIR=run mpirun -n 2 ./app"
-    "[/b]"
-)(shim)
-app.command(epilog="Example: [b]skelgen info run/[/b]")(info)
-app.command(epilog="Example: [b]skelgen export run/ --format perfetto[/b]")(export)
-app.add_typer(phases, name="phases")
-app.command(epilog="Example: [b]skelgen measure sig/ -- mpirun -n 2 ./app[/b]")(measure)
-app.command(epilog="Example: [b]skelgen build run/ --scale 100 -o skel/[/b]")(build)
-app.command(epilog="Example: [b]skelgen mix run/ -- mpirun -n 2 ./app small[/b]")(mix)
-app.command(epilog="Example: [b]skelgen calibrate skel/ --runs 5[/b]")(calibrate)
-app.command(epilog="Example: [b]skelgen predict skel/ --hosts n1,n2 --hosts n3:2[/b]")(
-    predict
-)
-app.command(epilog="Example: [b]skelgen select skel/ --nodes 2 --from n[1-4][/b]")(
-    select
-)
-app.add_typer(workload, name="workload")
-app.add_typer(system, name="system")
-app.add_typer(trust, name="trust")
-app.add_typer(monitor, name="monitor")
-app.command(epilog="Example: [b]skelgen forecast --nodes n1,n2 --horizon 2h[/b]")(
-    forecast
-)
-store.command(epilog="Example: [b]skelgen store expect --app heat --ranks 8[/b]")(
-    expect
-)
-app.add_typer(store, name="store")
-app.add_typer(model, name="model")
-app.command(
-    epilog="Example: [b]skelgen time --input n=2000 -- mpirun -n 8 ./app 2000[/b]",
-    context_settings={"allow_interspersed_args": False},
-)(time)
-app.command(epilog="Example: [b]skelgen share run/ --name lammps -o lj.yaml[/b]")(share)
 
 
 def _print_version(wanted: bool) -> None:
@@ -146,7 +219,7 @@ def _start_logging() -> None:
 
 @cache
 def _command() -> Any:
-    """Return the commands as they are once all their options have been looked at."""
+    """Return the commands; one is looked at when it is called."""
     return typer.main.get_command(app)
 
 

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_runs import (
+    Columns,
+    FamilyName,
+    InputNames,
+    Source,
+    run_source,
+)
 from skelgen.cli.options import Json, StorePlace, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
@@ -21,9 +28,7 @@ from skelgen.cli.output import (
     trust_facts,
 )
 from skelgen.cli.storing import App, Conditions
-from skelgen.errors import UsageError
 from skelgen.pipeline import modelling
-from skelgen.pipeline.modelling import RunSource
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -52,59 +57,6 @@ model = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="[RUNS]",
-        help="A CSV file of runs, or what else store add reads.",
-        show_default="the runs of --app in the store",
-    ),
-]
-Columns = Annotated[
-    str,
-    typer.Option(
-        help="Which column of a file is what: time=t_sec,ranks=np,n=size.",
-        show_default="by their names; others are inputs",
-    ),
-]
-InputNames = Annotated[
-    str,
-    typer.Option(
-        "--inputs",
-        metavar="NAMES",
-        help="Inputs of the model: n,ranks.",
-        show_default="all that are numbers and vary",
-    ),
-]
-FamilyName = Annotated[
-    str, typer.Option("--family", help="Form of the model; compare lists all.")
-]
-
-
-def _source(
-    runs: str,
-    place: str | None,
-    app: str | None,
-    where: list[str] | None,
-    columns: str,
-    inputs: str,
-) -> RunSource:
-    from skelgen import pipeline
-
-    if not runs and not app:
-        raise UsageError(
-            "say of which runs: name a CSV file, or an application of the store (--app)"
-        )
-    names = tuple(name.strip() for name in inputs.split(",") if name.strip())
-    return RunSource(
-        file=runs,
-        store=place,
-        application=app or "",
-        where=tuple(where or ()),
-        columns=pipeline.columns_mapping(columns),
-        inputs=names,
-    )
-
 
 @model.command(
     epilog="Example: [b]skelgen model fit runs.csv --columns time=t -o heat.json[/b]"
@@ -131,7 +83,7 @@ def fit(
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
-    source = _source(runs, place, app, where, columns, inputs)
+    source = run_source(runs, place, app, where, columns, inputs)
     with progress_bar() as progress:
         found = modelling.model_fit(source, family, progress=progress)
     from skelgen.models.model_file import model_facts, write_model
@@ -218,7 +170,7 @@ def predict(
     """Say how long a run will take that nobody has made, with an interval."""
     asked = modelling.asked_values(at, "--at")
     left = modelling.asked_load(load)
-    source = _source(runs, place, app, where, columns, inputs)
+    source = run_source(runs, place, app, where, columns, inputs)
     with progress_bar() as progress:
         found = modelling.known_model(source, family, progress=progress)
     said = modelling.model_predict(found, asked, left)
@@ -299,7 +251,7 @@ def compare(
     verbose: Verbose = 0,
 ) -> None:
     """Let each family predict the larger runs from the smaller ones."""
-    source = _source(runs, place, app, where, columns, inputs)
+    source = run_source(runs, place, app, where, columns, inputs)
     with progress_bar() as progress:
         scores = modelling.model_compare(source, family or (), progress=progress)
     if json:

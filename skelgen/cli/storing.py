@@ -10,6 +10,7 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.expecting import expect
 from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_json, print_table, say
 from skelgen.cli.recorded import record
@@ -402,3 +403,6 @@ def check(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) ->
 
 
 store.command(epilog="Example: [b]skelgen store record --within 2h[/b]")(record)
+store.command(epilog="Example: [b]skelgen store expect --app heat --ranks 8[/b]")(
+    expect
+)

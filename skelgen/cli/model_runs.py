@@ -1,0 +1,64 @@
+"""Options that say which runs a model learns from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from skelgen.errors import UsageError
+from skelgen.pipeline.modelling import RunSource
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="[RUNS]",
+        help="A CSV file of runs, or what else store add reads.",
+        show_default="the runs of --app in the store",
+    ),
+]
+Columns = Annotated[
+    str,
+    typer.Option(
+        help="Which column of a file is what: time=t_sec,ranks=np,n=size.",
+        show_default="by their names; others are inputs",
+    ),
+]
+InputNames = Annotated[
+    str,
+    typer.Option(
+        "--inputs",
+        metavar="NAMES",
+        help="Inputs of the model: n,ranks.",
+        show_default="all that are numbers and vary",
+    ),
+]
+FamilyName = Annotated[
+    str, typer.Option("--family", help="Form of the model; compare lists all.")
+]
+
+
+def run_source(
+    runs: str,
+    place: str | None,
+    app: str | None,
+    where: list[str] | None,
+    columns: str,
+    inputs: str,
+) -> RunSource:
+    """Return which runs a command asks for."""
+    from skelgen import pipeline
+
+    if not runs and not app:
+        raise UsageError(
+            "say of which runs: name a CSV file, or an application of the store (--app)"
+        )
+    names = tuple(name.strip() for name in inputs.split(",") if name.strip())
+    return RunSource(
+        file=runs,
+        store=place,
+        application=app or "",
+        where=tuple(where or ()),
+        columns=pipeline.columns_mapping(columns),
+        inputs=names,
+    )

@@ -29,7 +29,7 @@ from skelgen.cli.monitoring_shown import cost_text, sample_text, status_row
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import complain, print_facts, print_json, print_table, say
 from skelgen.cli.watched import handed_facts, runs, tell_handed
-from skelgen.errors import ExitCode, UsageError
+from skelgen.errors import ExitCode, SkelgenError, UsageError
 from skelgen.launch.through import Way
 from skelgen.units import parse_bytes_per_hour
 
@@ -139,7 +139,11 @@ def stop(
 
     answers = monitoring.monitor_do(host_names(hosts), ["stop"], way=through)
     stopped = [one.host for one in answers if not one.error]
-    done = hand_over(stopped, place, way=through) if stopped else HandedOver()
+    try:
+        done = hand_over(stopped, place, way=through) if stopped else HandedOver()
+    except SkelgenError:
+        _tell("stopped", answers, json=json)  # they are, whatever the store says
+        raise
     return _tell("stopped", answers, json=json, handed=done)
 
 

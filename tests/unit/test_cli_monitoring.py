@@ -14,9 +14,10 @@ from skelgen.launch.remote import Remote
 from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.link_files import LinkFile
 from skelgen.monitor.links import agreed
-from skelgen.monitor.places import this_host
+from skelgen.monitor.places import make_private, this_host
 from skelgen.monitor.probing import Probe
 from skelgen.monitor.records import Row
+from skelgen.monitor.sightings import Sighting, add_sighting
 from skelgen.monitor.status import Status, locked, write_status
 from skelgen.pipeline import monitor_series, monitoring
 from skelgen.pipeline.link_monitoring import link_series
@@ -135,6 +136,23 @@ def test_a_monitor_is_started_and_stopped_through_a_remote_shell(
             assert "runs on" in complaint and "stop it first" in complaint
     finally:
         assert run(["monitor", "stop", "--hosts", "n1"]) == 0
+
+
+def test_a_monitor_that_was_stopped_is_told_also_where_the_store_is_broken(
+    state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "broken.db"
+    store.write_text("no store")
+    folder = make_private(state / this_host())
+    facts = {"time_s": 1.0, "key": "", "size": 1, "ranks": (0,), "processes": 1}
+    more = {"application": "lu", "host": this_host(), "began": BEGIN}
+    add_sighting(folder, Sighting(identity="x", **facts, **more))  # type: ignore[arg-type]
+    assert run(["monitor", "start", "--interval", "0.5s"]) == 0
+    capsys.readouterr()
+    assert run(["monitor", "stop", "--store", str(store)]) == 3
+    said = capsys.readouterr()
+    assert "monitor stopped (process" in said.out and str(store) in said.err
+    assert run(["monitor", "stop"]) == 2  # it runs no longer
 
 
 def test_series_are_fetched_from_hosts_whose_files_are_not_seen_here(

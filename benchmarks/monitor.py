@@ -4,6 +4,7 @@
 ``python benchmarks/monitor.py availability [--windows 2] [--window 10]
 [--only "2 core"] [--results FILE --turn 4m]``
 ``python benchmarks/monitor.py links [--probes 5]``
+``python benchmarks/monitor.py sources [--windows 3] [--window 10] [--results FILE]``
 ``python benchmarks/monitor.py weather [--seconds 120] [--hold 5s,15s] [--seed 1]``
 
 *cost*: a monitor with its default interval of 10 s next to so many sleeping processes:
@@ -20,6 +21,9 @@ over a window is followed by a process that spins for as long; its share of the 
 the truth. The goal is 5 points in 90 % of the windows. In the last load processes live
 for moments only, in a group whose use nobody counts: nothing but spins sees them. Half
 an hour, or several turns: see ``benchmarks/shared/monitor_availability.py``.
+
+*sources*: the CPU estimated from sar and node_exporter, the same way, on this machine
+as it is; see ``benchmarks/shared/monitor_sources.py``. Six minutes.
 
 *links*: see ``benchmarks/shared/monitor_links.py``; two minutes.
 
@@ -48,11 +52,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.shared.monitor_availability import availability
 from benchmarks.shared.monitor_links import links
 from benchmarks.shared.monitor_loads import BUSY, LOADS
+from benchmarks.shared.monitor_sources import sources
 from benchmarks.shared.monitor_weather import under_weather
 from skelgen.units import parse_seconds
 from tests.testbed.cluster import lacking
 
-WHAT = ("all", "cost", "availability", "links", "weather")
+WHAT = ("all", "cost", "availability", "links", "sources", "weather")
 #: The goals: part of a core, bytes, part of the time.
 COST, MEMORY, SLOWDOWN = 0.001, 40e6, 0.002
 #: What a context switch costs an application, its caches included [s].
@@ -182,7 +187,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, help="of each cost, or of weather")
     parser.add_argument("--processes", type=int, default=1000)
     parser.add_argument("--watch", type=int, default=0, help="watched processes")
-    parser.add_argument("--windows", type=int, default=2, help="of each load")
+    parser.add_argument("--windows", type=int, help="of each load")
     parser.add_argument("--window", type=float, default=10, help="[s]")
     parser.add_argument("--probes", type=int, default=5, help="of each rate")
     parser.add_argument("--only", default="", help="loads with this in their name")
@@ -201,10 +206,13 @@ def main() -> None:
             sys.exit(f"monitor: {reason}")
         words = (options.hold, options.interval, options.seed)
         under_weather(options.seconds or 120, *words)
+    windows, window_s, kept = options.windows, options.window, options.results
+    turn_s = parse_seconds(options.turn)
+    if options.what == "sources":
+        sources(windows or 3, window_s, options.only, kept, turn_s)
     if options.what in ("all", "availability"):
         loads = [load for load in LOADS if options.only in load.name]
-        turn_s = parse_seconds(options.turn)
-        availability(options.windows, options.window, loads, options.results, turn_s)
+        availability(windows or 2, window_s, loads, kept, turn_s)
 
 
 if __name__ == "__main__":

@@ -72,10 +72,11 @@ class PostgresqlDatabase:
             cursor.execute(_own(sql), parameters)
             return cursor.fetchall() if cursor.description else []
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for each row of parameters."""
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Run one statement for each row of parameters; say how many rows changed."""
         with self._told(), self._connection.cursor() as cursor:
             cursor.executemany(_own(sql), rows)
+            return max(0, cursor.rowcount)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:

@@ -117,10 +117,10 @@ class SqliteDatabase:
         with _told(self.shown):
             return self._connection.execute(_own(sql), parameters).fetchall()
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for each row of parameters."""
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Run one statement for each row of parameters; say how many rows changed."""
         with _told(self.shown):
-            self._connection.executemany(sql, rows)
+            return max(0, self._connection.executemany(sql, rows).rowcount)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:

@@ -253,15 +253,19 @@ def _delete(database: Database, table: str, column: str, keys: Sequence[str]) ->
 def _insert_parts_of_runs(database: Database, rows: Sequence[Checked]) -> None:
     values: list[tuple[Any, ...]] = []
     parts: list[tuple[Any, ...]] = []
+    apart = attrgetter(*_NAMED.values())
     for one in rows:
         run = one.row
         assert isinstance(run, Run)
-        for kind, field in _NAMED.items():
-            for name, value in getattr(run, field):
-                is_word = isinstance(value, str)
-                number = None if is_word else as_real(float(value))
-                word = as_text(value) if is_word else None
-                values.append((one.identity, kind, as_text(name), number, word))
+        for kind, pairs in zip(_NAMED, apart(run), strict=True):
+            for name, value in pairs:
+                number = word = None
+                if isinstance(value, str):
+                    word = as_text(value)
+                elif value == value:  # noqa: PLR0124 -- often called
+                    number = float(value)
+                own = name if one.is_ascii else as_text(name)
+                values.append((one.identity, kind, own, number, word))
         for place, part in enumerate(run.parts):
             parts.append((one.identity, place, *_bound(part)))
     database.executemany(

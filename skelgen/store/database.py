@@ -65,8 +65,11 @@ class Database(Protocol):
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run one statement and return the rows that it gives, as tuples."""
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
-        """Run one statement for each row of parameters; say how many rows changed."""
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of parameters."""
+
+    def count_new(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Insert rows; say how many were not there yet."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """Keep all that happens within, or nothing."""

@@ -23,16 +23,14 @@ def keep_samples(database: Database, series: Series) -> bool:
     """Add the samples that are not there yet; say whether there were any."""
     host, quantity = as_text(series.host), as_text(series.quantity)
     names = _seal_of_names(host, quantity)
-    return (
-        database.executemany(
-            "INSERT INTO samples VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
-            [
-                (host, quantity, time, as_real(value), _seal(names, time, value))
-                for time, value in zip(series.times, series.values, strict=True)
-            ],
-        )
-        > 0
+    new = database.count_new(
+        "INSERT INTO samples VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
+        [
+            (host, quantity, time, as_real(value), _seal(names, time, value))
+            for time, value in zip(series.times, series.values, strict=True)
+        ],
     )
+    return new > 0
 
 
 def remove_series(database: Database, identities: set[str]) -> int:

@@ -117,8 +117,13 @@ class SqliteDatabase:
         with _told(self.shown):
             return self._connection.execute(_own(sql), parameters).fetchall()
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
-        """Run one statement for each row of parameters; say how many rows changed."""
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of parameters."""
+        with _told(self.shown):
+            self._connection.executemany(sql, rows)
+
+    def count_new(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Insert rows; say how many were not there yet."""
         with _told(self.shown):
             return max(0, self._connection.executemany(sql, rows).rowcount)
 

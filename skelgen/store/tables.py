@@ -245,9 +245,10 @@ def remove(database: Database, identities: Sequence[str]) -> int:
 
 
 def _delete(database: Database, table: str, column: str, keys: Sequence[str]) -> None:
-    database.executemany(
-        f"DELETE FROM {table} WHERE {column} = ?", [(key,) for key in keys]
-    )
+    for begin in range(0, len(keys), _AT_ONCE):
+        some = keys[begin : begin + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        database.execute(f"DELETE FROM {table} WHERE {column} IN ({marks})", some)
 
 
 def _insert_parts_of_runs(database: Database, rows: Sequence[Checked]) -> None:

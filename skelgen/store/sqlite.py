@@ -122,6 +122,11 @@ class SqliteDatabase:
         with _told(self.shown):
             self._connection.executemany(sql, rows)
 
+    def count_new(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Insert rows; say how many were not there yet."""
+        with _told(self.shown):
+            return max(0, self._connection.executemany(sql, rows).rowcount)
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Keep all that happens within, or nothing."""

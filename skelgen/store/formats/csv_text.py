@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skelgen.documents.numbers import format_real
@@ -86,12 +86,13 @@ def read_csv(
         raise InputError(f"{file}: line {number}: {error}") from error
     places = [headers.index(one.header) for one in columns.used]
     by_place = dict(zip(places, columns.used, strict=True))
-    runs: Iterable[Run] | None = None
+    plain = None
     if number == 1:
-        runs = plain_runs(file.name, text, _separator(text), by_place, known)
-    if runs is None:
-        reader = Reader(file, columns.used, known)
-        runs = _runs(file, lines, headers, places, reader)
+        plain = plain_runs(file.name, text, _separator(text), by_place, known)
+    if plain is not None:
+        return plain, columns
+    reader = Reader(file, columns.used, known)
+    runs = _runs(file, lines, headers, places, reader)
     return list(identified(runs, file.name)), columns
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from skelgen.store.formats.cells import UNITS
 from skelgen.store.formats.columns import GROUPS, TIME, Column
+from skelgen.store.formats.identity import identified_values, values_of
 from skelgen.store.formats.known import Known
 from skelgen.store.formats.limits import (
     LEAST_S,
@@ -39,6 +40,7 @@ _NUMBERS: Mapping[str, tuple[float, float]] = {
 #: Of these characters `float` reads what a cell may say, but for longer powers of ten.
 _is_numeric = re.compile(r"[-+.0-9eE\n]*").fullmatch
 _has_long_power = re.compile("[eE][-+]?[0-9]{5}").search
+_APPLICATION = [one.name for one in fields(Run)].index("application")
 _USUAL = {one.name: one.default for one in fields(Run)}
 
 
@@ -53,7 +55,7 @@ def plain_runs(
     columns: Mapping[int, Column],
     known: Known,
 ) -> list[Run] | None:
-    """Return the runs of a table without identities; None: it is not plain.
+    """Return the runs of a table with their identities; None: it is not plain.
 
     Parameters
     ----------
@@ -75,7 +77,8 @@ def plain_runs(
         values = _values(
             [(one, [*map(str.strip, cells[at])]) for at, one in columns.items()]
         )
-        return list(_runs(values, _sources(name, len(rows)), known))
+        sources = _sources(name, len(rows))
+        return list(identified_values(_complete(values, sources, known), name))
     except (_NotPlain, LimitError):
         return None
 
@@ -147,10 +150,10 @@ def _numbers(cells: Sequence[str], factor: float) -> list[float]:
     return found if factor == 1.0 else [number * factor for number in found]
 
 
-def _runs(
+def _complete(
     values: Mapping[str, Sequence[Any]], sources: Sequence[str], known: Known
-) -> Iterator[Run]:
-    """Give the runs; what was typed holds for all, and is checked with the first."""
+) -> Iterator[Sequence[Any]]:
+    """Give the values of each run; what was typed is checked with the first."""
     usual = {**_USUAL, "application": known.otherwise, **known.given}
     of_fields = []
     for field, value in usual.items():
@@ -160,9 +163,12 @@ def _runs(
             pairs = zip(found, instead, strict=True)
             found = [other if own is None else own for own, other in pairs]
         of_fields.append(found)
-    complete = known.complete if known.given or known.inputs else None
-    for number, run in enumerate(map(Run, *of_fields)):
-        one = complete(run) if complete else run
-        if not one.application:
+    completes = bool(known.given or known.inputs)
+    for number, row in enumerate(zip(*of_fields, strict=True)):
+        if completes or not number:
+            run = known.complete(Run(*row))
+            yield values_of(run if number else check_run(run))
+        elif row[_APPLICATION]:
+            yield row
+        else:
             raise _NotPlain
-        yield one if number else check_run(one)

@@ -10,6 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_loads import (
+    Begin,
+    End,
+    Load,
+    LoadNodes,
+    LoadSeries,
+    LoadSkeleton,
+    PastRun,
+    SkeletonBudget,
+    load_facts,
+    load_request,
+    load_text,
+)
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -17,7 +30,7 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
-from skelgen.cli.options import Json, StorePlace, Strict, Verbose
+from skelgen.cli.options import AllowCommand, Json, StorePlace, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
     print_doubts,
@@ -29,11 +42,13 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
+from skelgen.pipeline.model_loads import predict_under_load
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
-    from skelgen.models.model import Model, ModelPrediction
+    from skelgen.models.model import Model
+    from skelgen.pipeline.model_loads import LoadedPrediction
 
 
 class FormulaFormat(StrEnum):
@@ -118,7 +133,12 @@ def _about(found: Model) -> list[tuple[str, str]]:
         ("error", f"{error:.1%} of a run, half of them are nearer"),
     ]
     if found.dropped:
-        rows.append(("left out", f"{', '.join(found.dropped)} (the same in all runs)"))
+        rows.append(
+            (
+                "left out",
+                f"{', '.join(found.dropped)} (the same in all runs, or of no use)",
+            )
+        )
     return rows
 
 
@@ -143,13 +163,15 @@ def predict(
             show_default="the runs of --app in the store",
         ),
     ] = "",
-    load: Annotated[
-        str,
-        typer.Option(
-            help="Parts that others leave: cpu=0.5,bandwidth=0.8.",
-            show_default="nothing else runs there",
-        ),
-    ] = "",
+    load: Load = "",
+    nodes: LoadNodes = "",
+    series: LoadSeries = None,
+    run: PastRun = "",
+    begin: Begin = "",
+    end: End = "",
+    skeleton: LoadSkeleton = None,
+    budget: SkeletonBudget = "60s",
+    allow_command: AllowCommand = False,
     family: FamilyName = "default",
     format_: Annotated[
         AnswerFormat,
@@ -169,26 +191,29 @@ def predict(
 ) -> None:
     """Say how long a run will take that nobody has made, with an interval."""
     asked = modelling.asked_values(at, "--at")
-    left = modelling.asked_load(load)
+    under = load_request(
+        *(load, nodes, series, place, run, begin, end),
+        *(skeleton, budget, allow_command),
+    )
     source = run_source(runs, place, app, where, columns, inputs)
     with progress_bar() as progress:
         found = modelling.known_model(source, family, progress=progress)
-    said = modelling.model_predict(found, asked, left)
+        answer = predict_under_load(found, asked, under, progress=progress)
+    said = answer.prediction
     if json:
-        print_json(_said(found, said, left))
+        print_json(_said(found, answer))
     elif format_ is AnswerFormat.SLURM:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
         for one in said.doubts:
             say(f"skelgen: warning: do not trust: {one}", err=True)
     else:
-        _tell(found, said)
+        _tell(found, answer)
     check_trust(said.doubts, strict=strict)
 
 
-def _said(
-    found: Model, said: ModelPrediction, left: modelling.AskedLoad
-) -> dict[str, Any]:
+def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
+    said = answer.prediction
     at = dict(said.at)
     return {
         "at": at,
@@ -200,11 +225,7 @@ def _said(
         **trust_facts(said.doubts),
         "formula": found.text,
         "family": found.family,
-        "load": {
-            "cpu": left.cpu,
-            "bandwidth": left.bandwidth,
-            "source": left.source,
-        },
+        "load": load_facts(answer.load),
         "range": {
             one.input.name: {
                 "low": one.low,
@@ -217,7 +238,8 @@ def _said(
     }
 
 
-def _tell(found: Model, said: ModelPrediction) -> None:
+def _tell(found: Model, answer: LoadedPrediction) -> None:
+    said = answer.prediction
     shown = format_seconds if found.unit == "s" else "{:.4g}".format
     low, middle, high = map(
         shown, (said.interval.p5, said.interval.p50, said.interval.p95)
@@ -226,9 +248,10 @@ def _tell(found: Model, said: ModelPrediction) -> None:
     rows = [
         (found.quantity, f"{middle}  (90 %: {low} to {high})"),
         ("at", at),
+        ("load", load_text(found, answer.load)),
         ("model", f"{found.text}  ({found.family})"),
+        ("verdict", said.verdict),
     ]
-    rows.append(("verdict", said.verdict))
     print_facts(rows)
     for note in found.notes:
         say(note)

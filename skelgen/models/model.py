@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from skelgen.trust import Doubt, Interval, verdict_of
 #: Factors beyond the runs that are asked without doubt where nothing else was tested.
 _USUAL = 4.0
 
-#: Half of an interval above which an answer is doubted [1].
-_WIDEST = 0.5
+#: A factor to one side of an interval above which an answer is doubted.
+_WIDEST = math.exp(0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,12 @@ def fit_model(
         raise InputError(
             f"there is no family {family!r}; there are {', '.join(FAMILIES)}"
         )
-    found = FAMILIES[family].fit(runs, settings)
-    used = found.used if found.used is not None else runs
+    chosen = runs.with_loads_of(FAMILIES[family].when)
+    found = FAMILIES[family].fit(chosen, settings)
+    used = found.used if found.used is not None else chosen
+    names = {one.name for one in chosen.inputs}
+    others = tuple(one.name for one in runs.inputs if one.name not in names)
+    found = replace(found, dropped=(*found.dropped, *others))
     return _model(found, used, scale_of(FAMILIES[family], settings, used, found))
 
 
@@ -194,7 +198,7 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
     wide = min(model.scale.factor * float(model.scale.at(apart, beyond)), 200.0)
     factor = math.exp(wide)
     interval = Interval(value / factor, value, value * factor)
-    doubts = (*model.doubts, *_far(model, at), *_wide(wide))
+    doubts = (*model.doubts, *_far(model, at), *wide_doubts(interval))
     return ModelPrediction(tuple(at.items()), interval, doubts)
 
 
@@ -230,8 +234,13 @@ def _far(model: Model, at: Mapping[str, float]) -> tuple[Doubt, ...]:
     return tuple(doubts)
 
 
-def _wide(wide: float) -> tuple[Doubt, ...]:
+def wide_doubts(interval: Interval) -> tuple[Doubt, ...]:
+    """Doubt an interval that says little."""
+    wide = max(interval.p95 / interval.p50, interval.p50 / interval.p5)
     if wide <= _WIDEST:
         return ()
-    told = f"the interval is a factor of {np.exp(wide):.3g} wide to both sides"
+    told = f"the interval is a factor of {wide:.3g} wide to both sides"
+    if not math.isclose(interval.p95 / interval.p50, interval.p50 / interval.p5):
+        told = f"the interval goes from {interval.p5 / interval.p50:.2g} to "
+        told += f"{interval.p95 / interval.p50:.3g} of the value"
     return (Doubt("interval-too-wide", told, "add runs nearer to it"),)

@@ -163,6 +163,12 @@ class RunTable:
         same = [one for one in found if one.when is when]
         return next(iter([*same, *found]), None)
 
+    def with_loads_of(self, when: When) -> RunTable:
+        """Return the runs with one load of each resource, best of that time."""
+        kept = [self.load(meaning, when) for meaning in _LOADS]
+        others = [one.name for one in self.of(*_LOADS) if one not in kept]
+        return self.without(*others) if others else self
+
     def of(self, *meanings: Meaning) -> tuple[ModelInput, ...]:
         """Return the inputs that mean one of these."""
         return tuple(one for one in self.inputs if one.meaning in meanings)

@@ -61,6 +61,24 @@ class LoadSource:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadHistories:
+    """What was measured of nodes and of the links between them.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+    cpu, bandwidth : tuple of Samples
+        Of each node; of each link that was probed.
+    source : LoadSource
+    """
+
+    nodes: tuple[str, ...]
+    cpu: tuple[Samples, ...]
+    bandwidth: tuple[Samples, ...]
+    source: LoadSource
+
+
+@dataclass(frozen=True, slots=True)
 class LoadForecasts:
     """What was forecast for nodes.
 
@@ -124,12 +142,35 @@ def forecast_loads(
     InputError
         When there are no series of the nodes, or too few samples.
     """
+    histories = load_histories(nodes, horizon_s, source)
+    loads = forecast_of(histories, horizon_s, method=method, covariate=covariate)
+    keep_forecast(loads, source)
+    return loads
+
+
+def load_histories(
+    nodes: Sequence[str], horizon_s: float, source: LoadSource
+) -> LoadHistories:
+    """Read what is needed to forecast the loads of nodes up to a horizon.
+
+    Parameters and errors as those of `forecast_loads`.
+    """
+    begin = time.time() - max(_HISTORY_S, _HORIZONS * horizon_s)
+    names, cpu, bandwidth = _series(source, nodes, begin, math.inf)
+    return LoadHistories(names, tuple(cpu), tuple(bandwidth), source)
+
+
+def forecast_of(
+    histories: LoadHistories,
+    horizon_s: float,
+    *,
+    method: Method = "default",
+    covariate: Covariate = "avg-min",
+) -> LoadForecasts:
+    """Forecast loads from histories that were read; see `forecast_loads`."""
     import numpy as np
 
     from skelgen.forecasts import forecast
-
-    begin = time.time() - max(_HISTORY_S, _HORIZONS * horizon_s)
-    names, cpu, bandwidth = _series(source, nodes, begin, math.inf)
 
     def of(quantity: str, series: Sequence[Samples]) -> LoadForecast:
         return forecast(
@@ -141,7 +182,8 @@ def forecast_loads(
             limits=LIMITS[quantity],
         )
 
-    found, missing, wide = of("cpu", cpu), _missing(names, bandwidth), None
+    names, source, bandwidth = histories.nodes, histories.source, histories.bandwidth
+    found, missing, wide = of("cpu", histories.cpu), _missing(names, bandwidth), None
     if bandwidth:
         try:
             wide = of("bandwidth", bandwidth)
@@ -150,9 +192,12 @@ def forecast_loads(
     doubts = _of_clocks(found.begin_s, horizon_s, source)
     if wide:
         doubts += _of_clocks(wide.begin_s, max(horizon_s, _rarest_s(bandwidth)), source)
-    loads = LoadForecasts(names, horizon_s, method, found, wide, doubts, missing)
+    return LoadForecasts(names, horizon_s, method, found, wide, doubts, missing)
+
+
+def keep_forecast(loads: LoadForecasts, source: LoadSource) -> None:
+    """Keep forecasts, so that they are compared with what happens."""
     forecast_record.keep(_kept(loads, source))
-    return loads
 
 
 def _of_clocks(end: float, horizon_s: float, source: LoadSource) -> tuple[Doubt, ...]:

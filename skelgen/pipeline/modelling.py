@@ -15,7 +15,7 @@ from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
-    from skelgen.models.model import Model, ModelPrediction
+    from skelgen.models.model import Model
     from skelgen.models.runs import ModelInput, RunTable
     from skelgen.store import Run
 
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 _FIELDS = ("nodes", "ranks_per_node", "ranks")
 
 #: Loads of a run that are inputs, by the name that formulas use.
-_LOADS = {"cpu": "cpu_avg_min", "bandwidth": "bandwidth_avg_min"}
-
-#: Nothing else uses the nodes and links.
-_QUIET = 1.0
+_LOADS = {
+    "cpu": "cpu_avg_min",
+    "bandwidth": "bandwidth_avg_min",
+    "cpu_start": "cpu_start",
+    "bandwidth_start": "bandwidth_start",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +57,6 @@ class RunSource:
     where: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AskedLoad:
-    """What load a prediction is for.
-
-    Attributes
-    ----------
-    cpu, bandwidth : float
-        What is left for the run [0 to 1].
-    source : str
-        ``typed``, or ``quiet`` where nobody said anything.
-    """
-
-    cpu: float = _QUIET
-    bandwidth: float = _QUIET
-    source: str = "quiet"
 
 
 def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
@@ -114,7 +99,10 @@ def _shown(source: RunSource) -> str:
 
 def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
     if not source.file:
-        return store_list(source.store, source.application or None, source.where).runs
+        from skelgen.pipeline.run_loads import with_loads
+
+        found = store_list(source.store, source.application or None, source.where).runs
+        return with_loads(found, source.store)
     from skelgen.pipeline.storing_sources import content_of
     from skelgen.store import Run
     from skelgen.store.formats.known import Known
@@ -201,31 +189,6 @@ def _said(
     )
 
 
-def asked_load(text: str) -> AskedLoad:
-    """Read ``cpu=0.5,bandwidth=0.8``; empty means a quiet system.
-
-    Raises
-    ------
-    UsageError
-    """
-    if not text:
-        return AskedLoad()
-    found = asked_values(text, "--load")
-    unknown = [name for name in found if name not in _LOADS]
-    if unknown:
-        raise UsageError(
-            f"--load: read {unknown[0]}, expected {' and '.join(_LOADS)}, such as "
-            "cpu=0.5,bandwidth=0.8"
-        )
-    for name, value in found.items():
-        if not 0.0 < value <= 1.0:
-            raise UsageError(
-                f"--load: {name} is {value:g}; a part that is left is above 0 and at "
-                "most 1"
-            )
-    return AskedLoad(**found, source="typed")
-
-
 def asked_values(text: str, option: str) -> dict[str, float]:
     """Read ``n=8000,ranks=64``.
 
@@ -272,30 +235,19 @@ def known_model(source: RunSource, family: str, *, progress: Progress) -> Model:
     return model_fit(source, family, progress=progress)
 
 
-def model_predict(
-    model: Model, at: Mapping[str, float], load: AskedLoad
-) -> ModelPrediction:
-    """Ask a model for a configuration under a load.
+def check_asked(model: Model, at: Mapping[str, float]) -> None:
+    """Refuse values of inputs that a model does not have.
 
     Raises
     ------
     InputError
     """
-    from skelgen.models.model import predict_with
-
-    unknown = [
-        name
-        for name in at
-        if name not in {one.input.name for one in model.inputs}
-        and name not in model.dropped
-    ]
-    if unknown:
+    known = {one.input.name for one in model.inputs} | set(model.dropped)
+    if unknown := [name for name in at if name not in known]:
         raise InputError(
             f"the model has no input {unknown[0]}; it has "
             f"{', '.join(one.input.name for one in model.inputs)}"
         )
-    loads = {"cpu": load.cpu, "bandwidth": load.bandwidth}
-    return predict_with(model, {**loads, **at})
 
 
 def model_compare(

@@ -154,4 +154,5 @@ ANALYTICAL = Family(
     "section 2.2",
     assumes="ScaLAPACK's symmetric eigenvalue solver, loads as they were at the start",
     fit=_fit,
+    when=When.START,
 )

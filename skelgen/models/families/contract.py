@@ -10,7 +10,7 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.models.formulas import Expression, evaluate, to_text
 from skelgen.models.formulas.expression import Functions, Values
-from skelgen.models.runs import Floats, ModelInput, RunTable
+from skelgen.models.runs import Floats, ModelInput, RunTable, When
 from skelgen.trust import Doubt
 
 
@@ -136,6 +136,8 @@ class Family:
         where the runs do not determine one, which says what is missing.
     told : bool
         Whether it needs to be told a formula, which `FamilySettings` holds.
+    when : When
+        Which loads it takes where runs have both: averages, or those at the start.
     again : callable or None
         Fits to fewer of the runs, as `fit` would, given what it found for all: what
         takes long and depends little on a few runs is not searched again.
@@ -149,6 +151,7 @@ class Family:
         None
     )
     told: bool = False
+    when: When = When.AVERAGE
 
 
 def needs(runs: RunTable, coefficients: int, family: str) -> None:

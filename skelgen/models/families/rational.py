@@ -216,6 +216,7 @@ RATIONALS = (
         assumes="cubic computation, quadratic communication, a load that stays as it "
         "was at the start",
         fit=_fit_small,
+        when=When.START,
     ),
     Family(
         "rational",

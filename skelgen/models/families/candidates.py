@@ -73,6 +73,11 @@ def averaged(runs: RunTable) -> RunTable:
     return replace(runs, at=unique, values=sums / np.bincount(group))
 
 
+def term_cost(count: int, runs: int) -> float:
+    """Return what the error of so many terms is multiplied with to compare it."""
+    return 1.0 + TERM_COST * (count - 1) * runs / max(runs - count, 1)
+
+
 def candidates(
     runs: RunTable, *, whole: bool = False, most_terms: int = MOST_TERMS
 ) -> tuple[Candidate, ...]:

@@ -44,6 +44,9 @@ _ODD_PARALLEL = 50.0
 
 _ODD_RISING = 50.0
 
+#: Free exponents are no larger than those of the other terms.
+_LARGEST_EXPONENT = 4.0
+
 #: By how much of an exponent a logarithm or a root is farther from what is measured.
 _ODD_APART = 0.05
 
@@ -108,6 +111,8 @@ def workload_terms(runs: RunTable, inputs: Sequence[ModelInput]) -> list[Workloa
         _power(one.name, round(float(exponent), 4))
         for one, exponent in zip(inputs, exponents, strict=True)
     ]
+    if np.abs(exponents).max() > _LARGEST_EXPONENT:
+        return _usable(found, runs)
     odd = _ODD + _ODD_PARALLEL * any(one.meaning.parallel for one in inputs)
     free = WorkloadTerm(multiplied(powers), odd, float(exponents.sum()))
     return _usable([*found, free], runs)

@@ -202,8 +202,8 @@ def predict(
     method: Annotated[
         Functions,
         typer.Option(
-            help="Non-negative combinations chosen by errors at points left out, or "
-            "the thesis' procedure."
+            help="Non-negative combinations chosen by errors at points left out, the "
+            "thesis' procedure, or for times the family default of skelgen model."
         ),
     ] = Functions.COMBINATIONS,
     separately: Annotated[
@@ -304,7 +304,7 @@ def _row(number: int, one: PartTime, found: WorkloadTime) -> list[str]:
         f"{one.weight.interval.p50:.0f}",
         format_seconds(one.time.interval.p50),
         f"{one.total_s / found.time_s.p50:.1%}",
-        f"{one.fits.time.error:.1%}",
+        "-" if math.isnan(one.fits.time.error) else f"{one.fits.time.error:.1%}",
         one.fits.time.text,
         one.fits.weight.text,
         " ".join(names),

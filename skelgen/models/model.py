@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,8 @@ def fit_model(
     used = found.used if found.used is not None else runs
     with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
         scale = scale_of(FAMILIES[family], settings, used, found)
+    if found.error > scale.noise:  # what a family left out tells more than what it fits
+        scale = replace(scale, noise=found.error)
     return _model(found, used, scale)
 
 

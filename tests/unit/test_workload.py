@@ -606,6 +606,9 @@ def test_commands_plan_add_and_predict_without_a_look_at_the_file(tmp_path, caps
     found = json.loads(capsys.readouterr().out)
     assert found["phases"][0]["weight"] == 50
     assert found["phases"][0]["time_s"] == pytest.approx(25.05e-6, rel=1e-3)
+    words = ["workload", "predict", file, "--at", "n=500", "--method", "default"]
+    assert run(words) == 0
+    assert "nan" not in capsys.readouterr().out
     assert run(["workload", "predict", file, "--at", "n=5000", "--strict"]) == 6
     assert "extrapolation" in capsys.readouterr().err
 

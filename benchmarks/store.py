@@ -7,12 +7,11 @@ One table for 100,000 runs of ten applications with three inputs each: added in 
 added from a CSV file by the command, with its start, those of one application listed,
 and a prediction for each hundredth of them compared with what happened, as `store
 record` does it. One for sixteen writer processes that add a run at a time for so many
-seconds, with the store kept open, and as jobs do it: opened for each run. Before them stand
-processes that only append lines to files of their own: what they wait is the
-machine's. One for the
-same while a random writer is killed every second and another one begins; after each
-kill the store is checked, while the others write. A run counts as lost when the
-writer's `add` had returned and the store does not have it.
+seconds, with the store kept open, and as jobs do it: opened for each run. Before them
+stand processes that only append lines to files of their own: what they wait is the
+machine's. One for the same while a random writer is killed every second and another one
+begins; after each kill the store is checked, while the others write. A run counts as
+lost when the writer's `add` had returned and the store does not have it.
 
 ``--postgresql`` does all this in a PostgreSQL database, too; it must hold no store that
 matters. With ``--json`` the numbers are printed for other programs.
@@ -216,7 +215,7 @@ def append(log: Path, each: int, until: float) -> None:
 
 
 def measure_appends(folder: str, writers: int, seconds: float, each: int) -> Written:
-    """Let processes append lines to files of their own: what this machine makes wait."""
+    """Let processes append lines to files of their own: the machine makes them wait."""
     with tempfile.TemporaryDirectory(dir=folder) as logs:
         until = time.monotonic() + seconds
         processes = [

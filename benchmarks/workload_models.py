@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.models import Range, bisection, disagreement, fit
-from skelgen.models.predicting import spread, t95
-from skelgen.models.types import FlagKind
+from skelgen.models import Range, bisection, disagreement, fit_model
+from skelgen.models.families import FamilySettings
+from skelgen.models.model import Model
+from skelgen.models.runs import table_of
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "n": lambda n: n,
@@ -76,22 +77,29 @@ def trial(
         exact = truth(**step.workload)
         times.append(exact * math.exp(noise * generator.standard_normal()))
         if method == "thesis" and len(sizes) > 2:
-            done = fit(sizes, times, method="thesis")
-            if all(f.kind is not FlagKind.NOT_VALIDATED for f in done.flags):
+            done = fitted(sizes, times, method)
+            if all(one.code != "not-validated" for one in done.doubts):
                 break
-    model = fit(sizes, times, method="thesis" if method == "thesis" else "combinations")
+    model = fitted(sizes, times, method)
     values = [span.values(100 if len(spans) == 1 else 12) for span in spans]
     grid = np.array(list(itertools.product(*values)))
     at = {span.name: grid[:, i] for i, span in enumerate(spans)}
     exact_at = np.array([truth(*workload) for workload in grid])
-    found = model.function.at(at)
-    width = t95(model) * spread(model, at)
+    found = np.maximum(model.at(at), 1e-30)  # polynomials may be below 0
+    width = model.half_width(at)
     return Outcome(
         float(np.abs(found / exact_at - 1.0).max()),
         len(sizes),
         sum(truth(**w) for w in sizes) / truth(*(span.high for span in spans)),
-        float(np.mean(np.abs(found - exact_at) <= width)),
+        float(np.mean(np.abs(np.log(found / exact_at)) <= width)),
     )
+
+
+def fitted(
+    sizes: Sequence[dict[str, float]], times: Sequence[float], method: str
+) -> Model:
+    settings = FamilySettings(thesis=method == "thesis")
+    return fit_model(table_of(sizes, times), "workload", settings)
 
 
 def main() -> None:

@@ -250,12 +250,12 @@ def phase_lines(
             case.name,
             " ".join(calls) or "the rest",
             f"{one.total_s / found.time_s.p50:.0%}",
-            f"{one.weight.value:.0f}",
+            f"{one.weight.interval.p50:.0f}",
             f"{part.weights[-1]:.0f}",
-            one.fits.time.function.text,
-            f"{one.time.value:.3e} s",
+            one.fits.time.text,
+            f"{one.time.interval.p50:.3e} s",
             f"{part.times_s[-1]:.3e} s",
-            f"{one.time.value / part.times_s[-1] - 1:+.2%}",
+            f"{one.time.interval.p50 / part.times_s[-1] - 1:+.2%}",
         )
         yield f"| {' | '.join(cells)} |"
 

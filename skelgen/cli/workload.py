@@ -35,7 +35,7 @@ from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.models import Range
-    from skelgen.models.types import Flag
+    from skelgen.trust import Doubt
     from skelgen.workload import WorkloadTime
     from skelgen.workload.predicting import PartTime
     from skelgen.workload.types import Workload
@@ -74,6 +74,7 @@ class Functions(StrEnum):
 
     COMBINATIONS = "combinations"
     THESIS = "thesis"
+    DEFAULT = "default"
 
 
 @workload.command(
@@ -201,8 +202,8 @@ def predict(
     method: Annotated[
         Functions,
         typer.Option(
-            help="Non-negative combinations chosen by errors at points left out, or "
-            "the thesis' procedure."
+            help="Non-negative combinations chosen by errors at points left out, the "
+            "thesis' procedure, or for times the family default of skelgen model."
         ),
     ] = Functions.COMBINATIONS,
     separately: Annotated[
@@ -252,15 +253,15 @@ def _facts(found: WorkloadTime) -> dict[str, Any]:
                 "id": number,
                 "key": one.part.key or None,
                 "calls": one.part.calls,
-                "weight": one.weight.value,
-                "weight_function": one.fits.weight.function.text,
-                "weight_flags": [_told(flag) for flag in one.weight.flags],
-                "time_s": one.time.value,
-                "time_p5_s": one.time.p5,
-                "time_p95_s": one.time.p95,
-                "time_function": one.fits.time.function.text,
+                "weight": one.weight.interval.p50,
+                "weight_function": one.fits.weight.text,
+                "weight_flags": [_told(doubt) for doubt in one.weight.doubts],
+                "time_s": one.time.interval.p50,
+                "time_p5_s": one.time.interval.p5,
+                "time_p95_s": one.time.interval.p95,
+                "time_function": one.fits.time.text,
                 "time_error": one.fits.time.error,
-                "time_flags": [_told(flag) for flag in one.time.flags],
+                "time_flags": [_told(doubt) for doubt in one.time.doubts],
                 "share": one.total_s / found.time_s.p50,
             }
             for number, one in enumerate(found.parts, start=1)
@@ -271,8 +272,8 @@ def _facts(found: WorkloadTime) -> dict[str, Any]:
     }
 
 
-def _told(flag: Flag) -> dict[str, Any]:
-    return {"kind": str(flag.kind), "text": flag.text, "dimension": flag.dimension}
+def _told(doubt: Doubt) -> dict[str, Any]:
+    return {"kind": doubt.code, "text": str(doubt), "dimension": doubt.about or None}
 
 
 def _show(found: WorkloadTime, picture: Path | None) -> None:
@@ -300,12 +301,12 @@ def _row(number: int, one: PartTime, found: WorkloadTime) -> list[str]:
     names = [name.removeprefix("MPI_") for name in one.part.calls[:4]]
     return [
         str(number) if one.part.key else "rest",
-        f"{one.weight.value:.0f}",
-        format_seconds(one.time.value),
+        f"{one.weight.interval.p50:.0f}",
+        format_seconds(one.time.interval.p50),
         f"{one.total_s / found.time_s.p50:.1%}",
-        f"{one.fits.time.error:.1%}",
-        one.fits.time.function.text,
-        one.fits.weight.function.text,
+        "-" if math.isnan(one.fits.time.error) else f"{one.fits.time.error:.1%}",
+        one.fits.time.text,
+        one.fits.weight.text,
         " ".join(names),
     ]
 

@@ -1,15 +1,14 @@
-"""Fit functions of the workload: numbers in, fitted model out.
+"""Fit functions to numbers: what was measured goes in, a fitted model comes out.
 
-In: phase times or weights at a few workloads (name -> value). Out: a `Fit`, a readable
-function with its error at points left out, other functions that fit as well, and
-flags. `disagreement` or `bisection` says which workload to record next. Nothing here
-knows of traces or phases.
-Source: Martinez Canillas 2011, table 2.1 and section 5.5.
+In: a `RunTable`, times or counts at a few workloads. Out: a `Model`, a readable formula
+of one of the `families` with an interval and doubts, which `predict_with` asks and
+`refit` carries to another machine. `disagreement` or `bisection` says which workload to
+record next. Nothing here knows of traces, phases or stores.
+Sources: Martinez Canillas 2011, table 2.1 and section 5.5; those of the families.
 """
 
-from skelgen.models.fitting import fit
+from skelgen.models.model import fit_model, predict_with
 from skelgen.models.planning import Range, bisection, disagreement
-from skelgen.models.predicting import predict
 from skelgen.models.transfer import refit
 
-__all__ = ["Range", "bisection", "disagreement", "fit", "predict", "refit"]
+__all__ = ["Range", "bisection", "disagreement", "fit_model", "predict_with", "refit"]

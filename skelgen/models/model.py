@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
 from skelgen.models.formulas import Expression, evaluate, to_text
+from skelgen.models.formulas.expression import Floats, Values
 from skelgen.models.intervals import Scale, disagreement, scale_of
 from skelgen.models.runs import LARGEST, SMALLEST, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
@@ -36,10 +38,10 @@ class InputRange:
     low: float
     high: float
 
-    def beyond(self, value: float) -> float:
-        """Return the logarithm of the factor by which a value lies outside."""
-        outside = max(np.log(value / self.high), np.log(self.low / value))
-        return max(float(outside), 0.0)
+    def beyond(self, value: Any) -> Floats:
+        """Return the logarithm of the factor by which values lie outside."""
+        outside = np.maximum(np.log(value / self.high), np.log(self.low / value))
+        return np.asarray(np.maximum(outside, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Model:
         Whatever it is asked for.
     notes : tuple of str
     coefficients : tuple of (str, float)
+    error : float
+        Relative, of runs that were left out; nan where the family leaves none out [1].
     """
 
     family: str
@@ -73,11 +77,29 @@ class Model:
     doubts: tuple[Doubt, ...] = ()
     notes: tuple[str, ...] = ()
     coefficients: tuple[tuple[str, float], ...] = ()
+    error: float = math.nan
 
     @property
     def text(self) -> str:
         """The formula for people."""
         return to_text(self.formula, digits=4)
+
+    def at(self, values: Values) -> Floats:
+        """Evaluate the formula at cases: nan, infinite or below 0 where it says so."""
+        shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
+        return np.broadcast_to(evaluate(self.formula, values), shape)
+
+    def half_width(self, values: Values) -> Floats:
+        """Return half of the 90 % interval at cases: a difference of logarithms."""
+        outside = [
+            one.beyond(values[one.input.name])
+            for one in self.inputs
+            if not one.input.meaning.available
+        ]
+        beyond = np.sqrt(sum((one**2 for one in outside), np.zeros(())))
+        with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
+            apart = disagreement(self.alternatives, self.at(values), values)
+        return np.asarray(self.scale.factor * self.scale.at(apart, beyond))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +157,11 @@ def fit_model(
     names = {one.name for one in chosen.inputs}
     others = tuple(one.name for one in runs.inputs if one.name not in names)
     found = replace(found, dropped=(*found.dropped, *others))
-    return _model(found, used, scale_of(FAMILIES[family], settings, used, found))
+    with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
+        scale = scale_of(FAMILIES[family], settings, used, found)
+    if found.error > scale.noise:  # what a family left out tells more than what it fits
+        scale = replace(scale, noise=found.error)
+    return _model(found, used, scale)
 
 
 def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
@@ -157,6 +183,7 @@ def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
         doubts=found.doubts,
         notes=found.notes,
         coefficients=found.coefficients,
+        error=found.error,
     )
 
 
@@ -188,14 +215,7 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
             f"{shown}: that is no {model.quantity}; ask nearer to its runs, or use the "
             "family default"
         )
-    outside = [
-        one.beyond(at[one.input.name])
-        for one in model.inputs
-        if not one.input.meaning.available
-    ]
-    beyond = np.array(np.linalg.norm(outside))
-    apart = disagreement(model.alternatives, np.array(value), at)
-    wide = min(model.scale.factor * float(model.scale.at(apart, beyond)), 200.0)
+    wide = min(float(model.half_width(at)), 200.0)
     factor = math.exp(wide)
     interval = Interval(value / factor, value, value * factor)
     doubts = (*model.doubts, *_far(model, at), *wide_doubts(interval))

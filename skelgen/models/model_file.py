@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,14 @@ def model_facts(model: Model) -> dict[str, Any]:
         "dropped": list(model.dropped),
         "doubts": [
             {"code": one.code, "text": one.text, "remedy": one.remedy}
+            | ({"about": one.about} if one.about else {})
             for one in model.doubts
         ],
         "notes": list(model.notes),
         "coefficients": [
             {"name": name, "value": value} for name, value in model.coefficients
         ],
-    }
+    } | ({} if math.isnan(model.error) else {"error": model.error})
 
 
 def write_model(model: Model, path: Path) -> None:
@@ -102,7 +104,7 @@ def model_of(field: Field) -> Model:
             f"is of version {version.value}, this skelgen reads up to {VERSION}; "
             "install a later one"
         )
-    parts = field.mapping(_MEMBERS)
+    parts = field.mapping(_MEMBERS, ("error",))
     inputs = tuple(_input(one) for one in parts["inputs"].items())
     known = {one.input.name for one in inputs}
     return Model(
@@ -123,6 +125,7 @@ def model_of(field: Field) -> Model:
             for one in parts["coefficients"].items()
             for inner in [one.mapping(["name", "value"])]
         ),
+        error=parts["error"].amount() if "error" in parts else math.nan,
     )
 
 
@@ -171,5 +174,8 @@ def _alternative(field: Field, known: set[str]) -> tuple[float, Expression]:
 
 
 def _doubt(field: Field) -> Doubt:
-    parts = field.mapping(["code", "text", "remedy"])
-    return Doubt(parts["code"].text(), parts["text"].text(), parts["remedy"].text())
+    parts = field.mapping(["code", "text", "remedy"], ["about"])
+    about = parts["about"].text() if "about" in parts else ""
+    return Doubt(
+        parts["code"].text(), parts["text"].text(), parts["remedy"].text(), about
+    )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import UsageError
-from skelgen.models.fitting import fit
-from skelgen.models.predicting import spread, summed, t95
-from skelgen.models.types import Floats
+from skelgen.models.amounts import above_0, summed
+from skelgen.models.model import Model, fit_model
+from skelgen.models.runs import Floats, table_of
 
 #: Workloads that are compared.
 _GRID = 800
@@ -21,6 +21,9 @@ _COST_POWER = 0.1
 
 #: Recordings that take less cost as much as one of this time [s].
 _LEAST_COST_S = 1e-6
+
+#: Half of an interval, as a logarithm, that cannot be wider.
+_WIDEST = 200.0
 
 #: Part of a range (on a log scale) within which a second point tells little.
 _NEAR = 1 / 16
@@ -157,15 +160,23 @@ def disagreement(
     first = _first(recorded, ranges, base)
     if first is not None:
         return first
-    fits = [fit(recorded, column) for column in zip(*parts, strict=True)]
+    fits = [_fitted(recorded, column) for column in zip(*parts, strict=True)]
     count = max(5, int(_GRID ** (1 / len(ranges))))
     grid = np.array(list(itertools.product(*(one.values(count) for one in ranges))))
-    at = {name: np.full(len(grid), value) for name, value in base.items()}
-    at |= {one.name: grid[:, i] for i, one in enumerate(ranges)}
-    total = np.sum([one.function.at(at) for one in fits], axis=0)
-    widths = np.array([t95(one) * spread(one, at) for one in fits])
-    columns = {name: np.array([one[name] for one in recorded]) for name in base}
-    found = np.array([one.function.at(columns) for one in fits])
+    at = {name: np.full(len(grid), above_0(value)) for name, value in base.items()}
+    at |= {
+        one.name: np.where(grid[:, i] > 0.0, grid[:, i], above_0(0.0))
+        for i, one in enumerate(ranges)
+    }
+    values = np.array([one.at(at) for one in fits])
+    widths = np.array(
+        [_half(one, own, at) for one, own in zip(fits, values, strict=True)]
+    )
+    total = values.sum(axis=0)
+    columns = {
+        name: np.array([above_0(one[name]) for one in recorded]) for name in base
+    }
+    found = np.array([one.at(columns) for one in fits])
     norms = summed(widths, found, np.array(parts, dtype=np.float64).T)
     # Where all functions are 0 there is nothing to be uncertain of.
     uncertainty = np.divide(norms, total, out=np.zeros_like(norms), where=total > 0)
@@ -177,7 +188,18 @@ def disagreement(
     if score[best] < 0.0:
         return Step(None, "no workload is far from all recorded ones", largest)
     told = f"the functions that fit so far are {uncertainty[best]:.1%} uncertain there"
-    return Step({name: float(v[best]) for name, v in at.items()}, told, largest)
+    there = {one.name: float(grid[best, i]) for i, one in enumerate(ranges)}
+    return Step(base | there, told, largest)
+
+
+def _fitted(recorded: Sequence[Mapping[str, float]], column: Sequence[float]) -> Model:
+    rows = [{name: above_0(value) for name, value in one.items()} for one in recorded]
+    return fit_model(table_of(rows, column), "workload")
+
+
+def _half(model: Model, values: Floats, at: Mapping[str, Floats]) -> Floats:
+    """Return half of the 90 % intervals, in the unit of the values."""
+    return np.asarray(values * np.expm1(np.minimum(model.half_width(at), _WIDEST)))
 
 
 def _first(

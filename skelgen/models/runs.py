@@ -247,3 +247,29 @@ def _checked(value: float, name: str, where: str) -> float:
             f"{SMALLEST:g} to {LARGEST:g}"
         )
     return number
+
+
+def table_of(
+    rows: Sequence[Mapping[str, float]],
+    values: Sequence[float],
+    *,
+    quantity: str = "time",
+    unit: str = "s",
+) -> RunTable:
+    """Return runs whose inputs mean what their names say.
+
+    Parameters
+    ----------
+    rows : sequence of mapping of str to float
+        The inputs of the first run are those of all.
+    values : sequence of float
+        What was measured in each run.
+
+    Raises
+    ------
+    InputError
+        As `RunTable.gather` does.
+    """
+    names = list(rows[0]) if rows else []
+    inputs = [ModelInput(name, meaning_of(name), when=when_of(name)) for name in names]
+    return RunTable.gather(inputs, rows, values, quantity=quantity, unit=unit)

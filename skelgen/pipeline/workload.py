@@ -23,9 +23,9 @@ from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from skelgen.models import Range
-    from skelgen.models.fitting import Method
     from skelgen.models.planning import Step
     from skelgen.workload import Study, WorkloadTime
+    from skelgen.workload.predicting import Method
     from skelgen.workload.types import Point, Workload
 
 logger = logging.getLogger(__name__)
@@ -60,6 +60,7 @@ def workload_add(
         Share of the run's time in phases that the first run has too [0 to 1].
     """
     from skelgen.workload import share_known
+    from skelgen.workload.types import same_by
 
     _load(file)  # what is damaged is told before the phases of the run are found
     point = _point(run, at, progress)
@@ -69,7 +70,8 @@ def workload_add(
             "that does"
         )
     study = _change(file, lambda study: _with_point(study, point))
-    known = share_known(study.points[0].phases, study.points[-1])
+    first, last = study.points[0], study.points[-1]
+    known = share_known(first.phases, last, by=same_by(first, last))
     if known < _FEW_KNOWN:
         logger.warning(
             "%s: only %.0f %% of its time is in phases that %s has too; the others "
@@ -102,8 +104,13 @@ def _with_point(study: Study, point: Point) -> Study:
     """Add a workload to a study, whose runs are then cut alike again."""
     from skelgen.workload import aligned
 
-    again = [one.run for one in study.points if dict(one.at) == dict(point.at)]
-    study = study.with_point(point)
+    before, study = study.points, study.with_point(point)
+    added = study.points[-1]
+    again = [
+        one.run
+        for one in before
+        if dict(one.at) == dict(added.at) and one.ranks == added.ranks
+    ]
     if again:
         logger.warning(
             "%s: this workload is in the study already (%s); the mean of all counts",
@@ -220,7 +227,7 @@ def workload_predict(
     at : dict of str to float
     families : Path, optional
         Study of another machine, whose functions get coefficients for this one.
-    method : {"combinations", "thesis"}
+    method : {"combinations", "thesis", "default"}
     separately : bool
         Each dimension on its own.
     picture : Path, optional
@@ -263,8 +270,8 @@ def _subject(study: Study, file: Path, at: Workload) -> Subject:
         application_name(program) or file.stem,
         recorded="",
         recorded_s=math.nan,
-        ranks=study.points[0].ranks if study.points else 0,
+        ranks=int(at.get("ranks", study.points[0].ranks if study.points else 0)),
         mpi="",
         source=file,
-        inputs=tuple(sorted(at.items())),
+        inputs=tuple(sorted(item for item in at.items() if item[0] != "ranks")),
     )

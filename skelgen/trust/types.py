@@ -37,11 +37,14 @@ class Doubt:
         What was found and what was expected, in one line.
     remedy : str
         What to do about it, in one line; empty where nothing helps.
+    about : str
+        Input of a model that it is about; empty where it is about no single one.
     """
 
     code: str
     text: str
     remedy: str = ""
+    about: str = ""
 
     def __str__(self) -> str:
         return f"{self.text}; {self.remedy}" if self.remedy else self.text

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skelgen.models.types import Fit, Floats
+from skelgen.models.families.candidates import averaged
+from skelgen.models.runs import Floats
 from skelgen.units import format_seconds
 from skelgen.workload import WorkloadTime
+from skelgen.workload.transfer import PartFunction
 
 #: Size of a panel [px], values a curve is drawn through, phases that are drawn.
 WIDTH, HEIGHT, MOST_PHASES = 260, 130, 10
@@ -57,8 +59,8 @@ def workload_picture(found: WorkloadTime) -> WorkloadPicture:
     for number, one in by_share[:MOST_PHASES]:
         name = f"phase {number}" if one.part.key else "the rest"
         panels = []
-        for quantity, fit in (("time", one.fits.time), ("weight", one.fits.weight)):
-            new = list(_panels(f"{quantity} of {name}", fit, found.at))
+        for quantity, own in (("time", one.fits.time), ("weight", one.fits.weight)):
+            new = list(_panels(f"{quantity} of {name}", own, found.at))
             if quantity == "time" and not one.fits.measured:
                 new = [replace(panel, dots=()) for panel in new]
             panels += new
@@ -66,7 +68,7 @@ def workload_picture(found: WorkloadTime) -> WorkloadPicture:
     return WorkloadPicture(tuple(rows), len(by_share) - len(rows))
 
 
-def _panels(title: str, fit: Fit, at: dict[str, float]) -> Iterator[Panel]:
+def _panels(title: str, own: PartFunction, at: dict[str, float]) -> Iterator[Panel]:
     """Draw a function over each dimension that varies, the others as they are wanted.
 
     A point where another dimension had another value is moved onto that line by the
@@ -74,25 +76,25 @@ def _panels(title: str, fit: Fit, at: dict[str, float]) -> Iterator[Panel]:
     drawn over the points of the machine that the terms were chosen on as well: here one
     point may be all.
     """
-    points, reach = np.array(fit.points), np.array(fit.points + fit.elsewhere)
-    values = np.array(fit.values)
-    for i, name in enumerate(fit.dimensions):
+    cases, reach = averaged(own.runs), own.reach
+    points, values = cases.at, cases.values
+    for i, name in enumerate(own.names):
         ends = reach[:, i].min(), reach[:, i].max()
         if ends[0] == ends[1]:
             continue
         low, high = min(ends[0], at[name]), max(ends[1], at[name])
         over = np.linspace(low, high, _VALUES)
-        curve = _along(fit, at, name, over)
-        own = fit.function.at({d: points[:, k] for k, d in enumerate(fit.dimensions)})
-        line = _along(fit, at, name, points[:, i])
-        moved = values * np.divide(line, own, out=np.ones_like(own), where=own > 0)
+        curve = _along(own, at, name, over)
+        said = own.model.at(cases.columns)
+        line = _along(own, at, name, points[:, i])
+        moved = values * np.divide(line, said, out=np.ones_like(said), where=said > 0)
         largest = float(max(curve.max(), moved.max())) or 1.0
-        others = points[:, [k for k in range(len(fit.dimensions)) if k != i]] != [
-            at[other] for other in fit.dimensions if other != name
+        others = points[:, [k for k in range(len(own.names)) if k != i]] != [
+            at[other] for other in own.names if other != name
         ]
         yield Panel(
             title=f"{title} over {name}",
-            text=fit.function.text,
+            text=own.text,
             curve=" ".join(
                 f"{x},{y}"
                 for x, y in zip(_x(over, low, high), _y(curve, largest), strict=True)
@@ -110,13 +112,14 @@ def _panels(title: str, fit: Fit, at: dict[str, float]) -> Iterator[Panel]:
             wanted_x=_x(np.array([at[name]]), low, high)[0],
             low=f"{low:g}",
             high=f"{high:g}",
-            largest=f"{largest:.0f}" if fit.whole else format_seconds(largest),
+            largest=format_seconds(largest) if cases.unit else f"{largest:.0f}",
         )
 
 
-def _along(fit: Fit, at: dict[str, float], name: str, values: Floats) -> Floats:
-    fixed = {d: np.full(len(values), at[d]) for d in fit.dimensions}
-    return fit.function.at(fixed | {name: values})
+def _along(
+    own: PartFunction, at: dict[str, float], name: str, values: Floats
+) -> Floats:
+    return own.at([{**at, name: float(value)} for value in values])
 
 
 def _x(values: Floats, low: float, high: float) -> list[float]:

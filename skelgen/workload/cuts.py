@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from skelgen.workload.parts import share_known
-from skelgen.workload.types import Point
+from skelgen.workload.types import Point, same_by
 
 #: Phases of as many events count a little more: where a loop inside another runs the
 #: same calls, these tell its iterations from the other's.
@@ -48,8 +48,9 @@ def likeness(one: Point, other: Point) -> float:
     """
     if one is other:
         return 1.0
+    by = same_by(one, other)
     return math.prod(
-        share_known(known.phases, point, other_events=_OTHER_EVENTS)
+        share_known(known.phases, point, other_events=_OTHER_EVENTS, by=by)
         for known, point in ((one, other), (other, one))
     )
 

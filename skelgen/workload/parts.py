@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from skelgen.errors import InputError
-from skelgen.models.types import Flag, FlagKind
-from skelgen.workload.types import Point, PointPhase, joined
+from skelgen.trust import Doubt
+from skelgen.workload.types import Point, PointPhase, joined, ranks_vary
 
 #: A phase that takes less of the time than this everywhere has no function of its own.
 RELEVANT = 0.01
@@ -18,7 +19,7 @@ _SWITCH = 0.05
 LEAST_S = 1e-9
 
 #: Phases of a workload by their key.
-_Column = dict[str, PointPhase]
+_Column = dict[Any, PointPhase]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,11 @@ class Part:
 
 
 def share_known(
-    known: Iterable[PointPhase], point: Point, *, other_events: float = 1.0
+    known: Iterable[PointPhase],
+    point: Point,
+    *,
+    other_events: float = 1.0,
+    by: str = "key",
 ) -> float:
     """Return how much of a run's time is in phases that were seen in another [0 to 1].
 
@@ -64,18 +69,20 @@ def share_known(
     point : Point
     other_events : float
         What the time of phases counts that have another number of events [0 to 1].
+    by : str
+        What tells which phases are the same; see `types.same_by`.
     """
-    events: dict[str, set[int]] = {}
+    events: dict[Any, set[int]] = {}
     for one in known:
-        events.setdefault(one.key, set()).add(one.events)
+        events.setdefault(getattr(one, by), set()).add(one.events)
     return math.fsum(
-        point.share(one) * (1.0 if one.events in events[one.key] else other_events)
+        point.share(one) * (1.0 if one.events in events[key] else other_events)
         for one in point.phases
-        if one.key in events
+        if (key := getattr(one, by)) in events
     )
 
 
-def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Flag, ...]]:
+def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Doubt, ...]]:
     """Divide the time of all workloads into the same parts.
 
     Parameters
@@ -87,7 +94,7 @@ def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Flag, ...]
     tuple of Part
         The phases that all recorded workloads have and that take 1 % of the time of at
         least one, by their share of the time, the rest last.
-    tuple of Flag
+    tuple of Doubt
         Phases that only some of the workloads have.
     """
     columns = _columns(points)
@@ -103,8 +110,8 @@ def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Flag, ...]
     for i in whole:
         inside_s = sum(part.totals_s[i] for part in parts)
         rest[i] = max(points[i].application_s - inside_s, LEAST_S)
-    flags = tuple(_switches(columns, points))
-    return (*parts, Part("", (), (1.0,) * len(rest), tuple(rest))), flags
+    doubts = tuple(_switches(columns, points))
+    return (*parts, Part("", (), (1.0,) * len(rest), tuple(rest))), doubts
 
 
 def recorded(points: Sequence[Point]) -> list[int]:
@@ -127,8 +134,16 @@ def _columns(points: Sequence[Point]) -> list[_Column]:
     """Return the phases of each workload by what tells which are the same.
 
     That is the places in the program that call MPI, unless the program was compiled
-    again in between and they have moved.
+    again in between and they have moved. Where ranks differ it is what they call.
     """
+    if ranks_vary(points):
+        columns = [
+            {one.calls: one for one in joined(point.phases, by="calls")}
+            for point in points
+        ]
+        if not set.intersection(*(set(columns[i]) for i in recorded(points))):
+            raise _nothing_common(points)
+        return columns
     found = []
     for by in ("site_key", "key"):
         columns = [
@@ -143,21 +158,25 @@ def _columns(points: Sequence[Point]) -> list[_Column]:
         found.append((covered, columns))
     (by_site, sites), (by_kind, kinds) = found
     if by_kind == 0.0:
-        raise InputError(
-            f"{', '.join(point.run for point in points)} have no phase in common: they "
-            "ran different programs or algorithms; make a study of each"
-        )
+        raise _nothing_common(points)
     return sites if by_site > by_kind - RELEVANT else kinds
 
 
-def _relevant(key: str, columns: list[_Column], points: Sequence[Point]) -> bool:
+def _nothing_common(points: Sequence[Point]) -> InputError:
+    return InputError(
+        f"{', '.join(point.run for point in points)} have no phase in common: they "
+        "ran different programs or algorithms; make a study of each"
+    )
+
+
+def _relevant(key: Any, columns: list[_Column], points: Sequence[Point]) -> bool:
     if not all(key in column for column in columns):
         return False
     pairs = zip(points, columns, strict=True)
     return max(point.share(column[key]) for point, column in pairs) >= RELEVANT
 
 
-def _switches(columns: list[_Column], points: Sequence[Point]) -> Iterator[Flag]:
+def _switches(columns: list[_Column], points: Sequence[Point]) -> Iterator[Doubt]:
     """Tell which phases of a large share occur at some of the workloads only."""
     told = set()
     for column in columns:
@@ -174,5 +193,5 @@ def _switches(columns: list[_Column], points: Sequence[Point]) -> Iterator[Flag]
                 f"a phase of {' '.join(phase.calls[:4])} ({largest:.0%} of the time) "
             )
             text += f"occurs in {where} only: an algorithm that depends on the "
-            text += "workload; begin a study for each side"
-            yield Flag(FlagKind.SWITCH, text)
+            text += "workload"
+            yield Doubt("algorithm-switch", text, "begin a study for each side")

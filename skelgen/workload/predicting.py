@@ -4,30 +4,51 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from skelgen.errors import InputError, UsageError
-from skelgen.models import bisection, disagreement, fit, predict
-from skelgen.models.fitting import Method
+from skelgen.models import bisection, disagreement, fit_model
+from skelgen.models.amounts import outside, predict_count, predict_time, summed
+from skelgen.models.families import FamilySettings
+from skelgen.models.model import ModelPrediction
 from skelgen.models.planning import Step
-from skelgen.models.predicting import summed
-from skelgen.models.types import Flag, FlagKind, Prediction, written
+from skelgen.models.runs import RunTable
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.rules import UNKNOWN_FACTOR
 from skelgen.workload.cuts import aligned
 from skelgen.workload.parts import Part, matched, recorded
-from skelgen.workload.transfer import PartFit, completed, measured, refitted
-from skelgen.workload.types import Point, Study, Workload
+from skelgen.workload.transfer import (
+    PartFit,
+    PartFunction,
+    completed,
+    refitted,
+    times_table,
+    weights_table,
+)
+from skelgen.workload.types import (
+    RANKS,
+    Point,
+    Study,
+    Workload,
+    ranks_vary,
+    workloads_of,
+    written,
+)
 
 #: Flags of a part that takes less than this of the predicted time, and of that of each
 #: point, are not told of the whole, unless they are about the workload itself.
 _MATTERS = 0.02
 _SIDES = ("p5", "p95")
+#: Doubts about the workloads, which all parts have alike.
+_OF_WORKLOADS = ("extrapolation", "few-points")
+#: How functions are chosen: as the family `workload` or as `default` does, or as the
+#: thesis does.
+Method = Literal["combinations", "thesis", "default"]
 #: As which errors know it, and what `skelgen measure` tells.
 METHOD, PHASES = "workload", "phases"
 _REMEDY = "record more workloads on a quiet machine: skelgen workload plan"
@@ -41,13 +62,13 @@ class PartTime:
     ----------
     fits : PartFit
         The part and its functions.
-    time, weight : Prediction
+    time, weight : ModelPrediction
         Of one occurrence [s], and how often it occurs.
     """
 
     fits: PartFit
-    time: Prediction
-    weight: Prediction
+    time: ModelPrediction
+    weight: ModelPrediction
 
     @property
     def part(self) -> Part:
@@ -57,13 +78,14 @@ class PartTime:
     @property
     def total_s(self) -> float:
         """Return time x weight [s]."""
-        return self.time.value * self.weight.value
+        return self.time.interval.p50 * self.weight.interval.p50
 
     def off_s(self, side: str) -> float:
         """Return how far the total may be off to one side, ``p5`` or ``p95`` [s]."""
-        time_s = getattr(self.time, side) - self.time.value
-        weight = getattr(self.weight, side) - self.weight.value
-        return math.hypot(time_s * self.weight.value, weight * self.time.value)
+        time_s, weight = self.time.interval, self.weight.interval
+        off_s = getattr(time_s, side) - time_s.p50
+        off = getattr(weight, side) - weight.p50
+        return math.hypot(off_s * weight.p50, off * time_s.p50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +137,7 @@ def predict_workload(
     families : Study, optional
         Of another machine, which says which functions to use; `study` then gives
         only their coefficients.
-    method : {"combinations", "thesis"}
+    method : {"combinations", "thesis", "default"}
     separately : bool
         Each dimension on its own.
 
@@ -126,19 +148,22 @@ def predict_workload(
     first = (families or study).points
     if not study.points or not first:
         raise InputError("the study has no recorded workload; see skelgen workload add")
-    _check(at, study.points[0], first[0])
+    at = _asked(at, study.points, first)
     here: tuple[Point, ...] = ()
     if families is not None:
         both = aligned((*first, *study.points))
         first, here = both[: len(first)], both[len(first) :]
     points = tuple(completed(one, first) for one in (*first, *here))
-    parts, flags = matched(points)
-    at_points = [dict(point.at) for point in points]
-    options = {"method": method, "separately": separately}
-    fits = [_fitted(part, at_points[: len(first)], options) for part in parts]
+    parts, switches = matched(points)
+    at_points = workloads_of(points, ranks=RANKS in at)
+    _check_different(at_points[: len(first)])
+    fits = [
+        _fitted(part, at_points[: len(first)], method, separately=separately)
+        for part in parts
+    ]
     if families is not None:
         fits = refitted(fits, at_points, slice(len(first), None))
-    found = [PartTime(one, _time(one, at), predict(one.weight, at)) for one in fits]
+    found = [PartTime(one, _time(one, at), _weight(one, at)) for one in fits]
     paet_s = math.fsum(one.total_s for one in found)
     if not paet_s:
         raise InputError(
@@ -153,22 +178,30 @@ def predict_workload(
     low = math.hypot(low, -paet_s * math.expm1(-half_width))
     high = math.hypot(high, paet_s * math.expm1(half_width))
     time_s = Interval(max(0.0, paet_s - low), paet_s, paet_s + high)
-    told = dict.fromkeys((*flags, *_flags(found, points, paet_s)))
     doubts = (
-        *(Doubt(str(flag.kind), flag.text) for flag in told),
+        *dict.fromkeys((*switches, *_doubts(found, points, paet_s))),
         *_not_measured(found, paet_s),
         *too_wide(fitted, _REMEDY),
     )
     return WorkloadTime(at, tuple(found), time_s, fitted, doubts)
 
 
-def _time(fits: PartFit, at: Workload) -> Prediction:
+def _time(fits: PartFit, at: Workload) -> ModelPrediction:
     """Predict the time of an occurrence [s]."""
-    found = predict(fits.time, at)
-    if fits.measured:
-        return found
-    low, high = found.value / UNKNOWN_FACTOR, found.value * UNKNOWN_FACTOR
-    return replace(found, p5=min(found.p5, low), p95=max(found.p95, high))
+    found = predict_time(fits.time.model, at)
+    doubts = (*found.doubts, *outside(fits.time.names, fits.time.reach, at))
+    time_s = found.interval
+    if not fits.measured:
+        low, high = time_s.p50 / UNKNOWN_FACTOR, time_s.p50 * UNKNOWN_FACTOR
+        time_s = Interval(min(time_s.p5, low), time_s.p50, max(time_s.p95, high))
+    return replace(found, interval=time_s, doubts=doubts)
+
+
+def _weight(fits: PartFit, at: Workload) -> ModelPrediction:
+    """Predict how often a part comes."""
+    found = predict_count(fits.weight.model, at)
+    doubts = (*found.doubts, *outside(fits.weight.names, fits.weight.reach, at))
+    return replace(found, doubts=doubts)
 
 
 def _off_s(
@@ -187,11 +220,8 @@ def _off_s(
     paet_s : float
         Their sum [s].
     """
-    at = {
-        name: np.array([dict(one.at)[name] for one in points])
-        for name, _ in points[0].at
-    }
-    functions = [(one.fits.time.function, one.fits.weight.function) for one in parts]
+    at = workloads_of(points, ranks=RANKS in parts[0].fits.time.names)
+    functions = [(one.fits.time, one.fits.weight) for one in parts]
     found = np.array([time.at(at) * weight.at(at) for time, weight in functions])
     known = np.array([one.part.totals_s[-len(points) :] for one in parts])
     widths = np.array([[one.off_s(side) for side in _SIDES] for one in parts])
@@ -200,12 +230,31 @@ def _off_s(
 
 
 def _fitted(
-    part: Part, workloads: Sequence[Workload], options: Mapping[str, Any]
+    part: Part, workloads: Sequence[Workload], method: Method, *, separately: bool
 ) -> PartFit:
     """Fit the functions of a part to the first points, which have these workloads."""
-    times = measured(workloads, part.times_s[: len(workloads)])
-    weights = measured(workloads, part.weights[: len(workloads)])
-    return PartFit(part, fit(*times, **options), fit(*weights, **options, whole=True))
+    settings = FamilySettings(separately=separately, thesis=method == "thesis")
+    times = times_table(workloads, part.times_s[: len(workloads)])
+    weights = weights_table(workloads, part.weights[: len(workloads)])
+    family = "default" if method == "default" else METHOD
+    return PartFit(
+        part,
+        _function(times, family, settings),
+        _function(weights, METHOD, replace(settings, whole=True)),
+    )
+
+
+def _function(runs: RunTable, family: str, settings: FamilySettings) -> PartFunction:
+    return PartFunction(fit_model(runs, family, settings), runs, runs.at)
+
+
+def _check_different(workloads: Sequence[Workload]) -> None:
+    if all(one == workloads[0] for one in workloads):
+        raise InputError(
+            f"all workloads are {written(workloads[0])}: a function of the workload "
+            "needs at least two different ones; record another, or take those of "
+            "another machine"
+        )
 
 
 def _not_measured(parts: Sequence[PartTime], paet_s: float) -> tuple[Doubt, ...]:
@@ -221,44 +270,69 @@ def _not_measured(parts: Sequence[PartTime], paet_s: float) -> tuple[Doubt, ...]
     )
 
 
-def _check(at: Workload, here: Point, there: Point) -> None:
-    """Refuse a workload of other dimensions, and functions for other ranks."""
-    names = {name for name, _ in there.at}
+def _asked(at: Workload, here: Sequence[Point], there: Sequence[Point]) -> Workload:
+    """Return the workload with the dimensions that the functions have.
+
+    Raises
+    ------
+    SkelgenError
+        When it has others, or ranks that the functions do not know.
+    """
+    names = {name for name, _ in there[0].at}
+    if ranks_vary(there):
+        names.add(RANKS)
+    else:
+        at = _with_usual_ranks(at, here, there)
     if set(at) != names:
         raise UsageError(
             f"the workload has {', '.join(sorted(at))}, those of the study have "
             f"{', '.join(sorted(names))}; give these with --at"
         )
-    own = {name for name, _ in here.at}
-    if own != names:
+    own = {name for name, _ in here[0].at}
+    if own != names - {RANKS}:
         raise InputError(
-            f"{here.run} of the study has {', '.join(sorted(own))}, {there.run} of the "
-            f"one with the functions {', '.join(sorted(names))}: give the same "
+            f"{here[0].run} of the study has {', '.join(sorted(own))}, {there[0].run} "
+            f"of the one with the functions {', '.join(sorted(names))}: give the same "
             "dimensions with --at when adding it"
         )
-    if here.ranks != there.ranks:
-        raise InputError(
-            f"{here.run} of the study has {here.ranks} ranks, {there.run} of the one "
-            f"with the functions {there.ranks}: functions of the workload hold for one "
-            "number of ranks; record it with as many"
+    return at
+
+
+def _with_usual_ranks(
+    at: Workload, here: Sequence[Point], there: Sequence[Point]
+) -> Workload:
+    """Return a workload without ranks, if it is for those of all runs."""
+    usual = there[0].ranks
+    for one in here:
+        if one.ranks != usual:
+            raise InputError(
+                f"{one.run} of the study has {one.ranks} ranks, {there[0].run} of the "
+                f"one with the functions {usual}: these hold for one number of ranks; "
+                "record it with as many, or add runs with others to that study"
+            )
+    wanted = at.get(RANKS, usual)
+    if wanted != usual:
+        raise UsageError(
+            f"--at says {wanted:g} ranks, and all runs of the study have {usual}; add "
+            "runs with other ranks, at least two of them"
         )
+    return {name: value for name, value in at.items() if name != RANKS}
 
 
-def _flags(
+def _doubts(
     parts: Sequence[PartTime], points: Sequence[Point], paet_s: float
-) -> list[Flag]:
-    """Return the flags of all parts, each once, with what they are about."""
-    found: dict[Flag, None] = {}
+) -> list[Doubt]:
+    """Return the doubts of all parts, each once, with what they are about."""
+    found: dict[Doubt, None] = {}
     for number, one in enumerate(parts, start=1):
         name, matters = _name(number, one), _matters(one, points, paet_s)
-        for quantity, flags in (("time", one.time.flags), ("weight", one.weight.flags)):
-            for flag in flags:
-                if flag.kind in (FlagKind.EXTRAPOLATION, FlagKind.FEW_POINTS):
-                    found[flag] = None
-                elif matters or flag.kind is FlagKind.NEGATIVE:
-                    text = f"{quantity} of {name}: {flag.text}"
-                    own = Flag(flag.kind, text, flag.dimension, flag.between)
-                    found[own] = None
+        for quantity, asked in (("time", one.time), ("weight", one.weight)):
+            for doubt in asked.doubts:
+                if doubt.code in _OF_WORKLOADS:
+                    found[doubt] = None
+                elif matters or doubt.code == "negative":
+                    told = f"{quantity} of {name}: {doubt.text}"
+                    found[replace(doubt, text=told)] = None
     return list(found)
 
 
@@ -295,4 +369,5 @@ def next_workload(study: Study, *, method: str) -> Step:
     points = [study.points[i] for i in recorded(study.points)]
     parts, _ = matched(points)
     totals = zip(*(part.totals_s for part in parts), strict=True)
-    return disagreement([dict(one.at) for one in points], list(totals), study.ranges)
+    recorded_at = replace(study, points=tuple(points)).workloads
+    return disagreement(recorded_at, list(totals), study.ranges)

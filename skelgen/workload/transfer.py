@@ -6,11 +6,57 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from skelgen.errors import InputError
 from skelgen.models import refit
-from skelgen.models.types import Fit
+from skelgen.models.amounts import above_0
+from skelgen.models.model import Model
+from skelgen.models.runs import Floats, RunTable, table_of
 from skelgen.workload.parts import LEAST_S, Part
 from skelgen.workload.types import Point, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class PartFunction:
+    """The time or the weight of a part as a function of the workload.
+
+    Attributes
+    ----------
+    model : Model
+    runs : RunTable
+        What its coefficients were fitted to.
+    reach : (workloads, inputs) float64 array
+        Within these workloads it is known: those of another machine, on which its
+        terms were chosen, are among them.
+    """
+
+    model: Model
+    runs: RunTable
+    reach: Floats
+
+    @property
+    def text(self) -> str:
+        """The formula for people."""
+        return self.model.text
+
+    @property
+    def error(self) -> float:
+        """Relative error at workloads left out [1]."""
+        return self.model.error
+
+    @property
+    def names(self) -> list[str]:
+        """The dimensions."""
+        return [one.name for one in self.runs.inputs]
+
+    def at(self, workloads: Sequence[Workload]) -> Floats:
+        """Evaluate the formula at workloads."""
+        values = {
+            name: np.array([above_0(one[name]) for one in workloads])
+            for name in self.names
+        }
+        return self.model.at(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +66,14 @@ class PartFit:
     Attributes
     ----------
     part : Part
-    time, weight : Fit
+    time, weight : PartFunction
     measured : bool
         False when its time is that of another machine, scaled.
     """
 
     part: Part
-    time: Fit
-    weight: Fit
+    time: PartFunction
+    weight: PartFunction
     measured: bool = True
 
 
@@ -43,7 +89,9 @@ def completed(point: Point, first: Sequence[Point]) -> Point:
     recorded = {
         one.site_key: one
         for whole in first
-        if dict(whole.at) == dict(point.at) and not whole.measured
+        if dict(whole.at) == dict(point.at)
+        and whole.ranks == point.ranks
+        and not whole.measured
         for one in whole.phases
     }
     phases = []
@@ -56,12 +104,24 @@ def completed(point: Point, first: Sequence[Point]) -> Point:
     return replace(point, phases=tuple(phases))
 
 
-def measured(
+def times_table(workloads: Sequence[Workload], times_s: Sequence[float]) -> RunTable:
+    """Return the times of a part where it was measured."""
+    return table_of(*_measured(workloads, times_s))
+
+
+def weights_table(workloads: Sequence[Workload], weights: Sequence[float]) -> RunTable:
+    """Return the weights of a part where it was measured."""
+    rows, values = _measured(workloads, weights)
+    return table_of(rows, values, quantity="weight", unit="")
+
+
+def _measured(
     workloads: Sequence[Workload], values: Sequence[float]
 ) -> tuple[list[Workload], list[float]]:
     """Return the workloads where something was measured, and what."""
     at = [i for i, value in enumerate(values) if not math.isnan(value)]
-    return [workloads[i] for i in at], [values[i] for i in at]
+    rows = [{name: above_0(v) for name, v in workloads[i].items()} for i in at]
+    return rows, [values[i] for i in at]
 
 
 def refitted(
@@ -87,17 +147,26 @@ def refitted(
     slower = _slower(fits, workloads, here)
     found = []
     for one in fits:
-        at, times_s = measured(workloads[here], one.part.times_s[here])
-        if at:
-            _, weights = measured(workloads[here], one.part.weights[here])
-            weight = refit(one.weight, at, weights)
-            found.append(PartFit(one.part, refit(one.time, at, times_s), weight))
+        times_s, weights = one.part.times_s[here], one.part.weights[here]
+        if not all(map(math.isnan, times_s)):
+            time = _elsewhere(one.time, times_table(workloads[here], times_s))
+            weight = _elsewhere(one.weight, weights_table(workloads[here], weights))
+            found.append(PartFit(one.part, time, weight))
             continue
         first = workloads[here.start]
-        time_s = max(float(one.time.function.at(first)) * slower, LEAST_S)
-        time = refit(one.time, [first], [time_s])
+        time_s = max(float(one.time.at([first])[0]) * slower, LEAST_S)
+        time = _elsewhere(one.time, times_table([first], [time_s]))
         found.append(PartFit(one.part, time, one.weight, measured=False))
     return found
+
+
+def _elsewhere(function: PartFunction, runs: RunTable) -> PartFunction:
+    """Return a function with the coefficients of the runs of another machine."""
+    order = [[one.name for one in runs.inputs].index(n) for n in function.names]
+    reach = np.concatenate([function.reach, runs.at[:, order]])
+    inputs = tuple(runs.inputs[i] for i in order)
+    same = replace(runs, inputs=inputs, at=runs.at[:, order])
+    return PartFunction(refit(function.model, same), same, reach)
 
 
 def _slower(
@@ -116,7 +185,7 @@ def _slower(
         for time_s, weight, workload in list(values)[here]:
             if not math.isnan(time_s):
                 here_s += time_s * weight
-                there_s += float(one.time.function.at(workload)) * weight
+                there_s += float(one.time.at([workload])[0]) * weight
     if there_s <= 0.0:
         raise InputError(
             "what was measured here takes no time by the functions of the first "

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skelgen.errors import InputError
 from skelgen.models import Range
+from skelgen.models.runs import LARGEST, SMALLEST
 from skelgen.phases import Phase
 
 #: Value of each dimension of a workload, by name: n=2500, iterations=200.
 Workload = dict[str, float]
+
+#: The dimension that every run has, whatever it is run with.
+RANKS = "ranks"
+
+
+def written(workload: Mapping[str, float]) -> str:
+    """Write a workload as it is given: ``n=2500, iterations=200``."""
+    return ", ".join(f"{name}={value:g}" for name, value in workload.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +124,12 @@ class Study:
         Raises
         ------
         InputError
-            When it has other dimensions or ranks than those before, or no phase in
-            common with them, or is one of them.
+            When it has other dimensions than those before, or no phase in common with
+            them, or is one of them, or its ranks are not as it is said.
         """
+        point = _checked(without_ranks(point))
         names = sorted(name for name, _ in point.at)
-        known = sorted(one.name for one in self.ranges)
+        known = sorted(one.name for one in self.ranges if one.name != RANKS)
         if not self.points:
             if self.ranges and not set(known) <= set(names):
                 raise InputError(
@@ -138,14 +148,10 @@ class Study:
             if (one.run, one.application_s) == (point.run, point.application_s):
                 at = ",".join(f"{name}={value:g}" for name, value in one.at)
                 raise InputError(f"{point.run} is in the study already, as {at}")
-        if point.ranks != first.ranks:
-            raise InputError(
-                f"{point.run} has {point.ranks} ranks, {first.run} has {first.ranks}: "
-                "functions of the workload hold for one number of ranks; record it "
-                "with as many, or begin another study"
-            )
+        by = same_by(first, point)
         keys = [
-            {one.key for cut in each.cuts for one in cut} for each in (first, point)
+            {getattr(one, by) for cut in each.cuts for one in cut}
+            for each in (first, point)
         ]
         if not keys[0] & keys[1]:
             raise InputError(
@@ -156,8 +162,58 @@ class Study:
 
     @property
     def workloads(self) -> list[Workload]:
-        """The recorded workloads."""
-        return [dict(point.at) for point in self.points]
+        """The recorded workloads, with their ranks where these vary or shall vary."""
+        counted = any(one.name == RANKS for one in self.ranges)
+        return workloads_of(self.points, ranks=counted or ranks_vary(self.points))
+
+
+def workloads_of(points: Sequence[Point], *, ranks: bool) -> list[Workload]:
+    """Return the workloads of points, with the number of ranks among the dimensions."""
+    return [
+        dict(one.at) | ({RANKS: float(one.ranks)} if ranks else {}) for one in points
+    ]
+
+
+def ranks_vary(points: Sequence[Point]) -> bool:
+    """Say whether runs of different numbers of ranks are among points."""
+    return len({one.ranks for one in points}) > 1
+
+
+def without_ranks(point: Point) -> Point:
+    """Return a point whose number of ranks is no dimension: every run has one.
+
+    Raises
+    ------
+    InputError
+        When it is said to be another than the run has.
+    """
+    at = dict(point.at)
+    said = at.pop(RANKS, float(point.ranks))
+    if said != point.ranks:
+        raise InputError(
+            f"{point.run} has {point.ranks} ranks, --at says {said:g}; leave ranks out"
+        )
+    return replace(point, at=tuple(at.items()))
+
+
+def _checked(point: Point) -> Point:
+    """Refuse a size that models could not compute with."""
+    for name, value in point.at:
+        if value and not SMALLEST <= value <= LARGEST:
+            raise InputError(
+                f"{point.run}: {name} is {value:g}; a model takes 0, and numbers from "
+                f"{SMALLEST:g} to {LARGEST:g}; give it in another unit"
+            )
+    return point
+
+
+def same_by(one: Point, other: Point) -> str:
+    """Return what tells which phases of two runs are the same.
+
+    With other ranks there are other partners, so only the MPI functions that the first
+    rank calls are the same.
+    """
+    return "key" if one.ranks == other.ranks else "calls"
 
 
 def point_phases(
@@ -187,11 +243,11 @@ def point_phases(
 
 
 def joined(phases: Iterable[PointPhase], *, by: str) -> tuple[PointPhase, ...]:
-    """Join phases that have a key in common, ``key`` or ``site_key``.
+    """Join phases that have a key in common: ``key``, ``site_key`` or ``calls``.
 
     Phases of one structure that differ in their times do so by chance in some runs.
     """
-    together: dict[str, list[PointPhase]] = {}
+    together: dict[str | tuple[str, ...], list[PointPhase]] = {}
     for phase in phases:
         together.setdefault(getattr(phase, by), []).append(phase)
     found = []

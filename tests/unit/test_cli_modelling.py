@@ -62,6 +62,17 @@ def test_a_model_is_kept_in_a_file_and_asked_later(study, tmp_path, capsys):
     assert found["value"] == pytest.approx(law(6000, 32), rel=0.05)
 
 
+def test_functions_of_the_workload_are_a_family(study, tmp_path, capsys):
+    kept = tmp_path / "heat.json"
+    words = ("--family", "workload")
+    fitted = said(capsys, "model", "fit", study, *COLUMNS, *words, "-o", kept)
+    assert fitted["family"] == "workload"
+    found = said(capsys, "model", "predict", kept, "--at", "n=6000,ranks=32")
+    assert found["value"] == pytest.approx(law(6000, 32), rel=0.05)
+    compared = said(capsys, "model", "compare", study, *COLUMNS, *words)
+    assert compared["families"][0]["median_error"] < 0.05
+
+
 def test_runs_of_the_store_are_chosen_by_application_and_condition(tmp_path, capsys):
     place = str(tmp_path / "runs.db")
     runs = [

@@ -9,15 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skelgen.models.types import FlagKind
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.intervals import interval, whole_draws
 from skelgen.trust.likeness import NOT_COMPUTED
 
 ROOT = Path(__file__).parents[2]
-#: The one doubt that is made of a flag, whose kind is its code.
-OF_A_FLAG = "str(flag.kind)"
-#: Another is made of what ranks did in place of computing.
+#: One doubt is made of what ranks did in place of computing.
 OF_IDLENESS = "what"
 #: And another is read back from the file of a model.
 OF_A_FILE = "parts['code'].text()"
@@ -40,9 +37,8 @@ def codes_in(source: str) -> list[str]:
 def test_the_table_of_doubts_has_all_that_the_code_makes_and_no_other():
     files = sorted((ROOT / "skelgen").rglob("*.py"))
     made = {code for file in files for code in codes_in(file.read_text())}
-    assert OF_A_FLAG in made
-    made |= {str(kind) for kind in FlagKind} | set(NOT_COMPUTED)
-    made -= {OF_A_FLAG, OF_IDLENESS, OF_A_FILE}
+    made |= set(NOT_COMPUTED)
+    made -= {OF_IDLENESS, OF_A_FILE}
     page = (ROOT / "docs/trust.md").read_text()
     section = page.split("## All doubts\n")[1].split("\n## ")[0]
     table = re.findall(

@@ -14,7 +14,6 @@ from skelgen.cli.main import run
 from skelgen.cli.measuring import facts_of
 from skelgen.errors import InputError, UsageError
 from skelgen.models import Range
-from skelgen.models.types import FlagKind
 from skelgen.phases import Phase
 from skelgen.pipeline import Measurement
 from skelgen.pipeline.keeping import Subject
@@ -71,8 +70,8 @@ WHOLE = study(*(point(n) for n in SIZES), *(point(2200, steps) for steps in (200
 def test_a_study_predicts_times_and_weights_of_another_workload():
     found = predict(WHOLE, {"n": 2500, "steps": 200})
     square, linear, rest = found.parts
-    assert square.time.value == pytest.approx(3e-7 * 2500**2, rel=1e-6)
-    assert (square.weight.value, linear.weight.value) == (199, 200)
+    assert square.time.interval.p50 == pytest.approx(3e-7 * 2500**2, rel=1e-6)
+    assert (square.weight.interval.p50, linear.weight.interval.p50) == (199, 200)
     assert rest.total_s == pytest.approx(0.01, rel=1e-3)
     truth = point(2500, 200).application_s
     assert found.time_s.p50 == pytest.approx(truth, rel=1e-6)
@@ -99,14 +98,14 @@ def test_each_dimension_on_its_own_and_the_method_of_the_thesis_agree_here():
 def test_a_workload_outside_the_recorded_ones_is_flagged_once():
     found = predict(WHOLE, {"n": 9000, "steps": 200})
     codes = [doubt.code for doubt in found.doubts]
-    assert codes.count(FlagKind.EXTRAPOLATION) == 1
+    assert codes.count("extrapolation") == 1
 
 
 @pytest.mark.parametrize(
     ("method", "weight", "factor", "at", "kind"),
     [
-        ("thesis", lambda n: 16 - n // 100, 1.0, 1900.0, FlagKind.NEGATIVE),
-        ("combinations", lambda _: 10, 3.0, 50.0, FlagKind.MISFIT),
+        ("thesis", lambda n: 16 - n // 100, 1.0, 1900.0, "negative"),
+        ("combinations", lambda _: 10, 3.0, 50.0, "misfit"),
     ],
     ids=["no weight is left", "no time is left"],
 )
@@ -138,8 +137,8 @@ def test_phases_of_some_workloads_only_are_in_the_rest_and_flagged():
     )
     found = predict(switched, {"n": 2500, "steps": 100})
     assert [one.part.key for one in found.parts] == ["square", "linear", ""]
-    assert FlagKind.SWITCH in kinds(found)
-    (told,) = [one.text for one in found.doubts if one.code == FlagKind.SWITCH]
+    assert "algorithm-switch" in kinds(found)
+    (told,) = [one.text for one in found.doubts if one.code == "algorithm-switch"]
     assert "run-2200-100, run-3000-100" in told
 
 
@@ -148,7 +147,7 @@ def test_another_machine_needs_few_workloads_for_the_same_functions():
     found = predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
     truth = 2 * (point(2500, 200).application_s - 0.01) + 0.01
     assert found.time_s.p50 == pytest.approx(truth, rel=1e-6)
-    assert FlagKind.FEW_POINTS in kinds(found)
+    assert "few-points" in kinds(found)
 
 
 def measured(n, *keys, factor=2.0):
@@ -166,19 +165,16 @@ def test_what_was_not_measured_on_another_machine_is_scaled_and_told():
     )
     told = [one.text for one in found.doubts if one.code == "not-measured"]
     assert [text.split(" (")[0] for text in told] == ["phase 2, the rest"]
-    assert FlagKind.SWITCH not in kinds(found)
+    assert "algorithm-switch" not in kinds(found)
 
 
 def test_what_was_not_measured_may_take_half_or_twice_as_long():
     there = study(measured(1000, "square"))
     found = predict(there, {"n": 2500, "steps": 200}, families=WHOLE)
     _, linear, _ = found.parts
-    assert found.measured_s.p50 - found.measured_s.p5 == pytest.approx(
-        linear.total_s / 2, rel=1e-3
-    )
-    assert found.measured_s.p95 - found.measured_s.p50 == pytest.approx(
-        linear.total_s, rel=1e-3
-    )
+    measured_s, little_s = found.measured_s, 0.01 * found.measured_s.p50
+    assert 0 <= measured_s.p50 - measured_s.p5 - linear.total_s / 2 < little_s
+    assert 0 <= measured_s.p95 - measured_s.p50 - linear.total_s < little_s
 
 
 def test_what_was_measured_elsewhere_has_the_error_of_that_method_too():
@@ -234,7 +230,7 @@ def test_occurrences_that_were_not_executed_are_as_much_slower_as_the_others(ord
     assert found.time_s.p50 == pytest.approx(
         2 * point(2500, 200).application_s, rel=1e-6
     )
-    assert FlagKind.NOT_WHOLE not in kinds(found)
+    assert "not-whole" not in kinds(found)
 
 
 def test_a_phase_that_was_measured_only_is_told():
@@ -242,7 +238,7 @@ def test_a_phase_that_was_measured_only_is_told():
         measured(1000, "square"), phases=(phase("square", 99, 0.6), phase("a", 50, 0.6))
     )
     found = predict(study(strange), {"n": 2500, "steps": 200}, families=WHOLE)
-    assert FlagKind.SWITCH in kinds(found)
+    assert "algorithm-switch" in kinds(found)
 
 
 def test_a_study_of_measured_workloads_predicts_by_itself():
@@ -256,7 +252,7 @@ def test_what_was_measured_of_a_recorded_study_counts_for_its_phases():
     most = study(*(point(n) for n in SIZES[:3]), measured(3000, "square", factor=1.0))
     found = predict(most, {"n": 2900, "steps": 100})
     square, linear, rest = (one.fits.time for one in found.parts)
-    assert [len(one.points) for one in (square, linear, rest)] == [4, 3, 3]
+    assert [len(one.runs) for one in (square, linear, rest)] == [4, 3, 3]
     plan = replace(most, ranges=(Range("n", 1000, 3000),))
     assert next_workload(plan, method="disagreement").workload is not None
 
@@ -392,9 +388,89 @@ def test_places_in_the_program_tell_phases_apart_unless_it_was_compiled_again():
     assert [part.weights for part in parts[:-1]] == [(20, 30)]
 
 
-def test_other_ranks_dimensions_and_programs_are_named():
-    with pytest.raises(InputError, match="run-9-100 has 4 ranks, run-1000-100 has 2"):
-        study(point(1000), point(9, ranks=4))
+def on(ranks, n, steps=100):
+    """A run in which ranks share the work, and have other partners."""
+    one = point(n, steps, ranks=ranks)
+    phases = tuple(
+        replace(
+            each,
+            key=f"{each.key} of {ranks}",
+            site_key=f"{each.key} of {ranks}",
+            time_s=each.time_s / ranks + 1e-4,
+        )
+        for each in one.phases
+    )
+    total_s = math.fsum(each.total_s for each in phases) + 0.01
+    name = f"{one.run}-on-{ranks}"
+    return replace(one, phases=phases, application_s=total_s, run=name)
+
+
+RANKED = study(*(on(ranks, n) for ranks in (1, 2, 4, 8) for n in (1000, 2000, 3000)))
+
+
+def test_runs_with_other_ranks_make_ranks_a_dimension():
+    found = predict(RANKED, {"n": 2500, "steps": 100, "ranks": 16})
+    truth = on(16, 2500).application_s
+    assert found.time_s.p50 == pytest.approx(truth, rel=0.02)
+    assert found.measured_s.p5 <= truth <= found.measured_s.p95
+    square = found.parts[0]
+    assert square.part.calls == ("MPI_Sendrecv", "MPI_square")
+    assert square.weight.interval.p50 == 99
+    assert kinds(found) == {"extrapolation"}
+    assert "ranks=16 is 2 times the largest" in " ".join(map(str, found.doubts))
+
+
+@pytest.mark.parametrize(
+    ("whole", "at", "told"),
+    [
+        (RANKED, {"n": 2500, "steps": 100}, "those of the study have n, ranks, steps;"),
+        (WHOLE, {"n": 2500, "steps": 100, "ranks": 8}, "all runs of the study have 2;"),
+    ],
+)
+def test_ranks_that_are_missing_or_not_known_are_named(whole, at, told):
+    with pytest.raises(UsageError, match=told):
+        predict(whole, at)
+
+
+def test_the_ranks_that_all_runs_have_may_be_said():
+    at = {"n": 2500, "steps": 200}
+    said, usual = predict(WHOLE, at | {"ranks": 2}), predict(WHOLE, at)
+    assert said.time_s == usual.time_s
+
+
+def test_ranks_can_be_planned():
+    ranges = (Range("n", 1000, 3000), Range("ranks", 1, 16))
+    asked = next_workload(Study(ranges=ranges), method="disagreement").workload
+    assert asked == {"n": 1000, "ranks": 1}
+    some = replace(RANKED, ranges=ranges, points=RANKED.points[:1])
+    step = next_workload(some, method="disagreement")
+    assert step.workload == {"n": 3000, "steps": 100, "ranks": 1}
+    full = replace(RANKED, ranges=ranges)
+    step = next_workload(full, method="disagreement")
+    assert step.workload["steps"] == 100
+    assert step.workload["ranks"] >= 1
+
+
+def test_ranks_that_the_run_does_not_have_are_named():
+    wrong = point(1000, ranks=4)
+    with pytest.raises(InputError, match="has 4 ranks, --at says 8"):
+        study(replace(wrong, at=(*wrong.at, ("ranks", 8.0))))
+
+
+@pytest.mark.parametrize("size", [1e154, 1e300, 1e-320])
+def test_a_size_that_models_cannot_compute_with_is_named(size):
+    with pytest.raises(InputError, match=r"run-1000-100: n is .*from 1e-30 to 1e"):
+        study(replace(point(1000), at=(("n", size),)))
+
+
+def test_phases_are_fitted_as_the_default_does():
+    few = study(*(point(n) for n in (1000, 1400, 1800, 2200, 2600, 3000)))
+    found = predict(few, {"n": 4000, "steps": 100}, method="default")
+    assert found.parts[0].fits.time.model.family == "default"
+    assert found.time_s.p50 == pytest.approx(point(4000).application_s, rel=0.05)
+
+
+def test_other_dimensions_and_programs_are_named():
     other = Point((("n", 5.0),), "other", 2, 1.0, ())
     with pytest.raises(InputError, match="the workload has n, that of run-1000-100"):
         study(point(1000), other)
@@ -530,6 +606,9 @@ def test_commands_plan_add_and_predict_without_a_look_at_the_file(tmp_path, caps
     found = json.loads(capsys.readouterr().out)
     assert found["phases"][0]["weight"] == 50
     assert found["phases"][0]["time_s"] == pytest.approx(25.05e-6, rel=1e-3)
+    words = ["workload", "predict", file, "--at", "n=500", "--method", "default"]
+    assert run(words) == 0
+    assert "nan" not in capsys.readouterr().out
     assert run(["workload", "predict", file, "--at", "n=5000", "--strict"]) == 6
     assert "extrapolation" in capsys.readouterr().err
 

@@ -7,11 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skelgen.models.families.workload_terms import (
-    columns_at,
-    that_count,
-    workload_terms,
-)
+from skelgen.models.families.workload_terms import that_count, workload_terms
 from skelgen.models.families.writing import times, total
 from skelgen.models.formulas import Expression, Number, evaluate
 from skelgen.models.formulas.expression import Values
@@ -25,7 +21,7 @@ MOST_TERMS = 3
 _EXACT, _EXACT_COUNT = 2e-4, 1e-9
 
 #: What a further term, and a log or a half power in it, must gain [1].
-TERM_COST, _ODD_COST = 0.25, 0.02
+TERM_COST, _ODD_COST = 0.4, 0.02
 
 #: Candidates less likely than this share of the best are not kept.
 _LEAST_SHARE, _MOST_KEPT = 0.02, 12
@@ -73,6 +69,11 @@ def averaged(runs: RunTable) -> RunTable:
     return replace(runs, at=unique, values=sums / np.bincount(group))
 
 
+def term_cost(count: int, runs: int) -> float:
+    """Return what the error of so many terms is multiplied with to compare it."""
+    return 1.0 + TERM_COST * (count - 1) * runs / max(runs - count, 1)
+
+
 def candidates(
     runs: RunTable, *, whole: bool = False, most_terms: int = MOST_TERMS
 ) -> tuple[Candidate, ...]:
@@ -92,7 +93,7 @@ def candidates(
         The best first, then those that are about as likely.
     """
     inputs = that_count(runs)
-    terms = workload_terms(runs, inputs)
+    terms, values = workload_terms(runs, inputs)
     spare = len(runs) - 1
     if len(inputs) > 1:  # so many products that some fit any few runs
         spare = max(1, spare // 2)
@@ -103,9 +104,8 @@ def candidates(
         exact=_EXACT_COUNT if whole else _EXACT,
         either=constant & whole,
     )
-    columns = columns_at(terms, runs) / runs.values
     target = np.ones(len(runs))
-    found = best_sets(columns, target, prices, min(most_terms, spare))
+    found = best_sets(values / runs.values, target, prices, min(most_terms, spare))
     likely = shares(found, len(runs))
     kept = int(np.sum(likely[:_MOST_KEPT] >= _LEAST_SHARE * likely[0]))
     growth = [one.growth for one in terms]

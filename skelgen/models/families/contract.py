@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -85,6 +86,8 @@ class FittedFormula:
         Formulas that fit about as well, and how likely each is; the sum is 1.
     used : RunTable or None
         The runs that count, where not all do.
+    error : float
+        Relative, of runs that were left out; nan where the family leaves none out [1].
     """
 
     family: str
@@ -96,6 +99,7 @@ class FittedFormula:
     coefficients: tuple[tuple[str, float], ...] = ()
     alternatives: tuple[tuple[float, Expression], ...] = ()
     used: RunTable | None = None
+    error: float = math.nan
 
     def at(self, values: Values) -> Floats:
         """Evaluate the formula at cases: nan, infinite or below 0 where it says so.

@@ -55,7 +55,7 @@ def few(runs: RunTable) -> tuple[Doubt, ...]:
         if len(values) == 2 and not one.meaning.available:
             told = f"{one.name} has two values, {values[0]:g} and {values[1]:g}; any "
             told += "growth fits between them"
-            doubts.append(Doubt("few-points", told, "record a third"))
+            doubts.append(Doubt("few-points", told, "record a third", one.name))
     return tuple(doubts)
 
 
@@ -97,4 +97,4 @@ def knee(runs: RunTable, name: str, *, threshold: float) -> Doubt | None:
     told = f"a knee or another algorithm between {name}={n[split - 1]:g} and "
     told += f"{n[split]:g}: one function misses by {one:.1%}, one for each side by "
     told += f"{best:.1%}"
-    return Doubt("knee", told, "fit the side you need")
+    return Doubt("knee", told, "fit the side you need", name)

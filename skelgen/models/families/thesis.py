@@ -61,7 +61,7 @@ def procedure(
         found = _function(runs.only(np.array(used)), one.name, threshold)
     told = f"all {len(used)} cases were needed for {to_text(found.formula, digits=4)}; "
     told += "none is left to validate it"
-    doubt = Doubt("not-validated", told, "record another")
+    doubt = Doubt("not-validated", told, "record another", one.name)
     return (_with_error(found, missed),), (doubt,)
 
 

@@ -10,6 +10,8 @@ Martinez Canillas 2011, table 2.1 and section 5.5.
 
 from __future__ import annotations
 
+import numpy as np
+
 from skelgen.models.families import separately, thesis
 from skelgen.models.families.candidates import Candidate, averaged, candidates
 from skelgen.models.families.contract import (
@@ -26,6 +28,9 @@ from skelgen.trust import Doubt
 
 NAME = "workload"
 
+#: Counts that are farther from a whole number are none.
+_WHOLE = 1e-9
+
 
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     needs(runs, 2, NAME)
@@ -41,11 +46,20 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
         found[0].formula,
         inputs,
         dropped=dropped,
-        doubts=(*few(cases), *told, *missed),
+        doubts=(*few(cases), *told, *missed, *_not_whole(cases, settings)),
         coefficients=tuple((f"c{i}", value) for i, value in named),
         alternatives=tuple((one.share, one.formula) for one in found),
+        error=found[0].error,
     )
     return finite(fitted, runs)
+
+
+def _not_whole(cases: RunTable, settings: FamilySettings) -> tuple[Doubt, ...]:
+    off = np.abs(cases.values - np.round(cases.values))
+    if not settings.whole or (off <= _WHOLE).all():
+        return ()
+    told = "a recorded weight is not a whole number; they are counts of occurrences"
+    return (Doubt("not-whole", told),)
 
 
 def _found(

@@ -35,14 +35,15 @@ _MOST_INPUTS = 10
 #: Powers of processes, and by how much times fall where they fall along a size.
 _FALLING, _RISING, _FALLS = (-1.0, -2 / 3, -0.5), (0.0, 0.5, 1.0), -0.1
 
-#: How unusual a logarithm is, and a half or a third in an exponent; a free exponent is
-#: no more unusual than a logarithm, for there is one of it and no choice.
-_ODD = 1.0
+#: How unusual a logarithm is, and a half or a third in an exponent; and free exponents.
+_ODD, _FREE = 1.0, 8.0
 
-#: The same of processes: what is divided among them leaves something that is not.
-_ODD_PARALLEL = 50.0
+#: How unusual free exponents are with processes, for what is divided among them leaves
+#: something that is not; and terms that rise with processes.
+_ODD_PARALLEL, _ODD_RISING = 50.0, 50.0
 
-_ODD_RISING = 50.0
+#: Free exponents are no larger than those of the other terms.
+_LARGEST_EXPONENT = 4.0
 
 #: By how much of an exponent a logarithm or a root is farther from what is measured.
 _ODD_APART = 0.05
@@ -72,8 +73,10 @@ class WorkloadTerm:
     growth: float = 0.0
 
 
-def workload_terms(runs: RunTable, inputs: Sequence[ModelInput]) -> list[WorkloadTerm]:
-    """Return the terms to choose from.
+def workload_terms(
+    runs: RunTable, inputs: Sequence[ModelInput]
+) -> tuple[list[WorkloadTerm], Floats]:
+    """Return the terms to choose from, and their values at the runs.
 
     Parameters
     ----------
@@ -86,6 +89,7 @@ def workload_terms(runs: RunTable, inputs: Sequence[ModelInput]) -> list[Workloa
     list of WorkloadTerm
         The constant first, a power of every input with free exponents last. Terms that
         are no numbers at the runs are left out.
+    (terms, runs) float64 array
     """
     exponents = _exponents(runs, inputs)
     alone = len(inputs) == 1
@@ -108,7 +112,9 @@ def workload_terms(runs: RunTable, inputs: Sequence[ModelInput]) -> list[Workloa
         _power(one.name, round(float(exponent), 4))
         for one, exponent in zip(inputs, exponents, strict=True)
     ]
-    odd = _ODD + _ODD_PARALLEL * any(one.meaning.parallel for one in inputs)
+    if np.abs(exponents).max() > _LARGEST_EXPONENT:
+        return _usable(found, runs)
+    odd = _FREE + _ODD_PARALLEL * any(one.meaning.parallel for one in inputs)
     free = WorkloadTerm(multiplied(powers), odd, float(exponents.sum()))
     return _usable([*found, free], runs)
 
@@ -197,16 +203,13 @@ def _nearest(
     return [functions[0], *(functions[1 + i] for i in order)]
 
 
-def columns_at(terms: Sequence[WorkloadTerm], runs: RunTable) -> Floats:
-    """Return the values of terms at the runs: a (terms, runs) array."""
-    return columns_of([one.expression for one in terms], runs).T
-
-
-def _usable(terms: Sequence[WorkloadTerm], runs: RunTable) -> list[WorkloadTerm]:
+def _usable(
+    terms: Sequence[WorkloadTerm], runs: RunTable
+) -> tuple[list[WorkloadTerm], Floats]:
     """Return the terms that are numbers, which can be squared, at the runs."""
-    columns = columns_at(terms, runs)
+    columns = columns_of([one.expression for one in terms], runs).T
     with np.errstate(all="ignore"):
         largest = np.abs(np.log(np.max(columns / runs.values, axis=1)))
     good = np.isfinite(columns).all(axis=1) & (columns >= 0.0).all(axis=1)
     good &= largest < _LARGEST_LOG
-    return [one for one, kept in zip(terms, good, strict=True) if kept]
+    return [one for one, kept in zip(terms, good, strict=True) if kept], columns[good]

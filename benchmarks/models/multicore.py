@@ -41,8 +41,8 @@ HOSTS, PER_HOST = (1, 2, 3, 4), (1, 2, 4)
 #: Programs with what makes them take some seconds.
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "lammps": (),
-    "heat2d": ("600", "400"),
-    "conjugate-gradient": ("20000", "3", "20"),
+    "heat2d": ("600", "2500"),
+    "conjugate-gradient": ("100000", "15", "20"),
 }
 #: What a platform's speed is measured with: steps of this in a second on one host.
 SPEED = ("kernels", ("64", "400"), 400.0)

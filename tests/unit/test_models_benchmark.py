@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.models import asking, others
+from benchmarks.models.__main__ import main
 from benchmarks.models.asking import Said
 from benchmarks.models.cases import Problem, problems
 from benchmarks.models.law import Before
@@ -106,3 +107,23 @@ def test_the_floor_with_forecast_loads_is_the_law_at_these(
     assert forecast is not None
     assert np.median(measured.errors) < np.median(forecast.errors)
     assert not measured.inside
+
+
+def test_a_benchmark_that_there_is_not_is_told_with_those_that_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmarks.models", "unreal"])
+    assert main() == 2
+    assert "{simulated,kernels,multicore,real}" in capsys.readouterr().out
+
+
+def test_an_error_of_a_benchmark_is_one_line_and_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    words = ["benchmarks.models", "real", "--results", str(tmp_path), "--apps", "x"]
+    monkeypatch.setattr(sys, "argv", words)
+    assert main() == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("benchmarks.models: no program x; there are pdsyev")

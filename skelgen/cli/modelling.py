@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_drawing import draw
 from skelgen.cli.model_loads import (
     Begin,
     End,
@@ -309,3 +310,8 @@ def _score_row(one: FamilyScore) -> list[str]:
         f"{one.seconds:.2f}",
         one.formula,
     ]
+
+
+model.command(
+    epilog="Example: [b]skelgen model draw runs.csv --at n=8000 -o heat.svg[/b]"
+)(draw)

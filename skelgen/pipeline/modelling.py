@@ -221,18 +221,22 @@ def model_fit(source: RunSource, family: str, *, progress: Progress) -> Model:
     return fit_model(runs_to_learn_from(source, progress), family)
 
 
-def known_model(source: RunSource, family: str, *, progress: Progress) -> Model:
-    """Return the model that a file holds, or one fitted to runs."""
+def model_in_file(source: RunSource) -> Model | None:
+    """Return the model that a file holds; None where it holds runs."""
     from skelgen.documents import json_field
     from skelgen.documents.files import as_text, read_bytes
     from skelgen.models.model_file import is_model, model_of
 
     path = Path(source.file)
-    if path.suffix == ".json" and path.is_file():
-        content = json_field(as_text(path, read_bytes(path)), path)
-        if is_model(content):
-            return model_of(content)
-    return model_fit(source, family, progress=progress)
+    if path.suffix != ".json" or not path.is_file():
+        return None
+    content = json_field(as_text(path, read_bytes(path)), path)
+    return model_of(content) if is_model(content) else None
+
+
+def known_model(source: RunSource, family: str, *, progress: Progress) -> Model:
+    """Return the model that a file holds, or one fitted to runs."""
+    return model_in_file(source) or model_fit(source, family, progress=progress)
 
 
 def check_asked(model: Model, at: Mapping[str, float]) -> None:

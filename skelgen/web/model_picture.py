@@ -84,6 +84,7 @@ def model_picture(
     """
     fixed = {one.input.name: one.high for one in model.inputs}
     fixed |= {name: value for name, value in (at or {}).items() if name in fixed}
+    predict_with(model, fixed)  # refuses what cannot be asked
     asked = Asked(model, fixed, runs, marked=at is not None)
     drawn = [one for one in model.inputs if one.low < one.high or asked.marked]
     extents = [one for one in drawn if not one.input.meaning.available]

@@ -1,0 +1,62 @@
+"""The command model draw: a picture of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_runs import (
+    Columns,
+    FamilyName,
+    InputNames,
+    Source,
+    run_source,
+)
+from skelgen.cli.options import Force, Json, StorePlace, Verbose
+from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.storing import App, Conditions
+from skelgen.pipeline import modelling
+from skelgen.pipeline.model_drawing import model_draw
+
+
+def draw(
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="SVG file to write.", show_default=False),
+    ],
+    runs: Source = "",
+    at: Annotated[
+        str,
+        typer.Option(
+            metavar="VALUES",
+            help="Mark what is predicted here, and draw each curve through it: "
+            "n=8000,ranks=64.",
+            show_default="the largest run",
+        ),
+    ] = "",
+    family: FamilyName = "default",
+    app: App = None,
+    where: Conditions = None,
+    columns: Columns = "",
+    inputs: InputNames = "",
+    place: StorePlace = None,
+    force: Force = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Draw a model: curves with intervals, the runs, and a surface of two inputs."""
+    asked = modelling.asked_values(at, "--at") if at else None
+    source = run_source(runs, place, app, where, columns, inputs)
+    with progress_bar() as progress:
+        found = model_draw(
+            source, family, output, asked, force=force, progress=progress
+        )
+    if json:
+        print_json({"picture": str(output), "formula": found.text})
+        return
+    print_facts(
+        [("picture", str(output)), ("model", f"{found.text}  ({found.family})")]
+    )

@@ -24,6 +24,7 @@ from skelgen.cli.model_loads import (
     load_request,
     load_text,
 )
+from skelgen.cli.model_next import next_
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -315,3 +316,7 @@ def _score_row(one: FamilyScore) -> list[str]:
 model.command(
     epilog="Example: [b]skelgen model draw runs.csv --at n=8000 -o heat.svg[/b]"
 )(draw)
+model.command(
+    "next",
+    epilog="Example: [b]skelgen model next runs.csv --at n=8000,ranks=64[/b]",
+)(next_)

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
-from benchmarks.models import simulated
+from skelgen.errors import SkelgenError
+from tests.testbed.control_groups import TestbedError
+
+KINDS = ("simulated", "kernels", "multicore", "real", "loads")
+
+
+def main() -> int:
+    """Call a benchmark; return the exit code."""
+    if len(sys.argv) < 2 or sys.argv[1] not in KINDS:
+        print(f"usage: python -m benchmarks.models {{{','.join(KINDS)}}} ...")
+        return 2
+    try:
+        importlib.import_module(f"benchmarks.models.{sys.argv[1]}").main(sys.argv[2:])
+    except (SkelgenError, TestbedError) as error:
+        print(f"benchmarks.models: {error}", file=sys.stderr)
+        return int(error.exit_code) if isinstance(error, SkelgenError) else 5
+    return 0
+
 
 if __name__ == "__main__":
-    kinds = {"simulated": simulated.main}
-    if len(sys.argv) < 2 or sys.argv[1] not in kinds:
-        sys.exit(f"usage: python -m benchmarks.models {{{','.join(kinds)}}} ...")
-    kinds[sys.argv[1]](sys.argv[2:])
+    sys.exit(main())

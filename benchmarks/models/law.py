@@ -112,6 +112,8 @@ class Measured:
         The same from sensors.
     start : (float, float)
         What sensors said last before the start.
+    weather : (Weather, Weather) or None
+        Of its nodes and of its links; None where nothing else ran there.
     """
 
     case: Case
@@ -119,6 +121,7 @@ class Measured:
     truth: tuple[float, float] = (1.0, 1.0)
     average: tuple[float, float] = (1.0, 1.0)
     start: tuple[float, float] = (1.0, 1.0)
+    weather: tuple[Weather, Weather] | None = None
 
 
 def floor_s(case: Case, load: tuple[float, float]) -> float:
@@ -157,6 +160,7 @@ def run(random: np.random.Generator, case: Case, *, loaded: bool) -> Measured:
         ),
         average=(sensed[0][0], sensed[1][0]),
         start=(sensed[0][1], sensed[1][1]),
+        weather=(nodes, links),
     )
 
 
@@ -165,8 +169,38 @@ def _sensed(
 ) -> tuple[float, float]:
     """Return the average and the start as sensors see them."""
     first = begin - random.uniform(0.0, SENSOR_S)
-    times = np.arange(first, end, SENSOR_S)
-    seen = np.stack([what.at(time_s) for time_s in times])
-    seen = np.clip(seen + random.normal(0.0, SENSOR_NOISE, seen.shape), 0.01, 1.0)
+    seen = _seen(random, what, np.arange(first, end, SENSOR_S))
     smallest = seen.min(axis=1)
     return float(smallest.mean()), float(smallest[0])
+
+
+def _seen(random: np.random.Generator, what: Weather, times: Floats) -> Floats:
+    """Return what sensors see at times: (times, things)."""
+    seen = np.stack([what.at(time_s) for time_s in times])
+    return np.clip(seen + random.normal(0.0, SENSOR_NOISE, seen.shape), 0.01, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What sensors said in the hour before a run.
+
+    Attributes
+    ----------
+    times : (samples,) float64 array
+        The run starts at `HISTORY_S` [s].
+    nodes, links : (samples, things) float64 array
+    """
+
+    times: Floats
+    nodes: Floats
+    links: Floats
+
+
+def before(random: np.random.Generator, run: Measured) -> Before | None:
+    """Return what sensors said before a run; None where nothing else ran there."""
+    if run.weather is None:
+        return None
+    first = random.uniform(0.0, SENSOR_S)
+    times = np.arange(first, HISTORY_S, SENSOR_S)
+    nodes, links = (_seen(random, one, times) for one in run.weather)
+    return Before(times, nodes, links)

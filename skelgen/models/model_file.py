@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def model_facts(model: Model) -> dict[str, Any]:
                 "unit": one.input.unit,
                 "low": one.low,
                 "high": one.high,
+                **_usual_facts(one),
             }
             for one in model.inputs
         ],
@@ -64,6 +66,12 @@ def model_facts(model: Model) -> dict[str, Any]:
             {"name": name, "value": value} for name, value in model.coefficients
         ],
     }
+
+
+def _usual_facts(one: InputRange) -> dict[str, float]:
+    if not math.isfinite(one.usual):
+        return {}
+    return {"usual": one.usual, "spread": one.spread}
 
 
 def write_model(model: Model, path: Path) -> None:
@@ -127,7 +135,8 @@ def model_of(field: Field) -> Model:
 
 
 def _input(field: Field) -> InputRange:
-    parts = field.mapping(["name", "meaning", "unit", "low", "high"])
+    required = ["name", "meaning", "unit", "low", "high"]
+    parts = field.mapping(required, ["usual", "spread"])
     meaning = parts["meaning"].text()
     if meaning not in set(Meaning):
         raise parts["meaning"].error(
@@ -140,7 +149,11 @@ def _input(field: Field) -> InputRange:
         raise field.error(
             f"has the range {low:g} to {high:g}; the first is the smaller"
         )
-    return InputRange(found, low, high)
+    if "usual" not in parts or "spread" not in parts:
+        return InputRange(found, low, high)
+    return InputRange(
+        found, low, high, parts["usual"].positive(), parts["spread"].amount()
+    )
 
 
 def _formula(field: Field, known: set[str]) -> Expression:

@@ -7,7 +7,9 @@ One table for 100,000 runs of ten applications with three inputs each: added in 
 added from a CSV file by the command, with its start, those of one application listed,
 and a prediction for each hundredth of them compared with what happened, as `store
 record` does it. One for sixteen writer processes that add a run at a time for so many
-seconds, with the store kept open, and as jobs do it: opened for each run. One for the
+seconds, with the store kept open, and as jobs do it: opened for each run. Before them stand
+processes that only append lines to files of their own: what they wait is the
+machine's. One for the
 same while a random writer is killed every second and another one begins; after each
 kill the store is checked, while the others write. A run counts as lost when the
 writer's `add` had returned and the store does not have it.
@@ -19,6 +21,7 @@ matters. With ``--json`` the numbers are printed for other programs.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import os
@@ -148,13 +151,13 @@ def measure_csv(place: str, count: int, folder: Path) -> float:
                 f"{one.application},{one.time_s},{one.ranks},{inputs},"
                 f"{' '.join(one.hosts)},{one.started}\n"
             )
-    line = [sys.executable, "-m", "skelgen", "store", "add", str(path), "--json"]
+    line = [sys.executable, "-m", "skelgen", "store", "add", str(path)]
     begin_s = time.perf_counter()
-    done = subprocess.run([*line, "--store", place], capture_output=True, check=True)
+    subprocess.run([*line, "--store", place], capture_output=True, check=True)
     csv_s = time.perf_counter() - begin_s
-    added = [one["run"] for one in json.loads(done.stdout)["added"]]
-    assert len(added) == count
     with open_store(place) as store:
+        added = [run.identity for run in store.runs()]
+        assert len(added) == count
         store.remove(added)
     return csv_s
 
@@ -180,7 +183,7 @@ def write(
     with log.open("w", buffering=1) as said:
         number = 0
         while time.monotonic() < until:
-            begin_s = time.monotonic()
+            opened_s = begin_s = time.monotonic()
             with open_store(place) as store:
                 for _ in range(each):
                     source = f"{log.name}-{number}"
@@ -192,6 +195,52 @@ def write(
                         break
                     time.sleep(pause_s)
                     begin_s = time.monotonic()
+            if each == AS_JOBS and not pause_s:  # a job has closed the store, too
+                said.write(f"{source} {time.monotonic() - opened_s:.6f}\n")
+
+
+def append(log: Path, each: int, until: float) -> None:
+    """Append a line at a time until then: what a writer waits for this machine only."""
+    own = log.with_name(f"{log.name}.lines")
+    line = b"x" * 250 + b"\n"
+    with log.open("w", buffering=1) as said:
+        while time.monotonic() < until:
+            begin_s = time.monotonic()
+            with own.open("ab", buffering=0) as file:
+                for _ in range(each):
+                    file.write(line)
+                    said.write(f"x {time.monotonic() - begin_s:.6f}\n")
+                    if time.monotonic() >= until:
+                        break
+                    begin_s = time.monotonic()
+
+
+def measure_appends(folder: str, writers: int, seconds: float, each: int) -> Written:
+    """Let processes append lines to files of their own: what this machine makes wait."""
+    with tempfile.TemporaryDirectory(dir=folder) as logs:
+        until = time.monotonic() + seconds
+        processes = [
+            _fork.Process(target=append, args=(Path(logs) / str(number), each, until))
+            for number in range(writers)
+        ]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        for lines in Path(logs).glob("*.lines"):
+            lines.unlink()
+        _, waits = said_in(Path(logs))
+    return Written(
+        store="no store",
+        way="kept open" if each == KEPT_OPEN else "as jobs",
+        seconds=seconds,
+        rows=len(waits),
+        lost=0,
+        twice=0,
+        longest_s=waits[-1],
+        p999_s=waits[int(len(waits) * 0.999)],
+        absorb_s=0.0,
+    )
 
 
 def begin(
@@ -368,6 +417,15 @@ def measure_all_writers(
         yield joined(parts)
 
 
+def measure_all_appends(
+    folder: str, arguments: argparse.Namespace
+) -> Iterator[Written]:
+    """Measure what the writers of `measure_all_writers` wait for the machine only."""
+    for each in (KEPT_OPEN, AS_JOBS):
+        if arguments.seconds:
+            yield measure_appends(folder, arguments.writers, arguments.seconds, each)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=100_000)
@@ -375,6 +433,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--postgresql", metavar="URL")
+    parser.add_argument(
+        "--only", choices=("sqlite", "postgresql"), help="leave the other one out"
+    )
     parser.add_argument("--folder", help="where the files of SQLite go")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -384,8 +445,12 @@ def main() -> None:
         }
         if arguments.postgresql:
             places["PostgreSQL"] = lambda: arguments.postgresql
+        if arguments.only:
+            places = {n: p for n, p in places.items() if n.lower() == arguments.only}
         imports = {}
         for name, place in places.items():
+            if not arguments.rows:
+                continue
             imports[name] = measure_import(place(), arguments.rows)
             csv_s = measure_csv(place(), arguments.rows, Path(folder))
             imports[name]["csv_s"] = csv_s
@@ -394,11 +459,12 @@ def main() -> None:
         if not arguments.json:
             print_head(arguments.writers)
         writers = []
-        for place in places.values():
-            for one in measure_all_writers(place, arguments):
-                writers.append(asdict(one))
-                if not arguments.json:
-                    print_written(one)
+        measures = [measure_all_appends(folder, arguments)]
+        measures += [measure_all_writers(one, arguments) for one in places.values()]
+        for one in itertools.chain.from_iterable(measures):
+            writers.append(asdict(one))
+            if not arguments.json:
+                print_written(one)
     if arguments.json:
         print(json.dumps({"import": imports, "writers": writers}))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 NS_PER_S = 1_000_000_000
@@ -85,6 +86,21 @@ def format_seconds(time_s: float) -> str:
         if abs(time_s) * factor >= 1 or unit == "us":
             return f"{time_s * factor:.3g} {unit}"
     raise AssertionError("unreachable")
+
+
+def format_span(time_s: float) -> str:
+    """Write how long something lasted, in minutes, hours or days where these fit.
+
+    Examples
+    --------
+    >>> format_span(59.94), format_span(5400.0), format_span(259123.0)
+    ('59.9 s', '1.5 h', '3 d')
+    """
+    for unit, factor in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if math.isfinite(time_s) and abs(time_s) >= factor:
+            shown = time_s / factor
+            return f"{shown:.0f} {unit}" if shown >= 100 else f"{shown:.3g} {unit}"
+    return format_seconds(time_s)
 
 
 def format_bytes(size_bytes: float) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.models import law
-from benchmarks.models.law import Case, Floats, Measured
+from benchmarks.models.law import Before, Case, Floats, Measured
 from skelgen.models.runs import Meaning, ModelInput, RunTable
 
 SIZE = ModelInput("n", Meaning.SIZE)
@@ -31,21 +31,30 @@ class Problem:
     learnt, asked : RunTable
     floor : (asked,) float64 array
         By the true law with the averages that were measured.
+    cases : tuple of Case
+        What is asked; empty where the truth is another law.
+    before : tuple of (Before or None)
+        The hour before each of these.
     """
 
     name: str
     learnt: RunTable
     asked: RunTable
     floor: Floats
+    cases: tuple[Case, ...] = ()
+    before: tuple[Before | None, ...] = ()
 
 
-def problems(seed: int) -> Iterator[Problem]:
-    """Yield the problems of a seed; `OTHER_LAWS` share the laws of all seeds."""
+def problems(seed: int, begins: Sequence[str] = ()) -> Iterator[Problem]:
+    """Yield the problems of a seed, of all cases or of those that begin so."""
     for name, make in CASES.items():
+        if begins and not name.startswith(tuple(begins)):
+            continue
         yield from make(np.random.default_rng([seed, *name.encode()]), name)
 
 
 def _problem(
+    random: np.random.Generator,
     name: str,
     inputs: Sequence[ModelInput],
     learnt: Sequence[Measured],
@@ -56,7 +65,10 @@ def _problem(
         return RunTable.gather(inputs, rows, [one.time_s for one in runs])
 
     floor = np.array([law.floor_s(one.case, one.average) for one in asked])
-    return Problem(name, table(learnt), table(asked), floor)
+    # Drawn last: what was drawn before does not depend on it.
+    before = tuple(law.before(random, one) for one in asked)
+    cases = tuple(one.case for one in asked)
+    return Problem(name, table(learnt), table(asked), floor, cases, before)
 
 
 def _row(one: Measured) -> dict[str, float]:
@@ -128,6 +140,7 @@ def _simulated(
     loaded: bool,
 ) -> Problem:
     return _problem(
+        random,
         name,
         inputs,
         [law.run(random, one, loaded=loaded) for one in learnt],

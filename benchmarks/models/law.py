@@ -180,7 +180,7 @@ def _seen(random: np.random.Generator, what: Weather, times: Floats) -> Floats:
     return np.clip(seen + random.normal(0.0, SENSOR_NOISE, seen.shape), 0.01, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Before:
     """What sensors said in the hour before a run.
 

@@ -1,26 +1,28 @@
 """Every family on simulated runs: errors, intervals and times, as a table.
 
-``python -m benchmarks.models simulated [--seeds 20] [--first 0] [--family NAME ...]``.
-Seeds from 1000 on are for choosing rules; those below judge them.
+``python -m benchmarks.models simulated [--seeds 20] [--first 0] [--family NAME ...]
+[--case S1 ...] [--loads forecast]``. Seeds from 1000 on are for choosing rules; those
+below judge them. Other tools are asked by name (`benchmarks.models.others`): ``--family
+extra-p --family gaussian-process``. With loads that are forecast the hour before each
+run is known, not the run.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.models import asking
+from benchmarks.models.asking import FLOOR, Said
 from benchmarks.models.cases import Problem, problems
+from benchmarks.models.others import OTHERS, Worker, worker
 from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES
-from skelgen.models.model import Model, fit_model, predict_with
-
-#: The true law with the averages that were measured.
-FLOOR = "floor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +46,55 @@ class Answer:
     seconds: float = 0.0
 
 
-def answer(problem: Problem, family: str) -> Answer | None:
+def answer(
+    problem: Problem, family: str, others: Worker | None, *, by_forecast: bool
+) -> Answer | None:
     """Let a family learn and predict; None where it cannot."""
-    if family == FLOOR:
-        return Answer(tuple(np.abs(problem.floor / problem.asked.values - 1.0)))
-    begin = time.process_time()
     try:
-        model = fit_model(problem.learnt, family)
-        return _asked(problem, model, time.process_time() - begin)
+        if family == FLOOR:
+            found = asking.floor(problem, by_forecast=by_forecast)
+            return _judged(problem, found, 0.0)
+        ask, seconds = asking.learn(problem.learnt, family, others)
+        ask_all = asking.forecasted if by_forecast else asking.measured
+        return _judged(problem, ask_all(problem, ask), seconds)
     except InputError:
         return None
 
 
-def _asked(problem: Problem, model: Model, seconds: float) -> Answer:
-    asked = problem.asked
-    rows = [
-        {name: float(column[i]) for name, column in asked.columns.items()}
-        for i in range(len(asked))
+def _judged(problem: Problem, found: Sequence[Said], seconds: float) -> Answer:
+    pairs = list(zip(found, problem.asked.values.tolist(), strict=True))
+    ends = [
+        (one, truth, one.low, one.high)
+        for one, truth in pairs
+        if one.low is not None and one.high is not None
     ]
-    found = [predict_with(model, row) for row in rows]
-    pairs = list(zip(found, asked.values, strict=True))
     return Answer(
-        tuple(abs(one.interval.p50 / truth - 1.0) for one, truth in pairs),
-        tuple(one.interval.p5 <= truth <= one.interval.p95 for one, truth in pairs),
-        tuple(one.interval.half_width for one in found),
-        tuple(bool(one.doubts) for one in found),
+        tuple(abs(one.value / truth - 1.0) for one, truth in pairs),
+        tuple(low <= truth <= high for _, truth, low, high in ends),
+        tuple((high - low) / 2 / one.value for one, _, low, high in ends),
+        tuple(one.doubted for one in found if one.doubted is not None),
         seconds,
     )
 
 
 def rows(
-    families: Sequence[str], seeds: Sequence[int]
+    families: Sequence[str],
+    seeds: Sequence[int],
+    cases: Sequence[str] = (),
+    *,
+    by_forecast: bool = False,
 ) -> Iterator[tuple[str, str, list[Answer | None]]]:
     """Yield case, family and an answer of each problem."""
     found: dict[tuple[str, str], list[Answer | None]] = defaultdict(list)
-    for seed in seeds:
-        for problem in problems(seed):
-            for family in families:
-                found[problem.name, family].append(answer(problem, family))
+    needed = set(families) & set(OTHERS)
+    with worker() if needed else contextlib.nullcontext() as others:
+        for seed in seeds:
+            for problem in problems(seed, cases):
+                if by_forecast and not any(problem.before):
+                    continue
+                for family in families:
+                    one = answer(problem, family, others, by_forecast=by_forecast)
+                    found[problem.name, family].append(one)
     for (case, family), answers in sorted(found.items(), key=lambda one: one[0][0]):
         yield case, family, answers
 
@@ -102,17 +115,22 @@ def row(case: str, family: str, answers: list[Answer | None]) -> str:
     medians = np.array([np.median(one.errors) for one in known])
     text = f"{begin} {np.median(medians):7.1%} {np.quantile(medians, 0.9):7.1%} "
     text += f"{medians.max():7.1%}"
-    if not known[0].inside:
-        return text
-    errors = np.concatenate([one.errors for one in known])
-    doubted = np.concatenate([one.doubted for one in known])
+    return f"{text} {_intervals(known)} {max(o.seconds for o in known):6.2f} {failed:6}"
+
+
+def _intervals(known: Sequence[Answer]) -> str:
+    """Write what intervals and doubts are worth, where there are any."""
     inside = np.concatenate([one.inside for one in known])
+    if not len(inside):
+        return f"{'-':>7} {'-':>7} {'-':>11} {'-':>12}"
     half = np.median(np.concatenate([one.half_widths for one in known]))
-    seconds = max(one.seconds for one in known)
-    return (
-        f"{text} {inside.mean():7.1%} {half:7.1%} {_share(doubted[errors > 0.2]):>11} "
-        f"{_share(doubted[errors <= 0.2]):>12} {seconds:6.2f} {failed:6}"
-    )
+    text = f"{inside.mean():7.1%} {half:7.1%}"
+    doubted = np.concatenate([one.doubted for one in known])
+    if not len(doubted):
+        return f"{text} {'-':>11} {'-':>12}"
+    errors = np.concatenate([one.errors for one in known])
+    bad, good = doubted[errors > 0.2], doubted[errors <= 0.2]
+    return f"{text} {_share(bad):>11} {_share(good):>12}"
 
 
 def _share(which: np.ndarray) -> str:
@@ -124,10 +142,15 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.models simulated")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--family", action="append")
+    known = [FLOOR, *FAMILIES, *OTHERS]
+    parser.add_argument("--family", action="append", choices=known, metavar="NAME")
+    parser.add_argument("--case", action="append", help="begin of its name, such as S1")
+    parser.add_argument("--loads", choices=("measured", "forecast"), default="measured")
     options = parser.parse_args(arguments)
     families = options.family or [FLOOR, *FAMILIES]
-    print(HEADER)
     seeds = range(options.first, options.first + options.seeds)
-    for case, family, answers in rows(families, seeds):
+    forecast = options.loads == "forecast"
+    print(HEADER)
+    found = rows(families, seeds, options.case or (), by_forecast=forecast)
+    for case, family, answers in found:
         print(row(case, family, answers), flush=True)

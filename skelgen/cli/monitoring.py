@@ -1,40 +1,40 @@
-"""The commands about monitors: monitor start, stop, status, show, once, unit."""
+"""The commands that run monitors: monitor start, stop, status, once, unit."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.importing import EXAMPLE, import_
-from skelgen.cli.monitoring_shown import (
-    average,
-    average_facts,
-    cost_text,
-    marks,
-    print_marks,
-    sample_text,
-    series_row,
-    status_row,
+from skelgen.cli.monitored import show
+from skelgen.cli.monitoring_options import (
+    Hosts,
+    Interval,
+    LinkBudget,
+    LinkInterval,
+    LinkPort,
+    Probed,
+    Reach,
+    Shown,
+    Watch,
+    host_names,
 )
+from skelgen.cli.monitoring_shown import cost_text, sample_text, status_row
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import complain, print_facts, print_json, print_table, say
 from skelgen.cli.watched import handed_facts, runs, tell_handed
-from skelgen.errors import ExitCode, UsageError
-from skelgen.launch.hosts import parse_hosts
+from skelgen.errors import ExitCode, SkelgenError, UsageError
 from skelgen.launch.through import Way
 from skelgen.units import parse_bytes_per_hour
 
 if TYPE_CHECKING:
     from skelgen.monitor.links import Links
-    from skelgen.monitor.series import History
     from skelgen.pipeline.monitoring import Answer
     from skelgen.pipeline.watched import HandedOver
 
@@ -44,77 +44,6 @@ monitor = typer.Typer(
     rich_markup_mode="rich",
 )
 monitor.command("import", epilog=EXAMPLE)(import_)
-
-Hosts = Annotated[
-    str,
-    typer.Option(
-        help="Hosts, such as n1,n2 or n[1-8].",
-        show_default="this node; for status and show all whose files are seen here",
-    ),
-]
-Reach = Annotated[
-    Way,
-    typer.Option(
-        "--through",
-        help="How hosts are reached: as steps of this allocation, or by ssh (local; "
-        "SKELGEN_SSH names another remote shell); auto takes steps where it can.",
-    ),
-]
-Interval = Annotated[str, typer.Option(help="Time between samples.")]
-Probed = Annotated[
-    bool,
-    typer.Option(
-        "--links",
-        help="Probe the links between --hosts too; then the monitors listen on the "
-        "network, for each other only.",
-    ),
-]
-LinkBudget = Annotated[
-    str, typer.Option(help="What probes may cost each node, sent and received.")
-]
-LinkInterval = Annotated[
-    str,
-    typer.Option(
-        help="Time between two probes of a link, where the budget allows it.",
-        show_default="2min; more for many hosts",
-    ),
-]
-LinkPort = Annotated[
-    int,
-    typer.Option(
-        help="TCP port of the monitors.", show_default="follows from their secret"
-    ),
-]
-
-Shown = Annotated[
-    str,
-    typer.Option(
-        "--prometheus",
-        metavar="PLACE",
-        help="Show the newest sample as text of Prometheus: on a socket, "
-        "unix:/run/user/1000/skelgen.sock, or in a file, file:/var/lib/skelgen.prom. "
-        "%h in it is the host.",
-        show_default="nowhere",
-    ),
-]
-
-
-class Format(StrEnum):
-    """How series are shown."""
-
-    TABLE = "table"
-    PROMETHEUS = "prometheus"
-
-
-Watch = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--watch",
-        metavar="NAME",
-        help="Programs whose runs go into the store when they end: heat2d,lu; or "
-        "cgroup:PATH, a control group with all below it.",
-    ),
-]
 
 
 @monitor.command(epilog="Example: [b]skelgen monitor start --hosts n[1-4][/b]")
@@ -152,7 +81,7 @@ def start(
     """Start the monitor of this node, or those of hosts, in the background."""
     from skelgen.pipeline import monitoring
 
-    interval_s, names = duration_s(interval, "--interval"), _names(hosts)
+    interval_s, names = duration_s(interval, "--interval"), host_names(hosts)
     probed = _links(names, link_budget, link_interval, link_port) if links else None
     watching = monitoring.watching_words(watch or (), inputs or (), place)
     if foreground:
@@ -208,9 +137,13 @@ def stop(
     from skelgen.pipeline import monitoring
     from skelgen.pipeline.watched import HandedOver, hand_over
 
-    answers = monitoring.monitor_do(_names(hosts), ["stop"], way=through)
+    answers = monitoring.monitor_do(host_names(hosts), ["stop"], way=through)
     stopped = [one.host for one in answers if not one.error]
-    done = hand_over(stopped, place, way=through) if stopped else HandedOver()
+    try:
+        done = hand_over(stopped, place, way=through) if stopped else HandedOver()
+    except SkelgenError:
+        _tell("stopped", answers, json=json)  # they are, whatever the store says
+        raise
     return _tell("stopped", answers, json=json, handed=done)
 
 
@@ -227,7 +160,7 @@ def status(
     """
     from skelgen.pipeline import monitoring
 
-    found, refused = monitoring.monitor_status(_names(hosts), way=through)
+    found, refused = monitoring.monitor_status(host_names(hosts), way=through)
     if json:
         print_json({"nodes": [asdict(one) for one in found], "refused": _said(refused)})
     elif found:
@@ -239,96 +172,6 @@ def status(
             if one.link_limit_bytes:
                 say(cost_text(one))
     return _complained(refused)
-
-
-@monitor.command(epilog="Example: [b]skelgen monitor show --quantity cpu --last 2h[/b]")
-def show(
-    hosts: Hosts = "",
-    quantity: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this quantity; may be repeated.", show_default="all"),
-    ] = None,
-    last: Annotated[str, typer.Option(help="Only the latest so long time.")] = "24h",
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|URL",
-            help="Series of this store, such as those of monitor import.",
-            show_default="what monitors keep",
-        ),
-    ] = None,
-    shape: Annotated[
-        Format,
-        typer.Option(
-            "--format", help="As a table, or the newest values as text of Prometheus."
-        ),
-    ] = Format.TABLE,
-    through: Reach = Way.AUTO,
-    json: Json = False,
-    verbose: Verbose = 0,
-) -> None:
-    """Show the series that monitors kept, and averages over the nodes.
-
-    For a program that waits for its slowest node, avg-min counts: the average over
-    time of the minimum over nodes. min-avg is the minimum of the nodes' averages.
-    """
-    from skelgen.pipeline import monitor_series
-    from skelgen.pipeline.link_monitoring import link_histories
-    from skelgen.pipeline.load_sources import stored_histories
-
-    begin = time.time() - duration_s(last, "--last")
-    if store:
-        nodes, links = stored_histories(store, _names(hosts), begin), []
-    else:
-        nodes = monitor_series.histories(_names(hosts), begin, way=through)
-        links = link_histories(_names(hosts), begin, way=through)
-    found = [*nodes, *links]
-    if shape is Format.PROMETHEUS:
-        say(monitor_series.newest_text(found, quantity or ()), end=False)
-        return
-    names = list(quantity or sorted({name for one in found for name in one.curves}))
-    series = [
-        monitor_series.series_of(one, name)
-        for one in found
-        for name in names
-        if name in one.curves
-    ]
-    _check_known(nodes, links, quantity or ())
-    joined = [monitor_series.averages(found, name) for name in names]
-    if json:
-        print_json(
-            {
-                "series": [asdict(one) for one in series],
-                "averages": [average_facts(one) for one in joined],
-                "marks": [marks(one) for one in found],
-            }
-        )
-        return
-    print_table(
-        ["host", "quantity", "samples", "latest", "mean", "least", "most"],
-        [series_row(one.host, one.quantity, one.values) for one in series],
-    )
-    rows = [
-        [one.quantity, *(average(v.value) for v in (one.avg_min, one.min_avg))]
-        for one in joined
-        if len(found) > 1
-    ]
-    if rows:
-        print_table(["all nodes", "avg-min", "min-avg"], rows)
-    for one in found:
-        print_marks(one)
-
-
-def _check_known(
-    nodes: Sequence[History], links: Sequence[History], quantities: Sequence[str]
-) -> None:
-    """Refuse a quantity that a node has not, unless it is one of links."""
-    from skelgen.pipeline.monitor_series import series_of
-
-    for name in quantities:
-        if not any(name in one.curves for one in links):
-            for one in nodes:
-                series_of(one, name)
 
 
 @monitor.command(epilog="Example: [b]skelgen monitor once --hosts n1,n2[/b]")
@@ -344,7 +187,7 @@ def once(
 
     interval_s = duration_s(interval, "--interval")
     answers = monitoring.monitor_do(
-        _names(hosts),
+        host_names(hosts),
         ["once", "--interval", f"{interval_s}s"],
         way=through,
         waits_s=interval_s,
@@ -377,11 +220,8 @@ def unit(
     say(text, end=False)
 
 
+monitor.command(epilog="Example: [b]skelgen monitor show --last 2h[/b]")(show)
 monitor.command(epilog="Example: [b]skelgen monitor runs --hosts n[1-4][/b]")(runs)
-
-
-def _names(text: str) -> list[str]:
-    return [host.name for host in parse_hosts(text)] if text else []
 
 
 def _tell(

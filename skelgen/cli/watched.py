@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skelgen.cli.monitoring_options import host_names
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_json, say
 from skelgen.cli.storing_facts import print_runs, run_facts
-from skelgen.launch.hosts import parse_hosts
 from skelgen.launch.through import Way
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.watched import HandedOver, WatchedRun
+    from skelgen.pipeline.watched import HandedOver
+    from skelgen.pipeline.watched_runs import WatchedRun
 
 
 def runs(
@@ -44,7 +45,7 @@ def runs(
     """
     from skelgen.pipeline.watched import hand_over
 
-    names = [host.name for host in parse_hosts(hosts)] if hosts else []
+    names = host_names(hosts)
     done = hand_over(names, place, way=through, again=again)
     if json:
         print_json(handed_facts(done))

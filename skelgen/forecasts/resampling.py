@@ -130,7 +130,8 @@ def _common(series: Sequence[Samples]) -> tuple[float, float]:
     if earliest.times[-1] <= first:
         raise InputError(
             f"the series of {earliest.host} ends before that of {latest.host} begins; "
-            "give nodes that were watched at the same time"
+            "give nodes that were watched at the same time, or set their clocks right "
+            "(NTP)"
         )
     return first, max(float(one.times[-1]) for one in series)
 

@@ -42,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(result)
     except SkelgenError as error:
         print(f"skelgen: error: {error}", file=sys.stderr)  # noqa: T201
+        if getattr(options, "tells", False):
+            code = int(error.exit_code)
+            _print({"host": this_host(), "error": str(error), "code": code})
         return int(error.exit_code)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
@@ -64,6 +67,8 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--link-port", type=int, default=0)
             one.add_argument("--watch", action="append", default=[])
             one.add_argument("--prometheus", default="", metavar="PLACE")
+        if name == "run":  # one task of a step, which goes on without it
+            one.add_argument("--tells", action="store_true", help="errors as JSON too")
     commands.add_parser("stop")
     commands.add_parser("status")
     commands.add_parser("sightings")

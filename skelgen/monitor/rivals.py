@@ -24,6 +24,7 @@ class _Last:
     cores: frozenset[int]
     busy: float
     own: float
+    unseen: float  # threads that ran or waited and are not known
 
 
 class Rivals:
@@ -79,6 +80,7 @@ class Rivals:
         busy: float,
         own: float,
         now_s: float,
+        queue: float = math.nan,
     ) -> tuple[Level, ...]:
         """Return the levels from the root to our group, with what competes there.
 
@@ -94,16 +96,20 @@ class Rivals:
             What this process used [cores].
         now_s : float
             Of a clock that does not jump [s].
+        queue : float
+            Threads that ran or waited for these cores, on average; nan: not known.
         """
         groups = self._groups(span_s, cores)
         threads = self._threads.measure(span_s, cores)
-        found, unexplained = self._found(groups, threads, cores, busy, own)
+        last = _Last(groups, cores, busy, own, self._unseen(queue, busy, groups))
+        found, unexplained = self._found(last, threads)
         if unexplained > UNEXPLAINED:
             more = self._threads.search(now_s, span_s, cores)
             for place, seen in more.items():
                 threads.setdefault(place, []).extend(seen)
-            found, _ = self._found(groups, threads, cores, busy, own)
-        self._last = _Last(groups, cores, busy, own)
+            last = replace(last, unseen=self._unseen(queue, busy, groups))
+            found, _ = self._found(last, threads)
+        self._last = last
         return self._levels(found, busy - own)
 
     def levels_without(
@@ -126,7 +132,7 @@ class Rivals:
         }
         busy = max(last.busy - away, last.own)
         left = self._threads.without(threads)
-        found, _ = self._found(groups, left, last.cores, busy, last.own)
+        found, _ = self._found(replace(last, groups=groups, busy=busy), left)
         return self._levels(found, busy - last.own)
 
     def _levels(
@@ -139,38 +145,54 @@ class Rivals:
             for limit, rivals in zip(limits, _fitted(found, busy), strict=True)
         )
 
-    def _found(
-        self,
-        groups: dict[str, Seen | None],
-        threads: Found,
-        cores: frozenset[int],
-        busy: float,
-        own: float,
-    ) -> tuple[list[list[Seen]], float]:
+    def _found(self, last: _Last, threads: Found) -> tuple[list[list[Seen]], float]:
         """Return what competes on each level, and how much nobody explains [cores]."""
         found: list[list[Seen]] = []
-        unexplained = 0.0
+        hidden: list[Seen] = []  # what did the rest on each level
         for at, folder in enumerate(self._folders):
             inside = self._folders[at + 1] if at + 1 < len(self._folders) else ""
             seen = list(threads.get(folder, ()))
             for child in self._competing(folder, but=inside):
-                one = groups.get(child)
+                one = last.groups.get(child)
                 if one is None and child in threads:
                     one = joined(threads[child], self._weight(child))
                 seen += [one] if one is not None and one.used >= _LEAST else []
-            whole, below = groups.get(folder), groups.get(inside, Seen(1.0, own))
-            if (at or not self._tree.whole) and whole is not None and below is not None:
-                more = whole.used - below.used - math.fsum(one.used for one in seen)
-                seen += _unknown(more, whole.part)
-                unexplained = max(unexplained, more)
             found.append(seen)
-        # What may run elsewhere, too, may have done all of it here.
-        known = (s.ours if s.sure else s.used for level in found for s in level)
-        more = busy - own - math.fsum(known)
+            rest, part = 0.0, 1.0
+            whole = last.groups.get(folder)
+            below = last.groups.get(inside, Seen(1.0, last.own))
+            if (at or not self._tree.whole) and whole is not None and below is not None:
+                rest = whole.used - below.used - math.fsum(one.used for one in seen)
+                part = whole.part
+            hidden.append(Seen(1.0, rest, part, part >= 1))
         if not self._tree.whole:
             found.insert(0, [])
-        found[0] += _unknown(more)
-        return found, max(unexplained, more)
+            hidden.insert(0, Seen(1.0, 0.0))
+        # What may run elsewhere, too, may have done all of it here.
+        known = [*(s for level in found for s in level), *hidden]
+        known_here = (s.ours if s.sure else s.used for s in known if s.used >= _LEAST)
+        rest = last.busy - last.own - math.fsum(known_here)
+        hidden[0] = Seen(1.0, rest)  # nobody counts what the outermost used
+        for level, more in zip(found, _split(hidden, last.unseen), strict=True):
+            level.extend(more)
+        return found, max(one.used for one in hidden)
+
+    def _unseen(
+        self, queue: float, busy: float, groups: Mapping[str, Seen | None]
+    ) -> float:
+        """Return how many threads ran or waited that are not known, on average.
+
+        Those do not count that are in groups whose use is counted: how many of them
+        wait is not known, nor is what the neighbours of a container are.
+        """
+        counted = any(
+            one is not None and one.used >= _LEAST
+            for folder, one in groups.items()
+            if folder not in self._folders
+        )
+        if counted or not self._tree.whole or not busy > _LEAST:
+            return math.nan
+        return queue - self._threads.present(max(1.0, queue / busy))
 
     def _groups(self, span_s: float, cores: frozenset[int]) -> dict[str, Seen | None]:
         """Return what groups used since the last sample; None: nobody counts it."""
@@ -249,12 +271,27 @@ def _autogroup(proc: str) -> bool:
         return False
 
 
-def _unknown(used: float, part: float = 1.0) -> list[Seen]:
-    """Return the fewest threads that can have used so many cores."""
-    if used < _LEAST:
-        return []
-    count = fewest(used)
-    return [Seen(1.0, used / count, part, part >= 1)] * count
+def _split(hidden: Sequence[Seen], unseen: float) -> list[list[Seen]]:
+    """Return the threads that did what nobody explains, on each level.
+
+    They are the fewest that can have done it, or those that ran or waited and are not
+    known: many that live for moments take turns.
+
+    Parameters
+    ----------
+    hidden : sequence of Seen
+        All of a level as one.
+    unseen : float
+        Threads that are not known on all levels; nan: nobody knows.
+    """
+    total = math.fsum(one.used for one in hidden if one.used >= _LEAST)
+    found: list[list[Seen]] = []
+    for one in hidden:
+        count = fewest(one.used) if one.used >= _LEAST else 0
+        if count and not math.isnan(unseen):
+            count = max(count, round(unseen * one.used / total))
+        found.append([replace(one, used=one.used / count)] * count if count else [])
+    return found
 
 
 def _fitted(found: Sequence[Sequence[Seen]], busy: float) -> list[tuple[Rival, ...]]:

@@ -157,7 +157,15 @@ class Sensor:
             if core in now.cores and core in before.cores
         }
         watched = self._watched()
-        passive, left = self._passive(times, span_s, now.own_s - before.own_s, watched)
+        queue = self._queue(before, now, cores, span_s)
+        whole_node = cores >= now.cores.keys() or bool(now.queued_s)
+        passive, left = self._passive(
+            times,
+            span_s,
+            now.own_s - before.own_s,
+            watched,
+            queue if whole_node else math.nan,
+        )
         if (
             self._spin is not None
             and math.isfinite(passive)
@@ -167,17 +175,10 @@ class Sensor:
         whole = math.fsum(t.busy_s + t.idle_s + t.steal_s for t in times.values())
         stolen = math.fsum(t.steal_s for t in times.values())
         received, sent = self._network(before, now, span_s)
-        looks, self._looks = self._looks, []
-        queued = math.fsum(
-            now.queued_s[core] - before.queued_s.get(core, math.nan)
-            for core in cores
-            if core in now.queued_s
-        )
-        counted = math.fsum(looks) / len(looks) if looks else math.nan
         return Sample(
             self._correction.corrected(passive),
             passive,
-            queued / span_s if now.queued_s else counted,
+            queue,
             min((now.waited_s - before.waited_s) / span_s, 1.0),
             stolen / whole if whole > 0 else math.nan,
             self._memory(),
@@ -193,6 +194,7 @@ class Sensor:
         span_s: float,
         own_s: float,
         watched: Sequence[tuple[int, float]],
+        queue: float,
     ) -> tuple[float, float]:
         """Return what groups, weights, limits and use say, and without the watched."""
         if not times:
@@ -202,7 +204,7 @@ class Sensor:
         stolen = math.fsum(t.steal_s for t in times.values()) / span_s
         most = fullest(len(times), busy + lost, lost, stolen)
         levels = self._rivals.levels(
-            span_s, frozenset(times), busy, own_s / span_s, self._clock()
+            span_s, frozenset(times), busy, own_s / span_s, self._clock(), queue
         )
         weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
         shares = {core: (t.busy_s + t.steal_s) / span_s for core, t in times.items()}
@@ -216,6 +218,20 @@ class Sensor:
         crowded = self._rivals.crowded(shares, threads)
         left = Facts(len(times), levels, weight, most, crowded)
         return available(facts), available(left)
+
+    def _queue(
+        self, before: _Reading, now: _Reading, cores: frozenset[int], span_s: float
+    ) -> float:
+        """Return the threads that ran or waited: for our cores, or all where seen."""
+        looks, self._looks = self._looks, []
+        if now.queued_s:
+            queued = (
+                now.queued_s[core] - before.queued_s.get(core, math.nan)
+                for core in cores
+                if core in now.queued_s
+            )
+            return math.fsum(queued) / span_s
+        return math.fsum(looks) / len(looks) if looks else math.nan
 
     def _group_of(self, pid: int) -> str:
         """Return the group of a process; ours where it has ended meanwhile."""

@@ -183,6 +183,16 @@ class Threads:
         """Return what all but some threads used, of those found since `measure`."""
         return self._by_group([one for one in self._found if one[0] not in threads])
 
+    def present(self, waiting: float) -> float:
+        """Return how many of those found since `measure` ran or waited, on average.
+
+        Parameters
+        ----------
+        waiting : float
+            Threads that ran or waited for each core that was busy, on average.
+        """
+        return math.fsum(min(1.0, seen.used * waiting) for *_, seen in self._found)
+
     def search(self, now_s: float, span_s: float, cores: frozenset[int]) -> Found:
         """Find more threads that work: among all, or else among those that are new.
 

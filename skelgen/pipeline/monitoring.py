@@ -223,7 +223,7 @@ def monitor_start(
     secret = os.environ.get(SECRET) or secrets.token_hex(32)
     if others:
         together = remote(way or Way.AUTO).together(
-            names, line, _handed_on(watching=bool(watching))
+            names, [*line, "--tells"], _handed_on(watching=bool(watching))
         )
         if together is not None:
             return _as_step(names, together, {SECRET: secret} if links else {})
@@ -256,19 +256,43 @@ def _as_step(
     began, end_s = time.time(), time.monotonic() + _BEGIN_S
     step = leave_running(command, log, variables)
     waiting, ended, status = list(hosts), False, 0
+    refused: dict[str, Answer] = {}
     while waiting and not ended and time.monotonic() < end_s:
         time.sleep(0.1)
         pid, status = os.waitpid(step, os.WNOHANG)
         ended = pid == step
-        waiting = [host for host in waiting if not _runs_since(host, began)]
+        refused = _told_by_tasks(log)
+        waiting = [
+            host
+            for host in waiting
+            if host not in refused and not _runs_since(host, began)
+        ]
     said = log.read_text(errors="replace") if waiting else ""
     exit_code = os.waitstatus_to_exitcode(status) if ended else -1
-    return [
-        _refusal(host, said, exit_code, "its monitor did not begin: ")
-        if host in waiting
-        else Answer(host, {"host": host, "step": step})
-        for host in hosts
-    ]
+    for host in waiting:
+        about = "its monitor did not begin: "
+        refused[host] = _refusal(host, said, exit_code, about)
+    good = {host: Answer(host, {"host": host, "step": step}) for host in hosts}
+    return [refused.get(host, good[host]) for host in hosts]
+
+
+def _told_by_tasks(log: Path) -> dict[str, Answer]:
+    """Return the hosts whose tasks of a step ended with an error, and which.
+
+    The step goes on without them, so its exit code comes too late.
+    """
+    found = {}
+    for line in log.read_text(errors="replace").splitlines():
+        if not line.startswith("{"):
+            continue
+        try:
+            said = json_field(line, log).mapping(("host", "error", "code"))
+            host, error = said["host"].text(), said["error"].text()
+            code = ExitCode(said["code"].integer(0, 255))
+        except (InputError, ValueError):
+            continue  # another program's, or half of a line
+        found[host] = Answer(host, {}, error, code)
+    return found
 
 
 def _runs_since(host: str, when: float) -> bool:

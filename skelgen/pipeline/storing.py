@@ -14,6 +14,7 @@ from skelgen.launch.folders import new_file, private_folder
 from skelgen.launch.replaceable import check_file
 from skelgen.pipeline.storing_sources import content_of
 from skelgen.pipeline.storing_typed import filled
+from skelgen.pipeline.uncollected import uncollected
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def store_health(place: str | None) -> Health:
     return check_store(place)
 
 
+@uncollected()
 def store_add(
     place: str | None,
     sources: Sequence[str],
@@ -119,6 +121,7 @@ def store_add_typed(place: str | None, run: Run) -> Added:
         return store.add([filled(run)])
 
 
+@uncollected()
 def store_list(
     place: str | None,
     application: str | None = None,

@@ -1,4 +1,4 @@
-"""Runs that monitors watched: join what nodes saw of them, and hand them to the store.
+"""Hand runs that monitors watched to the store, each once.
 
 Monitors share no network. Each keeps its sightings of runs in its own folder; who hands
 runs over reads the folders that are seen here, and asks the other hosts.
@@ -7,96 +7,29 @@ runs over reads the folders that are seen here, and asks the other hosts.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import logging
-import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import MachineError, SkelgenError, UsageError
-from skelgen.launch.allocation import batch_job
-from skelgen.launch.files import file_hashes
+from skelgen.errors import MachineError, SkelgenError
 from skelgen.pipeline.monitor_series import histories
 from skelgen.pipeline.monitoring import monitor_do
-from skelgen.pipeline.storing_typed import filled, inputs_of
+from skelgen.pipeline.watched_row import row_of_run
+from skelgen.pipeline.watched_runs import WatchedRun, joined
 
 if TYPE_CHECKING:
     from skelgen.launch.through import Way
-    from skelgen.monitor.averages import Curve
     from skelgen.monitor.series import History
     from skelgen.monitor.sightings import Sighting
     from skelgen.store import Run
 
 logger = logging.getLogger(__name__)
 
-#: Clocks of nodes, and ranks of one launch, may begin so far apart [s].
-_APART_S = 300.0
 #: Series are read for so much longer than the run [s].
 _AROUND_S = 300.0
-#: What a run counts of interfaces, by series.
-_BYTES = {
-    "received_bytes_per_s:": "received_bytes",
-    "sent_bytes_per_s:": "sent_bytes",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedRun:
-    """A run of a watched application, from all nodes that told of it.
-
-    Attributes
-    ----------
-    sightings : tuple of Sighting
-        In the order of their smallest ranks.
-    """
-
-    sightings: tuple[Sighting, ...]
-
-    @property
-    def ranks(self) -> frozenset[int]:
-        """Return the ranks that were seen."""
-        return frozenset(rank for sighting in self.sightings for rank in sighting.ranks)
-
-    @property
-    def complete(self) -> bool:
-        """Return whether all ranks of the launch were seen."""
-        first = self.sightings[0]
-        return not first.key or len(self.ranks) >= first.size
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """Return the hosts, each once."""
-        return tuple(dict.fromkeys(sighting.host for sighting in self.sightings))
-
-    @property
-    def began(self) -> float:
-        """Return when its first process began, seconds since 1970 in UTC [s]."""
-        return min(sighting.began for sighting in self.sightings)
-
-    @property
-    def time_s(self) -> float:
-        """Return the time until its last process ended [s]."""
-        if len(self.sightings) == 1:
-            return self.sightings[0].time_s
-        return max(sighting.end for sighting in self.sightings) - self.began
-
-    @property
-    def identity(self) -> str:
-        """Return the same for the same run, whoever joins its sightings."""
-        text = "\n".join(sorted(sighting.identity for sighting in self.sightings))
-        return hashlib.sha256(f"watched\n{text}".encode()).hexdigest()[:32]
-
-    @property
-    def status(self) -> str:
-        """Return how it ended: what failed first is the cause."""
-        order = sorted(self.sightings, key=lambda sighting: sighting.end)
-        bad = [sighting.status for sighting in order if sighting.status != "ok"]
-        told = [one for one in bad if one not in ("unknown", "unseen")]
-        return (told or ["unseen"] * ("unseen" in bad) or bad or ["ok"])[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,39 +49,6 @@ class HandedOver:
     added: tuple[Run, ...] = ()
     already: int = 0
     waiting: tuple[WatchedRun, ...] = ()
-
-
-def joined(sightings: Iterable[Sighting]) -> list[WatchedRun]:
-    """Join the sightings of runs by their launches.
-
-    Several runs of one launch, as of a script that runs a program twice in each task of
-    a job step, are told apart by their ranks: no rank is in a run twice.
-
-    Parameters
-    ----------
-    sightings : iterable of Sighting
-        Of any hosts, in any order.
-    """
-    found: list[list[Sighting]] = []
-    open_: dict[tuple[str, str, int], list[list[Sighting]]] = {}
-    for sighting in sorted(sightings, key=lambda one: (one.began, one.identity)):
-        if not sighting.key:
-            found.append([sighting])
-            continue
-        same = open_.setdefault((sighting.application, sighting.key, sighting.size), [])
-        for run in same:
-            taken = {rank for one in run for rank in one.ranks}
-            near = sighting.began <= max(one.end for one in run) + _APART_S
-            if near and not taken & set(sighting.ranks):
-                run.append(sighting)
-                break
-        else:
-            same.append([sighting])
-            found.append(same[-1])
-    return [
-        WatchedRun(tuple(sorted(run, key=lambda p: (p.ranks or (0,), p.host))))
-        for run in found
-    ]
 
 
 def hand_over(
@@ -186,7 +86,7 @@ def hand_over(
     waiting = tuple(one for one in runs if not one.complete)
     if not ready:
         return HandedOver((), sum(one.complete for one in runs), waiting)
-    made = [_run(one, _histories(one, way)) for one in ready]
+    made = [row_of_run(one, _histories(one, way)) for one in ready]
     with open_store(place) as store:
         found = store.add(made)
     if found.refused:
@@ -243,139 +143,6 @@ def _histories(run: WatchedRun, way: Way | None) -> list[History]:
     except SkelgenError as error:
         logger.info("no loads of a run: %s", error)
         return []
-
-
-def _run(one: WatchedRun, found: Sequence[History]) -> Run:
-    from skelgen.store import Run
-
-    first = one.sightings[0]
-    size = first.size or (
-        1 if sum(sighting.processes for sighting in one.sightings) == 1 else 0
-    )
-    known = {
-        name: value
-        for sighting in one.sightings
-        for name, value in _jobs(sighting).items()
-    }
-    inputs = next(
-        (sighting.inputs for sighting in one.sightings if sighting.inputs), ""
-    )
-    run = Run(
-        application=first.application,
-        time_s=one.time_s,
-        ranks=size,
-        executable=_executable(one),
-        inputs=_inputs(inputs),
-        hosts=one.hosts,
-        allocation=batch_job(known),
-        started=one.began,
-        status=one.status,
-        loads=tuple(sorted(loads(found, one.began, one.began + one.time_s).items())),
-        costs=tuple(sorted({**_costs(one), **_bytes(one, found)}.items())),
-        source=f"monitor of {','.join(one.hosts)}",
-        identity=one.identity,
-    )
-    return filled(run)
-
-
-def _jobs(sighting: Sighting) -> Mapping[str, str]:
-    return sighting.jobs or {}
-
-
-def _inputs(text: str) -> tuple[tuple[str, float | str], ...]:
-    """Read inputs as the user named them; what cannot be read stays a word."""
-    if not text.strip():
-        return ()
-    try:
-        return inputs_of([text])
-    except UsageError as error:
-        logger.warning("SKELGEN_INPUTS=%s: %s", text[:60], error)
-        return (("inputs", text[:1000]),)
-
-
-def _executable(one: WatchedRun) -> str:
-    """Return the hash of the program, if its file is the one that ran."""
-    program = one.sightings[0].program
-    with contextlib.suppress(OSError, SkelgenError):
-        if program and Path(program).stat().st_mtime <= one.began:
-            hashes = file_hashes([program])
-            return hashes[0][1] if hashes else ""
-    return ""
-
-
-def _costs(one: WatchedRun) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for sighting in one.sightings:
-        for name, value in (sighting.costs or {}).items():
-            total[name] = total.get(name, 0.0) + value
-    return total
-
-
-def _bytes(one: WatchedRun, found: Sequence[History]) -> dict[str, float]:
-    """Return the bytes on all interfaces of the nodes during the run."""
-    from skelgen.monitor.averages import avg_min
-
-    total: dict[str, float] = {}
-    for history in found:
-        for name, curve in history.curves.items():
-            for begin, cost in _BYTES.items():
-                if name.startswith(begin):
-                    mean = avg_min([curve], one.began, one.began + one.time_s).value
-                    if math.isfinite(mean):
-                        total[cost] = total.get(cost, 0.0) + round(mean * one.time_s)
-    return total
-
-
-def loads(found: Sequence[History], begin: float, end: float) -> dict[str, float]:
-    """Return the loads of nodes during a run, without that of the run itself.
-
-    Parameters
-    ----------
-    found : sequence of History
-        Of the nodes.
-    begin, end : float
-        Of the run, seconds since 1970 in UTC [s].
-
-    Returns
-    -------
-    dict of str to float
-        ``cpu_start`` before it began, and the averages ``cpu_avg_min`` and
-        ``cpu_min_avg``; those that are not known are left out.
-    """
-    from skelgen.monitor.averages import avg_min, min_avg
-
-    curves = [_others(history) for history in found]
-    if not curves or any(curve is None for curve in curves):
-        return {}
-    known = [curve for curve in curves if curve is not None]
-    before = [_before(curve, begin) for curve in known]
-    values = {
-        "cpu_start": min(before),
-        "cpu_avg_min": avg_min(known, begin, end).value,
-        "cpu_min_avg": min_avg(known, begin, end).value,
-    }
-    return {name: value for name, value in values.items() if math.isfinite(value)}
-
-
-def _others(history: History) -> Curve | None:
-    """Return the CPU that others left on a node.
-
-    While an application is watched that is a series of its own.
-    """
-    from skelgen.monitor.averages import Curve
-
-    cpu, left = history.curves.get("cpu"), history.curves.get("cpu_left")
-    if cpu is None or left is None:
-        return cpu
-    known = dict(zip(left.times, left.values, strict=True))
-    pairs = zip(cpu.times, cpu.values, strict=True)
-    return Curve(cpu.times, [known.get(time, value) for time, value in pairs])
-
-
-def _before(curve: Curve, begin: float) -> float:
-    """Return the last value before a time; nan where there is none."""
-    values = [v for t, v in zip(curve.times, curve.values, strict=True) if t <= begin]
-    return values[-1] if values else math.nan
 
 
 def _handed(shown: str) -> set[str]:

@@ -12,9 +12,10 @@ from skelgen.store.lines import content_of, seal_of
 from skelgen.store.migrations import version_of
 from skelgen.store.opening import open_store
 from skelgen.store.rows import Series
+from skelgen.store.samples import sample_problems
 from skelgen.store.store import Store
 from skelgen.store.tables import rows_of, table_of
-from skelgen.store.values import TEXT, UnfitError
+from skelgen.store.values import TEXT
 
 #: Rows in memory at a time.
 _AT_ONCE = 5000
@@ -83,7 +84,7 @@ def health_of(store: Store) -> Health:
             except DamagedError as error:
                 problems.append(f"table {table_of(kind)}: {error}")
     try:
-        problems += _sample_problems(database)
+        problems += sample_problems(database)
     except DamagedError as error:
         problems.append(f"table samples: {error}")
     try:
@@ -126,33 +127,6 @@ def _row_problems(database: Database, kind: RowKind) -> list[str]:
         if identities[0][0] is None:
             return problems
         last = identities[0][0]
-
-
-def _sample_problems(database: Database) -> list[str]:
-    """Return the series with samples that are no finite numbers, or have no name.
-
-    Samples have no checksums: a number that became another one is not found.
-    """
-    largest = "1.7976931348623157e308"
-    found = database.execute(
-        "SELECT DISTINCT host, quantity FROM samples "
-        f"WHERE NOT (time BETWEEN -{largest} AND {largest}) "
-        f"OR NOT (value BETWEEN -{largest} AND {largest}) "
-        "ORDER BY host, quantity"
-    )
-    problems = [
-        f"table samples, {quantity!s:.60} of {host!s:.60}: a sample is no number; "
-        "restore a copy, or remove this series and add it again"
-        for host, quantity in found
-    ]
-    for host, quantity in database.execute(
-        "SELECT DISTINCT host, quantity FROM samples"
-    ):
-        try:
-            TEXT.load(host), TEXT.load(quantity)
-        except UnfitError as error:
-            problems.append(f"table samples: the name of a series: {error.what}")
-    return problems
 
 
 def _line_problems(database: Database) -> list[str]:

@@ -68,6 +68,9 @@ class Database(Protocol):
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of parameters."""
 
+    def count_new(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Insert rows; say how many were not there yet."""
+
     def transaction(self) -> AbstractContextManager[None]:
         """Keep all that happens within, or nothing."""
 

@@ -44,6 +44,8 @@ class RowKind:
     type : type
     fields : tuple of RowField
         In their order.
+    written : tuple
+        For each of them its name, its usual value, and what writes it as JSON.
     values : callable
         Returns the values of these fields of a row, as a tuple.
     has_identity : bool
@@ -53,6 +55,7 @@ class RowKind:
     word: str
     type: type[Any]
     fields: tuple[RowField, ...]
+    written: tuple[tuple[str, Any, Callable[[Any], Any] | None], ...]
     values: Callable[[Any], tuple[Any, ...]]
     has_identity: bool
 
@@ -72,13 +75,15 @@ def kind_of(type_: type[Any]) -> RowKind:
 def _kind(type_: type[Any]) -> RowKind:
     hints = get_type_hints(type_)
     names = [field.name for field in dataclasses.fields(type_)]
+    fields = tuple(
+        RowField(one.name, BY_TYPE[hints[one.name]], one.default)
+        for one in dataclasses.fields(type_)
+    )
     return RowKind(
         type_.__name__.lower(),
         type_,
-        tuple(
-            RowField(one.name, BY_TYPE[hints[one.name]], one.default)
-            for one in dataclasses.fields(type_)
-        ),
+        fields,
+        tuple((one.name, one.usual, one.values.plain) for one in fields),
         attrgetter(*names),
         "identity" in names,
     )

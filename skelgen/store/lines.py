@@ -42,16 +42,15 @@ def to_line(row: Row) -> dict[str, Any]:
     """
     kind = kind_of(type(row))
     line: dict[str, Any] = {KIND: kind.word}
-    for field, value in zip(kind.fields, kind.values(row), strict=True):
-        usual, plain = field.usual, field.values.plain
+    for (name, usual, plain), value in zip(kind.written, kind.values(row), strict=True):
         if value is usual or value == usual:
             continue
         try:
             found = value if plain is None else plain(value)
         except UnfitError as error:
-            raise _unfit(kind, error.below(field.name)) from None
+            raise _unfit(kind, error.below(name)) from None
         if found is not None or not _is_nan(usual):
-            line[field.name] = found
+            line[name] = found
     _check(row, kind)
     return line
 

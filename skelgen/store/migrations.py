@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from skelgen import _paths
 from skelgen.errors import InputError
 from skelgen.store.database import DamagedError, Database
+from skelgen.store.samples import seal_samples
+
+#: What is done once the SQL of a version was run.
+_THEN: Mapping[int, Callable[[Database], None]] = {2: seal_samples}
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +89,8 @@ def migrate(database: Database, versions: Sequence[str]) -> None:
         for number, script in enumerate(versions[version:], version + 1):
             for statement in statements(script):
                 database.execute(statement)
+            if number in _THEN:
+                _THEN[number](database)
             database.execute(
                 "INSERT INTO store_versions VALUES (?, ?)", (number, time.time())
             )

@@ -11,7 +11,6 @@ from skelgen.documents.system import writing
 from skelgen.errors import InputError, MachineError, NoFileError
 from skelgen.launch.folders import private_folder
 from skelgen.store.database import BusyError, Database
-from skelgen.store.locks import is_locked
 from skelgen.store.migrations import is_current, migrate, scripts
 from skelgen.store.places import Place, place_of
 from skelgen.store.sharing import make_file, make_folder, mode_in
@@ -65,8 +64,8 @@ def open_store(place: str | None = None, *, make: bool = True) -> Store:
         return file
 
     spool = Spool(connect, folder, mode)
-    # Who only adds a row need not wait for another process that writes.
-    if not (make and about.st_size and is_locked(folder / LOCK)):
+    # Who only adds a row need not wait for other processes that write.
+    if not (make and about.st_size and spool.is_left_to_others()):
         spool.connect()
     return Store(spool)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,26 +62,50 @@ class PostgresqlDatabase:
         self.shown = shown
         self._connection = _connected(url, shown)
         try:
-            self.writable = self.execute("SHOW transaction_read_only") == [("off",)]
+            self.writable = self._is_writable()
         except BaseException:
             self.close()
             raise
 
+    def _is_writable(self) -> bool:
+        """Say whether rows can be added; newer servers say it as they answer."""
+        info = self._connection.info
+        told = [info.parameter_status(name) for name in _READ_ONLY]
+        if None in told:
+            return self.execute("SHOW transaction_read_only") == [("off",)]
+        return told == ["off", "off"]
+
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Run one statement and return the rows that it gives."""
+        """Run one statement and return the rows that it gives.
+
+        Within a transaction, one that gives none waits for the next that does.
+        """
         with self._told(), self._connection.cursor() as cursor:
             cursor.execute(_own(sql), parameters)
-            return cursor.fetchall() if cursor.description else []
+            return cursor.fetchall() if _GIVES_ROWS.match(sql) else []
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of parameters."""
         with self._told(), self._connection.cursor() as cursor:
-            cursor.executemany(_own(sql), rows)
+            for many, parameters in _together(sql, rows):
+                cursor.execute(_own(many), parameters)
+
+    def count_new(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Insert rows; say how many were not there yet."""
+        new = 0
+        for many, parameters in _together(sql, rows):
+            new += len(self.execute(f"{many} RETURNING 1", parameters))
+        return new
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """Keep all that happens within, or nothing."""
-        with self._told(), self._connection.transaction():
+        """Keep all that happens within, or nothing.
+
+        Statements are sent together: the server answers when rows are asked for, and
+        in the end.
+        """
+        connection = self._connection
+        with self._told(), connection.pipeline(), connection.transaction():
             yield
 
     @contextlib.contextmanager
@@ -89,7 +114,8 @@ class PostgresqlDatabase:
         if self._connection.info.transaction_status != TransactionStatus.IDLE:
             yield
             return
-        with self._told(), self._connection.transaction():
+        connection = self._connection
+        with self._told(), connection.pipeline(), connection.transaction():
             self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
 
@@ -166,6 +192,13 @@ class PostgresqlDatabase:
             raise told(error, self.shown) from error
 
 
+#: Statements that give rows.
+_GIVES_ROWS = re.compile("SELECT |SHOW |INSERT .* RETURNING ", re.DOTALL)
+#: What a server says of itself that keeps rows from being added.
+_READ_ONLY = ("in_hot_standby", "default_transaction_read_only")
+#: Parameters of one statement, and rows in it.
+_MOST_PARAMETERS, _MOST_ROWS = 60_000, 1000
+_MARKS = re.compile(r"VALUES (\(\?(?:,\?)*\))")
 _TABLES = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema"
 _INVALID_INDEXES = (
     "SELECT indexrelid::regclass::text FROM pg_catalog.pg_index "
@@ -173,6 +206,23 @@ _INVALID_INDEXES = (
     "WHERE relnamespace = current_schema::regnamespace "
     "AND NOT (indisvalid AND indisready)"
 )
+
+
+def _together(
+    sql: str, rows: Iterable[Sequence[Any]]
+) -> Iterator[tuple[str, list[Any]]]:
+    """Give statements that do to many rows at a time what one does to each."""
+    marks = _MARKS.search(sql)
+    if marks is None:
+        yield from ((sql, [*row]) for row in rows)
+        return
+    width = marks[1].count("?")
+    most = min(_MOST_ROWS, _MOST_PARAMETERS // width)
+    left = iter(rows)
+    while some := list(itertools.islice(left, most)):
+        values = ",".join([marks[1]] * len(some))
+        many = f"{sql[: marks.start(1)]}{values}{sql[marks.end(1) :]}"
+        yield many, [*itertools.chain.from_iterable(some)]
 
 
 def _quoted(name: str) -> str:

@@ -11,100 +11,36 @@ import contextlib
 import functools
 import logging
 import os
-import re
 import stat
 import time
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from skelgen.documents.system import writing
 from skelgen.errors import InputError
 from skelgen.store.locks import take
-from skelgen.store.sharing import give, make_folder
 
 logger = logging.getLogger(__name__)
 
 #: Of files that are complete enough to be read.
 SUFFIX = ".jsonl"
 #: Before the name of a file that its writer has not locked yet.
-_NEW = ".new-"
+NEW = ".new-"
 #: How old such a file is when nobody writes to it any more [s].
 _OLD_S = 3600.0
 #: The lock of the store.
 LOCK = ".lock"
-_UNNAMED = re.compile(r"[^A-Za-z0-9.-]")
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-_READ = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+#: How a file is opened to read it, and to lock it.
+READ = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _BLOCK_BYTES = 1 << 20
 #: A longer line is no row [bytes].
 MOST_LINE_BYTES = 256 << 20
+#: A spool is busy for so long after somebody appended to it [s].
+_BUSY_S = 1.0
 
 
 class SpoolFileError(InputError):
     """A file of a spool cannot be read; the others can."""
-
-
-class SpoolWriter:
-    """The file of this process in a spool.
-
-    Parameters
-    ----------
-    folder : Path
-    mode : int
-        Permissions of its file.
-    """
-
-    def __init__(self, folder: Path, mode: int) -> None:
-        self._folder = folder
-        self._mode = mode
-        self._handle = -1
-        self._process = 0
-
-    def append(self, lines: Sequence[str]) -> None:
-        """Append lines, each complete with its end; all of them, or none.
-
-        Raises
-        ------
-        UsageError
-            When they cannot be written.
-        MachineError
-            When the disk is full.
-        """
-        content = "".join(lines).encode("ascii")
-        with writing(self._folder):
-            if self._handle < 0 or self._process != os.getpid():
-                self._begin(content)
-            else:
-                _write(self._handle, content)
-
-    def close(self) -> bool:
-        """Leave the file to those that read it; say whether there is one."""
-        ours = self._handle >= 0 and self._process == os.getpid()
-        if ours:
-            os.close(self._handle)
-        self._handle = -1
-        return ours
-
-    def _begin(self, content: bytes) -> None:
-        """Write the first lines to a new file; it gets its name when it is locked."""
-        host = _UNNAMED.sub("_", os.uname().nodename)[:60]
-        name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:12]}{SUFFIX}"
-        make_folder(self._folder, self._mode)
-        new = self._folder / f"{_NEW}{name}"
-        handle = os.open(new, _WRITE, self._mode)
-        try:
-            give(handle, self._mode, self._folder)
-            take(handle, new)
-            _write(handle, content)
-            new.rename(self._folder / name)
-        except BaseException:
-            os.close(handle)
-            with contextlib.suppress(OSError):
-                new.unlink()
-            raise
-        self._handle, self._process = handle, os.getpid()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +96,37 @@ def names(folder: Path) -> list[str]:
         return []
 
 
+def is_busy(folder: Path, own: str) -> bool:
+    """Say whether others appended to a spool within the last second.
+
+    Clocks of servers that differ from this one's make a busy spool look quiet, never
+    the other way for long.
+
+    Parameters
+    ----------
+    folder : Path
+    own : str
+        Name of the file that does not count.
+    """
+    now = time.time()
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUFFIX) and entry.name != own:
+                    with contextlib.suppress(FileNotFoundError):
+                        about = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(about.st_mode) and (
+                            abs(now - about.st_mtime) < _BUSY_S
+                        ):
+                            return True
+    except OSError:
+        return False
+    return False
+
+
 def sweep(folder: Path) -> None:
     """Remove files that their writers were killed over before they had a name."""
-    for new in folder.glob(f"{_NEW}*"):
+    for new in folder.glob(f"{NEW}*"):
         with contextlib.suppress(OSError):
             if time.time() - new.stat().st_mtime > _OLD_S:
                 new.unlink()
@@ -185,7 +149,7 @@ def opened(folder: Path, name: str, *, lock: bool = True) -> Iterator[SpoolFile 
         When it is no regular file, or cannot be read.
     """
     path = folder / name
-    flags = _READ if lock else _READ & ~os.O_RDWR
+    flags = READ if lock else READ & ~os.O_RDWR
     try:
         handle = os.open(path, flags)
     except FileNotFoundError:
@@ -207,15 +171,3 @@ def opened(folder: Path, name: str, *, lock: bool = True) -> Iterator[SpoolFile 
 @functools.cache
 def _say_closed(folder: Path) -> None:
     logger.warning("%s cannot be read: newest rows of others may be missing", folder)
-
-
-def _write(handle: int, content: bytes) -> None:
-    """Append bytes, or leave the file as it was."""
-    before = os.fstat(handle).st_size
-    left = memoryview(content)
-    try:
-        while left:
-            left = left[os.write(handle, left) :]
-    except BaseException:
-        os.ftruncate(handle, before)
-        raise

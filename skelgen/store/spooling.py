@@ -1,4 +1,9 @@
-"""Add to a database that many write, without waiting for any of them."""
+"""Add to a database that many write, without waiting for any of them.
+
+A writer that others do not disturb adds its rows to the database. While others write it
+only appends them to a file: whoever would take in the rows of all would be the one that
+all work for, and wait for that.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,8 @@ from skelgen.store.kinds import kind_of
 from skelgen.store.lines import to_line
 from skelgen.store.locks import holder, is_locked
 from skelgen.store.rows import Prediction, Row, Run
-from skelgen.store.spool import LOCK, SpoolWriter
+from skelgen.store.spool import LOCK, is_busy
+from skelgen.store.spool_writer import SpoolWriter
 from skelgen.store.sqlite import SqliteDatabase
 from skelgen.store.tables import Checked, keep, known
 from skelgen.units import format_seconds
@@ -71,7 +77,7 @@ class Spool:
         set of str
             Identities of those that the database did not have.
         """
-        if self._leave_to_others():
+        if self.is_left_to_others():
             return self._append(rows)
         try:
             with self.database.lock(0.0) as mine:
@@ -128,7 +134,7 @@ class Spool:
         """Leave what this process spooled to others, or add it now if nobody writes."""
         if self._view:
             self._view.close()
-        if self._writer.close() and not self._leave_to_others():
+        if self._writer.close() and not self.is_left_to_others():
             try:
                 with self.database.lock(0.0) as mine:
                     if mine:
@@ -138,15 +144,16 @@ class Spool:
         if self._database is not None:
             self._database.close()
 
-    def _leave_to_others(self) -> bool:
-        """Say whether opening the database would only disturb who writes now."""
-        return self._database is None and is_locked(self.folder / LOCK)
+    def is_left_to_others(self) -> bool:
+        """Say whether others write now: the database is theirs, or a reader's."""
+        busy = is_busy(self.folder, self._writer.name)
+        return busy or (self._database is None and is_locked(self.folder / LOCK))
 
     def _append(self, rows: Sequence[Checked]) -> set[str]:
         there: set[str] = set()
         if self._database is not None:
             # Else, or when it is busy, the one that absorbs them finds out.
-            with contextlib.suppress(BusyError):
+            with contextlib.suppress(BusyError), self._database.patient(0.0):
                 for type_ in {type(one.row) for one in rows}:
                     those = [one.identity for one in rows if type(one.row) is type_]
                     there |= known(self._database, kind_of(type_), those)

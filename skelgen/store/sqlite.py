@@ -22,8 +22,9 @@ logger = logging.getLogger(__name__)
 #: How long a statement waits for another process, and one of a writer [s].
 _WAIT_S, _SHORT_WAIT_S = 10.0, 0.02
 _CACHE_KIB = 64 << 10
-#: The log is written back when it is longer, by those that wait and by others [bytes].
-_LONG_LOG_BYTES, _VERY_LONG_LOG_BYTES = 4 << 20, 256 << 20
+#: The log is written back when it is longer, by those that wait and by others, and is
+#: no longer than the first of these afterwards [bytes].
+_LONG_LOG_BYTES, _VERY_LONG_LOG_BYTES = 4 << 20, 16 << 20
 #: Where a file says whether it has a write-ahead log, and what it says then.
 _FORMAT_BYTE, _LOG_FORMAT = 18, 2
 #: How many problems `SqliteDatabase.problems` names.
@@ -121,6 +122,11 @@ class SqliteDatabase:
         with _told(self.shown):
             self._connection.executemany(sql, rows)
 
+    def count_new(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Insert rows; say how many were not there yet."""
+        with _told(self.shown):
+            return max(0, self._connection.executemany(sql, rows).rowcount)
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Keep all that happens within, or nothing."""
@@ -153,16 +159,19 @@ class SqliteDatabase:
         if self._lock_file is None:
             yield True
             return
-        with locked(self._lock_file, self._mode, wait_s) as mine:
-            self._wait(max(wait_s, _SHORT_WAIT_S))
-            try:
-                yield mine
-                if mine:
-                    self._write_back(
-                        _LONG_LOG_BYTES if wait_s else _VERY_LONG_LOG_BYTES
-                    )
-            finally:
-                self._wait(_WAIT_S)
+        with locked(self._lock_file, self._mode, wait_s) as mine, self.patient(wait_s):
+            yield mine
+            if mine:
+                self._write_back(_LONG_LOG_BYTES if wait_s else _VERY_LONG_LOG_BYTES)
+
+    @contextlib.contextmanager
+    def patient(self, wait_s: float) -> Iterator[None]:
+        """Let statements wait so long for others within; 0: hardly at all [s]."""
+        self._wait(max(wait_s, _SHORT_WAIT_S))
+        try:
+            yield
+        finally:
+            self._wait(_WAIT_S)
 
     def has_table(self, name: str) -> bool:
         """Say whether there is such a table."""
@@ -229,6 +238,7 @@ class SqliteDatabase:
         self._connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
         self._pragma("synchronous", "NORMAL" if local else "FULL")
         self._pragma("wal_autocheckpoint", 0)
+        self._pragma("journal_size_limit", _LONG_LOG_BYTES)
         self._pragma("cache_size", -_CACHE_KIB)
 
     def _write_back(self, most_bytes: int) -> None:

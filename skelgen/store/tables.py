@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from skelgen.store.database import DamagedError, Database, sound_in
+from skelgen.store.database import DamagedError, Database
 from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
 from skelgen.store.lines import content_of, identity_of, seal_of
 from skelgen.store.rows import Part, Row, Run, Series
+from skelgen.store.samples import keep_samples, remove_series
 from skelgen.store.values import REAL, TEXT, UnfitError, as_real, as_text
 
 #: Fields of a run with tables of their own.
@@ -103,7 +104,7 @@ def keep(database: Database, rows: Iterable[Checked]) -> set[str]:
     new: set[str] = set()
     for one in rows:
         if isinstance(one.row, Series):
-            if _keep_samples(database, one.row):
+            if keep_samples(database, one.row):
                 new.add(one.identity)
         else:
             by_type[type(one.row)].setdefault(one.identity, one)
@@ -226,7 +227,7 @@ def _row(kind: RowKind, identity: str, values: Sequence[Any], apart: _Apart) -> 
 
 def remove(database: Database, identities: Sequence[str]) -> int:
     """Remove rows and damaged lines with these identities; return how many."""
-    removed = _remove_series(database, set(identities))
+    removed = remove_series(database, set(identities))
     for identity in identities:
         sql = "SELECT 1 FROM damaged_lines WHERE identity = ?"
         removed += len(database.execute(sql, (identity,)))
@@ -243,39 +244,29 @@ def remove(database: Database, identities: Sequence[str]) -> int:
     return removed
 
 
-def _remove_series(database: Database, identities: set[str]) -> int:
-    removed = 0
-    for host, quantity in database.execute(
-        "SELECT DISTINCT host, quantity FROM samples"
-    ):
-        with sound_in(database, "samples"):
-            series = Series(_text(host), _text(quantity), (), ())
-        if identity_of(series) in identities:
-            database.execute(
-                "DELETE FROM samples WHERE host = ? AND quantity = ?", (host, quantity)
-            )
-            removed += 1
-    return removed
-
-
 def _delete(database: Database, table: str, column: str, keys: Sequence[str]) -> None:
-    database.executemany(
-        f"DELETE FROM {table} WHERE {column} = ?", [(key,) for key in keys]
-    )
+    for begin in range(0, len(keys), _AT_ONCE):
+        some = keys[begin : begin + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        database.execute(f"DELETE FROM {table} WHERE {column} IN ({marks})", some)
 
 
 def _insert_parts_of_runs(database: Database, rows: Sequence[Checked]) -> None:
     values: list[tuple[Any, ...]] = []
     parts: list[tuple[Any, ...]] = []
+    apart = attrgetter(*_NAMED.values())
     for one in rows:
         run = one.row
         assert isinstance(run, Run)
-        for kind, field in _NAMED.items():
-            for name, value in getattr(run, field):
-                is_word = isinstance(value, str)
-                number = None if is_word else as_real(float(value))
-                word = as_text(value) if is_word else None
-                values.append((one.identity, kind, as_text(name), number, word))
+        for kind, pairs in zip(_NAMED, apart(run), strict=True):
+            for name, value in pairs:
+                number = word = None
+                if isinstance(value, str):
+                    word = as_text(value)
+                elif value == value:  # noqa: PLR0124 -- often called
+                    number = float(value)
+                own = name if one.is_ascii else as_text(name)
+                values.append((one.identity, kind, own, number, word))
         for place, part in enumerate(run.parts):
             parts.append((one.identity, place, *_bound(part)))
     database.executemany(
@@ -313,18 +304,3 @@ def _parts_of_runs(
     ):
         found[run][1].append(part)
     return found
-
-
-def _keep_samples(database: Database, series: Series) -> bool:
-    """Add the samples that are not there yet; say whether there were any."""
-    host, quantity = as_text(series.host), as_text(series.quantity)
-    count = "SELECT COUNT(*) FROM samples WHERE host = ? AND quantity = ?"
-    before = database.execute(count, (host, quantity))
-    database.executemany(
-        "INSERT INTO samples VALUES (?,?,?,?) ON CONFLICT DO NOTHING",
-        [
-            (host, quantity, time, as_real(value))
-            for time, value in zip(series.times, series.values, strict=True)
-        ],
-    )
-    return database.execute(count, (host, quantity)) != before

@@ -6,6 +6,7 @@ a number that is not finite is named with its place.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from skelgen.trust import Interval
 
 #: Largest integer of a row: JSON of ours has at most 18 digits.
 MOST = 10**18 - 1
+#: Different lists of names that are kept ready.
+_MOST_REMEMBERED = 1024
 NAN = float("nan")
 
 
@@ -273,6 +276,13 @@ def _list_of(plain: Callable[[Any], Any], read: Callable[[Any], Any]) -> Values:
     )
 
 
+def _remembered(of: Values) -> Values:
+    """Write and read equal values once: many rows have the same."""
+    assert of.bind is not None
+    cached = functools.lru_cache(maxsize=_MOST_REMEMBERED)
+    return Values(of.plain, of.read, cached(of.bind), cached(of.load))
+
+
 def _mapping_of(plain: Callable[[Any], Any], read: Callable[[Any], Any]) -> Values:
     return _as_json(
         lambda pairs: _named(plain, pairs), lambda value: _pairs(read, value)
@@ -295,7 +305,9 @@ BY_TYPE: dict[Any, Values] = {
     Interval: INTERVAL,
     Interval | None: _if_any(INTERVAL),
     Inputs: _mapping_of(_plain_word, _word),
-    tuple[str, ...]: _as_json(list, lambda values: tuple(_each(checked_text, values))),
+    tuple[str, ...]: _remembered(
+        _as_json(list, lambda values: tuple(_each(checked_text, values)))
+    ),
     tuple[float, ...]: _list_of(_plain_real, _read_real),
     tuple[tuple[str, float], ...]: _mapping_of(_plain_real, _read_real),
     tuple[Part, ...]: PARTS,

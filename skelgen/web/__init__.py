@@ -1,13 +1,14 @@
 """One self-contained page about a signature and its skeleton; pictures of phases.
 
 In: `Signature`, the plan's `Report` and, when there are any, measured shares and
-predictions; or `Phases`; or a `WorkloadTime`. Out: HTML or SVG without
+predictions; or `Phases`; or a `WorkloadTime`; or a `Model`. Out: HTML or SVG without
 anything to download.
 """
 
 from skelgen.web.page import Comparison, Shares, page_of
 from skelgen.web.render import (
     PICTURE_BEGINS,
+    render_model,
     render_page,
     render_phases,
     render_ticks,
@@ -19,6 +20,7 @@ __all__ = [
     "Comparison",
     "Shares",
     "page_of",
+    "render_model",
     "render_page",
     "render_phases",
     "render_ticks",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
 from skelgen.documents.words import shown
+from skelgen.models.model import Model
+from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
 from skelgen.ticks.table import TickTable
 from skelgen.units import format_seconds
+from skelgen.web import model_marks
+from skelgen.web.model_picture import model_picture
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
 from skelgen.web.tick_picture import tick_picture
@@ -85,6 +90,27 @@ def render_workload(found: WorkloadTime) -> str:
     """
     picture = workload_picture(found)
     return _filled("workload.svg.j2", picture=picture, width=WIDTH, height=HEIGHT)
+
+
+def render_model(
+    model: Model, runs: RunTable | None = None, at: Mapping[str, float] | None = None
+) -> str:
+    """Draw a model with its interval, its runs and what it is asked for.
+
+    Parameters
+    ----------
+    model : Model
+    runs : RunTable, optional
+    at : mapping of str to float, optional
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    picture = model_picture(model, runs, at)
+    size = {"width": model_marks.WIDTH, "height": model_marks.HEIGHT}
+    return _filled("model.svg.j2", picture=picture, **size)
 
 
 def _filled(template: str, **values: object) -> str:

@@ -48,6 +48,7 @@ EXAMPLES = [
     Example("master_worker", 3, ("150", "300", "1000"), 3),
     Example("jacobi", 2, ("100000", "200")),
     Example("task_farm", 3, ("90", "4"), 3),
+    Example("kernels", 2, ("48", "100")),
 ]
 
 

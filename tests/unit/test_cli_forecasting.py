@@ -129,6 +129,17 @@ def test_a_history_that_does_not_end_now_is_doubted(tmp_path, capsys, end_s, cod
     assert [one["code"] for one in found["doubts"]] == ([code] if code else [])
 
 
+def test_clocks_that_are_a_day_apart_are_a_reason_and_said(tmp_path, capsys):
+    now = time.time()
+    with open_store(str(tmp_path / "s.db")) as store:
+        for host, begin in (("n1", now - 6000), ("n2", now + 80_000)):
+            times = tuple(begin + 60 * i for i in range(100))
+            store.add([Series(host, "cpu", times, (0.5,) * 100)])
+    words = ["forecast", "--store", str(tmp_path / "s.db"), "--nodes", "n1,n2"]
+    assert run(words) == 3
+    assert "set their clocks right (NTP)" in capsys.readouterr().err
+
+
 def test_times_that_go_back_are_told(tmp_path, capsys):
     lines = [f"{60 * (i if i < 400 else i - 50)},0.5\n" for i in range(900)]
     (tmp_path / "l.csv").write_text("time,n1\n" + "".join(lines))

@@ -14,10 +14,11 @@ from skelgen.launch.remote import Remote
 from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.link_files import LinkFile
 from skelgen.monitor.links import agreed
-from skelgen.monitor.places import this_host
+from skelgen.monitor.places import make_private, this_host
 from skelgen.monitor.probing import Probe
 from skelgen.monitor.records import Row
-from skelgen.monitor.status import Status, write_status
+from skelgen.monitor.sightings import Sighting, add_sighting
+from skelgen.monitor.status import Status, locked, write_status
 from skelgen.pipeline import monitor_series, monitoring
 from skelgen.pipeline.link_monitoring import link_series
 
@@ -135,6 +136,23 @@ def test_a_monitor_is_started_and_stopped_through_a_remote_shell(
             assert "runs on" in complaint and "stop it first" in complaint
     finally:
         assert run(["monitor", "stop", "--hosts", "n1"]) == 0
+
+
+def test_a_monitor_that_was_stopped_is_told_also_where_the_store_is_broken(
+    state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "broken.db"
+    store.write_text("no store")
+    folder = make_private(state / this_host())
+    facts = {"time_s": 1.0, "key": "", "size": 1, "ranks": (0,), "processes": 1}
+    more = {"application": "lu", "host": this_host(), "began": BEGIN}
+    add_sighting(folder, Sighting(identity="x", **facts, **more))  # type: ignore[arg-type]
+    assert run(["monitor", "start", "--interval", "0.5s"]) == 0
+    capsys.readouterr()
+    assert run(["monitor", "stop", "--store", str(store)]) == 3
+    said = capsys.readouterr()
+    assert "monitor stopped (process" in said.out and str(store) in said.err
+    assert run(["monitor", "stop"]) == 2  # it runs no longer
 
 
 def test_series_are_fetched_from_hosts_whose_files_are_not_seen_here(
@@ -258,20 +276,25 @@ def test_a_batch_system_is_used_only_inside_its_allocation(
     assert "put the command into the job script" in capsys.readouterr().err
 
 
-def test_inside_an_allocation_monitors_are_one_step_that_goes_on(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tools = tmp_path / "bin"
+def inside_slurm(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str = "") -> None:
+    """Have a pretended allocation, whose step is one task on this node."""
+    tools = folder / "bin"
     tools.mkdir()
     (tools / "sbatch").write_text("#!/bin/sh\n")
     (tools / "srun").write_text(
-        f'#!/bin/sh\necho "$@" > {tmp_path}/step\n'
-        'while [ "$1" != env ]; do shift; done\nexec "$@"\n'
+        f'#!/bin/sh\necho "$@" > {folder}/step\n'
+        f'while [ "$1" != env ]; do shift; done\n{more}exec "$@"\n'
     )
     for tool in tools.iterdir():
         tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("SLURM_JOB_ID", "12")
+
+
+def test_inside_an_allocation_monitors_are_one_step_that_goes_on(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside_slurm(tmp_path, monkeypatch)
     monkeypatch.setattr(monitoring, "_runs_since", lambda host, when: host == "n1")
     monkeypatch.setattr(monitoring, "_BEGIN_S", 1.0)
     answers = monitoring.monitor_start(["n1", "n2"], 0.5)
@@ -284,6 +307,31 @@ def test_inside_an_allocation_monitors_are_one_step_that_goes_on(
         step = int(answers[0].facts["step"])
         os.kill(step, 15)
         os.waitpid(step, 0)
+
+
+def test_a_monitor_that_runs_is_refused_alike_here_by_ssh_and_in_a_step_that_goes_on(
+    state: Path,
+    ssh: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    here = this_host()
+    said = []
+    with locked(here):
+        for ways in (["--json"], ["--hosts", "n1", "--json"]):
+            assert run(["monitor", "start", *ways]) == 2
+            said.append(json.loads(capsys.readouterr().out)["refused"][0]["reason"])
+        # another task of the step has begun, so the step does not end
+        inside_slurm(tmp_path, monkeypatch, '"$@"; exec sleep 60 # ')
+        monkeypatch.setattr(monitoring, "_runs_since", lambda host, when: host == "n2")
+        answers = monitoring.monitor_start([here, "n2"], 0.5)
+    step = int(answers[1].facts["step"])
+    os.kill(step, 15)
+    os.waitpid(step, 0)
+    assert answers[0].code == 2 and not answers[1].error
+    assert {*said, answers[0].error} == {said[0]}
+    assert "runs on" in said[0] and "stop it first" in said[0]
 
 
 def test_a_unit_runs_the_monitor_of_this_python(

@@ -501,3 +501,56 @@ def test_a_new_process_has_the_priority_of_the_monitor(
         sample = watched.after()
     weight = 1.25**-5
     assert sample.cpu == pytest.approx(weight / (1 + weight), abs=0.01)
+
+
+def brief_at_the_root(machine: Machine, queue: int) -> float:
+    """Return the estimate where others that nobody sees fill both cores.
+
+    Our group has four times the weight of a thread.
+    """
+    v1(machine, "/batch", **{"cpu.shares": "4096"})
+    machine.write("proc/loadavg", f"0 0 0 {queue + 1}/9 1\n")
+    watched = Watched(machine)
+    for core in (0, 1):
+        machine.use(core, user=1000)
+    return watched.after().cpu
+
+
+def test_the_run_queue_says_how_many_there_are_that_nobody_sees(tmp_path: Path) -> None:
+    # two cores for a weight of 4 and two or eight of 1, of which we want one core
+    assert brief_at_the_root(Machine(tmp_path / "2"), 2) == pytest.approx(1.0)
+    assert brief_at_the_root(Machine(tmp_path / "8"), 8) == pytest.approx(8 / 12)
+
+
+@pytest.mark.parametrize(("queue", "cpu"), [(2, 2 / 3), (4, 1 / 2), (9, 1 / 2)])
+def test_a_known_thread_is_one_of_those_that_wait(
+    tmp_path: Path, queue: int, cpu: float
+) -> None:
+    machine = Machine(tmp_path)
+    machine.begin(groups="", mounts="")
+    machine.write("proc/loadavg", f"0 0 0 {queue + 1}/9 1\n")
+    for core in (0, 1):
+        machine.use(core, idle=100)
+    machine.thread(50, 10)
+    watched = Watched(machine)
+    for step in (1, 2):
+        for core in (0, 1):
+            machine.use(core, user=1000)
+        machine.thread(50, 10 + 1000 * step)
+        sample = watched.after()
+    # those that nobody sees had one core: as one thread, as three, and as eight
+    assert sample.cpu == pytest.approx(cpu, abs=0.01)
+
+
+def test_who_waits_in_a_counted_group_is_nobody_unseen(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    v1(machine, "/batch")
+    beside = "sys/fs/cgroup/cpu,cpuacct/other"
+    machine.group(beside, {"cpu.shares": "1024", "cpuacct.usage_percpu": "0 0"})
+    machine.write("proc/loadavg", "0 0 0 9/9 1\n")
+    watched = Watched(machine)
+    for core in (0, 1):
+        machine.use(core, user=1000)
+    machine.write(f"{beside}/cpuacct.usage_percpu", "6000000000 6000000000\n")
+    # 1.2 cores in a group of eight, perhaps, and 0.8 of one thread that nobody sees
+    assert watched.after().cpu == pytest.approx(2 / 3, abs=0.01)

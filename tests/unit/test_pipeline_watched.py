@@ -12,7 +12,8 @@ from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.places import make_private
 from skelgen.monitor.records import Row
 from skelgen.monitor.sightings import Sighting, add_sighting
-from skelgen.pipeline.watched import hand_over, joined
+from skelgen.pipeline.watched import hand_over
+from skelgen.pipeline.watched_runs import joined
 from skelgen.store import Run, open_store
 
 BEGIN = 1764028800.0

@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,7 @@ from skelgen.store import opening as opening_module
 from skelgen.store import sqlite as sqlite_module
 from skelgen.store.checking import check_store
 from skelgen.store.database import DamagedError
-from skelgen.store.migrations import scripts, version_of
+from skelgen.store.migrations import scripts, statements, version_of
 from tests.store_rows import rows_in
 
 
@@ -73,11 +74,19 @@ def test_a_sound_store_has_no_problems(place: Path) -> None:
         ("UPDATE runs SET ranks = -1 WHERE source = 'line 7'", "read -1, expected 0"),
         ("UPDATE run_values SET kind = 'x' WHERE number = 7", "unknown kind x"),
         ("DELETE FROM runs WHERE source = 'line 7'", "table parts: a row refers to"),
-        ("UPDATE samples SET value = 'x' WHERE time = 1", "cpu of n1: a sample is no"),
-        ("UPDATE samples SET value = 1e999 WHERE time = 1", "a sample is no number"),
-        ("UPDATE samples SET time = x'ff' WHERE time = 1", "a sample is no number"),
+        ("UPDATE samples SET value = 'x' WHERE time = 1", "cpu of n1: 1 of 2 samples"),
+        ("UPDATE samples SET value = 0.25 WHERE time = 1", "cpu of n1: 1 of 2 samples"),
+        ("UPDATE samples SET value = 0.25 WHERE time = 2", "cpu of n1: 1 of 2 samples"),
+        ("UPDATE samples SET time = 1.5 WHERE time = 1", "cpu of n1: 1 of 2 samples"),
+        ("UPDATE samples SET host = 'n3' WHERE time = 1", "cpu of n3: 1 of 1 samples"),
+        ("UPDATE samples SET seal = NULL", "cpu of n1: 2 of 2 samples are not what"),
+        ("UPDATE samples SET value = 1e999 WHERE time = 1", "1 of 2 samples"),
+        ("UPDATE samples SET time = x'ff' WHERE time = 1", "1 of 2 samples"),
         ("UPDATE samples SET host = x'ff' WHERE time = 1", "the name of a series"),
-        ("UPDATE store_versions SET version = 'x'", "store_versions: read x, expected"),
+        (
+            "UPDATE store_versions SET version = 'x' WHERE version = 1",
+            "store_versions: read x, expected",
+        ),
     ],
 )
 def test_a_row_that_was_changed_is_named(place: Path, sql: str, named: str) -> None:
@@ -112,6 +121,70 @@ def test_what_is_sound_comes_out_of_a_damaged_store(
     assert len((tmp_path / "out/runs.jsonl").read_text().splitlines()) == left[0]
     series = json.loads((tmp_path / "out/series.jsonl").read_text())
     assert len(series["values"]) == left[1]
+
+
+def test_one_flipped_bit_of_a_sample_is_named(place: Path) -> None:
+    content = place.read_bytes()
+    sample = struct.pack(">d", 0.625)
+    with open_store(str(place)) as store:
+        store.add([Series("n1", "cpu", (3.0,), (0.625,))])
+    content = place.read_bytes()
+    assert content.count(sample) == 1
+    for bit in (0, 20, 51):
+        (number,) = struct.unpack(">Q", sample)
+        place.write_bytes(content.replace(sample, struct.pack(">Q", number ^ 1 << bit)))
+        (problem,) = check_store(str(place)).problems
+        assert "table samples, cpu of n1: 1 of 3 samples are not" in problem
+    place.write_bytes(content)
+    assert check_store(str(place)).sound
+
+
+def test_numbers_that_databases_do_not_tell_apart_have_one_checksum(
+    place: Path,
+) -> None:
+    with open_store(str(place)) as store:
+        store.add([Series("n2", "cpu", (-0.0, 5), (-0.0, 1))])
+    assert check_store(str(place)).sound
+
+
+def test_samples_of_an_older_store_get_checksums(tmp_path: Path) -> None:
+    place = tmp_path / "old.db"
+    connection = sqlite3.connect(place)
+    for statement in statements(scripts()[0]):
+        connection.execute(statement.replace("/* clustered */", "WITHOUT ROWID"))
+    connection.execute("INSERT INTO store_versions VALUES (1, 0)")
+    connection.executemany(
+        "INSERT INTO samples VALUES ('n1', 'cpu', ?, ?)", [(1.0, 0.5), (2.0, None)]
+    )
+    connection.commit()
+    connection.close()
+    with open_store(str(place)) as store:
+        added = store.add([Series("n1", "cpu", (1.0, 3.0), (0.75, 0.25))])
+        assert len(added.added) == 1
+        (series,) = store.series()
+    assert series.times == (1.0, 2.0, 3.0)
+    assert series.values[0] == 0.5, "the first value stays"
+    assert (tmp_path / "old.db.version-1").exists()
+    health = check_store(str(place))
+    assert (health.version, health.problems) == (len(scripts()), ())
+
+
+def test_a_sample_is_added_without_a_look_at_the_others(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute = sqlite_module.SqliteDatabase.execute
+    asked: list[str] = []
+
+    def noted(self, sql, *parameters):
+        asked.append(sql)
+        return execute(self, sql, *parameters)
+
+    with open_store(str(place)) as store:
+        monkeypatch.setattr(sqlite_module.SqliteDatabase, "execute", noted)
+        assert len(store.add([Series("n1", "cpu", (2.0, 3.0), (0.0, 0.0))]).added) == 1
+        assert len(store.add([Series("n1", "cpu", (2.0, 3.0), (0.0, 0.0))]).added) == 0
+    assert asked
+    assert not [sql for sql in asked if "samples" in sql]
 
 
 def test_a_damaged_page_is_named(place: Path) -> None:

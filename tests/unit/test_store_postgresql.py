@@ -17,7 +17,7 @@ from hypothesis import given, settings
 
 from skelgen.cli.main import run
 from skelgen.errors import MachineError, UsageError
-from skelgen.store import Condition, Run, Series, Store, open_store, place_of
+from skelgen.store import Condition, Run, Series, Store, open_store, opening, place_of
 from skelgen.store.checking import check_store
 from skelgen.store.database import BusyError
 from skelgen.store.kinds import kinds
@@ -357,3 +357,39 @@ class TestWriters:
             (found,) = store.series()
         assert found.times == (1.0, 2.0, 3.0)
         assert found.values[:2] == (0.5, 0.25)
+
+    def test_more_rows_than_one_statement_holds_are_added_once(self, url):
+        runs = [
+            Run("a", 1.0, inputs=(("n", float(n)),), identity=f"run{n}")
+            for n in range(2_500)
+        ]
+        times = tuple(map(float, range(2_500)))
+        with open_store(url) as store:
+            assert len(store.add([*runs, Series("n1", "cpu", times, times)]).added) == (
+                2_501
+            )
+            again = store.add([*runs[:3], Series("n1", "cpu", times[:3], times[:3])])
+            assert (len(again.added), len(again.already)) == (0, 4)
+            assert store.runs("a", limit=1)[0].inputs
+            assert store.remove([run.identity for run in runs[:2_000]]) == 2_000
+            assert (store.count(), len(store.series()[0].times)) == (500, 2_500)
+        assert check_store(url).sound
+
+    def test_one_flipped_bit_of_a_sample_is_named(self, url):
+        with open_store(url) as store:
+            store.add([Series("n1", "cpu", (1.0, 2.0), (0.5, 0.25))])
+            store.database.execute("UPDATE samples SET value = 0.3 WHERE time = 2")
+        (problem,) = check_store(url).problems
+        assert "cpu of n1: 1 of 2 samples are not what" in problem
+
+    def test_samples_of_an_older_store_get_checksums(self, url, monkeypatch):
+        with monkeypatch.context() as patch:
+            patch.setattr(opening, "scripts", lambda: scripts()[:1])
+            with open_store(url) as store:
+                store.database.execute(
+                    "INSERT INTO samples VALUES ('n1', 'cpu', 1.5, NULL)"
+                )
+        assert check_store(url).problems == ()
+        with open_store(url) as store:
+            assert version_of(store.database) == len(scripts())
+            assert store.database.execute("SELECT COUNT(seal) FROM samples") == [(1,)]

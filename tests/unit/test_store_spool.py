@@ -28,9 +28,12 @@ from hypothesis.stateful import (
 
 from skelgen.errors import MachineError
 from skelgen.store import Run, Store, open_store
+from skelgen.store import spool_writer as spool_writer_module
 from skelgen.store import spooling as spooling_module
 from skelgen.store.checking import check_store
-from skelgen.store.spool import LOCK, SpoolWriter
+from skelgen.store.locks import take
+from skelgen.store.spool import LOCK
+from skelgen.store.spool_writer import SpoolWriter
 from skelgen.store.sqlite import SqliteDatabase
 from tests.store_rows import same
 
@@ -57,6 +60,12 @@ def spooled(place: Path) -> list[Path]:
 
 def run(name: str) -> Run:
     return Run("app", 1.0, started=0.0, inputs=(("name", name),), source=name)
+
+
+def leave_alone(place: Path) -> None:
+    """Make the files of a spool as old as if nobody had written for long."""
+    for file in spooled(place):
+        os.utime(file, (1.0, 1.0))
 
 
 def names(store: Store) -> list[str]:
@@ -95,6 +104,71 @@ def test_a_job_that_adds_a_row_opens_no_busy_database(
     assert spooled(place) == []
 
 
+def test_while_others_write_a_row_is_only_appended(tmp_path: Path) -> None:
+    place = tmp_path / "runs.db"
+    with open_store(str(place)) as store, open_store(str(place)) as other:
+        with lock_taken(place):
+            other.add([run("a")])
+        store.add([run("b")])
+        assert len(spooled(place)) == 2
+        leave_alone(place)
+        store.add([run("c")])
+        kept = store.database.execute("SELECT source FROM runs ORDER BY source")
+        assert kept == [("a",), ("b",), ("c",)]
+        assert names(store) == ["a", "b", "c"]
+
+
+def test_a_writer_by_itself_is_not_others(tmp_path: Path) -> None:
+    place = tmp_path / "runs.db"
+    with open_store(str(place)) as store:
+        with lock_taken(place):
+            store.add([run("a")])
+        store.add([run("b")])
+        assert store.database.execute("SELECT COUNT(*) FROM runs") == [(2,)]
+
+
+@pytest.mark.parametrize("why", ["locked", "half a line", "long", "another host"])
+def test_a_file_that_a_writer_may_not_append_to_is_not_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    first = SpoolWriter(tmp_path, 0o600)
+    first.append(["first\n"])
+    (file,) = tmp_path.glob("*.jsonl")
+    if why != "locked":
+        first.close()
+    if why == "half a line":
+        file.write_text("first\nhal")
+    if why == "long":
+        monkeypatch.setattr(spool_writer_module, "_LONG_BYTES", 3)
+    if why == "another host":
+        file.rename(tmp_path / "elsewhere-1-2.jsonl")
+    before = {one.read_text() for one in tmp_path.glob("*.jsonl")}
+    second = SpoolWriter(tmp_path, 0o600)
+    second.append(["second\n"])
+    texts = {one.read_text() for one in tmp_path.glob("*.jsonl")}
+    assert texts == before | {"second\n"}
+
+
+def test_a_file_that_was_removed_meanwhile_is_not_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = SpoolWriter(tmp_path, 0o600)
+    first.append(["first\n"])
+    first.close()
+    (file,) = tmp_path.glob("*.jsonl")
+
+    def removed_before(handle: int, path: Path) -> bool:
+        if path == file:
+            file.unlink()
+        return take(handle, path)
+
+    monkeypatch.setattr(spool_writer_module, "take", removed_before)
+    second = SpoolWriter(tmp_path, 0o600)
+    second.append(["second\n"])
+    (other,) = tmp_path.glob("*.jsonl")
+    assert (other.read_text(), other.name != file.name) == ("second\n", True)
+
+
 def test_lines_of_many_jobs_come_in_whole_and_once(tmp_path: Path) -> None:
     place = tmp_path / "runs.db"
     open_store(str(place)).close()
@@ -102,7 +176,7 @@ def test_lines_of_many_jobs_come_in_whole_and_once(tmp_path: Path) -> None:
         for number in range(20):
             with open_store(str(place)) as store:
                 store.add([run(f"{number}-{n}") for n in range(number)])
-    assert len(spooled(place)) == 19
+    assert len(spooled(place)) == 1, "each takes over the file of the one before"
     with open_store(str(place)) as store:
         expected = [f"{number}-{n}" for number in range(20) for n in range(number)]
         assert names(store) == sorted(expected)
@@ -411,6 +485,10 @@ class Writers(RuleBasedStateMachine):
         assert store.remove([one.identity]) == 1
         self.added.discard(name)
 
+    @rule()
+    def pass_time(self) -> None:
+        leave_alone(self.place)
+
     @invariant()
     def everything_is_there_once(self) -> None:
         if self.place.exists():
@@ -422,6 +500,7 @@ class Writers(RuleBasedStateMachine):
             for store in self.stores.values():
                 store.close()
             assert check_store(str(self.place)).problems == ()
+            leave_alone(self.place)
             with open_store(str(self.place)) as last:
                 last.add(self.rows(1))
             assert spooled(self.place) == []

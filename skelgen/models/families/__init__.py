@@ -5,7 +5,7 @@ says what is missing. One module holds one family or one group of a source; `FAM
 has all of them by name.
 """
 
-from skelgen.models.families import default, normal_form, power
+from skelgen.models.families import default, normal_form, power, workload
 from skelgen.models.families.contract import (
     Family,
     FamilySettings,
@@ -17,7 +17,13 @@ from skelgen.models.families.published import PUBLISHED
 #: All families by name, in the order of tables.
 FAMILIES: dict[str, Family] = {
     one.name: one
-    for one in (default.FAMILY, normal_form.FAMILY, power.FAMILY, *PUBLISHED)
+    for one in (
+        default.FAMILY,
+        normal_form.FAMILY,
+        power.FAMILY,
+        workload.FAMILY,
+        *PUBLISHED,
+    )
 }
 
 __all__ = ["FAMILIES", "Family", "FamilySettings", "FittedFormula", "needs"]

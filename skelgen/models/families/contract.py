@@ -37,6 +37,12 @@ class FamilySettings:
     non_negative : bool
         Coefficients of 0 and more by relative errors, where a source has least
         squares of any sign.
+    whole : bool
+        Of ``workload``: values are counts, exact and whole.
+    separately, thesis : bool
+        Of ``workload``: each input on its own, and the thesis' procedure.
+    threshold : float
+        Of ``workload``: relative error above which a function does not fit [1].
     """
 
     degree: int = 1
@@ -50,6 +56,10 @@ class FamilySettings:
     )
     units: Mapping[str, str] = field(default_factory=dict)
     non_negative: bool = False
+    whole: bool = False
+    separately: bool = False
+    thesis: bool = False
+    threshold: float = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,14 @@ def product(*factors: Expression) -> Expression:
     return flat[0] if len(flat) == 1 else Product(tuple(flat))
 
 
+def multiplied(factors: Sequence[Expression]) -> Expression:
+    """Multiply factors and quotients: one numerator over one denominator."""
+    above = [one.above if isinstance(one, Quotient) else one for one in factors]
+    below = [one.below for one in factors if isinstance(one, Quotient)]
+    whole = product(*above)
+    return Quotient(whole, product(*below)) if below else whole
+
+
 def times(number: float, term: Expression) -> Expression:
     """Return a term with a coefficient."""
     if term == Number(1.0):

@@ -155,7 +155,7 @@ def _called(
         return found[0]
     if function == "sqrt":
         return None if found[0] is None else (found[0][0] / 2, found[0][1] / 2)
-    if function in ("log", "log2", "log10", "exp"):
+    if function in ("log", "log2", "log10", "exp", "gamma"):
         if found[0] not in (None, _PLAIN):
             raise InputError(
                 f"the formula has {function} of {_short(arguments[0])}, which is "

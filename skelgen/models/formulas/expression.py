@@ -6,6 +6,7 @@ functions that are not mathematics, such as the time of a message of L bytes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,6 +86,17 @@ UNITS = {
 
 Expression = Number | Name | Sum | Product | Quotient | Power | Call
 
+
+def _gamma(value: float) -> float:
+    """Return the factorial of a number one smaller; infinite where it is too large."""
+    try:
+        return math.gamma(value)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan
+
+
 #: Mathematics that a formula can use, and how many arguments each function takes.
 MATHEMATICS: dict[str, tuple[Callable[..., Any], int]] = {
     "log": (np.log, 1),
@@ -96,6 +108,7 @@ MATHEMATICS: dict[str, tuple[Callable[..., Any], int]] = {
     "floor": (np.floor, 1),
     "max": (np.maximum, 2),
     "min": (np.minimum, 2),
+    "gamma": (np.vectorize(_gamma, otypes=[np.float64]), 1),
 }
 
 

@@ -156,6 +156,7 @@ def _latex(expression: Expression, digits: int) -> tuple[str, int]:
 
 def _function(name: str) -> str:
     known = {"log": r"\ln", "log2": r"\log_2", "log10": r"\log_{10}"}
+    known["gamma"] = r"\Gamma"
     if name in ("exp", "max", "min"):
         return rf"\{name}"
     return known.get(name) or rf"\mathrm{{{_escaped(name)}}}"

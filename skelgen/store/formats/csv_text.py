@@ -27,6 +27,7 @@ from skelgen.store.formats.columns import (
 from skelgen.store.formats.identity import identified
 from skelgen.store.formats.known import NOTHING, Known, is_empty
 from skelgen.store.formats.limits import LimitError
+from skelgen.store.formats.plain_table import plain_runs
 from skelgen.store.formats.table import Reader, written_parts
 from skelgen.store.rows import Run
 
@@ -84,10 +85,15 @@ def read_csv(
     except LimitError as error:
         raise InputError(f"{file}: line {number}: {error}") from error
     places = [headers.index(one.header) for one in columns.used]
+    by_place = dict(zip(places, columns.used, strict=True))
+    plain = None
+    if number == 1:
+        plain = plain_runs(file.name, text, _separator(text), by_place, known)
+    if plain is not None:
+        return plain, columns
     reader = Reader(file, columns.used, known)
-    return list(identified(_runs(file, lines, headers, places, reader), file.name)), (
-        columns
-    )
+    runs = _runs(file, lines, headers, places, reader)
+    return list(identified(runs, file.name)), columns
 
 
 def _runs(
@@ -110,9 +116,9 @@ def _runs(
 
 def _lines(file: Path, text: str) -> Iterator[tuple[int, list[str]]]:
     """Return the cells of each row, with the line at which it begins."""
-    head = text.partition("\n")[0]
-    separator = max(_SEPARATORS, key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=_separator(text), strict=True
+    )
     line = 1
     try:
         for row in reader:
@@ -123,6 +129,11 @@ def _lines(file: Path, text: str) -> Iterator[tuple[int, list[str]]]:
             f"{file}: line {line}: is not CSV: {error}; look for a quotation mark that "
             "is not closed"
         ) from error
+
+
+def _separator(text: str) -> str:
+    head = text.partition("\n")[0]
+    return max(_SEPARATORS, key=head.count)
 
 
 def _decoded(file: Path, content: bytes) -> str:
@@ -137,7 +148,7 @@ def _decoded(file: Path, content: bytes) -> str:
         return text
     begin = content.rfind(b"\n", 0, at) + 1
     head = content.partition(b"\n")[0].decode("utf-8", "replace")
-    separator = max(_SEPARATORS, key=head.count).encode()
+    separator = _separator(head).encode()
     line = content.count(b"\n", 0, at) + 1
     column = content.count(separator, begin, at) + 1
     encoding = _ENCODINGS.get(content[:2], "ISO-8859-1")

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
 from math import isnan
 from operator import attrgetter
+from typing import Any
 
 from skelgen.store.rows import Run
 
 #: Digits of an identity; a million rows have one in common once in 10^7 stores.
 DIGITS = 16
 _encode = json.JSONEncoder(separators=(",", ":"), default=astuple).encode
-_values = attrgetter(*(one.name for one in fields(Run)))
-#: Places of what says where a run was read, not which run it is.
-_SOURCE, _IDENTITY = (
-    [one.name for one in fields(Run)].index(name) for name in ("source", "identity")
+#: Returns the values of the fields of a run, in their order.
+values_of: Callable[[Run], tuple[Any, ...]] = attrgetter(
+    *(one.name for one in fields(Run))
+)
+#: Places of what says where a run was read, not which run it is, and of its start.
+_SOURCE, _IDENTITY, _STARTED = (
+    [one.name for one in fields(Run)].index(name)
+    for name in ("source", "identity", "started")
 )
 
 
@@ -49,15 +54,28 @@ def identified(runs: Iterable[Run], name: str) -> Iterator[Run]:
     name : str
         Of the file, without its folder.
     """
+    return identified_values(map(values_of, runs), name)
+
+
+def identified_values(rows: Iterable[Sequence[Any]], name: str) -> Iterator[Run]:
+    """Give runs from the values of their fields; see `identified`.
+
+    Parameters
+    ----------
+    rows : iterable of sequence
+        In the order of the fields of `Run`.
+    name : str
+        Of the file, without its folder.
+    """
     seen: dict[str, int] = {}
-    for run in runs:
-        if run.identity:
-            yield run
+    for row in rows:
+        if row[_IDENTITY]:
+            yield Run(*row)
             continue
-        values = list(_values(run))
-        source, values[_SOURCE] = values[_SOURCE], ""
-        found = identity_of(name if isnan(run.started) else "", values)
+        values = [*row]
+        values[_SOURCE] = ""
+        found = identity_of(name if isnan(row[_STARTED]) else "", values)
         times = seen[found] = seen.get(found, 0) + 1
-        values[_SOURCE] = source
+        values[_SOURCE] = row[_SOURCE]
         values[_IDENTITY] = found if times == 1 else identity_of(found, times)
         yield Run(*values)

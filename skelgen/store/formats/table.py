@@ -70,7 +70,7 @@ class Reader:
             if column.name:
                 groups.setdefault(column.field, []).append((column.name, found))
             else:
-                values[_FIELD.get(column.field, column.field)] = found
+                values[FIELD.get(column.field, column.field)] = found
         return self._checked(line, values, groups)
 
     def _checked(
@@ -114,7 +114,7 @@ class Reader:
     def _reader(self, column: Column) -> Callable[[Cell], Any]:
         if column.field == "parts":
             return functools.partial(_parts, self._file)
-        return _READERS[column.field]
+        return READERS[column.field]
 
     def _error(self, line: int, column: Column, what: str) -> InputError:
         return InputError(
@@ -123,8 +123,9 @@ class Reader:
 
 
 #: Fields whose name differs from their column's.
-_FIELD = {TIME: "time_s"}
-_READERS: Mapping[str, Callable[[Cell], Any]] = {
+FIELD = {TIME: "time_s"}
+#: What reads a cell, by the field of its column.
+READERS: Mapping[str, Callable[[Cell], Any]] = {
     "application": cells.word,
     TIME: cells.number,
     "ranks": cells.count,

@@ -1,0 +1,73 @@
+"""Functions of the workload: few terms n^i log^j n, by their errors at runs left out.
+
+Coefficients are of 0 and more, so that no time is negative. The procedure of the
+thesis, and inputs one at a time, are settings.
+
+References
+----------
+Martinez Canillas 2011, table 2.1 and section 5.5.
+"""
+
+from __future__ import annotations
+
+from skelgen.models.families import separately, thesis
+from skelgen.models.families.candidates import Candidate, averaged, candidates
+from skelgen.models.families.contract import (
+    Family,
+    FamilySettings,
+    FittedFormula,
+    finite,
+    needs,
+)
+from skelgen.models.families.misfits import few, misfits
+from skelgen.models.families.writing import total, used
+from skelgen.models.runs import RunTable
+from skelgen.trust import Doubt
+
+NAME = "workload"
+
+
+def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
+    needs(runs, 2, NAME)
+    cases = averaged(runs)
+    found, told = _found(cases, settings)
+    missed = misfits(cases, found[0], threshold=settings.threshold)
+    if told:  # the method has said already that its error is too large
+        missed = tuple(one for one in missed if one.code == "knee")
+    inputs, dropped = used(total([one.formula for one in found]), runs)
+    named = enumerate(found[0].coefficients, start=1)
+    fitted = FittedFormula(
+        NAME,
+        found[0].formula,
+        inputs,
+        dropped=dropped,
+        doubts=(*few(cases), *told, *missed),
+        coefficients=tuple((f"c{i}", value) for i, value in named),
+        alternatives=tuple((one.share, one.formula) for one in found),
+    )
+    return finite(fitted, runs)
+
+
+def _found(
+    cases: RunTable, settings: FamilySettings
+) -> tuple[tuple[Candidate, ...], tuple[Doubt, ...]]:
+    """Return sums that fit, the best first, and what the method doubts."""
+
+    def of_one(line: RunTable) -> tuple[tuple[Candidate, ...], tuple[Doubt, ...]]:
+        if settings.thesis:
+            return thesis.procedure(line, threshold=settings.threshold)
+        return candidates(line, whole=settings.whole), ()
+
+    alone = settings.separately or settings.thesis
+    if len(cases.varied) > 1 and alone:
+        return separately.multiply(cases, of_one, threshold=settings.threshold)
+    return of_one(cases)
+
+
+FAMILY = Family(
+    NAME,
+    source="Martinez Canillas 2011, table 2.1 and section 5.5",
+    assumes="few parts, each of which grows with sizes as n^i log^j n, or falls as "
+    "processes share it",
+    fit=_fit,
+)

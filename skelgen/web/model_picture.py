@@ -1,0 +1,171 @@
+"""Draw a model: its curve and interval over each input, its runs, and a surface."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.models.formulas import evaluate
+from skelgen.models.model import InputRange, Model, predict_with
+from skelgen.models.runs import RunTable
+from skelgen.trust import Interval
+from skelgen.web.axes import Axis, AxisMark
+from skelgen.web.model_marks import HEIGHT, WIDTH, Asked, AskedMark, Places, RunDot
+from skelgen.web.model_surface import SurfacePanel, surface_panel
+
+#: Panels that are drawn, numbers that a curve is drawn through, letters in a line.
+_MOST_PANELS, _VALUES, _LINE = 6, 48, 72
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePanel:
+    """The model over one input, all others fixed; places in px from top left.
+
+    Attributes
+    ----------
+    title, fixed : str
+        What is drawn, and the values of the other inputs.
+    name, quantity : str
+        What stands at the axes.
+    curve, band : str
+        Points of the curve and of its 90 % interval.
+    seen : tuple of float
+        The range of the runs: begin and width.
+    x_marks, y_marks : tuple of AxisMark
+    dots : tuple of RunDot
+    asked : AskedMark or None
+    """
+
+    title: str
+    fixed: str
+    name: str
+    quantity: str
+    curve: str
+    band: str
+    seen: tuple[float, float]
+    x_marks: tuple[AxisMark, ...]
+    y_marks: tuple[AxisMark, ...]
+    dots: tuple[RunDot, ...]
+    asked: AskedMark | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPicture:
+    """What the picture shows: the formula in lines, curves, and inputs left out."""
+
+    title: str
+    formula: tuple[str, ...]
+    panels: tuple[CurvePanel, ...]
+    surface: SurfacePanel | None
+    hidden: int
+
+
+def model_picture(
+    model: Model, runs: RunTable | None = None, at: Mapping[str, float] | None = None
+) -> ModelPicture:
+    """Prepare the picture of a model.
+
+    Parameters
+    ----------
+    model : Model
+    runs : RunTable, optional
+        Drawn as points.
+    at : mapping of str to float, optional
+        What is asked for, a value of each input; else all but the input of a panel
+        have their largest value, and nothing is marked.
+
+    Raises
+    ------
+    InputError
+        When the model gives no answer somewhere in the picture.
+    """
+    fixed = {one.input.name: one.high for one in model.inputs}
+    fixed |= {name: value for name, value in (at or {}).items() if name in fixed}
+    asked = Asked(model, fixed, runs, marked=at is not None)
+    drawn = [one for one in model.inputs if one.low < one.high or asked.marked]
+    extents = [one for one in drawn if not one.input.meaning.available]
+    wrapped = textwrap.wrap(model.text, _LINE, break_long_words=False)
+    return ModelPicture(
+        title=f"{model.quantity}: a model of the family {model.family}",
+        formula=tuple(wrapped),
+        panels=tuple(_curve(asked, one) for one in drawn[:_MOST_PANELS]),
+        surface=surface_panel(asked, *extents) if len(extents) == 2 else None,
+        hidden=max(len(drawn) - _MOST_PANELS, 0),
+    )
+
+
+def _curve(asked: Asked, one: InputRange) -> CurvePanel:
+    model, name = asked.model, one.input.name
+    across = asked.axis(one, WIDTH)
+    values = across.between(_VALUES)
+    said = [
+        predict_with(model, {**asked.fixed, name: float(value)}).interval
+        for value in values
+    ]
+    middle = predict_with(model, asked.fixed).interval
+    places = _moved(asked, name)
+    up = Axis.over(
+        [*(i.p50 for i in said), *places[:, 1], middle.p5, middle.p95],
+        HEIGHT,
+        reverse=True,
+    )
+    x, begin, width = across.at(values), *_seen(across, one)
+    low, high = (up.at(np.array([getattr(i, p) for i in said])) for p in ("p5", "p95"))
+    unit = f" [{model.unit}]" if model.unit else ""
+    return CurvePanel(
+        title=f"{model.quantity} over {name}",
+        fixed=asked.others(name),
+        name=name,
+        quantity=model.quantity + unit,
+        curve=_points(x, up.at(np.array([i.p50 for i in said]))),
+        band=_points(np.append(x, x[::-1]), np.append(high, low[::-1])),
+        seen=(begin, width),
+        x_marks=across.marks(),
+        y_marks=up.marks(),
+        dots=tuple(asked.dots((name,), across, up, places)),
+        asked=_mark(asked, name, middle, across, up) if asked.marked else None,
+    )
+
+
+def _seen(across: Axis, one: InputRange) -> tuple[float, float]:
+    begin, end = across.at(np.array([one.low, one.high])).tolist()
+    return begin, round(end - begin, 1)
+
+
+def _mark(
+    asked: Asked, name: str, interval: Interval, across: Axis, up: Axis
+) -> AskedMark:
+    ends = (asked.number(interval.p5), asked.number(interval.p95))
+    said = f"{asked.number(interval.p50)} (90 %: {ends[0]} to {ends[1]})"
+    return AskedMark(
+        float(across.at(asked.fixed[name])),
+        float(up.at(interval.p50)),
+        float(up.at(interval.p5)),
+        float(up.at(interval.p95)),
+        f"{name}={asked.fixed[name]:g}: {said}",
+    )
+
+
+def _moved(asked: Asked, name: str) -> Places:
+    """Return runs on the line of a panel: an input, and what was measured.
+
+    A run whose other inputs are not those of the line is moved there by the formula,
+    so that its distance from the curve is still its error.
+    """
+    if asked.runs is None:
+        return np.empty((0, 2))
+    own, values = asked.runs.columns, asked.runs.values
+    line = {key: np.full(len(values), value) for key, value in asked.fixed.items()}
+    line[name] = own[name]
+    formula = asked.model.formula
+    with np.errstate(all="ignore"):
+        moved = values * evaluate(formula, line) / evaluate(formula, own)
+    good = np.isfinite(moved) & (moved > 0.0)
+    return np.column_stack([own[name], np.where(good, moved, values)])
+
+
+def _points(x: Places, y: Places) -> str:
+    return " ".join(f"{a},{b}" for a, b in zip(x.tolist(), y.tolist(), strict=True))

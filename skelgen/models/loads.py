@@ -108,7 +108,7 @@ def with_usual(model: Model, loads: NodeLoads) -> NodeLoads:
         if one.spread > 0.0 and span.p5 <= one.usual <= span.p95:
             name = "cpu" if one.input.meaning is Meaning.CPU else "bandwidth"
             found[name] = _joined(span, one.usual, max(one.spread, _LEAST_SPREAD))
-    return replace(loads, **found)
+    return replace(loads, cpu=found["cpu"], bandwidth=found["bandwidth"])
 
 
 def _joined(span: Interval, usual: float, spread: float) -> Interval:

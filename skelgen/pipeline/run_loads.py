@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.pipeline.forecasting import LoadSource
-from skelgen.pipeline.watched import loads as node_loads
+from skelgen.pipeline.watched_row import loads as node_loads
 
 if TYPE_CHECKING:
     from skelgen.monitor.averages import Curve

@@ -30,15 +30,15 @@ pytestmark = [
 ]
 
 #: Steps of the program that are timed, recorded, and predicted.
-LEARNT, RECORDED, ASKED = (250, 500, 1000), 500, 1500
+LEARNT, RECORDED, ASKED = (2000, 4000, 8000), 4000, 12000
 
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """Give two hosts of half a core, which outweigh the tests beside them."""
+    """Give two hosts of a core each, which outweigh the tests beside them."""
     monkeypatch.delenv("TESTBED_MODEST", raising=False)
     made = Cluster(f"model-{os.getpid()}")
-    made.up(2, share=0.5)
+    made.up(2)
     yield made
     made.down()
 

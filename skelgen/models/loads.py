@@ -33,6 +33,12 @@ _COSTS = 1.1
 #: Less is left than in any of the runs, by more than this factor.
 _BUSIER = 2.0
 
+#: What to do where a load makes an interval too wide.
+_KNOW_IT = "measure the slowdown when it starts: --skeleton"
+
+#: Nothing is surer than this about a load: a deviation of its logarithm.
+_LEAST_SPREAD = 0.05
+
 _QUIET = Interval(1.0, 1.0, 1.0)
 
 
@@ -81,6 +87,39 @@ def exactly(value: float) -> Interval:
     return Interval(kept, kept, kept)
 
 
+def with_usual(model: Model, loads: NodeLoads) -> NodeLoads:
+    """Join the forecast of a short history with the loads that the runs had.
+
+    A history that is no longer than the run says little of its average. What the runs
+    had says it, too, where the forecast does not exclude it: both count by what they
+    are sure of.
+
+    Parameters
+    ----------
+    model : Model
+    loads : NodeLoads
+        Forecasts with their intervals.
+    """
+    found = {"cpu": loads.cpu, "bandwidth": loads.bandwidth}
+    for one in model.inputs:
+        span = loads.of(one.input.meaning, When.AVERAGE)
+        if not one.input.meaning.available or one.input.when is When.START:
+            continue
+        if one.spread > 0.0 and span.p5 <= one.usual <= span.p95:
+            name = "cpu" if one.input.meaning is Meaning.CPU else "bandwidth"
+            found[name] = _joined(span, one.usual, max(one.spread, _LEAST_SPREAD))
+    return replace(loads, cpu=found["cpu"], bandwidth=found["bandwidth"])
+
+
+def _joined(span: Interval, usual: float, spread: float) -> Interval:
+    own = max(math.log(span.p95 / span.p5) / (2 * _NORMAL), _LEAST_SPREAD)
+    weight = spread**2 / (own**2 + spread**2)
+    middle = weight * math.log(span.p50) + (1 - weight) * math.log(usual)
+    half = _NORMAL * own * spread / math.hypot(own, spread)
+    ends = (math.exp(middle + side * half) for side in (-1.0, 0.0, 1.0))
+    return Interval(*(min(max(one, LEAST), 1.0) for one in ends))
+
+
 def predict_under(
     model: Model,
     at: Mapping[str, float],
@@ -123,9 +162,9 @@ def predict_under(
         interval = _drawn(model, said, unsure, generator)
     doubts = [*said.doubts, *_busier(model, dict(said.at))]
     interval, unknown = _not_in_model(model, interval, loads)
-    known = {one.code for one in doubts}
-    wide = () if "interval-too-wide" in known else wide_doubts(interval)
-    return replace(said, interval=interval, doubts=(*doubts, *unknown, *wide))
+    if not unknown:
+        doubts += _wider(said, interval)
+    return replace(said, interval=interval, doubts=(*doubts, *unknown))
 
 
 def _drawn(
@@ -209,6 +248,12 @@ def predict_slowed(
         math.log(own.p95 / own.p50), math.log(slowdown.p95 / slowdown.p50)
     )
     interval = Interval(middle * math.exp(-shorter), middle, middle * math.exp(longer))
-    known = {one.code for one in said.doubts}
-    wide = () if "interval-too-wide" in known else wide_doubts(interval)
-    return replace(said, interval=interval, doubts=(*said.doubts, *wide))
+    doubts = (*said.doubts, *_wider(said, interval))
+    return replace(said, interval=interval, doubts=doubts)
+
+
+def _wider(said: ModelPrediction, interval: Interval) -> tuple[Doubt, ...]:
+    """Doubt an interval that says little, where the model alone said enough."""
+    if wide_doubts(said.interval):
+        return ()
+    return tuple(replace(one, remedy=_KNOW_IT) for one in wide_doubts(interval))

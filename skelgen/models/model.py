@@ -14,7 +14,7 @@ from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
 from skelgen.models.formulas import Expression, evaluate, to_text
 from skelgen.models.formulas.expression import Floats, Values
 from skelgen.models.intervals import Scale, disagreement, scale_of
-from skelgen.models.runs import LARGEST, SMALLEST, ModelInput, RunTable
+from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
 
 #: Factors beyond the runs that are asked without doubt where nothing else was tested.
@@ -32,11 +32,16 @@ class InputRange:
     ----------
     input : ModelInput
     low, high : float
+    usual, spread : float
+        Of a load: median over the longer half of the runs, and deviation of its
+        logarithm from run to run; nan where nobody kept it.
     """
 
     input: ModelInput
     low: float
     high: float
+    usual: float = math.nan
+    spread: float = math.nan
 
     def beyond(self, value: Any) -> Floats:
         """Return the logarithm of the factor by which values lie outside."""
@@ -171,7 +176,10 @@ def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
         formula=found.formula,
         inputs=tuple(
             InputRange(
-                one, float(columns[one.name].min()), float(columns[one.name].max())
+                one,
+                float(columns[one.name].min()),
+                float(columns[one.name].max()),
+                *_usual(one, columns[one.name], used.values),
             )
             for one in found.inputs
         ),
@@ -185,6 +193,15 @@ def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
         coefficients=found.coefficients,
         error=found.error,
     )
+
+
+def _usual(one: ModelInput, column: Floats, times: Floats) -> tuple[float, float]:
+    """Return what runs had of a load, and by how much it differed between them."""
+    if not one.meaning.available:
+        return math.nan, math.nan
+    logs = np.log(column[times >= np.median(times)])
+    middle = float(np.median(logs))
+    return math.exp(middle), 1.4826 * float(np.median(np.abs(logs - middle)))
 
 
 def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:

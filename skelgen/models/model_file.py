@@ -39,6 +39,7 @@ def model_facts(model: Model) -> dict[str, Any]:
                 "unit": one.input.unit,
                 "low": one.low,
                 "high": one.high,
+                **_usual_facts(one),
             }
             for one in model.inputs
         ],
@@ -66,6 +67,12 @@ def model_facts(model: Model) -> dict[str, Any]:
             {"name": name, "value": value} for name, value in model.coefficients
         ],
     } | ({} if math.isnan(model.error) else {"error": model.error})
+
+
+def _usual_facts(one: InputRange) -> dict[str, float]:
+    if not math.isfinite(one.usual):
+        return {}
+    return {"usual": one.usual, "spread": one.spread}
 
 
 def write_model(model: Model, path: Path) -> None:
@@ -130,7 +137,8 @@ def model_of(field: Field) -> Model:
 
 
 def _input(field: Field) -> InputRange:
-    parts = field.mapping(["name", "meaning", "unit", "low", "high"])
+    required = ["name", "meaning", "unit", "low", "high"]
+    parts = field.mapping(required, ["usual", "spread"])
     meaning = parts["meaning"].text()
     if meaning not in set(Meaning):
         raise parts["meaning"].error(
@@ -143,7 +151,11 @@ def _input(field: Field) -> InputRange:
         raise field.error(
             f"has the range {low:g} to {high:g}; the first is the smaller"
         )
-    return InputRange(found, low, high)
+    if "usual" not in parts or "spread" not in parts:
+        return InputRange(found, low, high)
+    return InputRange(
+        found, low, high, parts["usual"].positive(), parts["spread"].amount()
+    )
 
 
 def _formula(field: Field, known: set[str]) -> Expression:

@@ -141,46 +141,68 @@ def _ask(
 def _by_forecast(
     model: Model, at: Mapping[str, float], request: LoadRequest
 ) -> LoadedPrediction:
-    """Forecast the load over the time that it leads to."""
     from skelgen.models.loads import NodeLoads
-    from skelgen.models.settling import settle
 
     if model.unit != "s":
         raise InputError(
             f"--load forecast: the model is of {model.quantity} [{model.unit or '1'}], "
             "and only a time says how long the load counts; give it with --load"
         )
-    quiet = _ask(model, at, NodeLoads())[0].interval.p50
+    quiet_s = _ask(model, at, NodeLoads())[0].interval.p50
     histories = forecasting.load_histories(
-        request.names, _LONGEST * quiet, request.source
+        request.names, _LONGEST * quiet_s, request.source
     )
+    said, found = predict_over_forecast(model, at, histories, quiet_s)
+    forecasting.keep_forecast(found, request.source)
+    return said
+
+
+def predict_over_forecast(
+    model: Model, at: Mapping[str, float], histories: LoadHistories, first_s: float
+) -> tuple[LoadedPrediction, LoadForecasts]:
+    """Forecast the load over the time that it leads to.
+
+    Parameters
+    ----------
+    model : Model
+        Of a time [s].
+    at : mapping of str to float
+    histories : LoadHistories
+    first_s : float
+        Horizon to begin with [s].
+
+    Returns
+    -------
+    LoadedPrediction
+    LoadForecasts
+        Over the predicted time.
+    """
+    from skelgen.models.settling import settle
 
     def ask(horizon_s: float) -> ModelPrediction:
         found = forecasting.forecast_of(histories, horizon_s)
-        return _ask(model, at, _forecast_loads(found, histories))[0]
+        return _ask(model, at, _forecast_loads(model, found, histories))[0]
 
-    settled = settle(ask, quiet)
+    settled = settle(ask, first_s)
     found = forecasting.forecast_of(histories, settled.horizon_s)
-    forecasting.keep_forecast(found, request.source)
-    loads = _ask(model, at, _forecast_loads(found, histories))[1]
-    missing = found.missing if _is_needed(model, found) else ""
+    loads = _ask(model, at, _forecast_loads(model, found, histories))[1]
     doubts = [*found.doubts, *_elsewhere(model, at, len(found.nodes))]
-    if missing:
-        doubts.append(_unknown_links(missing))
-    return LoadedPrediction(
-        _doubted(settled.prediction, doubts),
-        PredictedLoad(
-            FORECAST,
-            loads.cpu,
-            loads.bandwidth,
-            horizon_s=settled.horizon_s,
-            missing=missing,
-        ),
+    missing = found.missing if _is_needed(model, found) else ""
+    doubts += [_unknown_links(missing)] if missing else []
+    load = PredictedLoad(
+        FORECAST,
+        loads.cpu,
+        loads.bandwidth,
+        horizon_s=settled.horizon_s,
+        missing=missing,
     )
+    return LoadedPrediction(_doubted(settled.prediction, doubts), load), found
 
 
-def _forecast_loads(found: LoadForecasts, histories: LoadHistories) -> NodeLoads:
-    from skelgen.models.loads import NodeLoads
+def _forecast_loads(
+    model: Model, found: LoadForecasts, histories: LoadHistories
+) -> NodeLoads:
+    from skelgen.models.loads import NodeLoads, with_usual
 
     loads = {name: _share(one.interval, name) for name, one in found.known.items()}
     now = {"cpu": histories.cpu, "bandwidth": histories.bandwidth}
@@ -188,7 +210,9 @@ def _forecast_loads(found: LoadForecasts, histories: LoadHistories) -> NodeLoads
         name: min(float(one.values[-1]) for one in now[name] if len(one.values))
         for name in loads
     }
-    return NodeLoads.known(loads, starts)
+    known = NodeLoads.known(loads, starts)
+    short = any(one.code == "short-history" for one in found.doubts)
+    return with_usual(model, known) if short else known
 
 
 def _share(span: Interval, name: str) -> Interval:

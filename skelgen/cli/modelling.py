@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_kept import (
+    AskedName,
+    KeptName,
+    kept_facts,
+    kept_row,
+    list_,
+    show,
+)
 from skelgen.cli.model_loads import (
     Begin,
     End,
@@ -42,6 +50,11 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
+from skelgen.pipeline.model_keeping import (
+    asked_model,
+    fit_and_keep,
+    keep_prediction,
+)
 from skelgen.pipeline.model_loads import predict_under_load
 from skelgen.units import format_seconds
 
@@ -93,6 +106,7 @@ def fit(
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    name: KeptName = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
@@ -100,13 +114,15 @@ def fit(
     """Fit a model to runs, and say its formula."""
     source = run_source(runs, place, app, where, columns, inputs)
     with progress_bar() as progress:
-        found = modelling.model_fit(source, family, progress=progress)
+        done = fit_and_keep(source, family, name, progress=progress)
+    found = done.model
     from skelgen.models.model_file import model_facts, write_model
 
     if output is not None:
         write_model(found, output)
     if json:
-        print_json(model_facts(found) | {"file": str(output) if output else None})
+        file = str(output) if output else None
+        print_json(model_facts(found) | {"file": file, "kept": kept_facts(done.kept)})
         return
     if format_ is not FormulaFormat.TEXT:
         from skelgen.models.formulas import to_latex, to_python
@@ -114,7 +130,7 @@ def fit(
         latex = format_ is FormulaFormat.LATEX
         say((to_latex if latex else to_python)(found.formula).rstrip())
         return
-    print_facts(_about(found))
+    print_facts([*_about(found), *kept_row(done.kept)])
     for note in found.notes:
         say(note)
     print_doubts(found.doubts)
@@ -163,6 +179,7 @@ def predict(
             show_default="the runs of --app in the store",
         ),
     ] = "",
+    model_name: AskedName = "",
     load: Load = "",
     nodes: LoadNodes = "",
     series: LoadSeries = None,
@@ -195,10 +212,12 @@ def predict(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
-    source = run_source(runs, place, app, where, columns, inputs)
+    source = run_source(runs, place, app, where, columns, inputs, model_name)
     with progress_bar() as progress:
-        found = modelling.known_model(source, family, progress=progress)
+        done = asked_model(source, family, model_name, progress=progress)
+        found = done.model
         answer = predict_under_load(found, asked, under, progress=progress)
+    keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
         print_json(_said(found, answer))
@@ -309,3 +328,7 @@ def _score_row(one: FamilyScore) -> list[str]:
         f"{one.seconds:.2f}",
         one.formula,
     ]
+
+
+model.command("list", epilog="Example: [b]skelgen model list --app heat[/b]")(list_)
+model.command(epilog="Example: [b]skelgen model show heat[/b]")(show)

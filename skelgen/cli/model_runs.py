@@ -45,11 +45,14 @@ def run_source(
     where: list[str] | None,
     columns: str,
     inputs: str,
+    model: str = "",
 ) -> RunSource:
     """Return which runs a command asks for."""
     from skelgen import pipeline
 
-    if not runs and not app:
+    if runs and model:
+        raise UsageError("give runs or --model, not both")
+    if not runs and not app and not model:
         raise UsageError(
             "say of which runs: name a CSV file, or an application of the store (--app)"
         )

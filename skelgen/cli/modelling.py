@@ -11,6 +11,14 @@ import typer
 
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.model_drawing import draw
+from skelgen.cli.model_kept import (
+    AskedName,
+    KeptName,
+    kept_facts,
+    kept_row,
+    list_,
+    show,
+)
 from skelgen.cli.model_loads import (
     Begin,
     End,
@@ -44,6 +52,11 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
+from skelgen.pipeline.model_keeping import (
+    asked_model,
+    fit_and_keep,
+    keep_prediction,
+)
 from skelgen.pipeline.model_loads import predict_under_load
 from skelgen.units import format_seconds
 
@@ -95,6 +108,7 @@ def fit(
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    name: KeptName = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
@@ -102,13 +116,15 @@ def fit(
     """Fit a model to runs, and say its formula."""
     source = run_source(runs, place, app, where, columns, inputs)
     with progress_bar() as progress:
-        found = modelling.model_fit(source, family, progress=progress)
+        done = fit_and_keep(source, family, name, progress=progress)
+    found = done.model
     from skelgen.models.model_file import model_facts, write_model
 
     if output is not None:
         write_model(found, output)
     if json:
-        print_json(model_facts(found) | {"file": str(output) if output else None})
+        file = str(output) if output else None
+        print_json(model_facts(found) | {"file": file, "kept": kept_facts(done.kept)})
         return
     if format_ is not FormulaFormat.TEXT:
         from skelgen.models.formulas import to_latex, to_python
@@ -116,7 +132,7 @@ def fit(
         latex = format_ is FormulaFormat.LATEX
         say((to_latex if latex else to_python)(found.formula).rstrip())
         return
-    print_facts(_about(found))
+    print_facts([*_about(found), *kept_row(done.kept)])
     for note in found.notes:
         say(note)
     print_doubts(found.doubts)
@@ -165,6 +181,7 @@ def predict(
             show_default="the runs of --app in the store",
         ),
     ] = "",
+    model_name: AskedName = "",
     load: Load = "",
     nodes: LoadNodes = "",
     series: LoadSeries = None,
@@ -197,10 +214,12 @@ def predict(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
-    source = run_source(runs, place, app, where, columns, inputs)
+    source = run_source(runs, place, app, where, columns, inputs, model_name)
     with progress_bar() as progress:
-        found = modelling.known_model(source, family, progress=progress)
+        done = asked_model(source, family, model_name, progress=progress)
+        found = done.model
         answer = predict_under_load(found, asked, under, progress=progress)
+    keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
         print_json(_said(found, answer))
@@ -320,3 +339,5 @@ model.command(
     "next",
     epilog="Example: [b]skelgen model next runs.csv --at n=8000,ranks=64[/b]",
 )(next_)
+model.command("list", epilog="Example: [b]skelgen model list --app heat[/b]")(list_)
+model.command(epilog="Example: [b]skelgen model show heat[/b]")(show)

@@ -72,6 +72,8 @@ class Subject:
         Skeleton, phase signature or study.
     inputs : tuple of (str, float or str)
         What they say of their inputs themselves.
+    family : str
+        Of a model; empty: the kind of MPI library.
     """
 
     method: str
@@ -82,6 +84,7 @@ class Subject:
     mpi: str
     source: Path
     inputs: Inputs = ()
+    family: str = ""
 
     @classmethod
     def of(cls, facts: SkeletonFacts, source: Path) -> Subject:
@@ -233,7 +236,7 @@ def _row(answer: Answer, about: Subject, made: float) -> Prediction:
         hosts=answer.hosts,
         source=str(about.source.absolute()),
         measured=answer.measured_s,
-        family="" if kind is MpiKind.UNKNOWN else kind.title,
+        family=about.family or ("" if kind is MpiKind.UNKNOWN else kind.title),
     )
 
 

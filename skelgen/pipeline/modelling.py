@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
 #: say the same.
-_FIELDS = ("nodes", "ranks_per_node", "ranks")
+FIELDS = ("nodes", "ranks_per_node", "ranks")
 
 #: Loads of a run that are inputs, by the name that formulas use.
-_LOADS = {
+LOADS = {
     "cpu": "cpu_avg_min",
     "bandwidth": "bandwidth_avg_min",
     "cpu_start": "cpu_start",
@@ -72,8 +72,17 @@ def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
     InputError
         When there are none that ended well, or they do not fit together.
     """
-    from skelgen.models.runs import RunTable
+    return table_of(good_runs(source, progress), source)
 
+
+def good_runs(source: RunSource, progress: Progress) -> list[Run]:
+    """Return the runs of a source that ended well, of one application.
+
+    Raises
+    ------
+    InputError
+        When there are none, or they are of several applications.
+    """
     runs = _runs(source, progress)
     good = [one for one in runs if one.status == "ok"]
     if not good:
@@ -87,6 +96,13 @@ def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
             f"{_shown(source)}: runs of {', '.join(applications[:5])}; a model is of "
             "one application, choose it with --app"
         )
+    return good
+
+
+def table_of(good: Sequence[Run], source: RunSource) -> RunTable:
+    """Return runs as a table of inputs and times."""
+    from skelgen.models.runs import RunTable
+
     rows = [_row(one) for one in good]
     inputs = _inputs(rows, source)
     numbers = [{one.name: float(row[one.name]) for one in inputs} for row in rows]
@@ -131,9 +147,9 @@ def _chosen(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
 def _row(run: Run) -> dict[str, float | str]:
     """Return all that may be an input of a model."""
     row: dict[str, float | str] = dict(run.inputs)
-    row |= {name: float(getattr(run, name)) for name in _FIELDS if getattr(run, name)}
+    row |= {name: float(getattr(run, name)) for name in FIELDS if getattr(run, name)}
     loads = dict(run.loads)
-    row |= {name: loads[load] for name, load in _LOADS.items() if load in loads}
+    row |= {name: loads[load] for name, load in LOADS.items() if load in loads}
     return row
 
 
@@ -158,8 +174,8 @@ def _inputs(
             f"{_shown(source)}: {words[0]} is {', '.join(values[:4])}; a model takes "
             f"numbers, choose one with --where {words[0]}={values[0]}"
         )
-    for name in _FIELDS:
-        others = [other for other in _FIELDS if other != name and other in chosen]
+    for name in FIELDS:
+        others = [other for other in FIELDS if other != name and other in chosen]
         if not source.inputs and name in chosen and _said(rows, name, others):
             chosen.remove(name)
     if not chosen:

@@ -1,0 +1,406 @@
+"""Keep fitted models in a store, find them again, and keep what they predict."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import logging
+import math
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.documents import Field, json_field, sealed_json
+from skelgen.errors import InputError, SkelgenError
+from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
+from skelgen.pipeline.modelling import (
+    FIELDS,
+    LOADS,
+    RunSource,
+    good_runs,
+    known_model,
+    table_of,
+)
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust import Interval
+
+if TYPE_CHECKING:
+    from skelgen.models.model import Model, ModelPrediction
+    from skelgen.store import Inputs, Run, Store
+    from skelgen.store import Model as ModelRow
+
+logger = logging.getLogger(__name__)
+
+#: Of the document that a store keeps.
+VERSION = 1
+
+_MEMBERS = ("skelgen_kept_model", "author", "origin", "model")
+_ORIGIN = ("application", "file", "where", "inputs", "runs", "digest", "ranks", "fixed")
+_DIGITS = 16
+_MOST_RUNS = 10**12
+_MOST_RANKS = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOrigin:
+    """Which runs a model was fitted to.
+
+    Attributes
+    ----------
+    application : str
+    file : str
+        Where they were read; empty: in the store.
+    where, inputs : tuple of str
+        Conditions on them, and names of inputs that were asked for.
+    runs : int
+    digest : str
+        Of their identities: other runs have another.
+    ranks : int
+        That of all runs; 0 where it differs or is not known.
+    fixed : tuple of (str, float or str)
+        Inputs that are the same in all of them.
+    """
+
+    application: str
+    file: str = ""
+    where: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    runs: int = 0
+    digest: str = ""
+    ranks: int = 0
+    fixed: Inputs = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptModel:
+    """A model of a store.
+
+    Attributes
+    ----------
+    identity, name : str
+        Several fits may have one name: the last one counts.
+    fitted : float
+        Seconds since 1970 in UTC [s].
+    author : str
+    origin : ModelOrigin
+    model : Model
+    """
+
+    identity: str
+    name: str
+    fitted: float
+    author: str
+    origin: ModelOrigin
+    model: Model
+
+
+@dataclass(frozen=True, slots=True)
+class FittedModel:
+    """A model, where its runs are from, and whether a store keeps it.
+
+    Attributes
+    ----------
+    model : Model
+    origin : ModelOrigin or None
+        None: of a file that does not say it.
+    kept : KeptModel or None
+    """
+
+    model: Model
+    origin: ModelOrigin | None = None
+    kept: KeptModel | None = None
+
+
+def origin_of(source: RunSource, runs: Sequence[Run]) -> ModelOrigin:
+    """Return what is said of runs of a source that a model was fitted to."""
+    names = {name for one in runs for name, _ in one.inputs}
+    rows = [dict(one.inputs) for one in runs]
+    fixed = [
+        (name, rows[0][name])
+        for name in sorted(names)
+        if all(row.get(name, math.nan) == rows[0].get(name) for row in rows)
+    ]
+    ranks = {one.ranks for one in runs}
+    return ModelOrigin(
+        application=runs[0].application,
+        file=source.file,
+        where=source.where,
+        inputs=source.inputs,
+        runs=len(runs),
+        digest=_digest(runs),
+        ranks=ranks.pop() if len(ranks) == 1 else 0,
+        fixed=tuple(fixed),
+    )
+
+
+def _digest(runs: Sequence[Run]) -> str:
+    text = "\n".join(sorted(one.identity for one in runs))
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def fit_and_keep(
+    source: RunSource, family: str, name: str, *, progress: Progress
+) -> FittedModel:
+    """Fit a model to the runs of a source; a store that is set keeps it.
+
+    Parameters
+    ----------
+    source : RunSource
+    family : str
+    name : str
+        For the store; empty: that of the application.
+    progress : Progress
+    """
+    from skelgen.models.model import fit_model
+
+    runs = good_runs(source, progress)
+    found = fit_model(table_of(runs, source), family)
+    origin = origin_of(source, runs)
+    return FittedModel(found, origin, keep_model(source.store, found, origin, name))
+
+
+def keep_model(
+    place: str | None, model: Model, origin: ModelOrigin, name: str = ""
+) -> KeptModel | None:
+    """Keep a model; without a name only where a store is set.
+
+    A store that does not take it is a warning, unless a name was given for it.
+    """
+    from skelgen.models.model_file import model_facts
+    from skelgen.store import Model as Row
+    from skelgen.store import open_store, place_of
+    from skelgen.store.lines import identity_of
+
+    if not name and not place_of(place).is_set:
+        return None
+    document = sealed_json(
+        {
+            "skelgen_kept_model": VERSION,
+            "author": _author(),
+            "origin": _origin_facts(origin),
+            "model": model_facts(model),
+        },
+        indent=None,
+    )
+    row = Row(name or origin.application, origin.application, time.time(), document)
+    try:
+        with open_store(place) as store:
+            added = store.add([row])
+    except (SkelgenError, OSError) as error:
+        if name:
+            raise
+        logger.warning("the model was not kept: %s", error)
+        return None
+    for refused in added.refused:
+        raise InputError(f"the model was not kept: {refused.reason}")
+    return KeptModel(identity_of(row), row.name, row.fitted, _author(), origin, model)
+
+
+def _author() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # nobody has a name for this user
+        return str(os.getuid())
+
+
+def _origin_facts(origin: ModelOrigin) -> dict[str, object]:
+    return {
+        "application": origin.application,
+        "file": origin.file,
+        "where": list(origin.where),
+        "inputs": list(origin.inputs),
+        "runs": origin.runs,
+        "digest": origin.digest,
+        "ranks": origin.ranks,
+        "fixed": dict(origin.fixed),
+    }
+
+
+def _read(identity: str, row: ModelRow) -> KeptModel:
+    """Read a row, whose document anybody may have written."""
+    from skelgen.models.model_file import model_of
+
+    document = json_field(row.document, Path(f"model {row.name} of the store"))
+    if not isinstance(document.value, dict) or _MEMBERS[0] not in document.value:
+        raise document.error(
+            "is no model that skelgen model fit kept; fit it again, or remove it "
+            f"with skelgen store remove {identity[:8]}"
+        )
+    version = document.mapping([_MEMBERS[0]], None)[_MEMBERS[0]]
+    if version.integer(1, 10**6) > VERSION:
+        raise version.error(
+            f"is of version {version.value}, this skelgen reads up to {VERSION}; "
+            "install a later one"
+        )
+    parts = document.mapping(_MEMBERS)
+    return KeptModel(
+        identity,
+        row.name,
+        row.fitted,
+        parts["author"].text(),
+        _read_origin(parts["origin"]),
+        model_of(parts["model"]),
+    )
+
+
+def _read_origin(field: Field) -> ModelOrigin:
+    parts = field.mapping(_ORIGIN)
+    fixed = parts["fixed"].mapping((), None)
+    return ModelOrigin(
+        parts["application"].text(),
+        parts["file"].text(),
+        parts["where"].texts(),
+        parts["inputs"].texts(),
+        parts["runs"].integer(1, _MOST_RUNS),
+        parts["digest"].text(),
+        parts["ranks"].integer(0, _MOST_RANKS),
+        tuple(
+            (name, one.text() if isinstance(one.value, str) else one.number())
+            for name, one in sorted(fixed.items())
+        ),
+    )
+
+
+def kept_models(place: str | None, application: str | None = None) -> list[KeptModel]:
+    """Return the models of a store, of each name the last one, by name."""
+    from skelgen.store import open_store
+    from skelgen.store.lines import identity_of
+
+    with open_store(place, make=False) as store:
+        rows = store.models(application)
+    last = {(row.name, row.application): row for row in rows}
+    return [_read(identity_of(row), row) for _, row in sorted(last.items())]
+
+
+def kept_model(
+    place: str | None, name: str, application: str | None = None
+) -> KeptModel:
+    """Return the last model of a name, or the one whose identity begins so.
+
+    Raises
+    ------
+    InputError
+        When there is none, or applications have models of that name.
+    """
+    from skelgen.store import open_store
+    from skelgen.store.lines import identity_of
+
+    with open_store(place, make=False) as store:
+        rows = store.models(application, name)
+        whose = sorted({row.application for row in rows})
+        if len(whose) > 1:
+            raise InputError(
+                f"{name}: {', '.join(whose[:5])} have a model of that name; choose one "
+                "with --app"
+            )
+        if rows:
+            return _read(identity_of(rows[-1]), rows[-1])
+        return _read(*_by_identity(store, name))
+
+
+def _by_identity(store: Store, begin: str) -> tuple[str, ModelRow]:
+    from skelgen.store import Model as Row
+    from skelgen.store.lines import identity_of
+
+    rows = {identity_of(row): row for row in store.models()}
+    found = [one for one in rows if begin and one.startswith(begin)]
+    if len(found) != 1:
+        known = ", ".join(sorted({row.name for row in rows.values()})[:8]) or "none"
+        what = f"{len(found)} models begin so" if found else "there is no such model"
+        raise InputError(
+            f"{begin[:60]}: {what} in the store; its models: {known}; skelgen model "
+            "list shows them"
+        )
+    row = rows[found[0]]
+    assert isinstance(row, Row)
+    return found[0], row
+
+
+def runs_now(place: str | None, origin: ModelOrigin) -> tuple[int, bool] | None:
+    """Say how many runs the store has for a model now, and whether they are the same.
+
+    None where its runs were read from a file.
+    """
+    if origin.file:
+        return None
+    source = RunSource(store=place, application=origin.application, where=origin.where)
+    try:
+        runs = good_runs(source, NO_PROGRESS)
+    except InputError:  # all of them were removed
+        return 0, False
+    return len(runs), _digest(runs) == origin.digest
+
+
+def asked_model(
+    source: RunSource, family: str, name: str, *, progress: Progress
+) -> FittedModel:
+    """Return the model to ask: a kept one, that of a file, or one fitted to runs."""
+    if name:
+        found = kept_model(source.store, name, source.application or None)
+        return FittedModel(found.model, found.origin, found)
+    if Path(source.file).suffix == ".json":
+        return FittedModel(known_model(source, family, progress=progress))
+    from skelgen.models.model import fit_model
+
+    runs = good_runs(source, progress)
+    return FittedModel(
+        fit_model(table_of(runs, source), family), origin_of(source, runs)
+    )
+
+
+def keep_prediction(
+    place: str | None,
+    asked: FittedModel,
+    said: ModelPrediction,
+    at: dict[str, float],
+    *,
+    application: str = "",
+) -> None:
+    """Keep what a model predicts, if a store is set and a time is predicted.
+
+    Parameters
+    ----------
+    place : str, optional
+    asked : FittedModel
+    said : ModelPrediction
+    at : dict of str to float
+        What was asked for, with inputs that the model does not need.
+    application : str
+        For a model that does not say of which it is.
+    """
+    origin = asked.origin or ModelOrigin(application)
+    if asked.model.quantity != "time" or not origin.application:
+        return
+    scale = _SECONDS.get(asked.model.unit)
+    if scale is None:
+        return
+    values = {**dict(said.at), **at}
+    ranks = values.get("ranks") or values.get("nodes", 0.0) * values.get(
+        "ranks_per_node", 0.0
+    )
+    inputs = {
+        name: value for name, value in values.items() if name not in (*FIELDS, *LOADS)
+    }
+    p5, p50, p95 = (
+        scale * one for one in (said.interval.p5, said.interval.p50, said.interval.p95)
+    )
+    subject = Subject(
+        method="model",
+        application=origin.application,
+        recorded="",
+        recorded_s=0.0,
+        ranks=round(ranks) or origin.ranks,
+        mpi="",
+        source=Path(asked.kept.name if asked.kept else origin.file or "model"),
+        inputs=tuple(sorted({**dict(origin.fixed), **inputs}.items())),
+        family=asked.model.family,
+    )
+    answer = Answer(Interval(p5, p50, p95), Interval(p50, p50, p50), said.doubts)
+    keep(Keeping(place), subject, [answer])
+
+
+#: Units of times [s].
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

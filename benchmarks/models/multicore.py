@@ -38,12 +38,16 @@ from skelgen.units import parse_seconds
 from tests.testbed.cluster import HEAD, LOADS, Cluster, spawn
 
 HOSTS, PER_HOST = (1, 2, 3, 4), (1, 2, 4)
-#: Programs with what makes them take some seconds.
+#: Programs with what makes them take some seconds, in steps that are longer than the
+#: time over which a host's share is kept.
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "lammps": (),
-    "heat2d": ("600", "2500"),
-    "conjugate-gradient": ("100000", "15", "20"),
+    "heat2d": ("2400", "150"),
+    "conjugate-gradient": ("600000", "2", "20"),
 }
+#: The share of a host is kept over so much time [us]. Hosts wait for each other for as
+#: long, because their shares do not begin together.
+_PERIOD_US = 4000
 #: What a platform's speed is measured with: steps of this in a second on one host.
 SPEED = ("kernels", ("64", "400"), 400.0)
 
@@ -68,6 +72,11 @@ class Platform:
     def up(self, cluster: Cluster) -> None:
         """Bring it up."""
         cluster.up(max(HOSTS), share=self.share)
+        for host in cluster.hosts:
+            cpus = (cluster.groups.folders(host)[-1] / "cpuset.cpus").read_text()
+            cluster.groups.make(
+                host, cpus=cpus.strip(), share=self.share, period_us=_PERIOD_US
+            )
         cluster.link("all", "1gbit")
         for _ in os.sched_getaffinity(0) if self.memory else ():
             spawn(cluster.words(HEAD, [sys.executable, "-c", LOADS["memory"]]))

@@ -248,22 +248,34 @@ def table(rows: Rows, programs: Sequence[str]) -> str:
     first = f"{'family':16}"
     heads = ["left out", "ahead", "platform"]
     lines = [first + "".join(f"{head + ', mean':>16}{'worst':>8}" for head in heads)]
-    known = [[runs_of(rows, one, p) for one in PLATFORMS] for p in programs]
     for family in not_told():
         cells = [
-            _errors([partial(left_out, family, half) for half, _ in known]),
-            _errors([partial(ahead, family, half) for half, _ in known]),
-            _errors([partial(platform, family, *both) for both in known]),
+            _errors([partial(_of_one, left_out, family, rows, p) for p in programs]),
+            _errors([partial(_of_one, ahead, family, rows, p) for p in programs]),
+            _errors([partial(_of_both, family, rows, p) for p in programs]),
         ]
         lines.append(f"{family:16}" + "".join(cells))
     return "\n".join(lines)
+
+
+def _of_one(
+    ask: Callable[[str, Sequence[Run]], list[float]],
+    family: str,
+    rows: Rows,
+    program: str,
+) -> list[float]:
+    return ask(family, runs_of(rows, PLATFORMS[0], program))
+
+
+def _of_both(family: str, rows: Rows, program: str) -> list[float]:
+    return platform(family, *(runs_of(rows, one, program) for one in PLATFORMS))
 
 
 def _errors(questions: Sequence[Callable[[], list[float]]]) -> str:
     """Write the mean and the worst of the errors of all programs."""
     try:
         errors = [abs(error) for ask in questions for error in ask()]
-    except InputError:
+    except (InputError, ApplicationError):  # it cannot, or runs are missing
         return f"{'-':>16}{'-':>8}"
     return f"{statistics.mean(errors):16.1%}{max(errors):8.1%}"
 
@@ -279,5 +291,6 @@ def main(arguments: Sequence[str]) -> None:
     programs = options.apps.split(",")
     rows = Rows.of(options.results / "multicore.jsonl")
     end_s = time.monotonic() + options.budget
-    done = measure(rows, options.results, programs, options.repeats, end_s)
-    print(table(rows, programs) if done else "not done: start it again to go on")
+    if not measure(rows, options.results, programs, options.repeats, end_s):
+        print("not done: start it again to go on")
+    print(table(rows, programs))

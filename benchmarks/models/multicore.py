@@ -7,7 +7,9 @@ host, on two platforms of the test cluster (root). Printed are, of each family,
 - ``left out``: those on two and three hosts, each by all others (interpolation);
 - ``ahead``: those on three and four hosts by those on one and two;
 - ``platform``: those with 2 and 4 ranks to a host on the slower platform, by all runs
-  on the other one and its own with 1 rank, given the speed of each platform.
+  on the other one and its own with 1 rank, given the speed of each platform;
+- ``factor``: the same by a model of the other one, times one factor: the median of the
+  runs with 1 rank over what it says of them.
 
 Errors in %: mean and worst. It goes on where it ended.
 """
@@ -243,16 +245,25 @@ def platform(family: str, one: Sequence[Run], other: Sequence[Run]) -> list[floa
     return asked(family, [*one, *few], rest, facts=True)
 
 
+def factor(family: str, one: Sequence[Run], other: Sequence[Run]) -> list[float]:
+    """Return the same errors of a model of one, scaled by few runs of the other."""
+    few = [run for run in other if run.per_host == 1]
+    scale = statistics.median(1.0 / (1.0 + error) for error in asked(family, one, few))
+    rest = [run for run in other if run.per_host > 1]
+    return [(1.0 + error) * scale - 1.0 for error in asked(family, one, rest)]
+
+
 def table(rows: Rows, programs: Sequence[str]) -> str:
     """Write the table: mean and worst error over all programs."""
     first = f"{'family':16}"
-    heads = ["left out", "ahead", "platform"]
+    heads = ["left out", "ahead", "platform", "factor"]
     lines = [first + "".join(f"{head + ', mean':>16}{'worst':>8}" for head in heads)]
     for family in not_told():
         cells = [
             _errors([partial(_of_one, left_out, family, rows, p) for p in programs]),
             _errors([partial(_of_one, ahead, family, rows, p) for p in programs]),
-            _errors([partial(_of_both, family, rows, p) for p in programs]),
+            _errors([partial(_of_both, platform, family, rows, p) for p in programs]),
+            _errors([partial(_of_both, factor, family, rows, p) for p in programs]),
         ]
         lines.append(f"{family:16}" + "".join(cells))
     return "\n".join(lines)
@@ -267,8 +278,14 @@ def _of_one(
     return ask(family, runs_of(rows, PLATFORMS[0], program))
 
 
-def _of_both(family: str, rows: Rows, program: str) -> list[float]:
-    return platform(family, *(runs_of(rows, one, program) for one in PLATFORMS))
+def _of_both(
+    ask: Callable[[str, Sequence[Run], Sequence[Run]], list[float]],
+    family: str,
+    rows: Rows,
+    program: str,
+) -> list[float]:
+    first, other = PLATFORMS
+    return ask(family, runs_of(rows, first, program), runs_of(rows, other, program))
 
 
 def _errors(questions: Sequence[Callable[[], list[float]]]) -> str:

@@ -130,6 +130,7 @@ def test_a_product_of_sums_is_found_between_ahead_and_on_another_platform() -> N
         multicore.left_out("product-of-sums", one),
         multicore.ahead("product-of-sums", one),
         multicore.platform("product-of-sums", one, other),
+        multicore.factor("product-of-sums", one, other),
     ):
         assert max(map(abs, found)) < 0.01
 

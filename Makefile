@@ -74,7 +74,7 @@ sanitize: .venv/skelgen .venv/test
 	touch $@
 
 clean:
-	rm -rf .venv .venv-openmpi build examples/build
+	rm -rf .venv .venv-openmpi .venv-others build examples/build
 	rm -rf demo/run demo/skeleton demo/truth demo/in.lj demo/quiet.json demo/busy.json
 	-rmdir demo 2>/dev/null
 	rm -f skelgen/_kernels/_*.c skelgen/_kernels/_*.so skelgen/_kernels/*.o

@@ -49,7 +49,7 @@ os.environ.setdefault("TESTBED_MODEST", "1")
 #: that has nothing left takes others their last ones, which should be short.
 FIRST = [
     *("test_installed", "test_slurm", "test_accuracy_run", "test_select"),
-    *("test_sanitizers", "test_odd_paths"),
+    *("test_sanitizers", "test_odd_paths", "test_models_cluster"),
 ]
 
 

@@ -7,7 +7,9 @@ host, on two platforms of the test cluster (root). Printed are, of each family,
 - ``left out``: those on two and three hosts, each by all others (interpolation);
 - ``ahead``: those on three and four hosts by those on one and two;
 - ``platform``: those with 2 and 4 ranks to a host on the slower platform, by all runs
-  on the other one and its own with 1 rank, given the speed of each platform.
+  on the other one and its own with 1 rank, given the speed of each platform;
+- ``factor``: the same by a model of the other one, times one factor: the median of the
+  runs with 1 rank over what it says of them.
 
 Errors in %: mean and worst. It goes on where it ended.
 """
@@ -38,12 +40,16 @@ from skelgen.units import parse_seconds
 from tests.testbed.cluster import HEAD, LOADS, Cluster, spawn
 
 HOSTS, PER_HOST = (1, 2, 3, 4), (1, 2, 4)
-#: Programs with what makes them take some seconds.
+#: Programs with what makes them take some seconds, in steps that are longer than the
+#: time over which a host's share is kept.
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "lammps": (),
-    "heat2d": ("600", "2500"),
-    "conjugate-gradient": ("100000", "15", "20"),
+    "heat2d": ("2400", "150"),
+    "conjugate-gradient": ("600000", "2", "20"),
 }
+#: The share of a host is kept over so much time [us]. Hosts wait for each other for as
+#: long, because their shares do not begin together.
+_PERIOD_US = 4000
 #: What a platform's speed is measured with: steps of this in a second on one host.
 SPEED = ("kernels", ("64", "400"), 400.0)
 
@@ -68,6 +74,11 @@ class Platform:
     def up(self, cluster: Cluster) -> None:
         """Bring it up."""
         cluster.up(max(HOSTS), share=self.share)
+        for host in cluster.hosts:
+            cpus = (cluster.groups.folders(host)[-1] / "cpuset.cpus").read_text()
+            cluster.groups.make(
+                host, cpus=cpus.strip(), share=self.share, period_us=_PERIOD_US
+            )
         cluster.link("all", "1gbit")
         for _ in os.sched_getaffinity(0) if self.memory else ():
             spawn(cluster.words(HEAD, [sys.executable, "-c", LOADS["memory"]]))
@@ -234,27 +245,54 @@ def platform(family: str, one: Sequence[Run], other: Sequence[Run]) -> list[floa
     return asked(family, [*one, *few], rest, facts=True)
 
 
+def factor(family: str, one: Sequence[Run], other: Sequence[Run]) -> list[float]:
+    """Return the same errors of a model of one, scaled by few runs of the other."""
+    few = [run for run in other if run.per_host == 1]
+    scale = statistics.median(1.0 / (1.0 + error) for error in asked(family, one, few))
+    rest = [run for run in other if run.per_host > 1]
+    return [(1.0 + error) * scale - 1.0 for error in asked(family, one, rest)]
+
+
 def table(rows: Rows, programs: Sequence[str]) -> str:
     """Write the table: mean and worst error over all programs."""
     first = f"{'family':16}"
-    heads = ["left out", "ahead", "platform"]
+    heads = ["left out", "ahead", "platform", "factor"]
     lines = [first + "".join(f"{head + ', mean':>16}{'worst':>8}" for head in heads)]
-    known = [[runs_of(rows, one, p) for one in PLATFORMS] for p in programs]
     for family in not_told():
         cells = [
-            _errors([partial(left_out, family, half) for half, _ in known]),
-            _errors([partial(ahead, family, half) for half, _ in known]),
-            _errors([partial(platform, family, *both) for both in known]),
+            _errors([partial(_of_one, left_out, family, rows, p) for p in programs]),
+            _errors([partial(_of_one, ahead, family, rows, p) for p in programs]),
+            _errors([partial(_of_both, platform, family, rows, p) for p in programs]),
+            _errors([partial(_of_both, factor, family, rows, p) for p in programs]),
         ]
         lines.append(f"{family:16}" + "".join(cells))
     return "\n".join(lines)
+
+
+def _of_one(
+    ask: Callable[[str, Sequence[Run]], list[float]],
+    family: str,
+    rows: Rows,
+    program: str,
+) -> list[float]:
+    return ask(family, runs_of(rows, PLATFORMS[0], program))
+
+
+def _of_both(
+    ask: Callable[[str, Sequence[Run], Sequence[Run]], list[float]],
+    family: str,
+    rows: Rows,
+    program: str,
+) -> list[float]:
+    first, other = PLATFORMS
+    return ask(family, runs_of(rows, first, program), runs_of(rows, other, program))
 
 
 def _errors(questions: Sequence[Callable[[], list[float]]]) -> str:
     """Write the mean and the worst of the errors of all programs."""
     try:
         errors = [abs(error) for ask in questions for error in ask()]
-    except InputError:
+    except (InputError, ApplicationError):  # it cannot, or runs are missing
         return f"{'-':>16}{'-':>8}"
     return f"{statistics.mean(errors):16.1%}{max(errors):8.1%}"
 
@@ -270,5 +308,6 @@ def main(arguments: Sequence[str]) -> None:
     programs = options.apps.split(",")
     rows = Rows.of(options.results / "multicore.jsonl")
     end_s = time.monotonic() + options.budget
-    done = measure(rows, options.results, programs, options.repeats, end_s)
-    print(table(rows, programs) if done else "not done: start it again to go on")
+    if not measure(rows, options.results, programs, options.repeats, end_s):
+        print("not done: start it again to go on")
+    print(table(rows, programs))

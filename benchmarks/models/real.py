@@ -150,18 +150,18 @@ def errors(
     runs = RunTable.gather(
         _INPUTS, [one.row for one in learnt], [one.time_s for one in learnt]
     )
+    settings = FamilySettings(
+        computation=parse(study.computation), communication=parse(study.communication)
+    )
+    name, told_of = ("rational", settings) if family == GIVEN else (family, None)
     found = {}
-    for source in SOURCES:
-        with contextlib.suppress(InputError):
-            if family == GIVEN:
-                settings = FamilySettings(
-                    computation=parse(study.computation),
-                    communication=parse(study.communication),
-                )
-                ask, _ = learn(runs, "rational", tools, settings)
-            else:
-                ask, _ = learn(runs, family, tools)
-            found[source] = [value(ask, one, source) / one.time_s - 1 for one in asked]
+    with contextlib.suppress(InputError):
+        ask, _ = learn(runs, name, tools, told_of)
+        for source in SOURCES:
+            with contextlib.suppress(InputError):
+                said = [value(ask, one, source) for one in asked]
+                pairs = zip(said, asked, strict=True)
+                found[source] = [a / b.time_s - 1.0 for a, b in pairs]
     return found
 
 
@@ -184,11 +184,8 @@ def tables(
         sources = "".join(f"{source:>11}" for source in SOURCES)
         lines.append(f"{'family':17}" + sources * len(studies))
         for family in families:
-            cells = [
-                _cell(errors(one, *runs, family, tools).get(source, []))
-                for one, runs in known.items()
-                for source in SOURCES
-            ]
+            found = [errors(one, *runs, family, tools) for one, runs in known.items()]
+            cells = [_cell(by.get(source, [])) for by in found for source in SOURCES]
             lines.append(f"{family:17}" + "".join(cells))
     return "\n".join(lines)
 

@@ -65,7 +65,9 @@ def seen(log: Path, begin: float, end: float, *, steady: bool) -> Seen:
             Samples(f"{kind} {host}", times[old] - begin, values[old])
             for host, values in zip(weather.hosts, courses, strict=True)
         ]
-        during[kind] = float(np.min(courses, axis=0)[~old].mean())
+        # Of a run that no sensor saw the last look before it is known.
+        inside = ~old if not old.all() else times == times[-1]
+        during[kind] = float(np.min(courses, axis=0)[inside].mean())
     return Seen(before, during)
 
 

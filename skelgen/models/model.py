@@ -12,7 +12,7 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
 from skelgen.models.formulas import Expression, evaluate, to_text
-from skelgen.models.formulas.expression import Floats, Values
+from skelgen.models.formulas.expression import Values
 from skelgen.models.intervals import Scale, disagreement, scale_of
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of

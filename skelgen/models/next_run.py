@@ -210,12 +210,12 @@ def _apart(model: Model, values: Values) -> Floats:
 
 def _processes(inputs: Sequence[InputRange], runs: Values) -> Floats:
     by = {one.input.meaning: np.asarray(runs[one.input.name]) for one in inputs}
+    found = np.ones(len(next(iter(by.values()))))
     if Meaning.RANKS in by:
-        return by[Meaning.RANKS]
-    one = np.ones(len(next(iter(runs.values()))))
-    return np.asarray(
-        one * by.get(Meaning.NODES, one) * by.get(Meaning.RANKS_PER_NODE, one)
-    )
+        return found * by[Meaning.RANKS]
+    for meaning in (Meaning.NODES, Meaning.RANKS_PER_NODE):
+        found = found * by.get(meaning, 1.0)
+    return found
 
 
 def _reason(model: Model, inputs: Sequence[InputRange], runs: Values, i: int) -> str:

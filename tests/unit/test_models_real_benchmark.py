@@ -53,6 +53,11 @@ def test_a_forecast_knows_nothing_of_the_run_itself(tmp_path: Path) -> None:
     assert found.during["cpu"] > 0.9
 
 
+def test_a_run_that_no_sensor_saw_has_the_load_of_the_last_look(tmp_path: Path) -> None:
+    log = weather(tmp_path / "log", {1490.0: 0.3, 1500.4: 1.0})
+    assert seen(log, 1500.5, 1501.0, steady=False).during["cpu"] < 0.4
+
+
 def test_loads_that_stay_were_there_before_the_log(tmp_path: Path) -> None:
     log = weather(tmp_path / "log", {1490.0: 0.5})
     (_, other) = seen(log, 1500.0, 1520.0, steady=True).before["cpu"]
@@ -125,6 +130,7 @@ def test_a_product_of_sums_is_found_between_ahead_and_on_another_platform() -> N
         multicore.left_out("product-of-sums", one),
         multicore.ahead("product-of-sums", one),
         multicore.platform("product-of-sums", one, other),
+        multicore.factor("product-of-sums", one, other),
     ):
         assert max(map(abs, found)) < 0.01
 

@@ -29,8 +29,8 @@ PAUSE_S = 0.01
 KILLS_OF_A_STORE = 20
 #: Numbers that are summed for each line that is no store's: about 0.1 ms.
 _ARITHMETIC = 4000
-#: Table of such lines.
-_PLAIN = "skelgen_plain_lines"
+#: Table of such lines, and how long they are added at most [s].
+_PLAIN, _PLAIN_S = "skelgen_plain_lines", 20.0
 _fork = multiprocessing.get_context("fork")
 
 
@@ -328,6 +328,7 @@ def measure_all_plain(
     url: str | None, arguments: argparse.Namespace
 ) -> Iterator[Written]:
     """Measure what the writers of `measure_all_writers` wait for the machine only."""
+    seconds = min(arguments.seconds, _PLAIN_S)
     for each in (KEPT_OPEN, AS_JOBS):
-        if arguments.seconds:
-            yield measure_plain(url, arguments.writers, arguments.seconds, each)
+        if seconds:
+            yield measure_plain(url, arguments.writers, seconds, each)

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from urllib.parse import quote
 #: Password of the only user; it must not show up anywhere.
 PASSWORD = "p4ss/w@rd:of%skelgen"
 _USER = "skelgen"
-_SETTINGS = ("listen_addresses=", "fsync=off", "max_connections=60")
+_SETTINGS = ("listen_addresses=", "max_connections=60")
 
 
 def binaries() -> Path | None:
@@ -81,8 +81,14 @@ class Server:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[Server]:
-    """Start a server, and stop it with all it wrote."""
+def server(*, fsync: bool = False) -> Iterator[Server]:
+    """Start a server, and stop it with all it wrote.
+
+    Parameters
+    ----------
+    fsync : bool
+        Let each commit wait for the disk, as a site's server does.
+    """
     home = Path(tempfile.mkdtemp(prefix="skpg", dir="/tmp"))
     try:
         as_whom: dict[str, object] = {}
@@ -90,7 +96,8 @@ def server() -> Iterator[Server]:
             as_whom = {"user": "nobody", "group": "nogroup", "extra_groups": []}
             shutil.chown(home, "nobody", "nogroup")
         _prepare(home, as_whom)
-        with _running(home, as_whom):
+        settings = (*_SETTINGS, f"fsync={'on' if fsync else 'off'}")
+        with _running(home, as_whom, settings):
             yield Server(home)
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -117,10 +124,12 @@ def _prepare(home: Path, as_whom: dict[str, object]) -> None:
 
 
 @contextlib.contextmanager
-def _running(home: Path, as_whom: dict[str, object]) -> Iterator[None]:
+def _running(
+    home: Path, as_whom: dict[str, object], settings: Sequence[str]
+) -> Iterator[None]:
     folder, log = binaries(), home / "log"
     assert folder is not None
-    words = [word for one in _SETTINGS for word in ("-c", one)]
+    words = [word for one in settings for word in ("-c", one)]
     with log.open("w") as said:
         process = subprocess.Popen(
             [folder / "postgres", "-D", home / "data", "-k", home, *words],

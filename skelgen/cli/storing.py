@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,23 +11,21 @@ from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.expecting import expect
 from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_facts, print_json, print_table, say
+from skelgen.cli.output import print_facts, print_json, say
 from skelgen.cli.recorded import record
 from skelgen.cli.storing_facts import (
     export_facts,
     print_runs,
-    repeat_facts,
     row_facts,
     row_lines,
     run_facts,
 )
+from skelgen.cli.storing_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
-from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.store import Added
-    from skelgen.store.repeats import Repeat
 
 store = typer.Typer(
     help="What ran, how long it took, and what was predicted: kept for later.",
@@ -218,7 +215,7 @@ def list_(
         raise UsageError("--mean is of repeats; give --repeats as well")
     if repeats:
         found = storing.store_repeats(place, app, where or ())
-        _tell_repeats(found, mean=mean, json=json)
+        tell_repeats(found, mean=mean, json=json)
         return
     most = limit or (None if json else _SHOWN)
     listed = storing.store_list(place, app, where or (), limit=most)
@@ -230,53 +227,6 @@ def list_(
     left = listed.total - len(listed.runs)
     more = f", the last {len(listed.runs)} of them here (--limit)" if left else ""
     say(f"{listed.total} runs{more}")
-
-
-def _tell_repeats(found: Sequence[Repeat], *, mean: bool, json: bool) -> None:
-    facts = [repeat_facts(one, mean=mean) for one in found]
-    if json:
-        print_json({"repeats": facts})
-        return
-    if not found:
-        say("no configuration ran more than once")
-        return
-    head = ["application", "inputs", "ranks", "runs", "time", "spread", "same nodes"]
-    print_table(
-        [*head, "same job"],
-        [
-            [
-                one.runs[0].application,
-                " ".join(f"{name}={value}" for name, value in fact["inputs"].items()),
-                str(one.runs[0].ranks or ""),
-                str(len(one.runs)),
-                format_seconds(fact["time_s"]),
-                f"{one.spread:.1%}",
-                _said(one.same_nodes),
-                _said(one.same_allocation),
-            ]
-            for one, fact in zip(found, facts, strict=True)
-        ],
-    )
-    for one in found:
-        if one.wide:
-            say(_remedy(one))
-
-
-def _said(answer: bool | None) -> str:
-    return {True: "yes", False: "no", None: "?"}[answer]
-
-
-def _remedy(one: Repeat) -> str:
-    """Say what runs that differ need, as the 2010 paper found."""
-    run = one.runs[0]
-    what = " ".join([run.application, *(f"{n}={v}" for n, v in run.inputs)])
-    if one.same_nodes and one.same_allocation:
-        remedy = "in one job on the same nodes: other jobs share these nodes"
-    elif one.same_nodes:
-        remedy = "on the same nodes: repeat them in one job"
-    else:
-        remedy = "not known to be on the same nodes: repeat them in one job on these"
-    return f"{what}: {len(one.runs)} runs differ by {one.spread:.0%}, {remedy}"
 
 
 @store.command(epilog="Example: [b]skelgen store show 3f2a[/b]")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from skelgen.launch.process import NO_RESULT, Finished, Interrupts
+from skelgen.launch.interrupts import Interrupts
+from skelgen.launch.process import NO_RESULT, Finished
 from skelgen.launch.runner import Running
 from skelgen.units import format_seconds
 

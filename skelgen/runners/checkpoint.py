@@ -19,8 +19,9 @@ from typing import Protocol
 
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import private_folder
+from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.ours import Kind
-from skelgen.launch.process import Interrupts, telling_line
+from skelgen.launch.process import telling_line
 from skelgen.launch.replaceable import claim
 from skelgen.runners.images import (
     Content,

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from skelgen.errors import ApplicationError, SkelgenError
+from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.mpi import MpiKind
-from skelgen.launch.process import Interrupts, environment_with
+from skelgen.launch.process import environment_with
 from skelgen.launch.shim import mpi_of
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.fetch_criu import Criu, find_criu

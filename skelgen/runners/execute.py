@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from skelgen.launch.process import Interrupts
+from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.shim import mpi_of, shim
 from skelgen.prediction.skeleton_runs import longest_s
 from skelgen.progress import NO_PROGRESS, Progress

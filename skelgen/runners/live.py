@@ -18,7 +18,8 @@ from typing import ClassVar
 from skelgen.errors import ApplicationError, NotBegunError
 from skelgen.launch import Finished
 from skelgen.launch.ending import failure_of
-from skelgen.launch.process import NO_RESULT, Interrupts
+from skelgen.launch.interrupts import Interrupts
+from skelgen.launch.process import NO_RESULT
 from skelgen.runners.interface import Application, Measured, Probe, Wanted
 from skelgen.runners.marks import (
     STOP,

@@ -22,7 +22,7 @@ _IDENTITY = "identity"
 _IDENTITY_DIGITS = 32
 _SEAL_DIGITS = 16
 _encode = json.JSONEncoder(
-    separators=(",", ":"), sort_keys=True, allow_nan=False
+    separators=(",", ":"), sort_keys=True, allow_nan=False, check_circular=False
 ).encode
 
 

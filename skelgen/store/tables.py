@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from skelgen.store.database import DamagedError, Database
 from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
@@ -27,8 +26,7 @@ _text, _real = TEXT.load, REAL.load
 _AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """A row that can be kept.
 
     Attributes

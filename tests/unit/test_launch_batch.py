@@ -12,8 +12,9 @@ from skelgen.errors import MachineError
 from skelgen.launch.batch import BatchRun, BatchRunner, Patience
 from skelgen.launch.batch_systems import Slurm
 from skelgen.launch.hosts import Host
+from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.launchers import Hydra
-from skelgen.launch.process import NO_RESULT, Finished, Interrupts
+from skelgen.launch.process import NO_RESULT, Finished
 from tests import fake_mpi
 from tests.processes import comes_true
 

@@ -14,7 +14,9 @@ from skelgen.store.rows import Run
 
 #: Digits of an identity; a million rows have one in common once in 10^7 stores.
 DIGITS = 16
-_encode = json.JSONEncoder(separators=(",", ":"), default=astuple).encode
+_encode = json.JSONEncoder(
+    separators=(",", ":"), default=astuple, check_circular=False
+).encode
 #: Returns the values of the fields of a run, in their order.
 values_of: Callable[[Run], tuple[Any, ...]] = attrgetter(
     *(one.name for one in fields(Run))

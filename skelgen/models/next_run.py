@@ -210,11 +210,11 @@ def _apart(model: Model, values: Values) -> Floats:
 
 def _processes(inputs: Sequence[InputRange], runs: Values) -> Floats:
     by = {one.input.meaning: np.asarray(runs[one.input.name]) for one in inputs}
-    found = np.ones(len(next(iter(by.values()))))
+    found: Floats = np.ones(len(next(iter(by.values()))))
     if Meaning.RANKS in by:
-        return found * by[Meaning.RANKS]
+        return np.asarray(found * by[Meaning.RANKS])
     for meaning in (Meaning.NODES, Meaning.RANKS_PER_NODE):
-        found = found * by.get(meaning, 1.0)
+        found = np.asarray(found * by.get(meaning, 1.0))
     return found
 
 

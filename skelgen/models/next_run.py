@@ -209,7 +209,9 @@ def _apart(model: Model, values: Values) -> Floats:
 
 
 def _processes(inputs: Sequence[InputRange], runs: Values) -> Floats:
-    by = {one.input.meaning: np.asarray(runs[one.input.name]) for one in inputs}
+    by: dict[Meaning, Floats] = {
+        one.input.meaning: np.asarray(runs[one.input.name]) for one in inputs
+    }
     found: Floats = np.ones(len(next(iter(by.values()))))
     if Meaning.RANKS in by:
         return np.asarray(found * by[Meaning.RANKS])

@@ -12,7 +12,7 @@ from skelgen.documents.system import writing
 from skelgen.errors import InputError
 from skelgen.models.formulas import Expression, names, parse, to_text
 from skelgen.models.intervals import Scale
-from skelgen.models.model import InputRange, Model
+from skelgen.models.model import InputRange, Model, PartModel
 from skelgen.models.runs import LARGEST, SMALLEST, Meaning, ModelInput, when_of
 from skelgen.trust import Doubt
 
@@ -65,7 +65,21 @@ def model_facts(model: Model) -> dict[str, Any]:
         "coefficients": [
             {"name": name, "value": value} for name, value in model.coefficients
         ],
-    } | ({} if math.isnan(model.error) else {"error": model.error})
+    } | _rarely(model)
+
+
+def _rarely(model: Model) -> dict[str, Any]:
+    """Return members that few models have."""
+    found: dict[str, Any] = {}
+    if not math.isnan(model.error):
+        found["error"] = model.error
+    if model.parts:
+        found["together"] = model.together
+        found["parts"] = [
+            {"name": one.name, "share": one.share, "model": model_facts(one.model)}
+            for one in model.parts
+        ]
+    return found
 
 
 def write_model(model: Model, path: Path) -> None:
@@ -104,7 +118,7 @@ def model_of(field: Field) -> Model:
             f"is of version {version.value}, this skelgen reads up to {VERSION}; "
             "install a later one"
         )
-    parts = field.mapping(_MEMBERS, ("error",))
+    parts = field.mapping(_MEMBERS, ("error", "parts", "together"))
     inputs = tuple(_input(one) for one in parts["inputs"].items())
     known = {one.input.name for one in inputs}
     return Model(
@@ -126,7 +140,33 @@ def model_of(field: Field) -> Model:
             for inner in [one.mapping(["name", "value"])]
         ),
         error=parts["error"].amount() if "error" in parts else math.nan,
+        parts=_parts(parts["parts"], known) if "parts" in parts else (),
+        together=_share(parts["together"]) if "together" in parts else 0.0,
     )
+
+
+def _parts(field: Field, known: set[str]) -> tuple[PartModel, ...]:
+    found = []
+    for one in field.items():
+        parts = one.mapping(["name", "share", "model"])
+        model = model_of(parts["model"])
+        lacking = [i.input.name for i in model.inputs if i.input.name not in known]
+        if lacking or model.parts:
+            raise one.error(
+                f"has the input {lacking[0]}, which the whole has not"
+                if lacking
+                else "has parts of its own; parts have none"
+            )
+        share = _share(parts["share"])
+        found.append(PartModel(parts["name"].text(), share, model))
+    return tuple(found)
+
+
+def _share(field: Field) -> float:
+    share = field.amount()
+    if share > 1.0:
+        raise field.error(f"read {share:g}, expected 0 to 1")
+    return share
 
 
 def _input(field: Field) -> InputRange:

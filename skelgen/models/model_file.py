@@ -153,7 +153,7 @@ def _parts(field: Field, known: set[str]) -> tuple[PartModel, ...]:
         lacking = [i.input.name for i in model.inputs if i.input.name not in known]
         if lacking or model.parts:
             raise one.error(
-                f"has the input {lacking[0]}, which the whole has not"
+                f"has the input {lacking[0][:60]}, which the whole has not"
                 if lacking
                 else "has parts of its own; parts have none"
             )
@@ -193,19 +193,27 @@ def _formula(field: Field, known: set[str]) -> Expression:
         raise field.error(str(error)) from error
     unknown = [name for name in names(formula) if name not in known]
     if unknown:
-        raise field.error(f"names {unknown[0]}, which is none of the inputs")
+        raise field.error(f"names {unknown[0][:60]}, which is none of the inputs")
     return formula
 
 
 def _scale(field: Field) -> Scale:
     parts = field.mapping(["noise", "terms", "runs", "factor", "tested"])
     return Scale(
-        noise=parts["noise"].amount(),
+        noise=_bounded(parts["noise"]),
         terms=parts["terms"].integer(1, _MOST_RUNS),
         runs=parts["runs"].integer(1, _MOST_RUNS),
-        factor=parts["factor"].positive(),
-        tested=parts["tested"].amount(),
+        factor=_bounded(parts["factor"]),
+        tested=_bounded(parts["tested"]),
     )
+
+
+def _bounded(field: Field) -> float:
+    """Read a number that formulas of intervals can square."""
+    number = field.amount()
+    if number > LARGEST:
+        raise field.error(f"read {number:g}, expected 0 to {LARGEST:g}")
+    return number
 
 
 def _alternative(field: Field, known: set[str]) -> tuple[float, Expression]:

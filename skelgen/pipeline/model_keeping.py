@@ -350,8 +350,8 @@ def asked_model(
     if Path(source.file).suffix == ".json":
         return FittedModel(known_model(source, family, progress=progress))
     runs = good_runs(source, progress)
-    found = model_of_runs(runs, table_of(runs, source), family, parts=None)
-    return FittedModel(found, origin_of(source, runs))
+    fitted = model_of_runs(runs, table_of(runs, source), family, parts=None)
+    return FittedModel(fitted, origin_of(source, runs))
 
 
 def keep_prediction(

@@ -33,6 +33,7 @@ from skelgen.cli.model_loads import (
     load_text,
 )
 from skelgen.cli.model_next import next_
+from skelgen.cli.model_parts import ByParts, fitted_parts, part_facts, part_rows
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -109,6 +110,7 @@ def fit(
     columns: Columns = "",
     inputs: InputNames = "",
     name: KeptName = "",
+    parts: ByParts = None,
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
@@ -116,7 +118,7 @@ def fit(
     """Fit a model to runs, and say its formula."""
     source = run_source(runs, place, app, where, columns, inputs)
     with progress_bar() as progress:
-        done = fit_and_keep(source, family, name, progress=progress)
+        done = fit_and_keep(source, family, name, progress=progress, parts=parts)
     found = done.model
     from skelgen.models.model_file import model_facts, write_model
 
@@ -150,6 +152,7 @@ def _about(found: Model) -> list[tuple[str, str]]:
         ("runs", f"{found.scale.runs}: {ranges}"),
         ("error", f"{error:.1%} of a run, half of them are nearer"),
     ]
+    rows += fitted_parts(found)
     if found.dropped:
         rows.append(
             (
@@ -255,7 +258,7 @@ def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
             }
             for one in found.inputs
         },
-        "parts": [],
+        "parts": part_facts(found, at),
     }
 
 
@@ -273,7 +276,7 @@ def _tell(found: Model, answer: LoadedPrediction) -> None:
         ("model", f"{found.text}  ({found.family})"),
         ("verdict", said.verdict),
     ]
-    print_facts(rows)
+    print_facts([*rows, *part_rows(found, dict(said.at))])
     for note in found.notes:
         say(note)
     print_doubts(said.doubts)

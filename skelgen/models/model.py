@@ -69,6 +69,10 @@ class Model:
     coefficients : tuple of (str, float)
     error : float
         Relative, of runs that were left out; nan where the family leaves none out [1].
+    parts : tuple of PartModel
+        Models of parts of a run, of which this is the sum.
+    together : float
+        How much the errors of parts go together in one run: a correlation [0 to 1].
     """
 
     family: str
@@ -83,6 +87,8 @@ class Model:
     notes: tuple[str, ...] = ()
     coefficients: tuple[tuple[str, float], ...] = ()
     error: float = math.nan
+    parts: tuple[PartModel, ...] = ()
+    together: float = 0.0
 
     @property
     def text(self) -> str:
@@ -95,7 +101,13 @@ class Model:
         return np.broadcast_to(evaluate(self.formula, values), shape)
 
     def half_width(self, values: Values) -> Floats:
-        """Return half of the 90 % interval at cases: a difference of logarithms."""
+        """Return half of the 90 % interval at cases: a difference of logarithms.
+
+        Of a sum of parts with half widths h_i in its unit, that is the root of
+        (1 - together) sum h_i^2 + together (sum h_i)^2, over the sum.
+        """
+        if self.parts:
+            return self._half_width_of_parts(values)
         outside = [
             one.beyond(values[one.input.name])
             for one in self.inputs
@@ -105,6 +117,35 @@ class Model:
         with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
             apart = disagreement(self.alternatives, self.at(values), values)
         return np.asarray(self.scale.factor * self.scale.at(apart, beyond))
+
+    def _half_width_of_parts(self, values: Values) -> Floats:
+        each = [one.model.at(values) for one in self.parts]
+        widths = np.stack(
+            [
+                value * one.model.half_width(values)
+                for one, value in zip(self.parts, each, strict=True)
+            ]
+        )
+        apart, equal = np.sum(widths**2, axis=0), np.sum(widths, axis=0) ** 2
+        both = (1.0 - self.together) * apart + self.together * equal
+        return np.asarray(np.sqrt(both) / np.sum(each, axis=0))
+
+
+@dataclass(frozen=True, slots=True)
+class PartModel:
+    """A model of a part of a run.
+
+    Attributes
+    ----------
+    name : str
+    share : float
+        Of the time of the runs that it was fitted to [0 to 1].
+    model : Model
+    """
+
+    name: str
+    share: float
+    model: Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from skelgen.documents.system import writing
 from skelgen.errors import InputError
 from skelgen.models.formulas import Expression, names, parse, to_text
 from skelgen.models.intervals import Scale
-from skelgen.models.model import InputRange, Model
+from skelgen.models.model import InputRange, Model, PartModel
 from skelgen.models.runs import LARGEST, SMALLEST, Meaning, ModelInput, when_of
 from skelgen.trust import Doubt
 
@@ -66,7 +66,21 @@ def model_facts(model: Model) -> dict[str, Any]:
         "coefficients": [
             {"name": name, "value": value} for name, value in model.coefficients
         ],
-    } | ({} if math.isnan(model.error) else {"error": model.error})
+    } | _rarely(model)
+
+
+def _rarely(model: Model) -> dict[str, Any]:
+    """Return members that few models have."""
+    found: dict[str, Any] = {}
+    if not math.isnan(model.error):
+        found["error"] = model.error
+    if model.parts:
+        found["together"] = model.together
+        found["parts"] = [
+            {"name": one.name, "share": one.share, "model": model_facts(one.model)}
+            for one in model.parts
+        ]
+    return found
 
 
 def _usual_facts(one: InputRange) -> dict[str, float]:
@@ -111,7 +125,7 @@ def model_of(field: Field) -> Model:
             f"is of version {version.value}, this skelgen reads up to {VERSION}; "
             "install a later one"
         )
-    parts = field.mapping(_MEMBERS, ("error",))
+    parts = field.mapping(_MEMBERS, ("error", "parts", "together"))
     inputs = tuple(_input(one) for one in parts["inputs"].items())
     known = {one.input.name for one in inputs}
     return Model(
@@ -133,7 +147,33 @@ def model_of(field: Field) -> Model:
             for inner in [one.mapping(["name", "value"])]
         ),
         error=parts["error"].amount() if "error" in parts else math.nan,
+        parts=_parts(parts["parts"], known) if "parts" in parts else (),
+        together=_share(parts["together"]) if "together" in parts else 0.0,
     )
+
+
+def _parts(field: Field, known: set[str]) -> tuple[PartModel, ...]:
+    found = []
+    for one in field.items():
+        parts = one.mapping(["name", "share", "model"])
+        model = model_of(parts["model"])
+        lacking = [i.input.name for i in model.inputs if i.input.name not in known]
+        if lacking or model.parts:
+            raise one.error(
+                f"has the input {lacking[0][:60]}, which the whole has not"
+                if lacking
+                else "has parts of its own; parts have none"
+            )
+        share = _share(parts["share"])
+        found.append(PartModel(parts["name"].text(), share, model))
+    return tuple(found)
+
+
+def _share(field: Field) -> float:
+    share = field.amount()
+    if share > 1.0:
+        raise field.error(f"read {share:g}, expected 0 to 1")
+    return share
 
 
 def _input(field: Field) -> InputRange:
@@ -165,19 +205,27 @@ def _formula(field: Field, known: set[str]) -> Expression:
         raise field.error(str(error)) from error
     unknown = [name for name in names(formula) if name not in known]
     if unknown:
-        raise field.error(f"names {unknown[0]}, which is none of the inputs")
+        raise field.error(f"names {unknown[0][:60]}, which is none of the inputs")
     return formula
 
 
 def _scale(field: Field) -> Scale:
     parts = field.mapping(["noise", "terms", "runs", "factor", "tested"])
     return Scale(
-        noise=parts["noise"].amount(),
+        noise=_bounded(parts["noise"]),
         terms=parts["terms"].integer(1, _MOST_RUNS),
         runs=parts["runs"].integer(1, _MOST_RUNS),
-        factor=parts["factor"].positive(),
-        tested=parts["tested"].amount(),
+        factor=_bounded(parts["factor"]),
+        tested=_bounded(parts["tested"]),
     )
+
+
+def _bounded(field: Field) -> float:
+    """Read a number that formulas of intervals can square."""
+    number = field.amount()
+    if number > LARGEST:
+        raise field.error(f"read {number:g}, expected 0 to {LARGEST:g}")
+    return number
 
 
 def _alternative(field: Field, known: set[str]) -> tuple[float, Expression]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from skelgen.documents import Field, json_field, sealed_json
 from skelgen.errors import InputError, SkelgenError
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
+from skelgen.pipeline.model_parts import model_of_runs
 from skelgen.pipeline.modelling import (
     FIELDS,
     LOADS,
@@ -142,7 +143,12 @@ def _digest(runs: Sequence[Run]) -> str:
 
 
 def fit_and_keep(
-    source: RunSource, family: str, name: str, *, progress: Progress
+    source: RunSource,
+    family: str,
+    name: str,
+    *,
+    progress: Progress,
+    parts: bool | None = None,
 ) -> FittedModel:
     """Fit a model to the runs of a source; a store that is set keeps it.
 
@@ -153,11 +159,11 @@ def fit_and_keep(
     name : str
         For the store; empty: that of the application.
     progress : Progress
+    parts : bool or None
+        Fit each part of the runs; None: where all have the same ones.
     """
-    from skelgen.models.model import fit_model
-
     runs = good_runs(source, progress)
-    found = fit_model(table_of(runs, source), family)
+    found = model_of_runs(runs, table_of(runs, source), family, parts=parts)
     origin = origin_of(source, runs)
     return FittedModel(found, origin, keep_model(source.store, found, origin, name))
 
@@ -343,12 +349,9 @@ def asked_model(
         return FittedModel(found.model, found.origin, found)
     if Path(source.file).suffix == ".json":
         return FittedModel(known_model(source, family, progress=progress))
-    from skelgen.models.model import fit_model
-
     runs = good_runs(source, progress)
-    return FittedModel(
-        fit_model(table_of(runs, source), family), origin_of(source, runs)
-    )
+    fitted = model_of_runs(runs, table_of(runs, source), family, parts=None)
+    return FittedModel(fitted, origin_of(source, runs))
 
 
 def keep_prediction(

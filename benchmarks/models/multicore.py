@@ -1,6 +1,6 @@
 """Several ranks to a host: how well families tell the time of more hosts and ranks.
 
-``python -m benchmarks.models multicore --results FOLDER [--budget 30m]``: LAMMPS,
+``python -m benchmarks.models multicore --results FOLDER [--budget 45m]``: LAMMPS,
 heat2d and conjugate gradient on 1 to 4 hosts of half a core with 1, 2 and 4 ranks to a
 host, on two platforms of the test cluster (root). Printed are, of each family,
 

@@ -21,6 +21,8 @@ def main() -> int:
     except (SkelgenError, TestbedError) as error:
         print(f"benchmarks.models: {error}", file=sys.stderr)
         return int(error.exit_code) if isinstance(error, SkelgenError) else 5
+    except KeyboardInterrupt:  # what was made is kept
+        return 130
     return 0
 
 

@@ -1,6 +1,6 @@
 """Several ranks to a host: how well families tell the time of more hosts and ranks.
 
-``python -m benchmarks.models multicore --results FOLDER [--budget 30m]``: LAMMPS,
+``python -m benchmarks.models multicore --results FOLDER [--budget 45m]``: LAMMPS,
 heat2d and conjugate gradient on 1 to 4 hosts of half a core with 1, 2 and 4 ranks to a
 host, on two platforms of the test cluster (root). Printed are, of each family,
 
@@ -47,6 +47,8 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "heat2d": ("2400", "150"),
     "conjugate-gradient": ("600000", "2", "20"),
 }
+#: Longest run [s].
+_LIMIT_S = 120.0
 #: The share of a host is kept over so much time [us]. Hosts wait for each other for as
 #: long, because their shares do not begin together.
 _PERIOD_US = 4000
@@ -123,12 +125,21 @@ def measure(
                 continue
             with cluster.used(max(HOSTS), share=platform.share):
                 platform.up(cluster)
-                runner = Runner(cluster, folder)
+                runner = Runner(cluster, folder, _LIMIT_S)
                 for one in missing:
                     if time.monotonic() > end_s:
                         return False
                     _make(rows, runner, built, one)
-    return True
+    return _complete(rows, programs, repeats)
+
+
+def _complete(rows: Rows, programs: Sequence[str], repeats: int) -> bool:
+    return all(
+        rows.known_or(one, {})
+        for repeat in range(repeats)
+        for each in PLATFORMS
+        for one in _wanted(each, repeat, programs)
+    )
 
 
 def _wanted(
@@ -162,7 +173,11 @@ def _make(
             "seconds": runner.seconds(built[name], size, hosts=names, per_host=per_host)
         }
 
-    found = rows.get(run, make)
+    try:
+        found = rows.get(run, make)
+    except ApplicationError as error:
+        print(f"{_shown(run)}: {error}; tried again next time", flush=True)
+        return
     print(f"{_shown(run)}: {found['seconds']:.2f} s", flush=True)
 
 

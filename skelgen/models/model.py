@@ -191,7 +191,10 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
     ]
     beyond = np.array(np.linalg.norm(outside))
     apart = disagreement(model.alternatives, np.array(value), at)
-    wide = min(model.scale.factor * float(model.scale.at(apart, beyond)), 200.0)
+    wide = min(
+        model.scale.factor * float(model.scale.at(np.array(value), apart, beyond)),
+        200.0,
+    )
     factor = math.exp(wide)
     interval = Interval(value / factor, value, value * factor)
     doubts = (*model.doubts, *_far(model, at), *_wide(wide))

@@ -75,6 +75,8 @@ class FittedFormula:
         Formulas that fit about as well, and how likely each is; the sum is 1.
     used : RunTable or None
         The runs that count, where not all do.
+    ahead : float
+        Deviation of logarithms for each factor e ahead, besides what any fit has.
     """
 
     family: str
@@ -86,6 +88,7 @@ class FittedFormula:
     coefficients: tuple[tuple[str, float], ...] = ()
     alternatives: tuple[tuple[float, Expression], ...] = ()
     used: RunTable | None = None
+    ahead: float = 0.0
 
     def at(self, values: Values) -> Floats:
         """Evaluate the formula at cases: nan, infinite or below 0 where it says so.

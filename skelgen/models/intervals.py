@@ -10,13 +10,14 @@ a scale; Lei et al. 2018, section 5.2).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models import ahead
 from skelgen.models.families.contract import Family, FamilySettings, FittedFormula
+from skelgen.models.families.weighing import falling_power
 from skelgen.models.formulas import Expression, evaluate
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import Floats, RunTable
@@ -33,6 +34,9 @@ _AHEAD = 0.04
 #: No clock is better [1].
 _LEAST = 0.005
 
+#: Noise falls no further than it does up to this logarithm of a factor of the middle.
+_MUCH_LONGER = 2.0
+
 #: The normal factor counts as so many runs ahead; no factor is smaller than this part.
 _PRIOR, _SMALLEST = 6, 0.8
 
@@ -47,7 +51,7 @@ class Scale:
     Attributes
     ----------
     noise : float
-        Deviation of a run from the formula: of logarithms [1].
+        Deviation of a run of middle length from the formula: of logarithms [1].
     terms : int
         Coefficients of the formula.
     runs : int
@@ -55,6 +59,11 @@ class Scale:
         From the scale to half of a 90 % interval [1].
     tested : float
         How far ahead runs were when the factor was found: a logarithm of a factor.
+    ahead : float
+        Deviation for each factor e ahead, besides what any fit has [1].
+    falls, middle : float
+        The power by which noise falls with the value, and the logarithm of the value
+        where it is `noise`.
     """
 
     noise: float
@@ -62,14 +71,27 @@ class Scale:
     runs: int
     factor: float = NORMAL
     tested: float = 0.0
+    ahead: float = 0.0
+    falls: float = 0.0
+    middle: float = 0.0
 
-    def at(self, disagreement: Floats, beyond: Floats) -> Floats:
-        """Return the scale: a deviation of logarithms."""
+    def at(self, value: Floats, disagreement: Floats, beyond: Floats) -> Floats:
+        """Return the scale: a deviation of logarithms.
+
+        Parameters
+        ----------
+        value : (cases,) float64 array
+            What the formula says.
+        disagreement, beyond : (cases,) float64 array
+            As `disagreement` and `ahead.beyond` give them.
+        """
+        with np.errstate(all="ignore"):
+            longer = np.clip(np.log(value) - self.middle, 0.0, _MUCH_LONGER)
         own = self.noise**2 * (1 + self.terms / self.runs)
+        noise = own * np.exp(-2.0 * self.falls * np.nan_to_num(longer))
+        far = (_AHEAD**2 + self.ahead**2) * beyond**2
         return np.asarray(
-            np.sqrt(
-                own + (_ALIKE * disagreement) ** 2 + (_AHEAD * beyond) ** 2 + _LEAST**2
-            )
+            np.sqrt(noise + (_ALIKE * disagreement) ** 2 + far + _LEAST**2)
         )
 
 
@@ -108,15 +130,13 @@ def scale_of(
             misses = np.abs(np.log(value / asked.values))
         beyond = ahead.beyond(learnt, asked.columns)
         wide = _noise(learnt, fitted).at(
-            disagreement(fitted.alternatives, value, asked.columns), beyond
+            value, disagreement(fitted.alternatives, value, asked.columns), beyond
         )
         ratios.append(np.nan_to_num(misses / wide, nan=np.inf))
         tested = max(tested, float(beyond.max()))
     if not ratios:
         return scale
-    return Scale(
-        scale.noise, scale.terms, scale.runs, _factor(np.concatenate(ratios)), tested
-    )
+    return replace(scale, factor=_factor(np.concatenate(ratios)), tested=tested)
 
 
 def _factor(ratios: Floats) -> float:
@@ -131,8 +151,16 @@ def _factor(ratios: Floats) -> float:
 def _noise(runs: RunTable, found: FittedFormula) -> Scale:
     with np.errstate(all="ignore"):
         misses = np.abs(np.log(found.at(runs.columns) / runs.values))
-    noise = 1.4826 * float(np.median(np.nan_to_num(misses, nan=10.0, posinf=10.0)))
-    return Scale(noise, max(len(found.coefficients), 1), len(runs))
+    misses = np.nan_to_num(misses, nan=10.0, posinf=10.0)
+    times = np.log(runs.values)
+    return Scale(
+        1.4826 * float(np.median(misses)),
+        max(len(found.coefficients), 1),
+        len(runs),
+        ahead=found.ahead,
+        falls=falling_power(misses, times),
+        middle=float(np.median(times)),
+    )
 
 
 def _folds(

@@ -115,8 +115,9 @@ class Model:
         ]
         beyond = np.sqrt(sum((one**2 for one in outside), np.zeros(())))
         with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
-            apart = disagreement(self.alternatives, self.at(values), values)
-        return np.asarray(self.scale.factor * self.scale.at(apart, beyond))
+            value = self.at(values)
+            apart = disagreement(self.alternatives, value, values)
+        return np.asarray(self.scale.factor * self.scale.at(value, apart, beyond))
 
     def _half_width_of_parts(self, values: Values) -> Floats:
         each = [one.model.at(values) for one in self.parts]

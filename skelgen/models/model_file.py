@@ -51,6 +51,9 @@ def model_facts(model: Model) -> dict[str, Any]:
             "runs": model.scale.runs,
             "factor": model.scale.factor,
             "tested": model.scale.tested,
+            "ahead": model.scale.ahead,
+            "falls": model.scale.falls,
+            "middle": model.scale.middle,
         },
         "alternatives": [
             {"share": share, "formula": to_text(formula)}
@@ -210,13 +213,17 @@ def _formula(field: Field, known: set[str]) -> Expression:
 
 
 def _scale(field: Field) -> Scale:
-    parts = field.mapping(["noise", "terms", "runs", "factor", "tested"])
+    later = ["ahead", "falls", "middle"]
+    parts = field.mapping(["noise", "terms", "runs", "factor", "tested"], later)
     return Scale(
         noise=_bounded(parts["noise"]),
         terms=parts["terms"].integer(1, _MOST_RUNS),
         runs=parts["runs"].integer(1, _MOST_RUNS),
         factor=_bounded(parts["factor"]),
         tested=_bounded(parts["tested"]),
+        ahead=_bounded(parts["ahead"]) if "ahead" in parts else 0.0,
+        falls=_bounded(parts["falls"]) if "falls" in parts else 0.0,
+        middle=parts["middle"].number() if "middle" in parts else 0.0,
     )
 
 

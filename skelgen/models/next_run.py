@@ -195,7 +195,8 @@ def _after(
         )
         squares += np.maximum(outside, 0.0) ** 2
     scale = replace(model.scale, runs=model.scale.runs + 1)
-    return np.minimum(scale.factor * scale.at(apart, np.sqrt(squares)), _WIDEST)
+    half = scale.factor * scale.at(model.at(asked), apart, np.sqrt(squares))
+    return np.minimum(half, _WIDEST)
 
 
 def _apart(model: Model, values: Values) -> Floats:
@@ -205,7 +206,7 @@ def _apart(model: Model, values: Values) -> Floats:
     with np.errstate(all="ignore"):
         gaps = [np.log(evaluate(formula, values) / own) for formula in formulas]
     found = np.array([np.broadcast_to(gap, own.shape) for gap in gaps])
-    return np.clip(np.nan_to_num(found, nan=_WIDEST), -_WIDEST, _WIDEST)
+    return np.asarray(np.clip(np.nan_to_num(found, nan=_WIDEST), -_WIDEST, _WIDEST))
 
 
 def _processes(inputs: Sequence[InputRange], runs: Values) -> Floats:

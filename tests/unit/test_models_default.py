@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 from skelgen.errors import InputError
 from skelgen.models import ahead, regimes
 from skelgen.models.families import FAMILIES, FamilySettings
+from skelgen.models.families.library import least_left
+from skelgen.models.families.normal_form import normal_forms
 from skelgen.models.families.terms import terms_for
+from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import evaluate, parse
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import Meaning, ModelInput, RunTable
@@ -53,8 +57,10 @@ def test_runs_before_a_cache_holds_the_data_do_not_count():
         return 100 / ranks * (1.5 if ranks < 8 else 1.0) + 0.1
 
     runs = table((P,), [(p,) for p in (2, 4, 8, 16, 32, 64)] * 3, law, noise=0.005)
-    change = regimes.last_change(runs, terms_for(runs))
+    forms = normal_forms(runs, terms=terms_for(runs), steps=regimes.steps_for(runs))
+    change, share = forms.change
     assert change is not None
+    assert share > 0.9
     assert (change.axis, change.before, change.after) == ("ranks", 4, 8)
     model = fit_model(runs)
     assert model.inputs[0].low == 8
@@ -79,7 +85,9 @@ def test_a_smooth_program_has_no_change():
 
     sizes = np.geomspace(100, 3000, 10)
     runs = table((N,), [(n,) for n in sizes] * 2, law, noise=0.01)
-    assert regimes.last_change(runs, terms_for(runs)) is None
+    forms = normal_forms(runs, terms=terms_for(runs), steps=regimes.steps_for(runs))
+    assert forms.change[1] < 0.5
+    assert fit_model(runs).inputs[0].low == 100
 
 
 def test_computation_waits_for_processors_and_messages_for_links():
@@ -97,6 +105,45 @@ def test_computation_waits_for_processors_and_messages_for_links():
     assert found.interval.p50 == pytest.approx(law(**at), rel=0.1)
     quiet = predict_with(model, at | {"cpu": 1.0, "bandwidth": 1.0})
     assert quiet.interval.p50 < found.interval.p50
+
+
+def test_sensors_that_see_too_little_are_not_believed_to_the_last_percent():
+    def law(n, cpu):
+        return 2e-9 * n**3 / cpu
+
+    random = np.random.default_rng(4)
+    rows = [(n, random.uniform(0.05, 1.0)) for n in np.geomspace(500, 2000, 30)]
+    exact = table((N, CPU), rows, law, noise=0.01)
+    assert least_left(exact) == 0.0
+    seen = np.clip(exact.at[:, 1] - random.uniform(0.0, 0.15, 30), 0.01, 1.0)
+    noisy = replace(exact, at=np.stack([exact.at[:, 0], seen], axis=1))
+    assert least_left(noisy) == 0.1
+    assert "(0.1 + 0.9*cpu)" in fit_model(noisy).text
+    assert least_left(noisy.without("cpu")) == 0.0
+
+
+def test_runs_before_a_change_still_say_how_the_time_grows():
+    def law(ranks):
+        return (50 / ranks + 0.5 / ranks**0.5) * (1.4 if ranks < 8 else 1.0)
+
+    rows = [(p,) for p in (2, 3, 4, 8, 12, 16)] * 3
+    runs = table((P,), rows, law, noise=0.005)
+    model = fit_model(runs)
+    found = predict_with(model, {"ranks": 64})
+    assert found.interval.p50 == pytest.approx(law(64), rel=0.12)
+    assert model.inputs[0].low == 8
+
+
+def test_unsteady_and_unusual_runs_count_less():
+    random = np.random.default_rng(5)
+    fitted = np.linspace(0.0, 4.0, 60)
+    even = random.normal(0.0, 0.1, 60)
+    assert np.ptp(weights(even, fitted)) < 0.9
+    uneven = even * np.exp(-0.8 * fitted)
+    found = weights(uneven, fitted)
+    assert found[-10:].mean() > 3 * found[:10].mean()
+    even[30] = 3.0
+    assert weights(even, fitted)[30] < 0.2 * np.median(weights(even, fitted))
 
 
 def test_nodes_and_ranks_per_node_make_ranks():

@@ -88,6 +88,8 @@ class FittedFormula:
         The runs that count, where not all do.
     error : float
         Relative, of runs that were left out; nan where the family leaves none out [1].
+    ahead : float
+        Deviation of logarithms for each factor e ahead, besides what any fit has.
     """
 
     family: str
@@ -100,6 +102,7 @@ class FittedFormula:
     alternatives: tuple[tuple[float, Expression], ...] = ()
     used: RunTable | None = None
     error: float = math.nan
+    ahead: float = 0.0
 
     def at(self, values: Values) -> Floats:
         """Evaluate the formula at cases: nan, infinite or below 0 where it says so.

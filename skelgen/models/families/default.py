@@ -20,13 +20,13 @@ from skelgen.models.families.contract import (
     FittedFormula,
     needs,
 )
+from skelgen.models.families.library import Library, least_left, library_for
 from skelgen.models.families.normal_form import (
     MOST_TERMS,
     NormalForms,
     normal_forms,
     sum_of,
 )
-from skelgen.models.families.terms import FormTerm, terms_for
 from skelgen.models.formulas import Expression
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, RunTable
@@ -50,11 +50,18 @@ _ALTERNATIVES = 12
 #: Terms of a member of a fold.
 _FOLD_TERMS = 3
 
+#: Deviation for each factor e ahead, if one configuration followed a change [1].
+_UNSURE = 0.6
+
 #: Fewer configurations after a change are too few to trust.
 _FEWEST_PLACES = 4
 
-#: What the power law's part in the answer is called among the coefficients.
-_SHARE = "share of the power law"
+#: What the power law's part in the answer is called among the coefficients, and what
+#: sensors are thought to leave out.
+_SHARE, _ALWAYS_LEFT = "share of the power law", "always left of a resource"
+
+#: Standard errors by which the power law must help, and how likely a change must be.
+_SURE, _MOST_LIKELY = 2.0, 0.5
 
 _SETTINGS = FamilySettings()
 
@@ -102,54 +109,56 @@ def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:
     return (*scaled, *rest)
 
 
-def members(
-    runs: RunTable, terms: tuple[FormTerm, ...], weight: float, most: int = MOST_TERMS
-) -> Members:
+def members(runs: RunTable, library: Library, weight: float, most: int) -> Members:
     """Fit the members."""
-    forms = normal_forms(runs, terms=terms, most_terms=most)
+    forms = normal_forms(
+        runs, terms=library.terms, steps=library.steps, most_terms=most
+    )
     return Members(forms, power.FAMILY.fit(runs, _SETTINGS), weight)
 
 
-def weight_of(runs: RunTable, terms: tuple[FormTerm, ...]) -> float:
+def weight_of(runs: RunTable, least: float) -> float:
     """Return how much normal forms count against the power law.
 
-    That by which both together came nearest to runs ahead; 1 where none are known.
+    All, unless both together came nearer to runs ahead by more than chance.
     """
-    errors = [_ahead(runs, terms, *fold) for fold in ahead.folds(runs)]
+    errors = [_ahead(runs, least, *fold) for fold in ahead.folds(runs)]
     known = [one for one in errors if one is not None]
     if not known:
         return 1.0
     forms = np.concatenate([forms for forms, _ in known])
     powers = np.concatenate([powers for _, powers in known])
     mixed = np.outer(_WEIGHTS, forms) + np.outer(1 - _WEIGHTS, powers)
-    errors = np.minimum(np.abs(mixed), _LARGEST).mean(axis=1)
-    return float(_WEIGHTS[len(errors) - 1 - int(np.argmin(errors[::-1]))])
+    bounded = np.minimum(np.abs(mixed), _LARGEST)
+    gains = bounded[-1] - bounded  # the last weight is that of forms alone
+    places = _places(runs) / 2  # half lie ahead
+    sure = gains.mean(axis=1) - _SURE * gains.std(axis=1) / np.sqrt(places)
+    return float(_WEIGHTS[len(sure) - 1 - int(np.argmax(sure[::-1]))])
 
 
 def _ahead(
-    runs: RunTable,
-    terms: tuple[FormTerm, ...],
-    behind: ahead.Indices,
-    rest: ahead.Indices,
+    runs: RunTable, least: float, behind: ahead.Indices, rest: ahead.Indices
 ) -> tuple[Floats, Floats] | None:
     """Return how wrong both are for runs ahead: logarithms; None after too few runs."""
     learnt, asked = runs.only(behind), runs.only(rest)
-    places = len(np.unique(np.round(ahead.order(runs)[behind], 9)))
+    places = _places(learnt)
     if len(learnt.varied) < len(runs.varied) or places <= MOST_TERMS:
         return None
-    found = members(learnt, terms, 1.0, _FOLD_TERMS)
+    found = members(learnt, library_for(learnt, least), 1.0, _FOLD_TERMS)
     forms = np.log(found.at(asked.columns, len(asked)) / asked.values)
     with np.errstate(all="ignore"):
         powers = np.log(found.power.at(asked.columns) / asked.values)
     return forms, np.clip(powers, -_FAR, _FAR)
 
 
-def written(found: Members, runs: RunTable) -> FittedFormula:
+def written(
+    found: Members, runs: RunTable, kept: RunTable, least: float
+) -> FittedFormula:
     """Write what members say together as one sum of few terms.
 
-    The sum is fitted to what they say at the runs and ahead of them.
+    The sum is fitted to what they say at the runs that are kept and ahead of them.
     """
-    values = _cases(runs)
+    values = _cases(kept, [one.name for one in ahead.extents(runs)])
     cases = len(next(iter(values.values())))
     said = found.at(values, cases)
     at = np.stack([values[one.name] for one in runs.inputs], axis=1)
@@ -157,6 +166,7 @@ def written(found: Members, runs: RunTable) -> FittedFormula:
     forms = normal_forms(table, terms=found.forms.terms)
     chosen, coefficients = forms.sets[0], forms.coefficients[0]
     varied = runs.varied
+    loads = any(one.meaning.available for one in varied)
     return FittedFormula(
         "default",
         sum_of(forms.terms, chosen, coefficients),
@@ -164,17 +174,35 @@ def written(found: Members, runs: RunTable) -> FittedFormula:
         dropped=tuple(one.name for one in runs.inputs if one not in varied),
         coefficients=(
             *((f"c{i}", value) for i, value in enumerate(coefficients, start=1)),
+            *(((_ALWAYS_LEFT, least),) if loads else ()),
             (_SHARE, 1.0 - found.weight),
         ),
         alternatives=alternatives(found),
-        used=runs,
+        used=kept,
+        ahead=_unsure(found.forms, runs),
     )
 
 
-def _cases(runs: RunTable) -> dict[str, Floats]:
+def _unsure(forms: NormalForms, runs: RunTable) -> float:
+    """Return how unsure what comes after changes is, for each factor e ahead.
+
+    Few configurations say little of how it grows, so the fewer there are the less.
+    """
+    total = 0.0
+    for share, step in zip(forms.shares, forms.steps, strict=True):
+        if step is not None:
+            total += share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+    return float(np.sqrt(total))
+
+
+def _places(runs: RunTable) -> int:
+    """Return how many configurations there are."""
+    return len(np.unique(np.round(ahead.order(runs), 9)))
+
+
+def _cases(runs: RunTable, names: list[str]) -> dict[str, Floats]:
     """Return inputs of runs, and of runs ahead: each input larger, and all of them."""
     columns = runs.columns
-    names = [one.name for one in ahead.extents(runs)]
     found = [columns]
     for factor in _FACTORS:
         for chosen in [names, *([[name] for name in names] if len(names) > 1 else [])]:
@@ -190,16 +218,17 @@ def _cases(runs: RunTable) -> dict[str, Floats]:
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     del settings
     needs(runs, 2, "default")
-    terms = terms_for(runs)
-    change = regimes.last_change(runs, terms)
-    kept = regimes.since(runs, change) if change is not None else runs
-    found = members(kept, terms, weight_of(kept, terms))
-    formula = replace(written(found, kept), alternatives=alternatives(found), used=kept)
-    if change is None:
-        return formula
+    least = least_left(runs)
+    library = library_for(runs, least)
+    found = members(runs, library, weight_of(runs, least), MOST_TERMS)
+    change, share = found.forms.change
+    if change is None or share < _MOST_LIKELY:
+        return written(found, runs, runs, least)
+    kept = regimes.since(runs, change)
+    formula = written(found, runs, kept, least)
     told = f"the program changes between {change.axis}={change.before:g} and "
-    told += f"{change.after:g}: only runs from there on count"
-    places = len(np.unique(np.round(ahead.order(kept), 9)))
+    told += f"{change.after:g}: the formula is of runs from there on"
+    places = _places(kept)
     if places >= _FEWEST_PLACES:
         return replace(formula, notes=(told,))
     told += f", and these are of {places} configurations"
@@ -213,9 +242,11 @@ def _again(
     """Fit the members to fewer runs of the regime, with the weight that was found."""
     del settings
     needs(runs, 2, "default")
-    weight = 1.0 - dict(found.coefficients)[_SHARE]
-    terms = terms_for(runs)
-    return written(members(runs, terms, weight, _FOLD_TERMS), runs)
+    known = dict(found.coefficients)
+    least = known.get(_ALWAYS_LEFT, 0.0)
+    weight = 1.0 - known[_SHARE]
+    again = members(runs, library_for(runs, least), weight, _FOLD_TERMS)
+    return written(again, runs, runs, least)
 
 
 FAMILY = Family(

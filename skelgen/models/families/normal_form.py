@@ -6,47 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skelgen.models.combinations import solve
+from skelgen.models import regimes
 from skelgen.models.families.contract import (
     Family,
     FamilySettings,
     FittedFormula,
     needs,
 )
+from skelgen.models.families.refining import LARGEST_MISS, refined
+from skelgen.models.families.searching import Sums, search
 from skelgen.models.families.terms import FormTerm, columns_of, terms_for
+from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import Expression, Number, Product, Quotient, Sum
 from skelgen.models.formulas.expression import Values
+from skelgen.models.regimes import Step
 from skelgen.models.runs import Floats, RunTable
 
 MOST_TERMS = 4
 
-#: So many of the best sets of terms are tried with one more, and kept.
-_BEAM, _KEPT = 40, 60
+#: How unlikely a sum may be that is kept.
+_LEAST_SHARE = 0.01
 
-#: What an unusual power must gain [1].
-_ODD_COST = 0.1
-
-#: What another term must gain [1], and how unlikely a set may be that is kept.
-_TERM_COST, _LEAST_SHARE = 0.05, 0.01
-
-#: Runs beyond so many make no set of terms more certain: they share their errors.
-_MOST_COUNTED = 60
-
-#: Error that counts as none [1]: no clock is better.
-_EXACT = 2e-4
-
-#: Below this ridge columns of length 1 count as one another.
-_NEARLY_ONE = 1e-10
-
-#: Larger misses are taken as these: what is linear near 1 is not there [1].
-_LARGEST_MISS = 0.9
-
-#: Deviations beyond which a run counts less.
-_OUTLIER = 2.0
-
-_Sets = NDArray[np.intp]
+#: Runs beyond so many make no sum more certain: they share their errors.
+_MOST_COUNTED = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +46,18 @@ class NormalForms:
         Above 0.
     shares : tuple of float
         How likely each is; their sum is 1.
-    deviation : float
-        Of a run from what they say together [1].
+    steps : tuple of Step or None
+        Where each sum has a change: it is what comes after.
+    heights : tuple of float
+        Logarithms of the factors of runs before; 0 without a step.
     """
 
     terms: tuple[FormTerm, ...]
     sets: tuple[tuple[int, ...], ...]
     coefficients: tuple[tuple[float, ...], ...]
     shares: tuple[float, ...]
-    deviation: float
+    steps: tuple[Step | None, ...]
+    heights: tuple[float, ...]
 
     def each(self, columns: Floats) -> Floats:
         """Evaluate all sums: a (sums, cases) array."""
@@ -90,11 +76,32 @@ class NormalForms:
         """Evaluate what they say together at cases."""
         return self.together(columns_of(self.terms, values, cases))
 
+    @property
+    def change(self) -> tuple[Step | None, float]:
+        """The likeliest place of a change, and how likely there is one at all."""
+        total: dict[Step, float] = {}
+        for share, step in zip(self.shares, self.steps, strict=True):
+            if step is not None:
+                total[step] = total.get(step, 0.0) + share
+        if not total:
+            return None, 0.0
+        return max(total, key=lambda one: total[one]), sum(total.values())
+
+    def before(self, runs: RunTable) -> Floats:
+        """Return the factor of runs before changes, by shares: logarithms."""
+        total = np.zeros(len(runs))
+        parts = zip(self.shares, self.steps, self.heights, strict=True)
+        for share, step, height in parts:
+            if step is not None:
+                total += share * height * regimes.columns_of((step,), runs)[0]
+        return total
+
 
 def normal_forms(
     runs: RunTable,
     *,
     terms: Sequence[FormTerm] | None = None,
+    steps: tuple[Step, ...] = (),
     most_terms: int = MOST_TERMS,
     rounds: int = 3,
 ) -> NormalForms:
@@ -105,6 +112,8 @@ def normal_forms(
     runs : RunTable
     terms : sequence of FormTerm, optional
         To choose from; else those of the inputs that vary.
+    steps : tuple of Step
+        Places where the program may change; a sum has at most one.
     most_terms : int
     rounds : int
         At least 2.
@@ -117,153 +126,72 @@ def normal_forms(
     -----
     Errors are those of logarithms, so that noise that multiplies a time makes no sum
     too low. They are linear near what was found before; the first round divides by what
-    was measured. Runs that are far off count less from the second round on.
+    was measured and knows no steps. From the second round on runs count by
+    `weighing.weights`, and each sum is fitted once more near itself.
     """
     terms = tuple(terms if terms is not None else terms_for(runs))
-    columns = columns_of(terms, runs.columns, len(runs))
+    own = columns_of(terms, runs.columns, len(runs))
+    columns = np.concatenate([own, regimes.columns_of(steps, runs)])
     different = len({tuple(row) for row in runs.at.tolist()})
     most = min(most_terms, max(1, different - 1))
     with np.errstate(all="ignore"):  # what is no number is never chosen
-        found = _round(terms, columns, runs.values, None, min(2, most))
+        found = _round(runs, terms, steps, columns, None, min(2, most))
         for _ in range(rounds - 1):
-            found = _round(terms, columns, runs.values, found, most)
+            found = _round(runs, terms, steps, columns, found, most)
     return found
 
 
 def _round(
+    runs: RunTable,
     terms: tuple[FormTerm, ...],
+    steps: tuple[Step, ...],
     columns: Floats,
-    values: Floats,
     before: NormalForms | None,
     most: int,
 ) -> NormalForms:
     """Choose sums near those found before."""
-    near = values if before is None else before.together(columns)
-    misses = np.clip(np.log(values / near), -_LARGEST_MISS, _LARGEST_MISS)
-    deviation = 1.4826 * float(np.median(np.abs(misses))) + 1e-3
-    far = np.abs(misses) / (_OUTLIER * deviation)
-    weights = 1.0 / np.sqrt(np.maximum(far, 1.0))
-    relative, target = columns / near * weights, (1.0 + misses) * weights
-    sets, coefficients, scores = _search(terms, relative, target, most)
-    if not len(scores):  # no sum comes near: then only how long it takes is known
+    values, count = runs.values, len(terms)
+    near, counted = values, np.ones(len(values))
+    if before is not None:
+        near, factor = before.together(columns[:count]), before.before(runs)
+        counted = weights(np.log(values / near) - factor, np.log(near))
+    misses = np.clip(np.log(values / near), -LARGEST_MISS, LARGEST_MISS)
+    relative = np.concatenate([columns[:count] / near, columns[count:]]) * counted
+    tried = len(steps) if before is not None else 0
+    relative = relative[: count + tried]
+    sums = search(terms, relative, (1.0 + misses) * counted, most, tried)
+    if not len(sums.sets):  # no sum comes near: then only how long it takes is known
         middle = float(np.exp(np.mean(np.log(values))))
-        return NormalForms(terms, ((0,),), ((middle,),), (1.0,), deviation)
-    shares = (scores[0] / scores) ** min(len(values), _MOST_COUNTED)
-    kept = shares >= _LEAST_SHARE
-    shares = shares[kept] / shares[kept].sum()
-    chosen = np.flatnonzero(kept)
+        return NormalForms(terms, ((0,),), ((middle,),), (1.0,), (None,), (0.0,))
+    if before is not None:
+        sums = refined(sums, columns, values, counted, len(steps))
+    return _shared(terms, steps, sums, len(values))
+
+
+def _shared(
+    terms: tuple[FormTerm, ...], steps: tuple[Step, ...], sums: Sums, runs: int
+) -> NormalForms:
+    """Give each sum its share; the likely ones are kept."""
+    scores = sums.scores
+    shares = (scores[0] / scores) ** min(runs, _MOST_COUNTED)
+    chosen = np.flatnonzero(shares >= _LEAST_SHARE)
+    shares = shares[chosen] / shares[chosen].sum()
+    sets, coefficients, found, heights = [], [], [], []
+    for i in chosen:
+        one, numbers = sums.sets[i], sums.coefficients[i]
+        step = one >= len(terms)
+        sets.append(tuple(map(int, one[~step])))
+        coefficients.append(tuple(map(float, numbers[~step])))
+        found.append(steps[one[step][0] - len(terms)] if step.any() else None)
+        heights.append(float(numbers[step].sum()))
     return NormalForms(
         terms,
-        tuple(tuple(map(int, sets[i])) for i in chosen),
-        tuple(tuple(map(float, coefficients[i])) for i in chosen),
+        tuple(sets),
+        tuple(coefficients),
         tuple(map(float, shares)),
-        deviation,
+        tuple(found),
+        tuple(heights),
     )
-
-
-def _search(
-    terms: Sequence[FormTerm], columns: Floats, target: Floats, most: int
-) -> tuple[list[_Sets], list[Floats], Floats]:
-    """Return the best sets of terms, their coefficients and scores, the best first."""
-    found: list[tuple[float, _Sets, Floats]] = []
-    squares = _Squares.of(columns, target)
-    odd = np.array([one.odd for one in terms])
-    sets: _Sets = np.arange(len(terms))[:, None]
-    for count in range(1, most + 1):
-        rest, positive = squares.rest(sets)
-        good = positive & _sensible(terms, sets)
-        best = np.argsort(np.where(good, rest, np.inf), kind="stable")[:_KEPT]
-        best = best[good[best]]
-        solved = solve(columns, target, sets[best])
-        cost = 1 + _TERM_COST * (count - 1)
-        found += [
-            (
-                (error + _EXACT) * (cost + _ODD_COST * float(odd[chosen].sum())),
-                chosen,
-                coefficients,
-            )
-            for error, chosen, coefficients in zip(
-                solved.errors, sets[best], solved.coefficients, strict=True
-            )
-            if (coefficients > 0.0).all()
-        ]
-        order = np.argsort(rest, kind="stable")
-        both = np.concatenate([best[:_BEAM], order[: _BEAM // 2]])
-        sets = _extended(sets[np.unique(both)], len(terms))
-    found.sort(key=lambda one: one[0])
-    found = found[:_KEPT]
-    return (
-        [one[1] for one in found],
-        [one[2] for one in found],
-        np.array([one[0] for one in found]),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Squares:
-    """Products of columns with each other and with the target: all that sets need.
-
-    Attributes
-    ----------
-    products : (terms, terms) float64 array
-        Of columns of length 1.
-    shares : (terms,) float64 array
-        Of each of them with the target.
-    whole : float
-        Square of the target.
-    """
-
-    products: Floats
-    shares: Floats
-    whole: float
-
-    @classmethod
-    def of(cls, columns: Floats, target: Floats) -> _Squares:
-        """Multiply them."""
-        lengths = np.linalg.norm(columns, axis=1)
-        unit = columns / np.where(lengths > 0.0, lengths, 1.0)[:, None]
-        return cls(unit @ unit.T, unit @ target, float(target @ target))
-
-    def rest(self, sets: _Sets) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return what each set leaves over, and whether its coefficients are above 0.
-
-        Terms that nearly are one another stay apart by a small ridge.
-        """
-        size = sets.shape[1]
-        inner = self.products[sets[:, :, None], sets[:, None, :]]
-        inner = inner + _NEARLY_ONE * np.eye(size)
-        shares = self.shares[sets]
-        found = np.linalg.solve(inner, shares[:, :, None])[:, :, 0]
-        rest = self.whole - np.sum(found * shares, axis=1)
-        positive = np.asarray((found > 0.0).all(axis=1))
-        return np.maximum(rest, 0.0), positive
-
-
-def _sensible(terms: Sequence[FormTerm], sets: _Sets) -> NDArray[np.bool_]:
-    """Tell which sets a program can have.
-
-    Some term is above 0 everywhere. Messages grow no faster with sizes than
-    computation: who sends a byte has computed it.
-    """
-    positive = np.array([one.positive for one in terms])[sets].any(axis=1)
-    growth = np.array([one.growth for one in terms])
-    messages = np.array([one.messages for one in terms])
-    if not messages.any():
-        return np.asarray(positive)
-    sent = np.where(messages, growth, -1.0)[sets].max(axis=1)
-    computed = np.where(messages, -1.0, growth)[sets].max(axis=1)
-    return np.asarray(positive & (sent <= computed))
-
-
-def _extended(best: _Sets, terms: int) -> _Sets:
-    """Return sets with each further term, each once."""
-    wider = np.column_stack(
-        [np.repeat(best, terms, axis=0), np.tile(np.arange(terms), len(best))]
-    )
-    wider.sort(axis=1)
-    wider = wider[np.all(np.diff(wider, axis=1) > 0, axis=1)]
-    key = wider @ (terms ** np.arange(wider.shape[1]))
-    return np.asarray(wider[np.unique(key, return_index=True)[1]])
 
 
 def sum_of(

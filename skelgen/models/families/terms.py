@@ -33,7 +33,7 @@ from skelgen.models.runs import Floats, Meaning, ModelInput, RunTable
 #: Exponents of the only input, of one among several, and of inputs that are few.
 _FINE = tuple(i / 10 for i in range(41))
 _HALVES = tuple(i / 2 for i in range(7))
-_FINE_FALLING = tuple(-i / 10 for i in range(15, 0, -1))
+_FINE_FALLING = tuple(-i / 10 for i in range(12, 0, -1))
 _FINE_RISING = (0.2, 0.4, 0.6, 0.8, 1.0)
 _FALLING = (-1.0, -2 / 3, -0.5)
 
@@ -114,19 +114,21 @@ class FormTerm:
     odd: float = 0.0
 
 
-def terms_for(runs: RunTable) -> tuple[FormTerm, ...]:
+def terms_for(runs: RunTable, least: float = 0.0) -> tuple[FormTerm, ...]:
     """Return the terms of the inputs that vary.
 
     Parameters
     ----------
     runs : RunTable
+    least : float
+        Part of a resource that a program gets even where none is left [0 to 1].
 
     Returns
     -------
     tuple of FormTerm
         The constant first. Terms that are no numbers at the runs are left out.
     """
-    found = _products(runs.varied)
+    found = _products(runs.varied, least)
     columns = columns_of(found, runs.columns, len(runs))
     with np.errstate(all="ignore"):
         usable = np.isfinite(columns).all(axis=1) & (columns.max(axis=1) > 0.0)
@@ -136,7 +138,7 @@ def terms_for(runs: RunTable) -> tuple[FormTerm, ...]:
     return tuple(found[i] for i in chosen)
 
 
-def _products(inputs: Sequence[ModelInput]) -> list[FormTerm]:
+def _products(inputs: Sequence[ModelInput], least: float) -> list[FormTerm]:
     """Return products of a function of each size, of the processes, and of a load."""
     loads = [one for one in inputs if one.meaning.available]
     parallel = [one for one in inputs if one.meaning.parallel]
@@ -145,7 +147,7 @@ def _products(inputs: Sequence[ModelInput]) -> list[FormTerm]:
     functions = [_sizes(one.name, _FINE if alone else _HALVES) for one in sizes]
     if parallel:
         functions.append(_parallel(parallel, fine=alone))
-    waits = _loads(loads)
+    waits = _loads(loads, least)
     while math.prod(map(len, functions)) * len(waits) > _MOST_TERMS:
         longest = max(functions, key=len)
         if len(longest) < 3:
@@ -198,9 +200,9 @@ def _ranks(by: dict[Meaning, str]) -> Expression:
     return Product((Name(by[Meaning.NODES]), Name(by[Meaning.RANKS_PER_NODE])))
 
 
-def _loads(loads: Sequence[ModelInput]) -> list[_Part]:
+def _loads(loads: Sequence[ModelInput], least: float) -> list[_Part]:
     """Return what terms wait for: nothing, processors, links."""
-    by = {one.meaning: Name(one.name) for one in loads}
+    by = {one.meaning: _at_least(least, Name(one.name)) for one in loads}
     cpu, bandwidth = by.get(Meaning.CPU), by.get(Meaning.BANDWIDTH)
     waits = [_Part()]
     if cpu is not None:
@@ -209,6 +211,13 @@ def _loads(loads: Sequence[ModelInput]) -> list[_Part]:
         root = (Call("sqrt", (cpu,)),) if cpu is not None else ()
         waits.append(_Part(below=(bandwidth, *root), messages=True))
     return waits
+
+
+def _at_least(least: float, left: Expression) -> Expression:
+    """Write what a program gets: at least some of a resource, all where it is free."""
+    if least == 0.0:
+        return left
+    return Sum((Number(least), Product((Number(1.0 - least), left))))
 
 
 def _power(name: str, exponent: float) -> _Part:
@@ -226,8 +235,13 @@ def _with_log(part: _Part, inside: Expression) -> _Part:
 
 
 def _odd(exponent: float) -> float:
-    """Return how unusual a power is: a half, a third and a tenth all are."""
-    return 0.0 if exponent == round(exponent) else 1.0
+    """Return how unusual a power is: a half, a third and a tenth all are.
+
+    To fall faster than there are processes is as unusual again: caches do that, and
+    they hold the data once.
+    """
+    unusual = 0.0 if exponent == round(exponent) else 1.0
+    return unusual + (1.0 if exponent < -1.0 else 0.0)
 
 
 def _product(factors: tuple[Expression, ...]) -> Expression:

@@ -1,0 +1,60 @@
+"""What the default chooses from: terms of the inputs, and places of changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.models.families.normal_form import normal_forms
+from skelgen.models.families.terms import FormTerm, terms_for
+from skelgen.models.regimes import Step, steps_for
+from skelgen.models.runs import RunTable
+
+#: Part of a resource that a program gets even where sensors say that none is left [1].
+#: They are noisy, and the smallest of several that are noisy is too small.
+_ALWAYS_LEFT = 0.1
+
+#: Without it the error must be smaller by this factor.
+_CLEARLY = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Terms and steps to choose from.
+
+    Attributes
+    ----------
+    terms : tuple of FormTerm
+    steps : tuple of Step
+    """
+
+    terms: tuple[FormTerm, ...]
+    steps: tuple[Step, ...]
+
+
+def library_for(runs: RunTable, least: float) -> Library:
+    """Return what normal forms of runs choose from.
+
+    Parameters
+    ----------
+    runs : RunTable
+    least : float
+        What `least_left` says.
+    """
+    return Library(terms_for(runs, least), steps_for(runs))
+
+
+def least_left(runs: RunTable) -> float:
+    """Return the part of a resource that a program gets where none seems to be left.
+
+    A tenth, unless the runs are met clearly better without; 0 where no load varies.
+    """
+    if not any(one.meaning.available for one in runs.varied):
+        return 0.0
+    errors = []
+    for least in (_ALWAYS_LEFT, 0.0):
+        found = normal_forms(runs, terms=terms_for(runs, least), most_terms=2, rounds=2)
+        misses = np.log(found.at(runs.columns, len(runs)) / runs.values)
+        errors.append(float(np.mean(np.abs(misses))))
+    return 0.0 if errors[1] * _CLEARLY < errors[0] else _ALWAYS_LEFT

@@ -1,0 +1,68 @@
+"""How much each run counts: less where it is far off, less where runs are unsteady.
+
+Noise of a run is seldom the same for all. Short runs vary more, and what sensors say
+of them is of few samples. So the deviation is a power of the time, which is found from
+the misses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skelgen.models.runs import Floats
+
+#: Of Student's distribution: the smaller, the less a run counts that is far off.
+_FREEDOM = 3.0
+
+#: No clock is better [1].
+_LEAST = 1e-3
+
+#: With fewer runs nobody can tell which ones are steady.
+_FEWEST = 8
+
+#: The deviation falls at most as fast as the time grows.
+_STEEPEST = 1.0
+
+
+def weights(misses: Floats, fitted: Floats) -> Floats:
+    """Return what each run counts: factors of its miss.
+
+    Parameters
+    ----------
+    misses : (runs,) float64 array
+        Logarithms of measured over fitted values.
+    fitted : (runs,) float64 array
+        Logarithms of fitted values.
+
+    Returns
+    -------
+    (runs,) float64 array
+        Their mean square is about 1 where no run is far off.
+    """
+    found = np.exp(falling_power(misses, fitted) * (fitted - fitted.mean()))
+    steady = found / np.sqrt(np.mean(found**2))
+    far = misses * steady / deviation(misses * steady)
+    return np.asarray(steady / np.sqrt(1.0 + far**2 / _FREEDOM))
+
+
+def deviation(misses: Floats) -> float:
+    """Return the deviation of misses, by their median."""
+    return 1.4826 * float(np.median(np.abs(misses))) + _LEAST
+
+
+def falling_power(misses: Floats, fitted: Floats) -> float:
+    """Return the power of the time by which misses fall; 0 where they do not.
+
+    The slope of the logarithms of misses counts as far as it is larger than its own
+    error.
+    """
+    times = fitted - fitted.mean()
+    whole = float(times @ times)
+    if len(times) < _FEWEST or whole <= 0.0:
+        return 0.0
+    sizes = np.log(np.abs(misses) + 0.1 * deviation(misses))
+    sizes = sizes - sizes.mean()
+    slope = float(times @ sizes) / whole
+    error = float(np.mean((sizes - slope * times) ** 2)) / whole
+    falls = min(max(-slope, 0.0), _STEEPEST)
+    return falls * falls**2 / (falls**2 + error) if falls > 0.0 else 0.0

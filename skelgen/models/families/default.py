@@ -38,6 +38,9 @@ _WEIGHTS = np.linspace(0.0, 1.0, 11)
 #: An error counts as this at most [1].
 _LARGEST = 0.5
 
+#: No logarithm of what members say is larger: a computer has no such numbers.
+_LARGEST_LOG = 500.0
+
 #: No logarithm of a miss is larger.
 _FAR = 100.0
 
@@ -87,8 +90,13 @@ class Members:
         with np.errstate(all="ignore"):
             forms = np.log(self.forms.at(values, cases))
             powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
+        powers = np.clip(powers, -_LARGEST_LOG, _LARGEST_LOG)
         mixed = self.weight * forms + (1 - self.weight) * powers
-        return np.asarray(np.clip(np.exp(np.clip(mixed, -500, 500)), SMALLEST, LARGEST))
+        return np.asarray(
+            np.clip(
+                np.exp(np.clip(mixed, -_LARGEST_LOG, _LARGEST_LOG)), SMALLEST, LARGEST
+            )
+        )
 
 
 def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:

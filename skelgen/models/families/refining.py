@@ -83,11 +83,13 @@ def _near_themselves(
         shares = np.where(step[:, :, None], shares, shares / sums[:, None, :])
         rows = np.swapaxes(shares, 1, 2) * weights[:, None]
         target = (1.0 + misses) * weights
+        usable = np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(target).all(axis=1)
+        rows = np.where(usable[:, None, None], rows, 0.0)
         inverse = np.linalg.pinv(rows, rcond=1e-7)
         factors = np.einsum("str,sr->st", inverse, target)
         left = np.einsum("srt,st->sr", rows, factors) - target
         free = 1.0 - np.einsum("srt,str->sr", rows, inverse)
         out = left / np.maximum(free, _NOTHING)
-        error = np.sqrt(np.mean(out**2, axis=1))
+        error = np.where(usable, np.sqrt(np.mean(out**2, axis=1)), np.nan)
         found = np.where(step, factors, unit * factors)
     return found, error

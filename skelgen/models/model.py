@@ -206,7 +206,10 @@ def fit_model(
     found = replace(found, dropped=(*found.dropped, *others))
     with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
         scale = scale_of(FAMILIES[family], settings, used, found)
-    if found.error > scale.noise:  # what a family left out tells more than what it fits
+    alone = not scale.tested or len(found.alternatives) == 1
+    if alone and found.error > scale.noise:
+        # Where no runs ahead could be asked for, and no other formula differs, those
+        # that were left out tell more than those that were fitted.
         scale = replace(scale, noise=found.error)
     return _model(found, used, scale)
 

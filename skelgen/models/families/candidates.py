@@ -21,7 +21,7 @@ MOST_TERMS = 3
 _EXACT, _EXACT_COUNT = 2e-4, 1e-9
 
 #: What a further term, and a log or a half power in it, must gain [1].
-TERM_COST, _ODD_COST = 0.4, 0.02
+TERM_COST, _ODD_COST = 0.6, 0.02
 
 #: Candidates less likely than this share of the best are not kept.
 _LEAST_SHARE, _MOST_KEPT = 0.02, 12
@@ -99,7 +99,9 @@ def candidates(
         spare = max(1, spare // 2)
     constant = np.array([one.expression == Number(1.0) for one in terms])
     prices = Prices(
-        odd=_ODD_COST * np.array([one.odd for one in terms]),
+        odd=np.array(
+            [_ODD_COST * one.odd + _lost(one.free, len(runs)) for one in terms]
+        ),
         another=TERM_COST,
         exact=_EXACT_COUNT if whole else _EXACT,
         either=constant & whole,
@@ -120,6 +122,11 @@ def candidates(
             found[:kept], likely[:kept] / likely[:kept].sum(), strict=True
         )
     )
+
+
+def _lost(free: int, runs: int) -> float:
+    """Return by what errors look too small where exponents were fitted, too."""
+    return free / max(runs - 1 - free, 1)
 
 
 def _candidate(

@@ -36,7 +36,7 @@ _MOST_INPUTS = 10
 _FALLING, _RISING, _FALLS = (-1.0, -2 / 3, -0.5), (0.0, 0.5, 1.0), -0.1
 
 #: How unusual a logarithm is, and a half or a third in an exponent; and free exponents.
-_ODD, _FREE = 1.0, 8.0
+_ODD, _FREE = 1.0, 1.0
 
 #: How unusual free exponents are with processes, for what is divided among them leaves
 #: something that is not; and terms that rise with processes.
@@ -66,11 +66,14 @@ class WorkloadTerm:
         How unusual it is: whole powers are not.
     growth : float
         How fast it grows with all inputs: sums are written by it.
+    free : int
+        Exponents of it that were fitted.
     """
 
     expression: Expression
     odd: float = 0.0
     growth: float = 0.0
+    free: int = 0
 
 
 def workload_terms(
@@ -114,8 +117,10 @@ def workload_terms(
     ]
     if np.abs(exponents).max() > _LARGEST_EXPONENT:
         return _usable(found, runs)
-    odd = _FREE + _ODD_PARALLEL * any(one.meaning.parallel for one in inputs)
-    free = WorkloadTerm(multiplied(powers), odd, float(exponents.sum()))
+    odd = _FREE * len(inputs) + _ODD_PARALLEL * any(
+        one.meaning.parallel for one in inputs
+    )
+    free = WorkloadTerm(multiplied(powers), odd, float(exponents.sum()), len(inputs))
     return _usable([*found, free], runs)
 
 

@@ -65,7 +65,10 @@ def test_intervals_hold_nine_of_ten_truths_when_loads_are_unsure():
         side = np.where(lot < 0, span.p50 - span.p5, span.p95 - span.p50)
         return np.clip(span.p50 + lot / 1.645 * side, 0.01, 1.0)
 
-    own = model().scale.factor * float(model().scale.at(np.ones(1), np.zeros(1), np.zeros(1))[0])
+    nothing = np.zeros(1)
+    own = model().scale.factor * float(
+        model().scale.at(np.ones(1), nothing, nothing)[0]
+    )
     error = np.exp(own / 1.645 * random.standard_normal(4000))
     truths = (8.0 / left(cpu) + 8.0 / left(bandwidth)) * error
     inside = (said.interval.p5 <= truths) & (truths <= said.interval.p95)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_checking import check
 from skelgen.cli.model_drawing import draw
 from skelgen.cli.model_kept import (
     AskedName,
@@ -344,3 +345,4 @@ model.command(
 )(next_)
 model.command("list", epilog="Example: [b]skelgen model list --app heat[/b]")(list_)
 model.command(epilog="Example: [b]skelgen model show heat[/b]")(show)
+model.command(epilog="Example: [b]skelgen model check runs.csv --goal 10%[/b]")(check)

@@ -153,6 +153,11 @@ def _row(run: Run) -> dict[str, float | str]:
     return row
 
 
+def numbers_of(run: Run) -> dict[str, float]:
+    """Return all numbers that may be inputs of a model."""
+    return {name: v for name, v in _row(run).items() if not isinstance(v, str)}
+
+
 def _inputs(
     rows: Sequence[Mapping[str, float | str]], source: RunSource
 ) -> tuple[ModelInput, ...]:

@@ -1,0 +1,50 @@
+"""Check whether a model is good enough, and say what to add."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skelgen.errors import UsageError
+from skelgen.pipeline.modelling import RunSource, good_runs, numbers_of, table_of
+from skelgen.progress import Progress
+
+if TYPE_CHECKING:
+    from skelgen.models.checking import ModelCheck
+
+
+def model_check(
+    source: RunSource, family: str, goal: float, *, progress: Progress
+) -> ModelCheck:
+    """Ask a family for each configuration as if nobody had run it.
+
+    Parameters
+    ----------
+    source : RunSource
+    family : str
+    goal : float
+        Largest error [1].
+    progress : Progress
+
+    Raises
+    ------
+    InputError
+    """
+    from skelgen.models.checking import check_model
+    from skelgen.models.families import FAMILIES
+
+    if family not in FAMILIES:
+        raise UsageError(
+            f"there is no family {family!r}; there are {', '.join(FAMILIES)}"
+        )
+    runs = good_runs(source, progress)
+    table = table_of(runs, source)
+    rows = [numbers_of(one) for one in runs]
+    names = {name for row in rows for name in row} - set(table.columns)
+    others = {
+        name: np.array([row.get(name, math.nan) for row in rows])
+        for name in sorted(names)
+    }
+    return check_model(table, goal, family, others)

@@ -40,7 +40,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.store_writers import (
+from benchmarks.shared.store_writers import (
     measure_all_plain,
     measure_all_writers,
     print_head,

@@ -258,9 +258,11 @@ def test_a_line_in_a_job_script_starts_monitors(
     cluster: Cluster, slurm: Slurm, settings: dict[str, str]
 ) -> None:
     start = f"{' '.join(SKELGEN)} start --foreground --interval 0.5s"
+    written = "$SKELGEN_MONITOR/{}/*.jsonl".format
+    both = f"grep -qs cpu {written('h1')} && grep -qs cpu {written('h2')}"
     script = (
         f"srun --overlap --ntasks-per-node=1 {start} &\n"
-        "sleep 6\n"
+        f"for second in $(seq 60); do {both} && break; sleep 1; done\n"
         "srun --overlap hostname\n"
     )
     done = run_in_job(slurm, settings, script)

@@ -88,7 +88,8 @@ def test_a_program_under_mpirun_becomes_a_run_when_it_ends(
     assert json.loads(capsys.readouterr().out)["already"] == 2
 
     first, second = stored(tmp_path)
-    assert first.status == "ok" and 1.0 <= first.time_s <= wall_s
+    # The kernel tells when a process began in ticks of 10 ms.
+    assert first.status == "ok" and 1.0 <= first.time_s <= wall_s + 0.02
     assert first.inputs == (("n", 7.0),) and first.hosts == (this_host(),)
     costs = dict(first.costs)
     assert first.ranks == second.ranks == 2 and costs["memory_bytes"] > 1e6

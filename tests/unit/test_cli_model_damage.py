@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import random
 
 import pytest
 
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
+from tests.fuzz_cases import DAMAGES
 
 GOOD = [f"{n},{p},{1e-6 * n * n / p:.9f}" for n in (100, 200, 400) for p in (2, 4)]
 FILES = {
@@ -68,4 +70,51 @@ def test_bad_runs_are_an_answer_or_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs.csv").write_text("\n".join(FILES[name]) + "\n")
     word, *options = command.split()
+    answered(capsys, word, "runs.csv", *options)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "predict --at n=nan,ranks=8",
+        "predict --at n=1e308,ranks=8",
+        "predict --at n=1e-320,ranks=8",
+        "predict --at n=0,ranks=0",
+        "predict --at n=1,n=2",
+        "predict --at =",
+        "predict --at m=1",
+        "predict --at n=800,ranks=8 --load cpu=0",
+        "predict --at n=800,ranks=8 --load nonsense",
+        "fit --family nonsense",
+        "fit --inputs nonsense",
+        "fit --columns time=nonsense",
+        "fit --columns =",
+        "compare --family nonsense",
+        "check --goal nan",
+        "check --goal -1",
+        "next --range n=5:1",
+        "next --range n=nan:1e400",
+        "next --ranks 0",
+        "next --longest -1s",
+        "draw -o out.svg --at n=0",
+        "draw -o .",
+    ],
+)
+def test_options_of_nonsense_are_one_line(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.csv").write_text("\n".join(["n,ranks,time", *GOOD]) + "\n")
+    word, *options = words.split()
+    assert run(["model", word, "runs.csv", *options]) in set(ExitCode) - {0}
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_a_damaged_file_of_runs_is_an_answer_or_one_line(
+    number, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(f"model {number}")
+    text = "\n".join(["n,ranks,time", *GOOD]) + "\n"
+    (tmp_path / "runs.csv").write_bytes(rng.choice(DAMAGES)(rng, text))
+    word, *options = COMMANDS[number % len(COMMANDS)].split()
     answered(capsys, word, "runs.csv", *options)

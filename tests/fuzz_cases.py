@@ -115,6 +115,16 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("monitor show --last 999999h --json", ("monitor/*/*",)),
     ("monitor show --last 999999h", ("monitor/*/*",)),
     ("monitor status --json", ("monitor/*/*",)),
+    ("model fit model.csv --json", ("model.csv",)),
+    ("model fit model.csv -o out.json --format latex", ("model.csv",)),
+    ("model predict model.csv --at n=800,ranks=8 --json", ("model.csv",)),
+    ("model predict model.json --at n=800,ranks=8 --json", ("model.json",)),
+    ("model compare model.csv --family default --json", ("model.csv",)),
+    ("model check model.csv --goal 10% --json", ("model.csv",)),
+    ("model next model.csv --at n=800,ranks=8 --json", ("model.csv",)),
+    ("model draw model.csv -o out.svg", ("model.csv",)),
+    ("model list --json", ("store/store.db",)),
+    ("model show kept --json", ("store/store.db",)),
     ("share skel -o out.yaml --name app", ("skel/*.yaml",)),
     ("trust learn results.jsonl -o out.yaml", ("results.jsonl",)),
     ("measure phases --hosts n1:2", ("phases/*",)),
@@ -237,6 +247,19 @@ def _sources(folder: Path) -> None:
     loads = "".join(f"{60 * n},{n % 7 / 7},{n % 5 / 4}\n" for n in range(60))
     (folder / "loads.csv").write_text(f"time,n1,n1-n2\n{loads}")
     _written("forecast", "--series", "loads.csv", "--horizon", "60s")
+    _modelled(folder)
+
+
+def _modelled(folder: Path) -> None:
+    """Write runs to learn from, and a model in a file and in the store."""
+    times = "".join(
+        f"{n},{ranks},{1e-6 * n * n / ranks:.9f}\n"
+        for n in (100, 200, 400)
+        for ranks in (2, 4, 8)
+    )
+    (folder / "model.csv").write_text(f"n,ranks,time\n{times}")
+    words = ("--app", "m", "--name", "kept", "--store", "store/store.db")
+    _written("model", "fit", "model.csv", "-o", "model.json", *words)
 
 
 def _machine(folder: Path) -> None:

@@ -109,7 +109,9 @@ def machine(
     for name in ("_LOOK_S", "_FIRST_S", "_FILES_S", "_GONE_S"):
         monkeypatch.setattr(batch, name, 0.01)
     _groups(tmp_path / "groups", monkeypatch)
+    mpi.find_mpi.cache_clear()  # other tests found the MPI of this machine
     yield found
+    mpi.find_mpi.cache_clear()
 
 
 def _groups(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skelgen.errors import UsageError
-from skelgen.pipeline.modelling import RunSource, good_runs, numbers_of, table_of
+from skelgen.pipeline.modelling import (
+    RunSource,
+    check_families,
+    good_runs,
+    numbers_of,
+    table_of,
+)
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
@@ -33,12 +38,8 @@ def model_check(
     InputError
     """
     from skelgen.models.checking import check_model
-    from skelgen.models.families import FAMILIES
 
-    if family not in FAMILIES:
-        raise UsageError(
-            f"there is no family {family!r}; there are {', '.join(FAMILIES)}"
-        )
+    check_families([family])
     runs = good_runs(source, progress)
     table = table_of(runs, source)
     rows = [numbers_of(one) for one in runs]

@@ -254,18 +254,26 @@ def _unknown_links(missing: str) -> Doubt:
     )
 
 
+def _other_count(
+    model: Model, at: Mapping[str, float], meaning: Meaning, count: int
+) -> float | None:
+    """Return how many nodes or ranks are asked for, where it is another number."""
+    asked = [
+        at.get(one.input.name, count)
+        for one in model.inputs
+        if one.input.meaning is meaning
+    ]
+    return asked[0] if asked and asked[0] != count else None
+
+
 def _elsewhere(model: Model, at: Mapping[str, float], nodes: int) -> list[Doubt]:
     """Doubt the load of fewer or more nodes than are asked for."""
     from skelgen.models.runs import Meaning
 
-    asked = [
-        at.get(one.input.name, nodes)
-        for one in model.inputs
-        if one.input.meaning is Meaning.NODES
-    ]
-    if not asked or asked[0] == nodes:
+    asked = _other_count(model, at, Meaning.NODES, nodes)
+    if asked is None:
         return []
-    told = f"the load is that of {nodes} nodes, the prediction is for {asked[0]:g}"
+    told = f"the load is that of {nodes} nodes, the prediction is for {asked:g}"
     return [Doubt("other-hosts", told, "name all nodes with --nodes")]
 
 
@@ -377,14 +385,10 @@ def _other_ranks(model: Model, at: Mapping[str, float], ranks: int) -> list[Doub
     """Doubt a slowdown that was measured with other ranks than are asked for."""
     from skelgen.models.runs import Meaning
 
-    asked = [
-        at.get(one.input.name, ranks)
-        for one in model.inputs
-        if one.input.meaning is Meaning.RANKS
-    ]
-    if not asked or asked[0] == ranks:
+    asked = _other_count(model, at, Meaning.RANKS, ranks)
+    if asked is None:
         return []
-    told = f"the skeleton has {ranks} ranks, the prediction is for {asked[0]:g}"
+    told = f"the skeleton has {ranks} ranks, the prediction is for {asked:g}"
     return [Doubt("other-ranks", told, "record the program with as many ranks")]
 
 

@@ -275,19 +275,29 @@ def check_asked(model: Model, at: Mapping[str, float]) -> None:
         )
 
 
+def check_families(names: Sequence[str]) -> None:
+    """Refuse names of families that there are not.
+
+    Raises
+    ------
+    UsageError
+    """
+    from skelgen.models.families import FAMILIES
+
+    if unknown := [name for name in names if name not in FAMILIES]:
+        raise UsageError(
+            f"there is no family {unknown[0]!r}; there are {', '.join(FAMILIES)}"
+        )
+
+
 def model_compare(
     source: RunSource, families: Sequence[str], *, progress: Progress
 ) -> list[FamilyScore]:
     """Compare families on the runs of a source, with progress."""
     from skelgen.models.comparing import compare, not_told
-    from skelgen.models.families import FAMILIES
 
     chosen = list(families) or list(not_told())
-    for name in chosen:
-        if name not in FAMILIES:
-            raise UsageError(
-                f"there is no family {name!r}; there are {', '.join(FAMILIES)}"
-            )
+    check_families(chosen)
     runs = runs_to_learn_from(source, progress)
     scores = []
     progress.start("comparing families", len(chosen))

@@ -14,7 +14,7 @@ from skelgen.cli.storing import App
 from skelgen.pipeline import model_keeping
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.model_keeping import KeptModel
+    from skelgen.pipeline.kept_model import KeptModel
 
 KeptName = Annotated[
     str,

@@ -160,10 +160,18 @@ def _usual(one: InputRange, count: int) -> list[float]:
         steps = max(1, round(np.log2(max(one.high / one.low, 1.0))))
         found = one.high * AHEAD / 2.0 ** np.arange(steps + 2)
         return sorted({float(max(round(x), 1)) for x in found if x >= one.low * 0.99})
-    found = np.geomspace(one.low, one.high * AHEAD, count)
-    rounded = [float(f"{x:.3g}") for x in found]
-    whole = one.low == round(one.low) and one.high == round(one.high)
-    return sorted({float(round(x)) if whole else x for x in rounded})
+    return list(round_values(one.low, one.high * AHEAD, count))
+
+
+def round_values(low: float, high: float, count: int) -> tuple[float, ...]:
+    """Return numbers of three digits between two, equally far apart as factors.
+
+    They are whole where the ends are, and no number lies outside of these.
+    """
+    rounded = (float(f"{x:.3g}") for x in np.geomspace(low, high, count))
+    whole = low == round(low) and high == round(high)
+    inside = (min(max(x, low), high) for x in rounded)
+    return tuple(sorted({float(round(x)) if whole else x for x in inside}))
 
 
 def _point(model: Model, at: Mapping[str, float]) -> dict[str, Floats]:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import getpass
-import hashlib
 import logging
-import math
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.documents import Field, json_field, sealed_json
 from skelgen.errors import InputError, SkelgenError
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
+from skelgen.pipeline.kept_model import (
+    KeptModel,
+    ModelOrigin,
+    digest_of,
+    document_of,
+    kept_of,
+    origin_of,
+)
 from skelgen.pipeline.model_parts import model_of_runs
 from skelgen.pipeline.modelling import (
     FIELDS,
     LOADS,
     RunSource,
     good_runs,
-    known_model,
+    model_in_file,
     table_of,
 )
 from skelgen.progress import NO_PROGRESS, Progress
@@ -30,72 +34,10 @@ from skelgen.trust import Interval
 
 if TYPE_CHECKING:
     from skelgen.models.model import Model, ModelPrediction
-    from skelgen.store import Inputs, Run, Store
     from skelgen.store import Model as ModelRow
+    from skelgen.store import Store
 
 logger = logging.getLogger(__name__)
-
-#: Of the document that a store keeps.
-VERSION = 1
-
-_MEMBERS = ("skelgen_kept_model", "author", "origin", "model")
-_ORIGIN = ("application", "file", "where", "inputs", "runs", "digest", "ranks", "fixed")
-_DIGITS = 16
-_MOST_RUNS = 10**12
-_MOST_RANKS = 10**9
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOrigin:
-    """Which runs a model was fitted to.
-
-    Attributes
-    ----------
-    application : str
-    file : str
-        Where they were read; empty: in the store.
-    where, inputs : tuple of str
-        Conditions on them, and names of inputs that were asked for.
-    runs : int
-    digest : str
-        Of their identities: other runs have another.
-    ranks : int
-        That of all runs; 0 where it differs or is not known.
-    fixed : tuple of (str, float or str)
-        Inputs that are the same in all of them.
-    """
-
-    application: str
-    file: str = ""
-    where: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
-    runs: int = 0
-    digest: str = ""
-    ranks: int = 0
-    fixed: Inputs = ()
-
-
-@dataclass(frozen=True, slots=True)
-class KeptModel:
-    """A model of a store.
-
-    Attributes
-    ----------
-    identity, name : str
-        Several fits may have one name: the last one counts.
-    fitted : float
-        Seconds since 1970 in UTC [s].
-    author : str
-    origin : ModelOrigin
-    model : Model
-    """
-
-    identity: str
-    name: str
-    fitted: float
-    author: str
-    origin: ModelOrigin
-    model: Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +55,6 @@ class FittedModel:
     model: Model
     origin: ModelOrigin | None = None
     kept: KeptModel | None = None
-
-
-def origin_of(source: RunSource, runs: Sequence[Run]) -> ModelOrigin:
-    """Return what is said of runs of a source that a model was fitted to."""
-    names = {name for one in runs for name, _ in one.inputs}
-    rows = [dict(one.inputs) for one in runs]
-    fixed = [
-        (name, rows[0][name])
-        for name in sorted(names)
-        if all(row.get(name, math.nan) == rows[0].get(name) for row in rows)
-    ]
-    ranks = {one.ranks for one in runs}
-    return ModelOrigin(
-        application=runs[0].application,
-        file=source.file,
-        where=source.where,
-        inputs=source.inputs,
-        runs=len(runs),
-        digest=_digest(runs),
-        ranks=ranks.pop() if len(ranks) == 1 else 0,
-        fixed=tuple(fixed),
-    )
-
-
-def _digest(runs: Sequence[Run]) -> str:
-    text = "\n".join(sorted(one.identity for one in runs))
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def fit_and_keep(
@@ -175,22 +90,13 @@ def keep_model(
 
     A store that does not take it is a warning, unless a name was given for it.
     """
-    from skelgen.models.model_file import model_facts
     from skelgen.store import Model as Row
     from skelgen.store import open_store, place_of
     from skelgen.store.lines import identity_of
 
     if not name and not place_of(place).is_set:
         return None
-    document = sealed_json(
-        {
-            "skelgen_kept_model": VERSION,
-            "author": _author(),
-            "origin": _origin_facts(origin),
-            "model": model_facts(model),
-        },
-        indent=None,
-    )
+    document = document_of(model, _author(), origin)
     row = Row(name or origin.application, origin.application, time.time(), document)
     try:
         with open_store(place) as store:
@@ -212,64 +118,6 @@ def _author() -> str:
         return str(os.getuid())
 
 
-def _origin_facts(origin: ModelOrigin) -> dict[str, object]:
-    return {
-        "application": origin.application,
-        "file": origin.file,
-        "where": list(origin.where),
-        "inputs": list(origin.inputs),
-        "runs": origin.runs,
-        "digest": origin.digest,
-        "ranks": origin.ranks,
-        "fixed": dict(origin.fixed),
-    }
-
-
-def _read(identity: str, row: ModelRow) -> KeptModel:
-    """Read a row, whose document anybody may have written."""
-    from skelgen.models.model_file import model_of
-
-    document = json_field(row.document, Path(f"model {row.name} of the store"))
-    if not isinstance(document.value, dict) or _MEMBERS[0] not in document.value:
-        raise document.error(
-            "is no model that skelgen model fit kept; fit it again, or remove it "
-            f"with skelgen store remove {identity[:8]}"
-        )
-    version = document.mapping([_MEMBERS[0]], None)[_MEMBERS[0]]
-    if version.integer(1, 10**6) > VERSION:
-        raise version.error(
-            f"is of version {version.value}, this skelgen reads up to {VERSION}; "
-            "install a later one"
-        )
-    parts = document.mapping(_MEMBERS)
-    return KeptModel(
-        identity,
-        row.name,
-        row.fitted,
-        parts["author"].text(),
-        _read_origin(parts["origin"]),
-        model_of(parts["model"]),
-    )
-
-
-def _read_origin(field: Field) -> ModelOrigin:
-    parts = field.mapping(_ORIGIN)
-    fixed = parts["fixed"].mapping((), None)
-    return ModelOrigin(
-        parts["application"].text(),
-        parts["file"].text(),
-        parts["where"].texts(),
-        parts["inputs"].texts(),
-        parts["runs"].integer(1, _MOST_RUNS),
-        parts["digest"].text(),
-        parts["ranks"].integer(0, _MOST_RANKS),
-        tuple(
-            (name, one.text() if isinstance(one.value, str) else one.number())
-            for name, one in sorted(fixed.items())
-        ),
-    )
-
-
 def kept_models(place: str | None, application: str | None = None) -> list[KeptModel]:
     """Return the models of a store, of each name the last one, by name."""
     from skelgen.store import open_store
@@ -278,7 +126,7 @@ def kept_models(place: str | None, application: str | None = None) -> list[KeptM
     with open_store(place, make=False) as store:
         rows = store.models(application)
     last = {(row.name, row.application): row for row in rows}
-    return [_read(identity_of(row), row) for _, row in sorted(last.items())]
+    return [kept_of(identity_of(row), row) for _, row in sorted(last.items())]
 
 
 def kept_model(
@@ -303,8 +151,8 @@ def kept_model(
                 "with --app"
             )
         if rows:
-            return _read(identity_of(rows[-1]), rows[-1])
-        return _read(*_by_identity(store, name))
+            return kept_of(identity_of(rows[-1]), rows[-1])
+        return kept_of(*_by_identity(store, name))
 
 
 def _by_identity(store: Store, begin: str) -> tuple[str, ModelRow]:
@@ -337,7 +185,7 @@ def runs_now(place: str | None, origin: ModelOrigin) -> tuple[int, bool] | None:
         runs = good_runs(source, NO_PROGRESS)
     except InputError:  # all of them were removed
         return 0, False
-    return len(runs), _digest(runs) == origin.digest
+    return len(runs), digest_of(runs) == origin.digest
 
 
 def asked_model(
@@ -347,8 +195,8 @@ def asked_model(
     if name:
         found = kept_model(source.store, name, source.application or None)
         return FittedModel(found.model, found.origin, found)
-    if Path(source.file).suffix == ".json":
-        return FittedModel(known_model(source, family, progress=progress))
+    if (model := model_in_file(source)) is not None:
+        return FittedModel(model)
     runs = good_runs(source, progress)
     fitted = model_of_runs(runs, table_of(runs, source), family, parts=None)
     return FittedModel(fitted, origin_of(source, runs))

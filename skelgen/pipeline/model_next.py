@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from skelgen.errors import UsageError
 from skelgen.pipeline.modelling import RunSource, check_asked, known_model
 from skelgen.progress import Progress
@@ -28,6 +26,8 @@ def values_to_run(
     ------
     UsageError
     """
+    from skelgen.models.next_run import round_values
+
     found: dict[str, tuple[float, ...]] = {}
     for option, text in [
         *(("--range", one) for one in ranges),
@@ -52,15 +52,10 @@ def values_to_run(
             )
         if name.strip() in found:
             raise UsageError(f"{option}: {name.strip()} is given twice")
-        found[name.strip()] = _between(*good) if pair else tuple(good)
+        found[name.strip()] = (
+            round_values(good[0], good[1], _VALUES) if pair else tuple(good)
+        )
     return found
-
-
-def _between(low: float, high: float) -> tuple[float, ...]:
-    rounded = [float(f"{x:.3g}") for x in np.geomspace(low, high, _VALUES)]
-    whole = low == round(low) and high == round(high)
-    inside = [min(max(x, low), high) for x in rounded]
-    return tuple(sorted({float(round(x)) if whole else x for x in inside}))
 
 
 def model_next(

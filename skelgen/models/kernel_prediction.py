@@ -1,0 +1,447 @@
+"""The time of a loop from its kernels: their sum, and the sum weighted by couplings.
+
+Where a kernel ran alone at what is asked for, its median counts, else a model of it.
+Where all chains ran there, their couplings count, else those of the nearest place.
+
+References
+----------
+Wu, Taylor, Paris 2005, section 3.3; Wu et al. 2004 reuse couplings (*Isocoupling*).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.models.coupling import Chain, ChainCoupling, Coupling, chains_of, couple
+from skelgen.models.kernel_times import (
+    UNKNOWN_SPREAD,
+    KernelTimes,
+    MeasuredChain,
+    Place,
+    coupling_at,
+    distance,
+    nearest,
+    students,
+)
+from skelgen.models.model import Model, fit_model, predict_with, wide_doubts
+from skelgen.models.parts import going_together
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.trust import Doubt, Interval
+
+#: A measured time, by where it was measured and what ran.
+_Key = tuple[Place, Chain]
+
+#: Fewer places do not tell whether models of kernels are wrong together.
+_FEWEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAlone:
+    """A kernel at what is asked for.
+
+    Attributes
+    ----------
+    name : str
+    time_s : Interval
+        Alone [s].
+    weight : float
+        By which it counts in the loop [1].
+    runs : int
+        Of which the time is the median; 0 where a model says it.
+    model : Model or None
+        None where it ran there.
+    """
+
+    name: str
+    time_s: Interval
+    weight: float
+    runs: int
+    model: Model | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CoupledChain:
+    """A chain where its coupling was measured.
+
+    Attributes
+    ----------
+    coupling : ChainCoupling
+    runs : int
+        Of the chain.
+    half_width : float
+        Half of the 90 % interval of the coupling: a difference of logarithms.
+    """
+
+    coupling: ChainCoupling
+    runs: int
+    half_width: float
+
+    @property
+    def effect(self) -> str:
+        """What kernels do to each other: ``share``, ``disturb`` or ``not seen``."""
+        apart = math.log(self.coupling.value)
+        if abs(apart) <= max(self.half_width, 1e-12):
+            return "not seen"
+        return "share" if apart < 0.0 else "disturb"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPrediction:
+    """What kernels and couplings say of a loop.
+
+    Attributes
+    ----------
+    at : tuple of (str, float)
+        What was asked for.
+    time_s : Interval
+        Of the loop, by kernels and their couplings [s].
+    sum_s : float
+        Of the kernels alone [s].
+    measured : MeasuredChain or None
+        The loop itself, where it ran.
+    kernels : tuple of KernelAlone
+        In the order of the loop.
+    chains : tuple of CoupledChain
+    coupled_at : tuple of (str, float)
+        Where the couplings are from.
+    doubts : tuple of Doubt
+    notes : tuple of str
+    """
+
+    at: tuple[tuple[str, float], ...]
+    time_s: Interval
+    sum_s: float
+    measured: MeasuredChain | None
+    kernels: tuple[KernelAlone, ...]
+    chains: tuple[CoupledChain, ...]
+    coupled_at: tuple[tuple[str, float], ...]
+    doubts: tuple[Doubt, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What an answer is made of.
+
+    Attributes
+    ----------
+    times : KernelTimes
+    at, coupled_at : tuple of float
+    length : int
+        Of the chains.
+    models : mapping of str to Model
+        Of kernels that did not run at `at`.
+    alone : mapping of str to Interval
+        [s]
+    """
+
+    times: KernelTimes
+    at: Place
+    coupled_at: Place
+    length: int
+    models: Mapping[str, Model]
+    alone: Mapping[str, Interval]
+
+    @property
+    def coupling(self) -> Coupling:
+        """The couplings that count."""
+        return coupling_at(self.times, self.coupled_at, self.length)
+
+    @property
+    def reused(self) -> bool:
+        """Whether couplings are from elsewhere."""
+        return self.coupled_at != self.at
+
+
+def predict_loop(
+    times: KernelTimes,
+    at: Place,
+    *,
+    length: int = 2,
+    families: Mapping[str, str] | None = None,
+    progress: Progress = NO_PROGRESS,
+) -> LoopPrediction:
+    """Say how long a pass through a loop takes.
+
+    Parameters
+    ----------
+    times : KernelTimes
+    at : tuple of float
+        A value of each of its inputs.
+    length : int
+        Kernels in a chain.
+    families : mapping of str to str, optional
+        Family of the model of each kernel, where it did not run; else ``default``.
+    progress : Progress
+
+    Raises
+    ------
+    InputError
+        When no place has all chains, or a kernel cannot be predicted.
+    """
+    coupled_at = _where_coupled(times, at, length)
+    models = _models(times, at, families or {}, progress)
+    alone, doubts = _alone(times, at, models)
+    answer = _Answer(times, at, coupled_at, length, models, alone)
+    coupling = answer.coupling
+    value = coupling.time_s({name: one.p50 for name, one in alone.items()})
+    errors = _errors(answer)
+    wide = math.exp(min(math.hypot(_half_width(answer), _method(errors)), 200.0))
+    interval = Interval(value / wide, value, value * wide)
+    weights = coupling.by_kernel
+    reused, about = _reused(answer, errors)
+    unknown, notes = _unknown(answer, errors)
+    doubts = (*doubts, *reused, *unknown, *wide_doubts(interval))
+    return LoopPrediction(
+        at=times.named(at),
+        time_s=interval,
+        sum_s=math.fsum(one.p50 for one in alone.values()),
+        measured=times.measured(at, times.loop),
+        kernels=tuple(
+            KernelAlone(
+                name,
+                alone[name],
+                weights[name],
+                0 if name in models else times.times[at][name,].runs,
+                models.get(name),
+            )
+            for name in times.loop
+        ),
+        chains=tuple(_coupled(answer, one) for one in coupling.chains),
+        coupled_at=times.named(coupled_at),
+        doubts=doubts,
+        notes=(*about, *notes),
+    )
+
+
+def _where_coupled(times: KernelTimes, at: Place, length: int) -> Place:
+    complete = times.complete(length)
+    if at in complete:
+        return at
+    if complete:
+        return nearest(complete, at)
+    best = min(times.times, key=lambda one: (len(times.missing(one, length)), one))
+    missing = times.missing(best, length)
+    shown = ", ".join("+".join(one) for one in missing[:4])
+    more = f" and {len(missing) - 4} more" if len(missing) > 4 else ""
+    raise InputError(
+        f"nowhere did all chains of {length} kernels run: {times.shown(best)} lacks "
+        f"{shown}{more}; measure them, or choose another length with --chain"
+    )
+
+
+def _models(
+    times: KernelTimes, at: Place, families: Mapping[str, str], progress: Progress
+) -> dict[str, Model]:
+    """Fit a model of each kernel that did not run there."""
+    wanted = [one for one in times.loop if times.measured(at, (one,)) is None]
+    found = {}
+    progress.start("fitting models of kernels", len(wanted))
+    for name in wanted:
+        found[name] = _model(times, at, name, families.get(name, "default"))
+        progress.advance(1)
+    progress.finish()
+    return found
+
+
+def _model(times: KernelTimes, at: Place, name: str, family: str) -> Model:
+    rows = [i for i, chain in enumerate(times.chains) if chain == (name,)]
+    runs = times.runs.only(rows)
+    varied = {one.name for one in runs.varied}
+    for one, value in zip(times.inputs, at, strict=True):
+        if one.name in varied:
+            continue
+        only = float(runs.columns[one.name][0])
+        if value != only:
+            raise InputError(
+                f"kernel {name} ran at {one.name}={only:g} only, which does not say "
+                f"how long it takes at {one.name}={value:g}; run it there, or at "
+                "several values"
+            )
+    fixed = [one.name for one in times.inputs if one.name not in varied]
+    try:
+        return fit_model(runs.without(*fixed), family)
+    except InputError as error:
+        raise InputError(f"kernel {name}: {error}") from error
+
+
+def _alone(
+    times: KernelTimes, at: Place, models: Mapping[str, Model]
+) -> tuple[dict[str, Interval], tuple[Doubt, ...]]:
+    """Return the time of each kernel alone, and doubts of models."""
+    found: dict[str, Interval] = {}
+    doubts: dict[tuple[str, str], Doubt] = {}
+    for name in times.loop:
+        if name in models:
+            try:
+                said = predict_with(models[name], dict(times.named(at)))
+            except InputError as error:
+                raise InputError(f"kernel {name}: {error}") from error
+            found[name] = said.interval
+            for one in said.doubts:  # of the sum it is said whether it is too wide
+                if one.code != "interval-too-wide":
+                    doubts.setdefault((one.code, one.text), one)
+        else:
+            ran = times.times[at][name,]
+            factor = math.exp(times.half_width(ran.runs))
+            found[name] = Interval(ran.time_s / factor, ran.time_s, ran.time_s * factor)
+    return found, tuple(doubts.values())
+
+
+def _half_width(answer: _Answer) -> float:
+    """Return half of the 90 % interval by the times that are in an answer.
+
+    Each is moved to the end of its own interval. Measured ones are independent: they
+    are of different runs. Models are wrong together as much as their errors show.
+    """
+    times = answer.times
+    known: dict[_Key, float] = {
+        (answer.coupled_at, chain): one.time_s
+        for chain, one in times.times[answer.coupled_at].items()
+    }
+    wide = {
+        (answer.coupled_at, chain): times.half_width(one.runs)
+        for chain, one in times.times[answer.coupled_at].items()
+    }
+    for name, one in answer.alone.items():
+        known[answer.at, (name,)] = one.p50
+        wide[answer.at, (name,)] = math.log(one.p95 / one.p50)
+    middle = _total(answer, known)
+    measured, modelled = [0.0], [0.0]
+    for key, time_s in known.items():
+        moved = {**known, key: time_s * math.exp(wide[key])}
+        shift = math.log(_total(answer, moved) / middle)
+        by_model = key[0] == answer.at and key[1][0] in answer.models
+        (modelled if by_model else measured).append(shift)
+    together = _together(answer)
+    squares = math.fsum(one**2 for one in measured)
+    squares += (1.0 - together) * math.fsum(one**2 for one in modelled)
+    return math.sqrt(squares + together * math.fsum(modelled) ** 2)
+
+
+def _total(answer: _Answer, known: Mapping[_Key, float]) -> float:
+    """Return the time of the loop by given times of kernels and chains [s]."""
+    there = {chain: s for (at, chain), s in known.items() if at == answer.coupled_at}
+    loop = answer.times.loop
+    alone = {one: there[one,] for one in loop}
+    coupling = couple(loop, alone, there, length=answer.length)
+    return coupling.time_s({k: known[answer.at, (k,)] for k in answer.times.loop})
+
+
+def _together(answer: _Answer) -> float:
+    """Return how much errors of models go together; 1 where nothing tells it."""
+    times = answer.times
+    names = list(answer.models)
+    chains = [(name,) for name in names]
+    places = [
+        one for one, there in times.times.items() if all(c in there for c in chains)
+    ]
+    if len(places) < _FEWEST:
+        return 1.0
+    columns = dict(zip((i.name for i in times.inputs), np.array(places).T, strict=True))
+    values = np.stack([answer.models[name].at(columns) for name in names])
+    measured = [[times.times[one][chain].time_s for one in places] for chain in chains]
+    weights = answer.coupling.by_kernel
+    weight = np.array([[weights[name]] for name in names])
+    return going_together(weight * values, weight * np.array(measured))
+
+
+def _errors(answer: _Answer) -> list[tuple[float, float]]:
+    """Ask the same way where the loop was measured, but for what is asked for.
+
+    Returns
+    -------
+    list of (float, float)
+        How far away the couplings were, and the error: logarithms of factors.
+    """
+    times = answer.times
+    complete = times.complete(answer.length)
+    found = []
+    for place in times.times:
+        loop, alone = times.measured(place, times.loop), times.alone(place)
+        others = [one for one in complete if one != place]
+        if place == answer.at or loop is None or alone is None:
+            continue
+        if answer.reused and others:
+            coupled_at = nearest(others, place)
+        elif not answer.reused and place in complete:
+            coupled_at = place
+        else:
+            continue
+        coupling = coupling_at(times, coupled_at, answer.length)
+        error = math.log(coupling.time_s(alone) / loop.time_s)
+        found.append((distance(coupled_at, place), error))
+    return found
+
+
+def _method(errors: list[tuple[float, float]]) -> float:
+    """Return half of the 90 % interval of the method: a difference of logarithms."""
+    if not errors:
+        return 0.0
+    square = math.fsum(one**2 for _, one in errors) / len(errors)
+    return students(len(errors)) * math.sqrt(square)
+
+
+def _coupled(answer: _Answer, one: ChainCoupling) -> CoupledChain:
+    times = answer.times
+    there = times.times[answer.coupled_at]
+    unsure = [
+        there[name,].time_s * times.half_width(there[name,].runs) for name in one.chain
+    ]
+    whole = math.fsum(there[name,].time_s for name in one.chain)
+    own = times.half_width(there[one.chain].runs)
+    known = times.spread is not None
+    wide = math.hypot(own, *(part / whole for part in unsure)) if known else 0.0
+    return CoupledChain(one, there[one.chain].runs, wide)
+
+
+def _reused(
+    answer: _Answer, errors: list[tuple[float, float]]
+) -> tuple[tuple[Doubt, ...], tuple[str, ...]]:
+    """Say where couplings are from; doubt it beyond what measured loops show."""
+    if not answer.reused:
+        return (), ()
+    times, here = answer.times, answer.times.shown(answer.at)
+    missing = times.missing(answer.at, answer.length)
+    chains = chains_of(times.loop, answer.length)
+    ran = any(times.measured(answer.at, one) is not None for one in chains)
+    lacks = "+".join(missing[0]) if ran else f"no chain of {answer.length}"
+    text = f"couplings are those of {times.shown(answer.coupled_at)}: "
+    text += f"{lacks} was not measured at {here}" if ran else f"{lacks} ran at {here}"
+    far = distance(answer.coupled_at, answer.at)
+    if errors and far <= max(apart for apart, _ in errors):
+        return (), (text,)
+    return (Doubt("coupling-reused", text, "measure the chains there"),), ()
+
+
+def _unknown(
+    answer: _Answer, errors: list[tuple[float, float]]
+) -> tuple[tuple[Doubt, ...], tuple[str, ...]]:
+    """Say what nothing measured tells."""
+    times, doubts, notes = answer.times, [], []
+    if times.spread is None:
+        told = "no kernel or chain was measured twice at one size, so how much runs "
+        told += f"differ is not known; {UNKNOWN_SPREAD:.0%} are taken"
+        doubts.append(Doubt("no-repeats", told, "measure each three times"))
+    whole = answer.length == len(times.loop) and not answer.reused
+    if not errors and not whole:
+        told = "no other size has the loop itself, so the error of couplings is not "
+        told += "in the interval"
+        if times.measured(answer.at, times.loop) is not None:
+            notes.append(told)
+        else:
+            remedy = f"measure the chain of all kernels: {'+'.join(times.loop)}"
+            doubts.append(Doubt("coupling-untested", told, remedy))
+    if times.outside:
+        told = f"no chain has {', '.join(times.outside)[:60]}: left out of the loop"
+        remedy = "measure chains with it, or name the kernels of the loop: --order"
+        doubts.append(Doubt("not-coupled", told, remedy))
+    if times.unused:
+        shown = ", ".join("+".join(one) for one in times.unused)[:100]
+        notes.append(f"chains that are no part of the loop do not count: {shown}")
+    return tuple(doubts), tuple(notes)

@@ -341,7 +341,7 @@ def _together(answer: _Answer) -> float:
     places = [
         one for one, there in times.times.items() if all(c in there for c in chains)
     ]
-    if len(places) < _FEWEST:
+    if not names or len(places) < _FEWEST:
         return 1.0
     columns = dict(zip((i.name for i in times.inputs), np.array(places).T, strict=True))
     values = np.stack([answer.models[name].at(columns) for name in names])

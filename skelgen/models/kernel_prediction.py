@@ -12,32 +12,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from skelgen.errors import InputError
-from skelgen.models.coupling import Chain, ChainCoupling, Coupling, chains_of, couple
+from skelgen.models.coupling import ChainCoupling, chains_of
+from skelgen.models.kernel_intervals import (
+    Errors,
+    LoopAnswer,
+    errors_elsewhere,
+    half_width,
+    method_half_width,
+)
 from skelgen.models.kernel_times import (
     UNKNOWN_SPREAD,
     KernelTimes,
     MeasuredChain,
     Place,
-    coupling_at,
     distance,
     nearest,
-    students,
 )
 from skelgen.models.model import Model, fit_model, predict_with, wide_doubts
-from skelgen.models.parts import going_together
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt, Interval
-
-#: A measured time, by where it was measured and what ran.
-_Key = tuple[Place, Chain]
-
-#: Fewer places do not tell whether models of kernels are wrong together.
-_FEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,40 +120,6 @@ class LoopPrediction:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What an answer is made of.
-
-    Attributes
-    ----------
-    times : KernelTimes
-    at, coupled_at : tuple of float
-    length : int
-        Of the chains.
-    models : mapping of str to Model
-        Of kernels that did not run at `at`.
-    alone : mapping of str to Interval
-        [s]
-    """
-
-    times: KernelTimes
-    at: Place
-    coupled_at: Place
-    length: int
-    models: Mapping[str, Model]
-    alone: Mapping[str, Interval]
-
-    @property
-    def coupling(self) -> Coupling:
-        """The couplings that count."""
-        return coupling_at(self.times, self.coupled_at, self.length)
-
-    @property
-    def reused(self) -> bool:
-        """Whether couplings are from elsewhere."""
-        return self.coupled_at != self.at
-
-
 def predict_loop(
     times: KernelTimes,
     at: Place,
@@ -187,11 +149,12 @@ def predict_loop(
     coupled_at = _where_coupled(times, at, length)
     models = _models(times, at, families or {}, progress)
     alone, doubts = _alone(times, at, models)
-    answer = _Answer(times, at, coupled_at, length, models, alone)
+    answer = LoopAnswer(times, at, coupled_at, length, models, alone)
     coupling = answer.coupling
     value = coupling.time_s({name: one.p50 for name, one in alone.items()})
-    errors = _errors(answer)
-    wide = math.exp(min(math.hypot(_half_width(answer), _method(errors)), 200.0))
+    errors = errors_elsewhere(answer)
+    far_off = math.hypot(half_width(answer), method_half_width(errors))
+    wide = math.exp(min(far_off, 200.0))
     interval = Interval(value / wide, value, value * wide)
     weights = coupling.by_kernel
     reused, about = _reused(answer, errors)
@@ -275,7 +238,7 @@ def _alone(
 ) -> tuple[dict[str, Interval], tuple[Doubt, ...]]:
     """Return the time of each kernel alone, and doubts of models."""
     found: dict[str, Interval] = {}
-    doubts: dict[tuple[str, str], Doubt] = {}
+    about: dict[Doubt, list[str]] = {}
     for name in times.loop:
         if name in models:
             try:
@@ -285,109 +248,18 @@ def _alone(
             found[name] = said.interval
             for one in said.doubts:  # of the sum it is said whether it is too wide
                 if one.code != "interval-too-wide":
-                    doubts.setdefault((one.code, one.text), one)
+                    about.setdefault(one, []).append(name)
         else:
             ran = times.times[at][name,]
             factor = math.exp(times.half_width(ran.runs))
             found[name] = Interval(ran.time_s / factor, ran.time_s, ran.time_s * factor)
-    return found, tuple(doubts.values())
+    return found, tuple(
+        replace(one, text=f"{', '.join(names)}: {one.text}")
+        for one, names in about.items()
+    )
 
 
-def _half_width(answer: _Answer) -> float:
-    """Return half of the 90 % interval by the times that are in an answer.
-
-    Each is moved to the end of its own interval. Measured ones are independent: they
-    are of different runs. Models are wrong together as much as their errors show.
-    """
-    times = answer.times
-    known: dict[_Key, float] = {
-        (answer.coupled_at, chain): one.time_s
-        for chain, one in times.times[answer.coupled_at].items()
-    }
-    wide = {
-        (answer.coupled_at, chain): times.half_width(one.runs)
-        for chain, one in times.times[answer.coupled_at].items()
-    }
-    for name, one in answer.alone.items():
-        known[answer.at, (name,)] = one.p50
-        wide[answer.at, (name,)] = math.log(one.p95 / one.p50)
-    middle = _total(answer, known)
-    measured, modelled = [0.0], [0.0]
-    for key, time_s in known.items():
-        moved = {**known, key: time_s * math.exp(wide[key])}
-        shift = math.log(_total(answer, moved) / middle)
-        by_model = key[0] == answer.at and key[1][0] in answer.models
-        (modelled if by_model else measured).append(shift)
-    together = _together(answer)
-    squares = math.fsum(one**2 for one in measured)
-    squares += (1.0 - together) * math.fsum(one**2 for one in modelled)
-    return math.sqrt(squares + together * math.fsum(modelled) ** 2)
-
-
-def _total(answer: _Answer, known: Mapping[_Key, float]) -> float:
-    """Return the time of the loop by given times of kernels and chains [s]."""
-    there = {chain: s for (at, chain), s in known.items() if at == answer.coupled_at}
-    loop = answer.times.loop
-    alone = {one: there[one,] for one in loop}
-    coupling = couple(loop, alone, there, length=answer.length)
-    return coupling.time_s({k: known[answer.at, (k,)] for k in answer.times.loop})
-
-
-def _together(answer: _Answer) -> float:
-    """Return how much errors of models go together; 1 where nothing tells it."""
-    times = answer.times
-    names = list(answer.models)
-    chains = [(name,) for name in names]
-    places = [
-        one for one, there in times.times.items() if all(c in there for c in chains)
-    ]
-    if not names or len(places) < _FEWEST:
-        return 1.0
-    columns = dict(zip((i.name for i in times.inputs), np.array(places).T, strict=True))
-    values = np.stack([answer.models[name].at(columns) for name in names])
-    measured = [[times.times[one][chain].time_s for one in places] for chain in chains]
-    weights = answer.coupling.by_kernel
-    weight = np.array([[weights[name]] for name in names])
-    return going_together(weight * values, weight * np.array(measured))
-
-
-def _errors(answer: _Answer) -> list[tuple[float, float]]:
-    """Ask the same way where the loop was measured, but for what is asked for.
-
-    Returns
-    -------
-    list of (float, float)
-        How far away the couplings were, and the error: logarithms of factors.
-    """
-    times = answer.times
-    complete = times.complete(answer.length)
-    found = []
-    for place in times.times:
-        loop, alone = times.measured(place, times.loop), times.alone(place)
-        others = [one for one in complete if one != place]
-        if place == answer.at or loop is None or alone is None:
-            continue
-        if answer.reused and others:
-            coupled_at = nearest(others, place)
-        elif not answer.reused and place in complete:
-            coupled_at = place
-        else:
-            continue
-        coupling = coupling_at(times, coupled_at, answer.length)
-        error = math.log(coupling.time_s(alone) / loop.time_s)
-        found.append((distance(coupled_at, place), error))
-    return found
-
-
-def _method(errors: list[tuple[float, float]]) -> float:
-    """Return half of the 90 % interval of the method: a difference of logarithms."""
-    if not errors:
-        return 0.0
-    square = math.fsum(one**2 for _, one in errors) / len(errors)
-    return students(len(errors)) * math.sqrt(square)
-
-
-def _coupled(answer: _Answer, one: ChainCoupling) -> CoupledChain:
+def _coupled(answer: LoopAnswer, one: ChainCoupling) -> CoupledChain:
     times = answer.times
     there = times.times[answer.coupled_at]
     unsure = [
@@ -401,7 +273,7 @@ def _coupled(answer: _Answer, one: ChainCoupling) -> CoupledChain:
 
 
 def _reused(
-    answer: _Answer, errors: list[tuple[float, float]]
+    answer: LoopAnswer, errors: Errors
 ) -> tuple[tuple[Doubt, ...], tuple[str, ...]]:
     """Say where couplings are from; doubt it beyond what measured loops show."""
     if not answer.reused:
@@ -420,7 +292,7 @@ def _reused(
 
 
 def _unknown(
-    answer: _Answer, errors: list[tuple[float, float]]
+    answer: LoopAnswer, errors: Errors
 ) -> tuple[tuple[Doubt, ...], tuple[str, ...]]:
     """Say what nothing measured tells."""
     times, doubts, notes = answer.times, [], []

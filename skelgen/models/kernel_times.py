@@ -23,6 +23,9 @@ Place = tuple[float, ...]
 #: Spread of a run where nothing was measured twice [1], as `store expect` takes it.
 UNKNOWN_SPREAD = 0.15
 
+#: No interval of a time is wider to one side: a logarithm of a factor.
+_WIDEST = 5.0
+
 #: Draws of Student's distribution, for one quantile of it.
 _DRAWS = 20_000
 
@@ -114,7 +117,7 @@ class KernelTimes:
         if self.spread is None:
             return NORMAL * UNKNOWN_SPREAD / math.sqrt(runs)
         error = self.spread * (MEDIAN_FACTOR if runs > 2 else 1.0) / math.sqrt(runs)
-        return students(self.freedom) * error
+        return min(students(self.freedom) * error, _WIDEST)
 
     def named(self, place: Place) -> tuple[tuple[str, float], ...]:
         """Return a place with the names of its inputs, and those that never differ."""

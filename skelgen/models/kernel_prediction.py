@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from skelgen.errors import InputError
-from skelgen.models.coupling import ChainCoupling, chains_of
+from skelgen.models.coupling import ChainCoupling, Coupling, chains_of
 from skelgen.models.kernel_intervals import (
     Errors,
     LoopAnswer,
@@ -156,7 +156,6 @@ def predict_loop(
     far_off = math.hypot(half_width(answer), method_half_width(errors))
     wide = math.exp(min(far_off, 200.0))
     interval = Interval(value / wide, value, value * wide)
-    weights = coupling.by_kernel
     reused, about = _reused(answer, errors)
     unknown, notes = _unknown(answer, errors)
     doubts = (*doubts, *reused, *unknown, *wide_doubts(interval))
@@ -165,16 +164,7 @@ def predict_loop(
         time_s=interval,
         sum_s=math.fsum(one.p50 for one in alone.values()),
         measured=times.measured(at, times.loop),
-        kernels=tuple(
-            KernelAlone(
-                name,
-                alone[name],
-                weights[name],
-                0 if name in models else times.times[at][name,].runs,
-                models.get(name),
-            )
-            for name in times.loop
-        ),
+        kernels=_kernels(answer, coupling),
         chains=tuple(_coupled(answer, one) for one in coupling.chains),
         coupled_at=times.named(coupled_at),
         doubts=doubts,
@@ -256,6 +246,20 @@ def _alone(
     return found, tuple(
         replace(one, text=f"{', '.join(names)}: {one.text}")
         for one, names in about.items()
+    )
+
+
+def _kernels(answer: LoopAnswer, coupling: Coupling) -> tuple[KernelAlone, ...]:
+    there, models = answer.times.times.get(answer.at, {}), answer.models
+    return tuple(
+        KernelAlone(
+            name,
+            answer.alone[name],
+            weight,
+            0 if name in models else there[name,].runs,
+            models.get(name),
+        )
+        for name, weight in coupling.by_kernel.items()
     )
 
 

@@ -123,6 +123,7 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("model check model.csv --goal 10% --json", ("model.csv",)),
     ("model next model.csv --at n=800,ranks=8 --json", ("model.csv",)),
     ("model draw model.csv -o out.svg", ("model.csv",)),
+    ("model couple kernels.csv --at n=40,ranks=2 --json", ("kernels.csv",)),
     ("model list --json", ("store/store.db",)),
     ("model show kept --json", ("store/store.db",)),
     ("share skel -o out.yaml --name app", ("skel/*.yaml",)),
@@ -258,6 +259,12 @@ def _modelled(folder: Path) -> None:
         for ranks in (2, 4, 8)
     )
     (folder / "model.csv").write_text(f"n,ranks,time\n{times}")
+    kernels = "".join(
+        f"{chain},{n},2,{1e-9 * n**3 * len(chain):.9f}\n"
+        for chain in ("a", "b", "c", "a+b", "b+c", "c+a", "a+b+c")
+        for n in (10, 20, 30)
+    )
+    (folder / "kernels.csv").write_text(f"kernels,n,ranks,time\n{kernels}")
     words = ("--app", "m", "--name", "kept", "--store", "store/store.db")
     _written("model", "fit", "model.csv", "-o", "model.json", *words)
 

@@ -11,6 +11,7 @@ import typer
 
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.model_checking import check
+from skelgen.cli.model_coupling import couple
 from skelgen.cli.model_drawing import draw
 from skelgen.cli.model_kept import (
     AskedName,
@@ -346,3 +347,6 @@ model.command(
 model.command("list", epilog="Example: [b]skelgen model list --app heat[/b]")(list_)
 model.command(epilog="Example: [b]skelgen model show heat[/b]")(show)
 model.command(epilog="Example: [b]skelgen model check runs.csv --goal 10%[/b]")(check)
+model.command(
+    epilog="Example: [b]skelgen model couple kernels.csv --at n=64,ranks=2[/b]"
+)(couple)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
     from skelgen.models.model import Model
     from skelgen.models.runs import ModelInput, RunTable
-    from skelgen.store import Run
+    from skelgen.store import Row, Run
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
 #: say the same.
@@ -83,7 +83,17 @@ def good_runs(source: RunSource, progress: Progress) -> list[Run]:
     InputError
         When there are none, or they are of several applications.
     """
-    runs = _runs(source, progress)
+    return ended_well(_runs(source, progress), source)
+
+
+def ended_well(runs: Sequence[Run], source: RunSource) -> list[Run]:
+    """Return the runs that ended well, which are of one application.
+
+    Raises
+    ------
+    InputError
+        When there are none, or they are of several applications.
+    """
     good = [one for one in runs if one.status == "ok"]
     if not good:
         raise InputError(
@@ -119,8 +129,22 @@ def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
 
         found = store_list(source.store, source.application or None, source.where).runs
         return with_loads(found, source.store)
-    from skelgen.pipeline.storing_sources import content_of
     from skelgen.store import Run
+
+    rows = rows_in_file(source, progress)
+    runs = [row for row in rows if isinstance(row, Run)]
+    return chosen_runs(runs, source.where) if source.where else runs
+
+
+def rows_in_file(source: RunSource, progress: Progress) -> Sequence[Row]:
+    """Return all that the file of a source holds.
+
+    Raises
+    ------
+    InputError
+        For the first mistake.
+    """
+    from skelgen.pipeline.storing_sources import content_of
     from skelgen.store.formats.known import Known
 
     path = Path(source.file)
@@ -128,11 +152,10 @@ def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
     content = content_of(source.file, known, source.columns, progress)
     if content.refused:
         raise InputError(content.refused[0].reason)
-    runs = [row for row in content.rows if isinstance(row, Run)]
-    return _chosen(runs, source.where) if source.where else runs
+    return content.rows
 
 
-def _chosen(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
+def chosen_runs(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
     """Return the runs of which conditions hold, as a store understands them."""
     from skelgen.store import condition, open_store
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families.contract import FamilySettings
+from skelgen.models.families.writing import processes
 from skelgen.models.formulas import (
     Call,
     Expression,
@@ -30,6 +31,9 @@ from skelgen.models.formulas import (
 from skelgen.models.formulas.dimensions import dimension, shown, unit_of
 from skelgen.models.formulas.expression import MATHEMATICS, plain, walk
 from skelgen.models.runs import RunTable
+
+#: An argument of a function that is all processes of a run where nobody gives it.
+PROCESSES = "P"
 
 
 def substituted(
@@ -55,6 +59,7 @@ def substituted(
     InputError
         When units do not fit, or a function is not known.
     """
+    template = replaced(template, _Processes(runs, settings).put)
     inputs = {one.name: _known(one.unit) for one in runs.inputs}
     units = {**_of_definitions(settings), **settings.units, **inputs}
     facts = frozenset(settings.facts) - set(inputs)
@@ -107,6 +112,32 @@ def _scale(
             f"{wanted or 'plain numbers'}; check the units of its facts and numbers"
         )
     return scale
+
+
+@dataclass(frozen=True, slots=True)
+class _Processes:
+    """How many processes a collective has that does not say it: all of the run.
+
+    The figure of the paper has ``BC(L)``, and its formula of a broadcast needs P.
+    """
+
+    runs: RunTable
+    settings: FamilySettings
+
+    def put(self, part: Expression) -> Expression | None:
+        """Return a call with the number of processes, where only that is missing."""
+        if not isinstance(part, Call) or part.function not in self.settings.definitions:
+            return None
+        parameters = self.settings.definitions[part.function][0]
+        if len(part.arguments) + 1 != len(parameters) or parameters[-1] != PROCESSES:
+            return None
+        every = processes(self.runs)
+        if every is None:
+            raise InputError(
+                f"the template calls {part.function} of a size only, and no input says "
+                f"how many ranks there are; write {part.function}(size, ranks)"
+            )
+        return Call(part.function, (*part.arguments, every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +215,18 @@ class _Facts:
 
         scale = unit_of(self.settings.units.get(function, ""))[0]
         found = replaced(body, put)
-        return found if scale == 1.0 else Product((Number(scale), found))
+        found = found if scale == 1.0 else Product((Number(scale), found))
+        return found if names(found) else self._number(function, found)
+
+    def _number(self, function: str, found: Expression) -> Expression:
+        """Return the value of a function of sizes that are known."""
+        value = float(evaluate(found, {}))
+        if not math.isfinite(value):
+            raise InputError(
+                f"{function} is {value:g} at the sizes that the template gives it; "
+                "check its formula and the facts"
+            )
+        return Number(value)
 
     def _long(self, argument: Expression) -> bool:
         """Say whether what is put in many times could grow without end."""

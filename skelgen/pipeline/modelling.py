@@ -49,6 +49,10 @@ class RunSource:
         Which column of a file is what.
     inputs : tuple of str
         Only these; empty: all that are numbers in every run.
+    named : tuple of str
+        Names of a formula: inputs where all runs have them, the same value or not.
+    facts : tuple of str
+        Names that a user gave a value: no inputs.
     """
 
     file: str = ""
@@ -57,6 +61,8 @@ class RunSource:
     where: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
@@ -183,6 +189,7 @@ def _inputs(
         others = [other for other in FIELDS if other != name and other in chosen]
         if not source.inputs and name in chosen and _said(rows, name, others):
             chosen.remove(name)
+    chosen += _named(rows, source, chosen)
     if not chosen:
         raise InputError(
             f"{_shown(source)}: no input varies in {len(rows)} runs; a model needs "
@@ -191,6 +198,25 @@ def _inputs(
     return tuple(
         ModelInput(name, meaning_of(name), when=when_of(name)) for name in chosen
     )
+
+
+def _named(
+    rows: Sequence[Mapping[str, float | str]], source: RunSource, chosen: Sequence[str]
+) -> list[str]:
+    """Return further inputs that a formula names: it says what they do."""
+    if twice := [name for name in source.facts if name in chosen]:
+        raise InputError(
+            f"{_shown(source)}: {twice[0]} differs between the runs, and is given as a "
+            "fact; leave the fact out, or choose runs with --where"
+        )
+    found = [name for name in source.named if any(name in row for row in rows)]
+    found = [name for name in found if name not in (*chosen, *source.facts)]
+    if partly := [name for name in found if any(name not in row for row in rows)]:
+        raise InputError(
+            f"{_shown(source)}: the template names {partly[0]}, which not every run "
+            "has; choose those that have it with --where"
+        )
+    return [name for name in dict.fromkeys(found) if not isinstance(rows[0][name], str)]
 
 
 def _varies(rows: Sequence[Mapping[str, float | str]], name: str) -> bool:

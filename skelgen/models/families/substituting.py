@@ -29,7 +29,7 @@ from skelgen.models.formulas import (
     replaced,
 )
 from skelgen.models.formulas.dimensions import dimension, shown, unit_of
-from skelgen.models.formulas.expression import MATHEMATICS, plain, walk
+from skelgen.models.formulas.expression import MATHEMATICS, inner, plain, walk
 from skelgen.models.runs import RunTable
 
 #: An argument of a function that is all processes of a run where nobody gives it.
@@ -71,8 +71,9 @@ def substituted(
     if left:
         known = sorted([*MATHEMATICS, *settings.definitions, *settings.functions])
         raise InputError(
-            f"the template calls {left[0]}, which is not known for this system; "
-            f"known: {', '.join(known)}"
+            f"the template calls {left[0]}, which is not known for this system; name "
+            f"the system, or give it as a fact: {left[0]}(L)=16 us + 2 ns*L; known: "
+            f"{', '.join(known)}"
         )
     return found
 
@@ -216,17 +217,13 @@ class _Facts:
         scale = unit_of(self.settings.units.get(function, ""))[0]
         found = replaced(body, put)
         found = found if scale == 1.0 else Product((Number(scale), found))
-        return found if names(found) else self._number(function, found)
-
-    def _number(self, function: str, found: Expression) -> Expression:
-        """Return the value of a function of sizes that are known."""
-        value = float(evaluate(found, {}))
-        if not math.isfinite(value):
+        found = replaced(found, _folded)
+        if not names(found) and not isinstance(found, Number):
             raise InputError(
-                f"{function} is {value:g} at the sizes that the template gives it; "
-                "check its formula and the facts"
+                f"{function} is {float(evaluate(found, {})):g} at the sizes that the "
+                "template gives it; check its formula and the facts"
             )
-        return Number(value)
+        return found
 
     def _long(self, argument: Expression) -> bool:
         """Say whether what is put in many times could grow without end."""
@@ -248,3 +245,11 @@ class _Facts:
         if not math.isfinite(value):
             raise InputError(f"{function} at {at} is {value:g}; it is a finite number")
         return Number(value)
+
+
+def _folded(part: Expression) -> Expression | None:
+    """Return the number that numbers alone make, where it is one."""
+    if isinstance(part, Number) or not all(isinstance(p, Number) for p in inner(part)):
+        return None
+    value = math.nan if isinstance(part, Name) else float(evaluate(part, {}))
+    return Number(value) if math.isfinite(value) else None

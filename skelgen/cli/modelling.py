@@ -327,6 +327,9 @@ def compare(
         list[str] | None,
         typer.Option("--family", help="Only this one; can be repeated."),
     ] = None,
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -336,9 +339,14 @@ def compare(
     verbose: Verbose = 0,
 ) -> None:
     """Let each family predict the larger runs from the smaller ones."""
-    source = run_source(runs, place, app, where, columns, inputs)
+    told = "template" if "template" in (family or ()) else ""
+    form = family_choice(told, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
+    formulas = {form.name: form.settings} if form.settings else None
     with progress_bar() as progress:
-        scores = modelling.model_compare(source, family or (), progress=progress)
+        scores = modelling.model_compare(
+            source, family or (), progress=progress, told=formulas
+        )
     if json:
         print_json({"families": [*map(_score_facts, scores)], "default": "default"})
         return

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
+from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.storing import store_list
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
     from skelgen.models.runs import ModelInput, RunTable
     from skelgen.store import Run
@@ -261,11 +263,17 @@ def asked_values(text: str, option: str) -> dict[str, float]:
     return found
 
 
-def model_fit(source: RunSource, family: str, *, progress: Progress) -> Model:
+def model_fit(
+    source: RunSource,
+    family: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
+) -> Model:
     """Fit a model to the runs of a source; see `skelgen.models.model.fit_model`."""
     from skelgen.models.model import fit_model
 
-    return fit_model(runs_to_learn_from(source, progress), family)
+    return fit_model(runs_to_learn_from(source, progress), family, settings)
 
 
 def model_in_file(source: RunSource) -> Model | None:
@@ -281,9 +289,18 @@ def model_in_file(source: RunSource) -> Model | None:
     return model_of(content) if is_model(content) else None
 
 
-def known_model(source: RunSource, family: str, *, progress: Progress) -> Model:
+def known_model(
+    source: RunSource,
+    family: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
+) -> Model:
     """Return the model that a file holds, or one fitted to runs."""
-    return model_in_file(source) or model_fit(source, family, progress=progress)
+    if (model := model_in_file(source)) is not None:
+        no_template(settings, source.file)
+        return model
+    return model_fit(source, family, progress=progress, settings=settings)
 
 
 def check_asked(model: Model, at: Mapping[str, float]) -> None:
@@ -317,17 +334,22 @@ def check_families(names: Sequence[str]) -> None:
 
 
 def model_compare(
-    source: RunSource, families: Sequence[str], *, progress: Progress
+    source: RunSource,
+    families: Sequence[str],
+    *,
+    progress: Progress,
+    told: Mapping[str, FamilySettings] | None = None,
 ) -> list[FamilyScore]:
-    """Compare families on the runs of a source, with progress."""
+    """Compare families, and those that are told a formula, on the runs of a source."""
     from skelgen.models.comparing import compare, not_told
 
     chosen = list(families) or list(not_told())
+    chosen += [name for name in told or () if name not in chosen]
     check_families(chosen)
     runs = runs_to_learn_from(source, progress)
     scores = []
     progress.start("comparing families", len(chosen))
-    for score in compare(runs, chosen):
+    for score in compare(runs, chosen, told):
         scores.append(score)
         progress.advance(1)
     progress.finish()

@@ -32,9 +32,9 @@ Template = Annotated[
     str,
     typer.Option(
         metavar="FORMULA|FILE|NAME",
-        help="Formula of the model, such as 'ADDM*n^3/ranks + a': text, a file, or the "
-        "name of a kept model that has one. Names that are no inputs and no facts are "
-        "coefficients, which are fitted.",
+        help="Formula of the model, such as 'ADDM*n^3/ranks + a'; or a file with one; "
+        "or the name of a template or a model in the store. Names that are neither "
+        "inputs nor facts are coefficients, and are fitted.",
         show_default="--family finds one",
     ),
 ]

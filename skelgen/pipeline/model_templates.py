@@ -32,7 +32,8 @@ class TemplateRequest:
     Attributes
     ----------
     template : str
-        A formula, a file with one, or the name of a kept model that has one.
+        A formula, a file with one, or the name of a template of the store or of a
+        kept model that has one.
     facts : tuple of str
         Such as ``L=1024 bytes``.
     system : str
@@ -189,13 +190,25 @@ def _of_file(text: str) -> str | None:
 
 
 def _of_store(name: str, store: str | None) -> str:
-    """Return the template of a kept model."""
+    """Return a template of a store: a row of its own, or that of a kept model."""
     from skelgen.pipeline.model_keeping import kept_model
+    from skelgen.store import open_store
 
+    form = None
     try:
+        with open_store(store, make=False) as opened:
+            rows = [one for one in opened.templates() if one.name == name]
+        if len({one.formula for one in rows}) > 1:
+            whose = ", ".join(sorted({one.application for one in rows})[:5])
+            raise InputError(
+                f"{name[:60]}: the store has several templates of that name (of "
+                f"{whose}); give the formula"
+            )
+        if rows:
+            return rows[0].formula
         form = kept_model(store, name).model.template
     except NoFileError:
-        form = None
+        pass
     except InputError as error:
         raise InputError(f"--template: {error}") from error
     if form is None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shlex
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +15,7 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
 from skelgen.models.formulas import evaluate, parse
-from skelgen.store import Fact, Message, Run, open_store
+from skelgen.store import Fact, Message, Run, Template, open_store
 from tests.unit.test_cli_modelling import complained, said
 
 #: The formula of figure 8 of the paper, in the names of the runs.
@@ -185,6 +189,22 @@ def test_a_store_keeps_a_template_with_its_model(study, place, capsys):
     assert again["value"] == pytest.approx(master_slave(1200, 8), rel=1e-12)
 
 
+def test_a_template_can_be_a_row_of_the_store(place, capsys):
+    words = ("model", "predict", "--template", "mm", "--store", place)
+    code, text = complained(capsys, *words, *AT)
+    assert code == ExitCode.INPUT
+    assert "--template: mm: there is no such model in the store" in text
+    with open_store(place) as store:
+        store.add([Template("mm", "matmul", FIGURE_8)])
+    found = said(capsys, *words, *SP2, *AT)
+    assert found["value"] == pytest.approx(master_slave(1200, 8), rel=1e-12)
+    with open_store(place) as store:
+        store.add([Template("mm", "other", "2*n")])
+    code, text = complained(capsys, *words, *AT)
+    assert code == ExitCode.INPUT
+    assert "several templates of that name (of matmul, other)" in text
+
+
 def test_a_template_can_be_a_file(study, tmp_path, capsys):
     path = tmp_path / "figure 8.txt"
     path.write_text("# figure 8\n" + FIGURE_8.replace(" + ", "  # more\n  + ") + "\n")
@@ -260,6 +280,21 @@ def test_a_template_is_compared_with_families_and_asked_which_run_is_next(
         code, text = complained(capsys, "model", command, study, "--family", "template")
         assert code == ExitCode.USAGE
         assert "--family template needs a formula" in text
+
+
+def test_the_example_of_the_documentation_says_what_it_shows(
+    tmp_path, monkeypatch, capsys
+):
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    section = page.split("\n## Templates\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"(?:^    .+\n)+", section, re.MULTILINE)
+    runs, command, output = (textwrap.dedent(one) for one in blocks[:3])
+    (tmp_path / "runs.csv").write_text(runs)
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command.replace("\\\n", " "))
+    assert words[0] == "skelgen"
+    assert run(words[1:]) == 0
+    assert capsys.readouterr().out == output
 
 
 DEEP = "(" * 10_000 + "n" + ")" * 9_000

@@ -15,6 +15,12 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
+from skelgen.cli.model_template import (
+    SystemName,
+    Template,
+    TypedFacts,
+    family_choice,
+)
 from skelgen.cli.options import Json, StorePlace, Strict, Verbose, share
 from skelgen.cli.output import (
     check_trust,
@@ -41,7 +47,10 @@ def check(
     goal: Annotated[
         str, typer.Option(help="Largest error that a configuration may have.")
     ] = "10%",
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -53,9 +62,12 @@ def check(
 ) -> None:
     """Say which configurations a model misses, and what to add to the runs."""
     largest = share(goal, "--goal")
-    source = run_source(runs, place, app, where, columns, inputs)
+    form = family_choice(family, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
-        found = model_check(source, family, largest, progress=progress)
+        found = model_check(
+            *(source, form.name, largest), progress=progress, settings=form.settings
+        )
     if json:
         print_json(_said(found))
     else:

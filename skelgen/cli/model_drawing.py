@@ -15,6 +15,12 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
+from skelgen.cli.model_template import (
+    SystemName,
+    Template,
+    TypedFacts,
+    family_choice,
+)
 from skelgen.cli.options import Force, Json, StorePlace, Verbose
 from skelgen.cli.output import print_facts, print_json
 from skelgen.cli.storing import App, Conditions
@@ -37,7 +43,10 @@ def draw(
             show_default="the largest run",
         ),
     ] = "",
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -49,10 +58,14 @@ def draw(
 ) -> None:
     """Draw a model: curves with intervals, the runs, and a surface of two inputs."""
     asked = modelling.asked_values(at, "--at") if at else None
-    source = run_source(runs, place, app, where, columns, inputs)
+    form = family_choice(family, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
         found = model_draw(
-            source, family, output, asked, force=force, progress=progress
+            *(source, form.name, output, asked),
+            force=force,
+            progress=progress,
+            settings=form.settings,
         )
     if json:
         print_json({"picture": str(output), "formula": found.text})

@@ -34,7 +34,12 @@ InputNames = Annotated[
     ),
 ]
 FamilyName = Annotated[
-    str, typer.Option("--family", help="Form of the model; compare lists all.")
+    str,
+    typer.Option(
+        "--family",
+        help="Form of the model; compare lists all.",
+        show_default="default, or template with --template",
+    ),
 ]
 
 

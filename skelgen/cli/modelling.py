@@ -43,6 +43,15 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
+from skelgen.cli.model_template import (
+    SystemName,
+    Template,
+    TypedFacts,
+    answer_without_runs,
+    family_choice,
+    template_facts,
+    template_rows,
+)
 from skelgen.cli.options import AllowCommand, Json, StorePlace, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
@@ -100,7 +109,10 @@ def fit(
         Path | None,
         typer.Option("-o", "--output", help="File for the model, for model predict."),
     ] = None,
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     format_: Annotated[
         FormulaFormat,
         typer.Option(
@@ -118,9 +130,15 @@ def fit(
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
-    source = run_source(runs, place, app, where, columns, inputs)
+    form = family_choice(family, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
-        done = fit_and_keep(source, family, name, progress=progress, parts=parts)
+        done = fit_and_keep(
+            *(source, form.name, name),
+            progress=progress,
+            parts=parts,
+            settings=form.settings,
+        )
     found = done.model
     from skelgen.models.model_file import model_facts, write_model
 
@@ -128,7 +146,11 @@ def fit(
         write_model(found, output)
     if json:
         file = str(output) if output else None
-        print_json(model_facts(found) | {"file": file, "kept": kept_facts(done.kept)})
+        print_json(
+            model_facts(found)
+            | template_facts(found.template)
+            | {"file": file, "kept": kept_facts(done.kept)}
+        )
         return
     if format_ is not FormulaFormat.TEXT:
         from skelgen.models.formulas import to_latex, to_python
@@ -154,7 +176,7 @@ def _about(found: Model) -> list[tuple[str, str]]:
         ("runs", f"{found.scale.runs}: {ranges}"),
         ("error", f"{error:.1%} of a run, half of them are nearer"),
     ]
-    rows += fitted_parts(found)
+    rows += [*template_rows(found), *fitted_parts(found)]
     if found.dropped:
         rows.append(
             (
@@ -196,7 +218,10 @@ def predict(
     skeleton: LoadSkeleton = None,
     budget: SkeletonBudget = "60s",
     allow_command: AllowCommand = False,
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     format_: Annotated[
         AnswerFormat,
         typer.Option(
@@ -219,16 +244,26 @@ def predict(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
-    source = run_source(runs, place, app, where, columns, inputs, model_name)
+    form = family_choice(family, template, fact, system, place)
+    slurm = format_ is AnswerFormat.SLURM
+    if form.settings and not (runs or app or model_name):
+        with_load = bool(load or nodes or skeleton)
+        answer_without_runs(
+            form, asked, with_load=with_load, slurm=slurm, json=json, strict=strict
+        )
+        return
+    source = form.of(run_source(runs, place, app, where, columns, inputs, model_name))
     with progress_bar() as progress:
-        done = asked_model(source, family, model_name, progress=progress)
+        done = asked_model(
+            *(source, form.name, model_name), progress=progress, settings=form.settings
+        )
         found = done.model
         answer = predict_under_load(found, asked, under, progress=progress)
     keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
         print_json(_said(found, answer))
-    elif format_ is AnswerFormat.SLURM:
+    elif slurm:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
         for one in said.doubts:
@@ -261,6 +296,7 @@ def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
             for one in found.inputs
         },
         "parts": part_facts(found, at),
+        **template_facts(found.template),
     }
 
 
@@ -276,6 +312,7 @@ def _tell(found: Model, answer: LoadedPrediction) -> None:
         ("at", at),
         ("load", load_text(found, answer.load)),
         ("model", f"{found.text}  ({found.family})"),
+        *template_rows(found),
         ("verdict", said.verdict),
     ]
     print_facts([*rows, *part_rows(found, dict(said.at))])
@@ -291,6 +328,9 @@ def compare(
         list[str] | None,
         typer.Option("--family", help="Only this one; can be repeated."),
     ] = None,
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -300,9 +340,14 @@ def compare(
     verbose: Verbose = 0,
 ) -> None:
     """Let each family predict the larger runs from the smaller ones."""
-    source = run_source(runs, place, app, where, columns, inputs)
+    told = "template" if "template" in (family or ()) else ""
+    form = family_choice(told, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
+    formulas = {form.name: form.settings} if form.settings else None
     with progress_bar() as progress:
-        scores = modelling.model_compare(source, family or (), progress=progress)
+        scores = modelling.model_compare(
+            source, family or (), progress=progress, told=formulas
+        )
     if json:
         print_json({"families": [*map(_score_facts, scores)], "default": "default"})
         return

@@ -92,6 +92,7 @@ def check_model(
     goal: float,
     family: str = "default",
     others: Mapping[str, Floats] | None = None,
+    settings: FamilySettings | None = None,
 ) -> ModelCheck:
     """Ask a family for each configuration as if nobody had run it.
 
@@ -103,6 +104,7 @@ def check_model(
     family : str
     others : mapping of str to (runs,) array, optional
         What else is known of the runs and is no input; nan where a run does not say.
+    settings : FamilySettings, optional
 
     Returns
     -------
@@ -114,8 +116,9 @@ def check_model(
         When the runs do not determine a model.
     """
     chosen = runs.with_loads_of(FAMILIES[family].when)
-    found = FAMILIES[family].fit(chosen, FamilySettings())
-    said = left_out(FAMILIES[family], found, chosen)
+    settings = settings or FamilySettings()
+    found = FAMILIES[family].fit(chosen, settings)
+    said = left_out(FAMILIES[family], found, chosen, settings)
     checked = [
         _checked(chosen, group, said, found, goal) for group in configurations(chosen)
     ]

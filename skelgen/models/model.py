@@ -11,6 +11,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
+from skelgen.models.families.contract import TemplateForm
 from skelgen.models.formulas import Expression, evaluate, to_text
 from skelgen.models.formulas.expression import Values
 from skelgen.models.intervals import Scale, disagreement, scale_of
@@ -73,6 +74,8 @@ class Model:
         Models of parts of a run, of which this is the sum.
     together : float
         How much the errors of parts go together in one run: a correlation [0 to 1].
+    template : TemplateForm or None
+        The formula that a user gave, where one did.
     """
 
     family: str
@@ -89,6 +92,7 @@ class Model:
     error: float = math.nan
     parts: tuple[PartModel, ...] = ()
     together: float = 0.0
+    template: TemplateForm | None = None
 
     @property
     def text(self) -> str:
@@ -237,6 +241,7 @@ def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
         notes=found.notes,
         coefficients=found.coefficients,
         error=found.error,
+        template=found.template,
     )
 
 

@@ -18,10 +18,16 @@ from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.models.checking import ModelCheck
+    from skelgen.models.families.contract import FamilySettings
 
 
 def model_check(
-    source: RunSource, family: str, goal: float, *, progress: Progress
+    source: RunSource,
+    family: str,
+    goal: float,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
 ) -> ModelCheck:
     """Ask a family for each configuration as if nobody had run it.
 
@@ -32,6 +38,7 @@ def model_check(
     goal : float
         Largest error [1].
     progress : Progress
+    settings : FamilySettings, optional
 
     Raises
     ------
@@ -48,4 +55,4 @@ def model_check(
         name: np.array([row.get(name, math.nan) for row in rows])
         for name in sorted(names)
     }
-    return check_model(table, goal, family, others)
+    return check_model(table, goal, family, others, settings)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.launch.folders import new_file
+from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.modelling import (
     RunSource,
     check_asked,
@@ -16,6 +17,7 @@ from skelgen.pipeline.modelling import (
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
 
 
@@ -27,6 +29,7 @@ def model_draw(
     *,
     force: bool = False,
     progress: Progress,
+    settings: FamilySettings | None = None,
 ) -> Model:
     """Write a picture of a model.
 
@@ -42,6 +45,7 @@ def model_draw(
     force : bool
         Replace a picture that exists.
     progress : Progress
+    settings : FamilySettings, optional
 
     Raises
     ------
@@ -53,9 +57,11 @@ def model_draw(
     from skelgen.web import PICTURE_BEGINS, render_model
 
     runs, model = None, model_in_file(source)
-    if model is None:
+    if model is not None:
+        no_template(settings, source.file)
+    else:
         runs = runs_to_learn_from(source, progress)
-        model = fit_model(runs, family)
+        model = fit_model(runs, family, settings)
     check_asked(model, at or {})
     text = render_model(model, runs, at)
     with new_file(picture, PICTURE_BEGINS, force=force) as beside:

@@ -21,6 +21,7 @@ from skelgen.pipeline.kept_model import (
     origin_of,
 )
 from skelgen.pipeline.model_parts import model_of_runs
+from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.modelling import (
     FIELDS,
     LOADS,
@@ -33,6 +34,7 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Interval
 
 if TYPE_CHECKING:
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model, ModelPrediction
     from skelgen.store import Model as ModelRow
     from skelgen.store import Store
@@ -64,6 +66,7 @@ def fit_and_keep(
     *,
     progress: Progress,
     parts: bool | None = None,
+    settings: FamilySettings | None = None,
 ) -> FittedModel:
     """Fit a model to the runs of a source; a store that is set keeps it.
 
@@ -76,9 +79,12 @@ def fit_and_keep(
     progress : Progress
     parts : bool or None
         Fit each part of the runs; None: where all have the same ones.
+    settings : FamilySettings, optional
+        Of the family, such as the formula of a template.
     """
     runs = good_runs(source, progress)
-    found = model_of_runs(runs, table_of(runs, source), family, parts=parts)
+    table = table_of(runs, source)
+    found = model_of_runs(runs, table, family, parts=parts, settings=settings)
     origin = origin_of(source, runs)
     return FittedModel(found, origin, keep_model(source.store, found, origin, name))
 
@@ -189,16 +195,24 @@ def runs_now(place: str | None, origin: ModelOrigin) -> tuple[int, bool] | None:
 
 
 def asked_model(
-    source: RunSource, family: str, name: str, *, progress: Progress
+    source: RunSource,
+    family: str,
+    name: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
 ) -> FittedModel:
     """Return the model to ask: a kept one, that of a file, or one fitted to runs."""
     if name:
+        no_template(settings, name)
         found = kept_model(source.store, name, source.application or None)
         return FittedModel(found.model, found.origin, found)
     if (model := model_in_file(source)) is not None:
+        no_template(settings, source.file)
         return FittedModel(model)
     runs = good_runs(source, progress)
-    fitted = model_of_runs(runs, table_of(runs, source), family, parts=None)
+    table = table_of(runs, source)
+    fitted = model_of_runs(runs, table, family, parts=None, settings=settings)
     return FittedModel(fitted, origin_of(source, runs))
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
+from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.storing import store_list
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
     from skelgen.models.runs import ModelInput, RunTable
     from skelgen.store import Row, Run
@@ -49,6 +51,10 @@ class RunSource:
         Which column of a file is what.
     inputs : tuple of str
         Only these; empty: all that are numbers in every run.
+    named : tuple of str
+        Names of a formula: inputs where all runs have them, the same value or not.
+    facts : tuple of str
+        Names that a user gave a value: no inputs.
     """
 
     file: str = ""
@@ -57,6 +63,8 @@ class RunSource:
     where: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
@@ -206,6 +214,7 @@ def _inputs(
         others = [other for other in FIELDS if other != name and other in chosen]
         if not source.inputs and name in chosen and _said(rows, name, others):
             chosen.remove(name)
+    chosen += _named(rows, source, chosen)
     if not chosen:
         raise InputError(
             f"{_shown(source)}: no input varies in {len(rows)} runs; a model needs "
@@ -214,6 +223,25 @@ def _inputs(
     return tuple(
         ModelInput(name, meaning_of(name), when=when_of(name)) for name in chosen
     )
+
+
+def _named(
+    rows: Sequence[Mapping[str, float | str]], source: RunSource, chosen: Sequence[str]
+) -> list[str]:
+    """Return further inputs that a formula names: it says what they do."""
+    if twice := [name for name in source.facts if name in chosen]:
+        raise InputError(
+            f"{_shown(source)}: {twice[0]} differs between the runs, and is given as a "
+            "fact; leave the fact out, or choose runs with --where"
+        )
+    found = [name for name in source.named if any(name in row for row in rows)]
+    found = [name for name in found if name not in (*chosen, *source.facts)]
+    if partly := [name for name in found if any(name not in row for row in rows)]:
+        raise InputError(
+            f"{_shown(source)}: the template names {partly[0]}, which not every run "
+            "has; choose those that have it with --where"
+        )
+    return [name for name in dict.fromkeys(found) if not isinstance(rows[0][name], str)]
 
 
 def _varies(rows: Sequence[Mapping[str, float | str]], name: str) -> bool:
@@ -258,11 +286,17 @@ def asked_values(text: str, option: str) -> dict[str, float]:
     return found
 
 
-def model_fit(source: RunSource, family: str, *, progress: Progress) -> Model:
+def model_fit(
+    source: RunSource,
+    family: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
+) -> Model:
     """Fit a model to the runs of a source; see `skelgen.models.model.fit_model`."""
     from skelgen.models.model import fit_model
 
-    return fit_model(runs_to_learn_from(source, progress), family)
+    return fit_model(runs_to_learn_from(source, progress), family, settings)
 
 
 def model_in_file(source: RunSource) -> Model | None:
@@ -278,9 +312,18 @@ def model_in_file(source: RunSource) -> Model | None:
     return model_of(content) if is_model(content) else None
 
 
-def known_model(source: RunSource, family: str, *, progress: Progress) -> Model:
+def known_model(
+    source: RunSource,
+    family: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
+) -> Model:
     """Return the model that a file holds, or one fitted to runs."""
-    return model_in_file(source) or model_fit(source, family, progress=progress)
+    if (model := model_in_file(source)) is not None:
+        no_template(settings, source.file)
+        return model
+    return model_fit(source, family, progress=progress, settings=settings)
 
 
 def check_asked(model: Model, at: Mapping[str, float]) -> None:
@@ -314,17 +357,22 @@ def check_families(names: Sequence[str]) -> None:
 
 
 def model_compare(
-    source: RunSource, families: Sequence[str], *, progress: Progress
+    source: RunSource,
+    families: Sequence[str],
+    *,
+    progress: Progress,
+    told: Mapping[str, FamilySettings] | None = None,
 ) -> list[FamilyScore]:
-    """Compare families on the runs of a source, with progress."""
+    """Compare families, and those that are told a formula, on the runs of a source."""
     from skelgen.models.comparing import compare, not_told
 
     chosen = list(families) or list(not_told())
+    chosen += [name for name in told or () if name not in chosen]
     check_families(chosen)
     runs = runs_to_learn_from(source, progress)
     scores = []
     progress.start("comparing families", len(chosen))
-    for score in compare(runs, chosen):
+    for score in compare(runs, chosen, told):
         scores.append(score)
         progress.advance(1)
     progress.finish()

@@ -21,12 +21,8 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.library import Library, least_left, library_for
-from skelgen.models.families.normal_form import (
-    MOST_TERMS,
-    NormalForms,
-    normal_forms,
-    sum_of,
-)
+from skelgen.models.families.normal_form import NormalForms, normal_forms, sum_of
+from skelgen.models.families.searching import MOST_TERMS
 from skelgen.models.formulas import Expression
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, RunTable

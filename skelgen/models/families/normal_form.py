@@ -15,15 +15,13 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.refining import LARGEST_MISS, refined
-from skelgen.models.families.searching import Sums, search
+from skelgen.models.families.searching import MOST_TERMS, Kinds, Sums, search
 from skelgen.models.families.terms import FormTerm, columns_of, terms_for
 from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import Expression, Number, Product, Quotient, Sum
 from skelgen.models.formulas.expression import Values
 from skelgen.models.regimes import Step
 from skelgen.models.runs import Floats, RunTable
-
-MOST_TERMS = 4
 
 #: How unlikely a sum may be that is kept.
 _LEAST_SHARE = 0.01
@@ -132,12 +130,13 @@ def normal_forms(
     terms = tuple(terms if terms is not None else terms_for(runs))
     own = columns_of(terms, runs.columns, len(runs))
     columns = np.concatenate([own, regimes.columns_of(steps, runs)])
+    kinds = Kinds.of(terms, len(steps))
     different = len({tuple(row) for row in runs.at.tolist()})
     most = min(most_terms, max(1, different - 1))
     with np.errstate(all="ignore"):  # what is no number is never chosen
-        found = _round(runs, terms, steps, columns, None, min(2, most))
+        found = _round(runs, terms, steps, kinds, columns, None, min(2, most))
         for _ in range(rounds - 1):
-            found = _round(runs, terms, steps, columns, found, most)
+            found = _round(runs, terms, steps, kinds, columns, found, most)
     return found
 
 
@@ -145,6 +144,7 @@ def _round(
     runs: RunTable,
     terms: tuple[FormTerm, ...],
     steps: tuple[Step, ...],
+    kinds: Kinds,
     columns: Floats,
     before: NormalForms | None,
     most: int,
@@ -159,7 +159,7 @@ def _round(
     relative = np.concatenate([columns[:count] / near, columns[count:]]) * counted
     tried = len(steps) if before is not None else 0
     relative = relative[: count + tried]
-    sums = search(terms, relative, (1.0 + misses) * counted, most, tried)
+    sums = search(kinds.first(count + tried), relative, (1.0 + misses) * counted, most)
     if not len(sums.sets):  # no sum comes near: then only how long it takes is known
         middle = float(np.exp(np.mean(np.log(values))))
         return NormalForms(terms, ((0,),), ((middle,),), (1.0,), (None,), (0.0,))
@@ -177,13 +177,17 @@ def _shared(
     chosen = np.flatnonzero(shares >= _LEAST_SHARE)
     shares = shares[chosen] / shares[chosen].sum()
     sets, coefficients, found, heights = [], [], [], []
-    for i in chosen:
-        one, numbers = sums.sets[i], sums.coefficients[i]
-        step = one >= len(terms)
-        sets.append(tuple(map(int, one[~step])))
-        coefficients.append(tuple(map(float, numbers[~step])))
-        found.append(steps[one[step][0] - len(terms)] if step.any() else None)
-        heights.append(float(numbers[step].sum()))
+    both = zip(
+        sums.sets[chosen].tolist(), sums.coefficients[chosen].tolist(), strict=True
+    )
+    for one, numbers in both:
+        pairs = [pair for pair in zip(one, numbers, strict=True) if pair[0] >= 0]
+        own = [pair for pair in pairs if pair[0] < len(terms)]
+        step = [pair for pair in pairs if pair[0] >= len(terms)]
+        sets.append(tuple(which for which, _ in own))
+        coefficients.append(tuple(value for _, value in own))
+        found.append(steps[step[0][0] - len(terms)] if step else None)
+        heights.append(step[0][1] if step else 0.0)
     return NormalForms(
         terms,
         tuple(sets),

@@ -121,7 +121,7 @@ class ModelInput:
     when: When = When.AVERAGE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunTable:
     """Runs of one application: a value of each input, and what was measured.
 
@@ -145,6 +145,18 @@ class RunTable:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunTable) and self._all == other._all
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+    @property
+    def _all(self) -> tuple[Any, ...]:
+        """All numbers: equal runs are one, so that what was found can be kept."""
+        numbers = self.at.tobytes(), self.values.tobytes()
+        return self.inputs, *numbers, self.quantity, self.unit
 
     @property
     def columns(self) -> dict[str, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,9 @@ _LEAST_SHARE = 0.01
 
 #: Runs beyond so many make no sum more certain: they share their errors.
 _MOST_COUNTED = 15
+
+#: So many are kept: folds of the same runs ask for them again.
+_MOST_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +99,11 @@ class NormalForms:
         return total
 
 
+@functools.lru_cache(maxsize=_MOST_KEPT)
 def normal_forms(
     runs: RunTable,
     *,
-    terms: Sequence[FormTerm] | None = None,
+    terms: tuple[FormTerm, ...] | None = None,
     steps: tuple[Step, ...] = (),
     most_terms: int = MOST_TERMS,
     rounds: int = 3,
@@ -108,7 +113,7 @@ def normal_forms(
     Parameters
     ----------
     runs : RunTable
-    terms : sequence of FormTerm, optional
+    terms : tuple of FormTerm, optional
         To choose from; else those of the inputs that vary.
     steps : tuple of Step
         Places where the program may change; a sum has at most one.
@@ -127,7 +132,7 @@ def normal_forms(
     was measured and knows no steps. From the second round on runs count by
     `weighing.weights`, and each sum is fitted once more near itself.
     """
-    terms = tuple(terms if terms is not None else terms_for(runs))
+    terms = terms if terms is not None else terms_for(runs)
     own = columns_of(terms, runs.columns, len(runs))
     columns = np.concatenate([own, regimes.columns_of(steps, runs)])
     kinds = Kinds.of(terms, len(steps))

@@ -6,7 +6,7 @@ shorter, by a factor of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,11 +53,12 @@ class Kinds:
     messages: NDArray[np.bool_]
     step: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, terms: Sequence[FormTerm], steps: int) -> Kinds:
+    @staticmethod
+    @functools.lru_cache(maxsize=64)
+    def of(terms: tuple[FormTerm, ...], steps: int) -> Kinds:
         """Gather them; steps come last."""
         none = [False] * steps
-        return cls(
+        return Kinds(
             np.array([*(_ODD_COST * one.odd for one in terms), *[_STEP_COST] * steps]),
             np.array([*(one.growth for one in terms), *[-1.0] * steps]),
             np.array([*(one.positive for one in terms), *none]),

@@ -33,6 +33,12 @@ static inline void add(double *restrict a, const double *restrict b, double fact
 		a[i] += factor * b[i];
 }
 
+static inline void scale(double *a, double factor, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		a[i] *= factor;
+}
+
 /*
  * Makes count columns of n numbers, one after the other in q, orthonormal; r is the upper
  * triangle that gives them back. Each is freed of those before it twice: the second time
@@ -58,8 +64,7 @@ static inline void orthonormal(double *q, int64_t n, int count, double r[MOST][M
 		if (length <= 1e-14 * before)
 			length = 0;
 		r[j][j] = length;
-		for (int64_t i = 0; i < n; i++)
-			column[i] = length == 0 ? 0 : column[i] / length;
+		scale(column, length == 0 ? 0 : 1 / length, n);
 	}
 }
 

@@ -120,39 +120,28 @@ static int near_itself(struct work *work, const int32_t *set, const double *foun
 		work->target[run] = (1 + miss) * in->weights[run];
 		check += work->target[run] * 0;
 	}
+	for (int64_t run = 0; run < n; run++)
+		work->left[run] = in->weights[run] / work->left[run];
 	for (int i = 0; i < size; i++) {
-		const double *column = in->columns + set[i] * n;
-		double *row = work->rows + i * n;
 		int step = set[i] >= in->first_step;
+		const double *column = in->columns + set[i] * n;
+		const double *counted = step ? in->weights : work->left;
+		double *row = work->rows + i * n, factor = step ? 1 : found[i];
 
 		for (int64_t run = 0; run < n; run++) {
-			double share =
-				step ? column[run] : found[i] * column[run] / work->left[run];
-
-			row[run] = share * in->weights[run];
+			row[run] = factor * column[run] * counted[run];
 			check += row[run] * 0;
 		}
 	}
 	return check == 0;
 }
 
-/* Fits columns of length n to the target; returns the error at runs left out. */
-static double solved(struct work *work, int size, double *factors)
+/* Returns the error at runs left out, by how much of each run the directions have. */
+static double left_out(struct work *work, int size, const double *factors, double onto[MOST][MOST],
+		       int counted)
 {
 	int64_t n = work->in->runs;
-	double r[MOST][MOST] = {{0}}, inverse[MOST][MOST], onto[MOST][MOST], along[MOST];
-	int counted;
 
-	memcpy(work->q, work->rows, (size_t)(size * n) * sizeof(double));
-	orthonormal(work->q, n, size, r);
-	for (int i = 0; i < size; i++)
-		along[i] = dot(work->q + i * n, work->target, n);
-	counted = inverted(r, inverse, onto, size);
-	for (int i = 0; i < size; i++) {
-		factors[i] = 0;
-		for (int k = 0; k < size; k++)
-			factors[i] += inverse[i][k] * along[k];
-	}
 	for (int64_t run = 0; run < n; run++) {
 		double left = -work->target[run], free = 1;
 
@@ -170,6 +159,26 @@ static double solved(struct work *work, int size, double *factors)
 	return sqrt(dot(work->left, work->left, n) / (double)n);
 }
 
+/* Fits the columns to the target; returns the error at runs left out, if it is the last. */
+static double solved(struct work *work, int size, double *factors, int last)
+{
+	int64_t n = work->in->runs;
+	double r[MOST][MOST] = {{0}}, inverse[MOST][MOST], onto[MOST][MOST], along[MOST];
+	int counted;
+
+	memcpy(work->q, work->rows, (size_t)(size * n) * sizeof(double));
+	orthonormal(work->q, n, size, r);
+	for (int i = 0; i < size; i++)
+		along[i] = dot(work->q + i * n, work->target, n);
+	counted = inverted(r, inverse, onto, size);
+	for (int i = 0; i < size; i++) {
+		factors[i] = 0;
+		for (int k = 0; k < size; k++)
+			factors[i] += inverse[i][k] * along[k];
+	}
+	return last ? left_out(work, size, factors, onto, counted) : HUGE_VAL;
+}
+
 static double refined(struct work *work, const int32_t *set, double *found)
 {
 	double error = HUGE_VAL;
@@ -182,7 +191,7 @@ static double refined(struct work *work, const int32_t *set, double *found)
 
 		if (!near_itself(work, set, found, size))
 			return (double)NAN;
-		error = solved(work, size, factors);
+		error = solved(work, size, factors, time == work->in->times - 1);
 		for (int i = 0; i < size; i++)
 			found[i] =
 				set[i] >= work->in->first_step ? factors[i] : found[i] * factors[i];

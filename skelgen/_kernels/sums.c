@@ -46,16 +46,18 @@ struct list {
 struct parent {
 	struct set set;
 	double triangle[MOST][MOST];
+	/* Of each row: 1 over its last number, and the part of the target that it has. */
+	double inverse[MOST];
 	double along[MOST];
+	/* Of the row that was begun: the square of its last number, and the part times it. */
+	double square;
+	double share;
 };
 
 struct search {
 	const struct skelgen_sums *in;
 	int any_messages;
 	uint64_t power[MOST];
-	/* Keys that were seen, plus 1; a power of two of places. */
-	uint64_t *seen;
-	uint64_t places;
 	/* Columns of one set, and what they leave over. */
 	double *q;
 	double *left;
@@ -63,10 +65,20 @@ struct search {
 	struct list order;
 };
 
+/* Whether a set that leaves so much over would be kept. */
+static int good_enough(const struct list *list, double rest)
+{
+	return list->count < list->most || rest <= list->sets[list->count - 1].rest;
+}
+
+/* Each set comes as often as it has columns, and is kept once. */
 static void keep(struct list *list, const struct set *set)
 {
 	int64_t at = list->count;
 
+	for (int64_t i = 0; i < list->count; i++)
+		if (list->sets[i].key == set->key)
+			return;
 	if (at == list->most) {
 		const struct set *last = &list->sets[at - 1];
 
@@ -87,23 +99,6 @@ static void keep(struct list *list, const struct set *set)
 	list->sets[at] = *set;
 }
 
-/* Whether a key is new; it is not the next time. */
-static int is_new(struct search *search, uint64_t key)
-{
-	uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
-
-	for (;; at++) {
-		uint64_t *place = &search->seen[at & (search->places - 1)];
-
-		if (*place == key + 1)
-			return 0;
-		if (*place == 0) {
-			*place = key + 1;
-			return 1;
-		}
-	}
-}
-
 /* Whether a program can have such a sum; see _Kinds.sensible. */
 static int sensible(const struct search *search, const struct set *set, int size)
 {
@@ -122,27 +117,40 @@ static int sensible(const struct search *search, const struct set *set, int size
 	return positive && steps <= 1 && (!search->any_messages || sent <= computed);
 }
 
-/* Adds the last column of a parent to its triangle, of size columns with it. */
-static double grown(const struct skelgen_sums *in, struct parent *parent, int32_t column, int size)
+/*
+ * Adds a column to a triangle, as the last one of size. Returns by how much less is left
+ * over with it.
+ */
+static inline double grown(const struct skelgen_sums *in, struct parent *parent, int32_t column,
+			   int size)
 {
-	double square, share = in->shares[column];
 	const double *products = in->products + column * in->count;
 	double *row = parent->triangle[size - 1];
+	double square = products[column] + in->ridge, share = in->shares[column];
 
-	square = products[column] + in->ridge;
 	for (int i = 0; i < size - 1; i++) {
 		double part = products[parent->set.column[i]];
 
 		for (int j = 0; j < i; j++)
 			part -= row[j] * parent->triangle[i][j];
-		row[i] = part / parent->triangle[i][i];
+		row[i] = part * parent->inverse[i];
 		square -= row[i] * row[i];
 		share -= row[i] * parent->along[i];
 	}
-	row[size - 1] = sqrt(square);
-	parent->along[size - 1] = share / row[size - 1];
+	parent->square = square;
+	parent->share = share;
 	parent->set.column[size - 1] = column;
-	return parent->along[size - 1];
+	return share * share / square;
+}
+
+/* Ends what grown began, so that the triangle can be used and grow further. */
+static void completed(struct parent *parent, int size)
+{
+	double length = sqrt(parent->square);
+
+	parent->triangle[size - 1][size - 1] = length;
+	parent->inverse[size - 1] = 1 / length;
+	parent->along[size - 1] = parent->share / length;
 }
 
 /* Whether all coefficients but those of steps are above 0. */
@@ -156,7 +164,7 @@ static int above(const struct skelgen_sums *in, const struct parent *parent, int
 
 		for (int j = i + 1; j < size; j++)
 			value -= parent->triangle[j][i] * found[j];
-		found[i] = value / parent->triangle[i][i];
+		found[i] = value * parent->inverse[i];
 		good &= found[i] > 0 || in->kind[parent->set.column[i]] & STEP;
 	}
 	return good;
@@ -186,29 +194,28 @@ static void extend(struct search *search, const struct set *set, int size)
 	double rest = in->whole;
 
 	for (int i = 1; i < size; i++) {
-		double along = grown(in, &parent, set->column[i - 1], i);
-
-		rest -= along * along;
+		rest -= grown(in, &parent, set->column[i - 1], i);
+		completed(&parent, i);
 	}
 	for (int32_t column = 0; column < in->count; column++) {
 		struct set wider;
-		double along;
+		double left;
 		int inside = 0;
 
 		for (int i = 0; i < size - 1; i++)
 			inside |= set->column[i] == column;
-		if (inside)
+		left = rest - grown(in, &parent, column, size);
+		if (inside || left != left)
+			continue;
+		left = left > 0 ? left : 0;
+		if (!good_enough(&search->order, left) && !good_enough(&search->best, left))
 			continue;
 		wider = ordered(search, set, column, size);
-		if (size > 1 && !is_new(search, wider.key))
-			continue;
-		along = grown(in, &parent, column, size);
-		wider.rest = rest - along * along;
-		if (wider.rest != wider.rest)
-			continue;
-		wider.rest = wider.rest > 0 ? wider.rest : 0;
+		wider.rest = left;
+		completed(&parent, size);
 		keep(&search->order, &wider);
-		if (sensible(search, &wider, size) && above(in, &parent, size))
+		if (good_enough(&search->best, left) && sensible(search, &wider, size) &&
+		    above(in, &parent, size))
 			keep(&search->best, &wider);
 	}
 }
@@ -295,7 +302,6 @@ static int64_t searched(struct search *search, int32_t *sets, double *coefficien
 
 	for (int size = 1; size <= in->most; size++) {
 		search->best.count = search->order.count = 0;
-		memset(search->seen, 0, search->places * sizeof(*search->seen));
 		for (int64_t i = 0; i < extended; i++)
 			extend(search, &parents[i], size);
 		for (int64_t i = 0; i < search->best.count; i++) {
@@ -335,15 +341,10 @@ int64_t skelgen_sums(const struct skelgen_sums *in, int32_t *sets, double *coeff
 		search->any_messages |= in->kind[i] & MESSAGES;
 	for (int i = 0; i < MOST; i++)
 		search->power[i] = i ? search->power[i - 1] * (uint64_t)in->count : 1;
-	search->places = 64;
-	while (search->places < 2 * (uint64_t)in->count * (uint64_t)(in->beam + in->others))
-		search->places *= 2;
-	search->seen = malloc(search->places * sizeof(*search->seen));
 	search->q = malloc((size_t)in->runs * MOST * sizeof(double) + 1);
 	search->left = malloc((size_t)in->runs * sizeof(double) + 1);
-	if (search->seen && search->q && search->left)
+	if (search->q && search->left)
 		found = searched(search, sets, coefficients, errors);
-	free(search->seen);
 	free(search->q);
 	free(search->left);
 	free(search);

@@ -6,6 +6,7 @@ by runs ahead of those that it has seen, not by runs among them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,6 +21,9 @@ _PARTS = (0.5, 0.65, 0.8)
 #: Logarithms closer than this are of one value.
 _SAME = 1e-9
 
+#: Of so many sets of runs the order is kept: phases and folds have the same inputs.
+_MOST_KEPT = 64
+
 Indices = NDArray[np.intp]
 
 
@@ -30,6 +34,11 @@ def extents(runs: RunTable) -> tuple[ModelInput, ...]:
 
 def axes(runs: RunTable) -> dict[str, Floats]:
     """Return what runs can be ordered by: each such input, and all ranks."""
+    return _axes(runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _axes(runs: RunTable) -> dict[str, Floats]:
     columns = runs.columns
     found = {one.name: columns[one.name] for one in extents(runs)}
     by = {one.meaning: one.name for one in extents(runs)}
@@ -44,6 +53,11 @@ def order(runs: RunTable) -> Floats:
 
     Each input counts by how much it varies.
     """
+    return _order(runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _order(runs: RunTable) -> Floats:
     names = [one.name for one in extents(runs)]
     if not names:
         return np.zeros(len(runs))

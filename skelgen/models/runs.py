@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -166,8 +167,12 @@ class RunTable:
     @property
     def varied(self) -> tuple[ModelInput, ...]:
         """Inputs with at least two values."""
-        spans = np.ptp(self.at, axis=0) if len(self) else np.zeros(len(self.inputs))
-        return tuple(one for one, span in zip(self.inputs, spans, strict=True) if span)
+        return _varied(self.inputs, self.at.tobytes())
+
+    @property
+    def unmeasured(self) -> RunTable:
+        """The inputs alone: all values are 1."""
+        return replace(self, values=np.ones(len(self)))
 
     def load(self, meaning: Meaning, when: When) -> ModelInput | None:
         """Return what says how much of a resource is left, best of that time."""
@@ -234,6 +239,14 @@ class RunTable:
             [_checked(v, quantity, f"run {row}") for row, v in enumerate(values, 1)]
         )
         return cls(tuple(inputs), at, measured, quantity, unit)
+
+
+@functools.lru_cache(maxsize=256)
+def _varied(inputs: tuple[ModelInput, ...], at: bytes) -> tuple[ModelInput, ...]:
+    if not at:
+        return ()
+    spans = np.ptp(np.frombuffer(at).reshape(-1, len(inputs)), axis=0)
+    return tuple(one for one, span in zip(inputs, spans, strict=True) if span)
 
 
 def _value(run: Mapping[str, float], one: ModelInput, row: int) -> float:

@@ -192,10 +192,14 @@ def _unsure(forms: NormalForms, runs: RunTable) -> float:
 
     Few configurations say little of how it grows, so the fewer there are the less.
     """
-    total = 0.0
+    shares = dict.fromkeys(forms.steps, 0.0)
     for share, step in zip(forms.shares, forms.steps, strict=True):
-        if step is not None:
-            total += share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+        shares[step] += share
+    total = sum(
+        share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+        for step, share in shares.items()
+        if step is not None
+    )
     return float(np.sqrt(total))
 
 

@@ -2,7 +2,7 @@
  * Fits sums near their own values. The Python twin stands in models/families/plain.py.
  *
  * Columns that nearly are one another are told apart by singular values: of the triangle of
- * the columns, which is small, by rotations of pairs (Jacobi).
+ * the columns, which is small, by rotations of pairs (Jacobi). Most sets need none of that.
  */
 #include "refine.h"
 
@@ -14,6 +14,8 @@
 enum {
 	NO_MEMORY = -1,
 	SWEEPS = 30,
+	/* All directions count. */
+	ALL = -1,
 };
 
 /* Smaller singular values than this part of the largest count as 0. */
@@ -56,6 +58,39 @@ static double rotate(double a[MOST][MOST], double v[MOST][MOST], int i, int j, i
 		v[k][j] = sine * below + cosine * v[k][j];
 	}
 	return fabs(both) / sqrt(own * other);
+}
+
+/* The square of all numbers of the first size rows and columns. */
+static double square(double a[MOST][MOST], int size)
+{
+	double total = 0;
+
+	for (int i = 0; i < size; i++)
+		for (int j = 0; j < size; j++)
+			total += a[i][j] * a[i][j];
+	return total;
+}
+
+/*
+ * Inverts a triangle by substitution; returns whether no singular value of it is so small
+ * that it counts as 0: their ratio is at most that of the norms.
+ */
+static int plainly_inverted(double r[MOST][MOST], double inverse[MOST][MOST], int size)
+{
+	memset(inverse, 0, MOST * sizeof(*inverse));
+	for (int j = 0; j < size; j++) {
+		if (!(r[j][j] > 0))
+			return 0;
+		inverse[j][j] = 1 / r[j][j];
+		for (int i = j - 1; i >= 0; i--) {
+			double value = 0;
+
+			for (int k = i + 1; k <= j; k++)
+				value -= r[i][k] * inverse[k][j];
+			inverse[i][j] = value * inverse[i][i];
+		}
+	}
+	return square(r, size) * square(inverse, size) * SMALLEST * SMALLEST < 0.25;
 }
 
 /*
@@ -147,6 +182,8 @@ static double left_out(struct work *work, int size, const double *factors, doubl
 
 		for (int i = 0; i < size; i++)
 			left += work->rows[i * n + run] * factors[i];
+		for (int i = 0; counted == ALL && i < size; i++)
+			free -= work->q[i * n + run] * work->q[i * n + run];
 		for (int j = 0; j < counted; j++) {
 			double part = 0;
 
@@ -170,7 +207,9 @@ static double solved(struct work *work, int size, double *factors, int last)
 	orthonormal(work->q, n, size, r);
 	for (int i = 0; i < size; i++)
 		along[i] = dot(work->q + i * n, work->target, n);
-	counted = inverted(r, inverse, onto, size);
+	counted = ALL;
+	if (!plainly_inverted(r, inverse, size))
+		counted = inverted(r, inverse, onto, size);
 	for (int i = 0; i < size; i++) {
 		factors[i] = 0;
 		for (int k = 0; k < size; k++)

@@ -172,7 +172,7 @@ class RunTable:
     @property
     def unmeasured(self) -> RunTable:
         """The inputs alone: all values are 1."""
-        return replace(self, values=np.ones(len(self)))
+        return RunTable(self.inputs, self.at, np.ones(len(self)))
 
     def load(self, meaning: Meaning, when: When) -> ModelInput | None:
         """Return what says how much of a resource is left, best of that time."""

@@ -97,17 +97,14 @@ class Members:
 
 def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:
     """Write the likeliest members as formulas, with shares that sum to 1."""
-    forms = found.forms
+    forms = found.forms.best(_ALTERNATIVES)
     each = [
         (found.weight * share, sum_of(forms.terms, chosen, coefficients))
         for share, chosen, coefficients in zip(
-            forms.shares[:_ALTERNATIVES],
-            forms.sets[:_ALTERNATIVES],
-            forms.coefficients[:_ALTERNATIVES],
-            strict=True,
+            forms.shares, forms.sets, forms.coefficients, strict=True
         )
     ]
-    whole = sum(forms.shares[:_ALTERNATIVES])
+    whole = sum(forms.shares)
     scaled = [(share / whole, formula) for share, formula in each]
     rest = [(1 - found.weight, found.power.formula)] if found.weight < 1.0 else []
     return (*scaled, *rest)
@@ -167,7 +164,7 @@ def written(
     said = found.at(values, cases)
     at = np.stack([values[one.name] for one in runs.inputs], axis=1)
     table = replace(runs, at=at, values=said)
-    forms = normal_forms(table, terms=found.forms.terms)
+    forms = normal_forms(table, terms=found.forms.terms).best(1)
     chosen, coefficients = forms.sets[0], forms.coefficients[0]
     varied = runs.varied
     loads = any(one.meaning.available for one in varied)

@@ -64,6 +64,18 @@ class NormalForms:
     place: Sets
     height: Floats
 
+    def best(self, count: int) -> NormalForms:
+        """Return the first of them, with the shares that they had."""
+        return NormalForms(
+            self.terms,
+            self.places,
+            self.chosen[:count],
+            self.factors[:count],
+            self.likely[:count],
+            self.place[:count],
+            self.height[:count],
+        )
+
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:
         """Terms of each sum."""
@@ -161,13 +173,12 @@ def normal_forms(
     terms = terms if terms is not None else terms_for(runs)
     own = columns_of(terms, runs.columns, len(runs))
     columns = np.concatenate([own, regimes.columns_of(steps, runs)])
-    kinds = Kinds.of(terms, len(steps))
     different = len({tuple(row) for row in runs.at.tolist()})
     most = min(most_terms, max(1, different - 1))
     with np.errstate(all="ignore"):  # what is no number is never chosen
-        found = _round(runs, terms, steps, kinds, columns, None, min(2, most))
+        found = _round(runs, terms, steps, columns, None, min(2, most))
         for _ in range(rounds - 1):
-            found = _round(runs, terms, steps, kinds, columns, found, most)
+            found = _round(runs, terms, steps, columns, found, most)
     return found
 
 
@@ -175,7 +186,6 @@ def _round(
     runs: RunTable,
     terms: tuple[FormTerm, ...],
     steps: tuple[Step, ...],
-    kinds: Kinds,
     columns: Floats,
     before: NormalForms | None,
     most: int,
@@ -190,7 +200,8 @@ def _round(
     relative = np.concatenate([columns[:count] / near, columns[count:]]) * counted
     tried = len(steps) if before is not None else 0
     relative = relative[: count + tried]
-    sums = search(kinds.first(count + tried), relative, (1.0 + misses) * counted, most)
+    kinds = Kinds.of(terms, tried)
+    sums = search(kinds, relative, (1.0 + misses) * counted, most)
     if not len(sums.sets):  # no sum comes near: then only how long it takes is known
         return _constant(terms, steps, float(np.exp(np.mean(np.log(values)))))
     if before is not None:
@@ -255,7 +266,7 @@ def _scaled(coefficient: float, term: Expression) -> Expression:
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     del settings
     needs(runs, 2, "normal-form")
-    found = normal_forms(runs)
+    found = normal_forms(runs).best(1)
     varied = runs.varied
     chosen, coefficients = found.sets[0], found.coefficients[0]
     formula = sum_of(found.terms, chosen, coefficients)

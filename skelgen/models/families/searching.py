@@ -66,16 +66,6 @@ class Kinds:
             np.array([*[False] * len(terms), *[True] * steps]),
         )
 
-    def first(self, count: int) -> Kinds:
-        """Return those of the first columns."""
-        return Kinds(
-            self.cost[:count],
-            self.growth[:count],
-            self.positive[:count],
-            self.messages[:count],
-            self.step[:count],
-        )
-
     def sensible(self, sets: Sets) -> NDArray[np.bool_]:
         """Tell which sets a program can have.
 
@@ -169,7 +159,7 @@ class Squares:
     @classmethod
     def of(cls, columns: Floats, target: Floats) -> Squares:
         """Multiply them."""
-        lengths = np.linalg.norm(columns, axis=1)
+        lengths = np.sqrt(np.einsum("tr,tr->t", columns, columns))
         lengths = np.where(lengths == 0.0, 1.0, lengths)
         unit = columns / lengths[:, None]
         return cls(unit, lengths, unit @ unit.T, unit @ target, float(target @ target))
@@ -202,12 +192,9 @@ def search(kinds: Kinds, columns: Floats, target: Floats, most: int) -> Sums:
         "products": squares.products,
         "shares": squares.shares,
         "growth": kinds.growth,
-        "kind": kinds.bits,
     }
-    given = {
-        name: ffi.from_buffer("uint8_t[]" if name == "kind" else "double[]", array)
-        for name, array in arrays.items()
-    }
+    given = {name: ffi.from_buffer("double[]", one) for name, one in arrays.items()}
+    given |= {"kind": ffi.from_buffer("uint8_t[]", kinds.bits)}
     given |= {"count": len(columns), "runs": len(target), "whole": squares.whole}
     given |= {"ridge": NEARLY_ONE, "largest_step": LARGEST_STEP}
     given |= {"most": most, "kept": KEPT, "beam": BEAM, "others": OTHERS}

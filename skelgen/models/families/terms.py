@@ -132,6 +132,11 @@ def terms_for(runs: RunTable, least: float = 0.0) -> tuple[FormTerm, ...]:
     tuple of FormTerm
         The constant first. Terms that are no numbers at the runs are left out.
     """
+    return _usable(runs.unmeasured, least)
+
+
+@functools.lru_cache(maxsize=_MOST_SETS)
+def _usable(runs: RunTable, least: float) -> tuple[FormTerm, ...]:
     found = _products(runs.varied, least)
     columns = columns_of(found, runs.columns, len(runs))
     with np.errstate(all="ignore"):

@@ -41,7 +41,8 @@ def weights(misses: Floats, fitted: Floats) -> Floats:
     (runs,) float64 array
         Their mean square is about 1 where no run is far off.
     """
-    found = np.exp(falling_power(misses, fitted) * (fitted - fitted.mean()))
+    times = fitted - fitted.sum() / len(fitted)  # quicker than a mean for so few
+    found = np.exp(falling_power(misses, fitted) * times)
     steady = found / math.sqrt(found @ found / len(found))
     far = misses * steady / deviation(misses * steady)
     return np.asarray(steady / np.sqrt(1.0 + far**2 / _FREEDOM))
@@ -62,12 +63,12 @@ def falling_power(misses: Floats, fitted: Floats) -> float:
     The slope of the logarithms of misses counts as far as it is larger than its own
     error.
     """
-    times = fitted - fitted.mean()
+    times = fitted - fitted.sum() / len(fitted)
     whole = float(times @ times)
     if len(times) < _FEWEST or whole <= 0.0:
         return 0.0
     sizes = np.log(np.abs(misses) + 0.1 * deviation(misses))
-    sizes = sizes - sizes.mean()
+    sizes = sizes - sizes.sum() / len(sizes)
     slope = float(times @ sizes) / whole
     rest = sizes - slope * times
     error = float(rest @ rest) / len(rest) / whole

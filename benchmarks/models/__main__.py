@@ -8,7 +8,7 @@ import sys
 from skelgen.errors import SkelgenError
 from tests.testbed.control_groups import TestbedError
 
-KINDS = ("simulated", "next", "loads", "kernels", "multicore", "real")
+KINDS = ("simulated", "next", "loads", "kernels", "multicore", "real", "speed")
 
 
 def main() -> int:

@@ -99,12 +99,17 @@ def disagreement(
     alternatives: Sequence[tuple[float, Expression]], value: Floats, values: Values
 ) -> Floats:
     """Return by how much formulas differ from a value: a deviation of logarithms."""
-    total = np.zeros(np.shape(value))
-    for share, formula in alternatives:
-        with np.errstate(all="ignore"):
-            gap = np.log(evaluate(formula, values) / value)
-        total = total + share * np.nan_to_num(gap, nan=np.inf, posinf=np.inf) ** 2
-    return np.asarray(np.sqrt(total))
+    if not alternatives:
+        return np.zeros(np.shape(value))
+    said = [
+        np.broadcast_to(evaluate(one, values), np.shape(value))
+        for _, one in alternatives
+    ]
+    shares = np.array([share for share, _ in alternatives])
+    with np.errstate(all="ignore"):
+        gaps = np.log(np.stack(said) / value)
+        gaps = np.where(np.isfinite(gaps), gaps, np.inf) ** 2
+        return np.asarray(np.sqrt(np.tensordot(shares, gaps, 1)))
 
 
 def scale_of(

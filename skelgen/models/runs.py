@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -121,7 +122,7 @@ class ModelInput:
     when: When = When.AVERAGE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunTable:
     """Runs of one application: a value of each input, and what was measured.
 
@@ -146,6 +147,18 @@ class RunTable:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunTable) and self._all == other._all
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+    @property
+    def _all(self) -> tuple[Any, ...]:
+        """All numbers: equal runs are one, so that what was found can be kept."""
+        numbers = self.at.tobytes(), self.values.tobytes()
+        return self.inputs, *numbers, self.quantity, self.unit
+
     @property
     def columns(self) -> dict[str, Floats]:
         """The values of each input by its name."""
@@ -154,8 +167,12 @@ class RunTable:
     @property
     def varied(self) -> tuple[ModelInput, ...]:
         """Inputs with at least two values."""
-        spans = np.ptp(self.at, axis=0) if len(self) else np.zeros(len(self.inputs))
-        return tuple(one for one, span in zip(self.inputs, spans, strict=True) if span)
+        return _varied(self.inputs, self.at.tobytes())
+
+    @property
+    def unmeasured(self) -> RunTable:
+        """The inputs alone: all values are 1."""
+        return RunTable(self.inputs, self.at, np.ones(len(self)))
 
     def load(self, meaning: Meaning, when: When) -> ModelInput | None:
         """Return what says how much of a resource is left, best of that time."""
@@ -222,6 +239,14 @@ class RunTable:
             [_checked(v, quantity, f"run {row}") for row, v in enumerate(values, 1)]
         )
         return cls(tuple(inputs), at, measured, quantity, unit)
+
+
+@functools.lru_cache(maxsize=256)
+def _varied(inputs: tuple[ModelInput, ...], at: bytes) -> tuple[ModelInput, ...]:
+    if not at:
+        return ()
+    spans = np.ptp(np.frombuffer(at).reshape(-1, len(inputs)), axis=0)
+    return tuple(one for one, span in zip(inputs, spans, strict=True) if span)
 
 
 def _value(run: Mapping[str, float], one: ModelInput, row: int) -> float:

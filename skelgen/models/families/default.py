@@ -21,12 +21,8 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.library import Library, least_left, library_for
-from skelgen.models.families.normal_form import (
-    MOST_TERMS,
-    NormalForms,
-    normal_forms,
-    sum_of,
-)
+from skelgen.models.families.normal_form import NormalForms, normal_forms, sum_of
+from skelgen.models.families.searching import MOST_TERMS
 from skelgen.models.formulas import Expression
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, RunTable
@@ -101,17 +97,14 @@ class Members:
 
 def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:
     """Write the likeliest members as formulas, with shares that sum to 1."""
-    forms = found.forms
+    forms = found.forms.best(_ALTERNATIVES)
     each = [
         (found.weight * share, sum_of(forms.terms, chosen, coefficients))
         for share, chosen, coefficients in zip(
-            forms.shares[:_ALTERNATIVES],
-            forms.sets[:_ALTERNATIVES],
-            forms.coefficients[:_ALTERNATIVES],
-            strict=True,
+            forms.shares, forms.sets, forms.coefficients, strict=True
         )
     ]
-    whole = sum(forms.shares[:_ALTERNATIVES])
+    whole = sum(forms.shares)
     scaled = [(share / whole, formula) for share, formula in each]
     rest = [(1 - found.weight, found.power.formula)] if found.weight < 1.0 else []
     return (*scaled, *rest)
@@ -171,7 +164,7 @@ def written(
     said = found.at(values, cases)
     at = np.stack([values[one.name] for one in runs.inputs], axis=1)
     table = replace(runs, at=at, values=said)
-    forms = normal_forms(table, terms=found.forms.terms)
+    forms = normal_forms(table, terms=found.forms.terms).best(1)
     chosen, coefficients = forms.sets[0], forms.coefficients[0]
     varied = runs.varied
     loads = any(one.meaning.available for one in varied)
@@ -196,10 +189,14 @@ def _unsure(forms: NormalForms, runs: RunTable) -> float:
 
     Few configurations say little of how it grows, so the fewer there are the less.
     """
-    total = 0.0
+    shares = dict.fromkeys(forms.steps, 0.0)
     for share, step in zip(forms.shares, forms.steps, strict=True):
-        if step is not None:
-            total += share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+        shares[step] += share
+    total = sum(
+        share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+        for step, share in shares.items()
+        if step is not None
+    )
     return float(np.sqrt(total))
 
 

@@ -7,6 +7,8 @@ the misses.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from skelgen.models.runs import Floats
@@ -39,15 +41,20 @@ def weights(misses: Floats, fitted: Floats) -> Floats:
     (runs,) float64 array
         Their mean square is about 1 where no run is far off.
     """
-    found = np.exp(falling_power(misses, fitted) * (fitted - fitted.mean()))
-    steady = found / np.sqrt(np.mean(found**2))
+    times = fitted - fitted.sum() / len(fitted)  # quicker than a mean for so few
+    found = np.exp(falling_power(misses, fitted) * times)
+    steady = found / math.sqrt(found @ found / len(found))
     far = misses * steady / deviation(misses * steady)
     return np.asarray(steady / np.sqrt(1.0 + far**2 / _FREEDOM))
 
 
 def deviation(misses: Floats) -> float:
     """Return the deviation of misses, by their median."""
-    return 1.4826 * float(np.median(np.abs(misses))) + _LEAST
+    ordered = np.sort(np.abs(misses))  # quicker than a median for so few
+    middle = 0.5 * (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
+    return (
+        1.4826 * float(middle if ordered[-1] < np.inf else np.median(ordered)) + _LEAST
+    )
 
 
 def falling_power(misses: Floats, fitted: Floats) -> float:
@@ -56,13 +63,14 @@ def falling_power(misses: Floats, fitted: Floats) -> float:
     The slope of the logarithms of misses counts as far as it is larger than its own
     error.
     """
-    times = fitted - fitted.mean()
+    times = fitted - fitted.sum() / len(fitted)
     whole = float(times @ times)
     if len(times) < _FEWEST or whole <= 0.0:
         return 0.0
     sizes = np.log(np.abs(misses) + 0.1 * deviation(misses))
-    sizes = sizes - sizes.mean()
+    sizes = sizes - sizes.sum() / len(sizes)
     slope = float(times @ sizes) / whole
-    error = float(np.mean((sizes - slope * times) ** 2)) / whole
+    rest = sizes - slope * times
+    error = float(rest @ rest) / len(rest) / whole
     falls = min(max(-slope, 0.0), _STEEPEST)
     return falls * falls**2 / (falls**2 + error) if falls > 0.0 else 0.0

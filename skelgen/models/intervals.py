@@ -101,9 +101,11 @@ def disagreement(
     """Return by how much formulas differ from a value: a deviation of logarithms."""
     total = np.zeros(np.shape(value))
     for share, formula in alternatives:
+        if share == 0.0:  # what is as good as impossible differs by nothing
+            continue
         with np.errstate(all="ignore"):
             gap = np.log(evaluate(formula, values) / value)
-        total = total + share * np.nan_to_num(gap, nan=np.inf, posinf=np.inf) ** 2
+            total = total + share * np.nan_to_num(gap, nan=np.inf, posinf=np.inf) ** 2
     return np.asarray(np.sqrt(total))
 
 

@@ -56,11 +56,14 @@ def _step(
     scale = np.diag(square) + 1e-300
     while damping < 1e12:
         damped = square + damping * np.diag(scale)
-        step = np.asarray(np.linalg.lstsq(damped, -slopes.T @ now, rcond=None)[0])
+        damping *= 10.0
+        try:
+            step = np.asarray(np.linalg.lstsq(damped, -slopes.T @ now, rcond=None)[0])
+        except np.linalg.LinAlgError:  # numbers too far apart for a computer
+            continue
         new = residuals(at + step)
         if np.isfinite(new).all() and new @ new < now @ now:
-            return step, new, max(damping / 10.0, 1e-15)
-        damping *= 10.0
+            return step, new, max(damping / 100.0, 1e-15)
     return None, None, damping
 
 

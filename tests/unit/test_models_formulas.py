@@ -149,6 +149,13 @@ def test_names_that_are_no_words_are_readable_everywhere():
     assert "# n_2: n^2" in to_python(expression)
 
 
+@pytest.mark.parametrize(("sign", "value"), [("+", 9_000.0), ("*", 1.0)])
+def test_a_chain_of_thousands_is_python_too(sign, value):
+    place: dict = {}
+    exec(to_python(parse(sign.join(["1"] * 9_000))), place)
+    assert place["time_s"]() == value
+
+
 def test_names_that_become_equal_in_python_stay_apart():
     place: dict = {}
     exec(to_python(parse("'n^2' - 'n_2' + 'n-2'*100 + '2' + '__debug__'")), place)

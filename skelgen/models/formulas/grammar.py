@@ -53,7 +53,7 @@ def parse(text: str) -> Expression:
     Parameters
     ----------
     text : str
-        At most `LONGEST` characters.
+        At most `LONGEST` characters besides spaces.
 
     Returns
     -------
@@ -69,10 +69,9 @@ def parse(text: str) -> Expression:
     >>> parse("2*n")
     Product(factors=(Number(value=2.0, unit=''), Name(name='n')))
     """
-    if len(text) > LONGEST:
-        raise InputError(
-            f"a formula of {len(text)} characters; at most {LONGEST} are read"
-        )
+    count = len(text) - text.count(" ")  # what is written has more of them
+    if count > LONGEST:
+        raise InputError(f"a formula of {count} characters; at most {LONGEST} are read")
     reader = _Reader(text, _tokens(text))
     expression = reader.sum()
     if reader.place < len(reader.tokens):

@@ -30,6 +30,9 @@ _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 _GREEK = frozenset(("alpha", "beta", "gamma", "delta", "mu", "sigma", "tau", "omega"))
 
 
+#: Terms of a sum that Python is given without brackets.
+_MANY = 150
+
 #: How LaTeX writes characters that it would obey.
 _LATEX = {
     **{one: rf"\{one}" for one in "_%$#&{}"},
@@ -124,6 +127,10 @@ def to_python(expression: Expression, name: str = "time_s") -> str:
                 return Name(arguments[own])
             case Call(own, inner):
                 return Call(functions.get(own, own), inner)
+            case Sum(parts) if len(parts) > _MANY:
+                return Sum(tuple(Sum(one) for one in _groups(parts)))
+            case Product(parts) if len(parts) > _MANY:
+                return Product(tuple(Product(one) for one in _groups(parts)))
             case _:
                 return None
 
@@ -135,6 +142,11 @@ def to_python(expression: Expression, name: str = "time_s") -> str:
     )
     taken = ", ".join([*arguments.values(), *functions.values()])
     return f"from math import *\n\n\ndef {name}({taken}):\n{renamed}    return {text}\n"
+
+
+def _groups(parts: tuple[Expression, ...]) -> list[tuple[Expression, ...]]:
+    """Return parts in groups, because Python reads no chain of thousands."""
+    return [parts[i : i + _MANY] for i in range(0, len(parts), _MANY)]
 
 
 def _identifiers(wanted: Sequence[str], words: set[str]) -> dict[str, str]:

@@ -99,13 +99,13 @@ def disagreement(
     alternatives: Sequence[tuple[float, Expression]], value: Floats, values: Values
 ) -> Floats:
     """Return by how much formulas differ from a value: a deviation of logarithms."""
-    if not alternatives:
+    counted = [one for one in alternatives if one[0] > 0.0]
+    if not counted:  # what is as good as impossible differs by nothing
         return np.zeros(np.shape(value))
     said = [
-        np.broadcast_to(evaluate(one, values), np.shape(value))
-        for _, one in alternatives
+        np.broadcast_to(evaluate(one, values), np.shape(value)) for _, one in counted
     ]
-    shares = np.array([share for share, _ in alternatives])
+    shares = np.array([share for share, _ in counted])
     with np.errstate(all="ignore"):
         gaps = np.log(np.stack(said) / value)
         gaps = np.where(np.isfinite(gaps), gaps, np.inf) ** 2

@@ -15,11 +15,15 @@ from skelgen.models.families.contract import TemplateForm
 from skelgen.models.formulas import Expression, evaluate, to_text
 from skelgen.models.formulas.expression import Values
 from skelgen.models.intervals import Scale, disagreement, scale_of
+from skelgen.models.odd_runs import odd_values, too_few
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
 
 #: Factors beyond the runs that are asked without doubt where nothing else was tested.
 _USUAL = 4.0
+
+#: Half of the widest interval: nobody knows (a difference of logarithms).
+_MOST_WIDE = 200.0
 
 #: A factor to one side of an interval above which an answer is doubted.
 _WIDEST = math.exp(0.5)
@@ -207,7 +211,12 @@ def fit_model(
     used = found.used if found.used is not None else chosen
     names = {one.name for one in chosen.inputs}
     others = tuple(one.name for one in runs.inputs if one.name not in names)
-    found = replace(found, dropped=(*found.dropped, *others))
+    found = replace(
+        found,
+        dropped=(*found.dropped, *others),
+        doubts=(*runs.doubts, *found.doubts, *_of_runs(runs, used, found)),
+        notes=(*runs.notes, *found.notes),
+    )
     with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
         scale = scale_of(FAMILIES[family], settings, used, found)
     alone = not scale.tested or len(found.alternatives) == 1
@@ -216,6 +225,11 @@ def fit_model(
         # that were left out tell more than those that were fitted.
         scale = replace(scale, noise=found.error)
     return _model(found, used, scale)
+
+
+def _of_runs(runs: RunTable, used: RunTable, found: FittedFormula) -> tuple[Doubt, ...]:
+    """Doubt what runs cannot tell, whatever the family."""
+    return (*too_few(used, found.formula), *odd_values(runs, found.formula))
 
 
 def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
@@ -282,8 +296,8 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
             f"{shown}: that is no {model.quantity}; ask nearer to its runs, or use the "
             "family default"
         )
-    wide = min(float(model.half_width(at)), 200.0)
-    factor = math.exp(wide)
+    wide = float(np.nan_to_num(model.half_width(at), nan=_MOST_WIDE))
+    factor = math.exp(min(wide, _MOST_WIDE))
     interval = Interval(value / factor, value, value * factor)
     doubts = (*model.doubts, *_far(model, at), *wide_doubts(interval))
     return ModelPrediction(tuple(at.items()), interval, doubts)

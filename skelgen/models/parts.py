@@ -83,6 +83,7 @@ def _sum(
         scale=scale,
         dropped=tuple(one.name for one in whole.inputs if one.name not in ranges),
         doubts=tuple(doubts.values()),
+        notes=whole.notes,
         parts=tuple(parts),
         together=going_together(values, np.stack(times)),
     )

@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
+from skelgen.trust import Doubt
 
 Floats = NDArray[np.float64]
 
 #: Numbers outside are no times, sizes or counts, and would overflow in formulas.
 SMALLEST, LARGEST = 1e-30, 1e30
+
+_REMEDY = "correct it, or leave the run out (--where)"
 
 
 class Meaning(StrEnum):
@@ -136,6 +139,8 @@ class RunTable:
     quantity : str
         What was measured, such as ``time``.
     unit : str
+    doubts, notes : tuple of Doubt and of str
+        What is said of every model of these runs.
     """
 
     inputs: tuple[ModelInput, ...]
@@ -143,6 +148,8 @@ class RunTable:
     values: Floats
     quantity: str = "time"
     unit: str = "s"
+    doubts: tuple[Doubt, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -210,6 +217,7 @@ class RunTable:
         *,
         quantity: str = "time",
         unit: str = "s",
+        names: Sequence[str] = (),
     ) -> RunTable:
         """Check what was measured.
 
@@ -221,6 +229,8 @@ class RunTable:
             A value of each input; others are ignored.
         values : sequence of float
             What was measured in each run.
+        names : sequence of str, optional
+            What messages call each run; else ``run 1`` and so on.
 
         Raises
         ------
@@ -232,11 +242,16 @@ class RunTable:
                 f"{len(runs)} runs with {len(values)} values; a model needs at least "
                 "one run, each with a value"
             )
+        called = names or [f"run {row}" for row in range(1, len(runs) + 1)]
         at = np.empty((len(runs), len(inputs)))
         for i, one in enumerate(inputs):
-            at[:, i] = [_value(run, one, row) for row, run in enumerate(runs, 1)]
+            pairs = zip(runs, called, strict=True)
+            at[:, i] = [_value(run, one, name) for run, name in pairs]
         measured = np.array(
-            [_checked(v, quantity, f"run {row}") for row, v in enumerate(values, 1)]
+            [
+                _checked(value, quantity, name)
+                for value, name in zip(values, called, strict=True)
+            ]
         )
         return cls(tuple(inputs), at, measured, quantity, unit)
 
@@ -249,19 +264,19 @@ def _varied(inputs: tuple[ModelInput, ...], at: bytes) -> tuple[ModelInput, ...]
     return tuple(one for one, span in zip(inputs, spans, strict=True) if span)
 
 
-def _value(run: Mapping[str, float], one: ModelInput, row: int) -> float:
+def _value(run: Mapping[str, float], one: ModelInput, where: str) -> float:
     if one.name not in run:
         raise InputError(
-            f"run {row} has no {one.name}, which others have; give it, or leave the "
+            f"{where} has no {one.name}, which others have; give it, or leave the "
             "input out"
         )
-    value = _checked(run[one.name], one.name, f"run {row}")
-    if one.meaning.available and value > 1.0:
+    value = float(run[one.name])
+    if one.meaning.available and not SMALLEST <= value <= 1.0:
         raise InputError(
-            f"run {row}: {one.name} is {value:g}; a part that is left is above 0 and "
-            "at most 1"
+            f"{where}: {one.name} is {value:g}; a part that is left is above 0 and "
+            f"at most 1; {_REMEDY}"
         )
-    return value
+    return _checked(value, one.name, where)
 
 
 def _checked(value: float, name: str, where: str) -> float:
@@ -269,7 +284,7 @@ def _checked(value: float, name: str, where: str) -> float:
     if not SMALLEST <= number <= LARGEST:  # nan is neither
         raise InputError(
             f"{where}: {name} is {number:g}; a model takes numbers from "
-            f"{SMALLEST:g} to {LARGEST:g}"
+            f"{SMALLEST:g} to {LARGEST:g}; {_REMEDY}"
         )
     return number
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
+from skelgen.pipeline.model_cells import (
+    check_numbers,
+    number_of,
+    partly_known,
+    place_of,
+)
 from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.storing import store_list
 from skelgen.progress import Progress
@@ -105,8 +111,8 @@ def ended_well(runs: Sequence[Run], source: RunSource) -> list[Run]:
     good = [one for one in runs if one.status == "ok"]
     if not good:
         raise InputError(
-            f"{_shown(source)}: {len(runs)} runs, none that ended well; a model "
-            "needs at least two"
+            f"{_shown(source)}: {number_of(len(runs), 'run')}, none that ended well; "
+            "a model needs at least two"
         )
     applications = sorted({one.application for one in good})
     if len(applications) > 1:
@@ -118,13 +124,17 @@ def ended_well(runs: Sequence[Run], source: RunSource) -> list[Run]:
 
 
 def table_of(good: Sequence[Run], source: RunSource) -> RunTable:
-    """Return runs as a table of inputs and times."""
+    """Return runs as a table of inputs and times, with doubts of those that are odd."""
+    from skelgen.models.odd_runs import odd_inputs
     from skelgen.models.runs import RunTable
 
     rows = [_row(one) for one in good]
-    inputs = _inputs(rows, source)
+    names = [place_of(one, number) for number, one in enumerate(good, 1)]
+    inputs = _inputs(rows, source, names)
     numbers = [{one.name: float(row[one.name]) for one in inputs} for row in rows]
-    return RunTable.gather(inputs, numbers, [one.time_s for one in good])
+    table = RunTable.gather(inputs, numbers, [one.time_s for one in good], names=names)
+    doubts, notes = ((), ()) if source.inputs else partly_known(rows, names)
+    return replace(table, doubts=(*odd_inputs(table, names), *doubts), notes=notes)
 
 
 def _shown(source: RunSource) -> str:
@@ -190,7 +200,7 @@ def numbers_of(run: Run) -> dict[str, float]:
 
 
 def _inputs(
-    rows: Sequence[Mapping[str, float | str]], source: RunSource
+    rows: Sequence[Mapping[str, float | str]], source: RunSource, places: Sequence[str]
 ) -> tuple[ModelInput, ...]:
     """Return the inputs of a model: numbers that all runs have, and that vary."""
     from skelgen.models.runs import ModelInput, meaning_of, when_of
@@ -203,13 +213,8 @@ def _inputs(
                 f"{_shown(source)}: not every run has {name}; all have "
                 f"{', '.join(everywhere) or 'nothing'}"
             )
-    words = [name for name in chosen if any(isinstance(row[name], str) for row in rows)]
-    if words:
-        values = sorted({str(row[words[0]]) for row in rows})
-        raise InputError(
-            f"{_shown(source)}: {words[0]} is {', '.join(values[:4])}; a model takes "
-            f"numbers, choose one with --where {words[0]}={values[0]}"
-        )
+    for name in chosen:
+        check_numbers(_shown(source), name, [row[name] for row in rows], places)
     for name in FIELDS:
         others = [other for other in FIELDS if other != name and other in chosen]
         if not source.inputs and name in chosen and _said(rows, name, others):
@@ -217,8 +222,8 @@ def _inputs(
     chosen += _named(rows, source, chosen)
     if not chosen:
         raise InputError(
-            f"{_shown(source)}: no input varies in {len(rows)} runs; a model needs "
-            "runs of at least two sizes, or on different numbers of ranks"
+            f"{_shown(source)}: no input varies in {number_of(len(rows), 'run')}; a "
+            "model needs runs of at least two sizes, or on different numbers of ranks"
         )
     return tuple(
         ModelInput(name, meaning_of(name), when=when_of(name)) for name in chosen

@@ -86,6 +86,7 @@ class Members:
         with np.errstate(all="ignore"):
             forms = np.log(self.forms.at(values, cases))
             powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
+        forms = np.clip(forms, -_LARGEST_LOG, _LARGEST_LOG)
         powers = np.clip(powers, -_LARGEST_LOG, _LARGEST_LOG)
         mixed = self.weight * forms + (1 - self.weight) * powers
         return np.asarray(

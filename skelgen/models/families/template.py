@@ -209,7 +209,8 @@ class _Task:
 
         def squares(some: Floats) -> float:
             rest = residuals(some)
-            return float(rest @ rest) if np.isfinite(rest).all() else np.inf
+            with np.errstate(all="ignore"):
+                return float(rest @ rest) if np.isfinite(rest).all() else np.inf
 
         starts = [np.full(len(others), start) for start in _STARTS]
         ends = [minimise(residuals, start, most=_STEPS) for start in starts]

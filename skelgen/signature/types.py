@@ -177,6 +177,10 @@ class Signature:
     concurrent_ranks : int
         Ranks whose threads were in calls at the same time: one thread in their place
         executes these calls one after the other.
+    recorded_calls : tuple of (str, int, float)
+        Each function with its calls and the time inside them [s], all ranks, as
+        recorded: also calls that have no symbol, whose time is computation here. Empty
+        in older files.
     """
 
     provenance: Provenance
@@ -195,6 +199,7 @@ class Signature:
     not_computed: NotComputed = ()
     unseen: Unseen | None = None
     concurrent_ranks: int = 0
+    recorded_calls: tuple[tuple[str, int, float], ...] = ()
 
     @property
     def computed_s(self) -> float:

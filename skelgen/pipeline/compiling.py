@@ -49,6 +49,7 @@ from skelgen.signature.summarise import (
     signature_of,
     total_compute,
 )
+from skelgen.signature.types import COUNTED_ONLY
 from skelgen.symbols import VARYING, Symbols, auto_threshold
 from skelgen.symbols.cluster import clusters_of, with_times
 from skelgen.symbols.types import Clusters, lost_together
@@ -337,9 +338,8 @@ def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:
 
     The skeleton has their time: it stands there as computation.
     """
-    reason = "only counted by the recorder; its time became computation"
     return [
-        (f"{one.name}: {reason}", one.calls, one.time_s)
+        (f"{one.name}: {COUNTED_ONLY}", one.calls, one.time_s)
         for one in passed_on(run.files)
         if one.communicates
     ]

@@ -11,6 +11,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
 from skelgen.launch.replaceable import check_file
+from skelgen.pipeline.page import update_page
 from skelgen.pipeline.signatures import is_run
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -79,6 +80,8 @@ def phases(
     _warn_if_aperiodic(signature)
     if target is not None:
         store.save(signature, target)
+        if target.name == store.PHASES_FILE:
+            update_page(target.parent, phases=signature)
     return signature
 
 

@@ -14,7 +14,7 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
-from skelgen.documents import Field, read_json, sealed_json
+from skelgen.documents import Field, json_field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError, NoFileError
 from skelgen.launch.folders import replace_file
@@ -89,6 +89,11 @@ def load(folder: Path) -> SkeletonFacts:
     """
     with _rebuilt():
         return _facts(_document(folder).mapping(_FIELDS, optional=None))
+
+
+def facts_of(text: str, path: Path) -> SkeletonFacts:
+    """Read what the text of ``skeleton.json`` says; see `load`."""
+    return _facts(json_field(text, path).mapping(_FIELDS, optional=None))
 
 
 def load_compute(folder: Path) -> Speed:
@@ -217,6 +222,7 @@ def _further(parts: Mapping[str, Field]) -> dict[str, Any]:
         "command": lambda field: hidden(field.texts()),
         "files": lambda field: tuple(_pair(one) for one in field.items()),
         "hosts": Field.texts,
+        "skeleton_computing": lambda field: None if field.is_null() else field.amount(),
     }
     return {name: take(parts[name]) for name, take in read.items() if name in parts}
 

@@ -21,10 +21,14 @@ class Timed:
     queued_s : float or None
         Longest time that one of its ranks waited for a core that others had [s]; None
         when the system did not say.
+    computing : float or None
+        Share of the time that its ranks compute, their mean [0 to 1]; None where
+        nothing said it.
     """
 
     time_s: float
     queued_s: float | None = None
+    computing: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,9 @@ class Calibration:
         Path and SHA-256 of the program and of the files that its arguments name.
     hosts : tuple of str
         Node set with the ranks of each host; empty where the launch says it.
+    skeleton_computing : float or None
+        Share of the skeleton's time that its ranks compute, mean of ranks and runs
+        [0 to 1]; None in older files.
     """
 
     application_runs_s: tuple[float, ...]
@@ -69,6 +76,7 @@ class Calibration:
     command: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     hosts: tuple[str, ...] = ()
+    skeleton_computing: float | None = None
 
     @property
     def ratio(self) -> float:

@@ -139,6 +139,9 @@ class RankGroup:
     tail_ns: NDArray[np.float64]
 
 
+#: How the reason of a dropped call ends whose time is computation.
+COUNTED_ONLY = "only counted by the recorder; its time became computation"
+
 #: Numbers of a signature that its file has only where they are not 0.
 COUNTS = ("usage_queries", "concurrent_ranks")
 

@@ -21,7 +21,10 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
+    from skelgen.events import Events
     from skelgen.launch.record import RunFacts
+    from skelgen.matching import Matching
+    from skelgen.matching.waits import WaitState
     from skelgen.phases.stored import PhaseSignature
     from skelgen.signature import Signature
     from skelgen.skeleton import Plan
@@ -199,7 +202,7 @@ def _written(
 ) -> Built:
     """Plan a skeleton and write its folder."""
     from skelgen.phases import store
-    from skelgen.prediction.store import FACTS_FILE, facts_of
+    from skelgen.prediction.store import FACTS_FILE, facts_of, with_waits
 
     fitted = fitted_mix(source) if options.compute_mix is None else None
     scale = _scale(options, signature)
@@ -207,7 +210,10 @@ def _written(
     with new_folder(output, Kind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scale, options, progress)
         files = _files(plan, run, options.compute_mix, fitted)
-        phases = _phases(source, signature, progress)
+        waits: list[WaitState] = []
+        phases = _phases(source, signature, progress, waits)
+        if waits:
+            files[FACTS_FILE] = with_waits(files[FACTS_FILE], waits)
         if phases is not None:
             files[store.PHASES_FILE] = store.text_of(phases)
         facts = facts_of(files[FACTS_FILE], beside / FACTS_FILE)
@@ -218,18 +224,24 @@ def _written(
 
 
 def _phases(
-    source: Path, signature: Signature, progress: Progress
+    source: Path, signature: Signature, progress: Progress, waits: list[WaitState]
 ) -> PhaseSignature | None:
     """Return the phase signature of a run, or that beside a signature.
 
-    A run is read a second time for it, whole: not the large ones.
+    A run is read a second time for it, whole: not the large ones. Then `waits` gets its
+    wait states.
     """
+    from skelgen.matching.waits import wait_states
     from skelgen.phases import store
 
     if is_run(source):
         if signature.events > _MOST_EVENTS_OF_PHASES:
             return None
-        return of_run(source, None, progress)[1]
+
+        def look(events: Events, matching: Matching) -> None:
+            waits.extend(wait_states(events, matching))
+
+        return of_run(source, None, progress, look)[1]
     folder = source if source.is_dir() else source.parent
     if not (folder / store.PHASES_FILE).is_file():
         return None

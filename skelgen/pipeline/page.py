@@ -68,6 +68,7 @@ def page_text(
         comparisons=comparisons,
         answer=answer_of(facts, predictions),
         phases=phases,
+        waits=facts.waits,
     )
     return render_page(page)
 

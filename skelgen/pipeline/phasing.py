@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -161,13 +162,25 @@ def of_run(
     folder: Path,
     parameters: Parameters | None = None,
     progress: Progress = NO_PROGRESS,
+    look: Callable[[Events, Matching], None] | None = None,
 ) -> tuple[Phases, PhaseSignature, tuple[str, ...]]:
-    """Return the phases of a recorded run, their signature, and what to warn of."""
+    """Return the phases of a recorded run, their signature, and what to warn of.
+
+    Parameters
+    ----------
+    folder : Path
+    parameters : Parameters, optional
+    progress : Progress
+    look : callable, optional
+        Shown what the phases are found in, which is gone afterwards.
+    """
     from skelgen.phases import extract
     from skelgen.trace import open_trace
 
     run = open_trace(folder, progress)
     events, matching, clock, symbols = clocked(run, progress)
+    if look is not None:
+        look(events, matching)
     found = extract(events, matching, clock, symbols, parameters)
     warnings = (*events.warnings, *matching.problems)
     return found, _signature(run, found, events.calls), warnings

@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass
 
 from skelgen.launch import Host
+from skelgen.matching.waits import WaitState
 from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.trust.unseen import Unseen
 
@@ -144,6 +145,9 @@ class SkeletonFacts:
     application, recorded : str
         Name of the program and date of the recorded run (ISO, UTC); empty where they
         are not known.
+    waits : tuple of WaitState
+        How long the ranks of the recorded run waited for each other, where the
+        skeleton was built from the run.
     """
 
     ranks: int
@@ -168,6 +172,7 @@ class SkeletonFacts:
     calibrations: tuple[Calibration, ...] = ()
     application: str = ""
     recorded: str = ""
+    waits: tuple[WaitState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

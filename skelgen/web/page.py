@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skelgen.matching.waits import WaitState
 from skelgen.phases.stored import PhaseSignature
 from skelgen.signature import Signature
 from skelgen.skeleton import Report
@@ -22,6 +23,7 @@ from skelgen.web.pictures import (
 )
 from skelgen.web.times import TimeRow, time_rows
 from skelgen.web.tree import LEAST_SHARE, Row, rows_of
+from skelgen.web.waiting import Waiting, waiting_of
 
 #: Rows of the table of phases.
 _MOST_PHASES = 40
@@ -111,6 +113,7 @@ class Page:
     is_counted : bool
         Whether `times` counts functions as `skelgen info` does.
     times : tuple of TimeRow
+    waiting : Waiting
     least_share : float
         Computation below it has no row in `trees` [1].
     measured : tuple of Shares
@@ -124,6 +127,7 @@ class Page:
     whole: str
     is_counted: bool
     times: tuple[TimeRow, ...]
+    waiting: Waiting
     trees: tuple[tuple[str, tuple[Row, ...]], ...]
     least_share: float
     timeline: Timeline | None
@@ -235,6 +239,7 @@ def page_of(
     comparisons: Sequence[Comparison] = (),
     answer: Answer | None = None,
     phases: PhaseSignature | None = None,
+    waits: Sequence[WaitState] = (),
 ) -> Page:
     """Collect what a page about a signature shows.
 
@@ -254,6 +259,8 @@ def page_of(
     answer : Answer, optional
         What stands on top.
     phases : PhaseSignature, optional
+    waits : sequence of WaitState
+        Of the recorded run.
 
     Returns
     -------
@@ -269,6 +276,7 @@ def page_of(
         whole=f"{ranks} ranks × {time} = {format_seconds(whole_s)}",
         is_counted=bool(signature.recorded_calls),
         times=time_rows(signature),
+        waiting=waiting_of(signature, waits),
         trees=tuple(
             (_ranks_text(group.ranks), rows_of(signature, group))
             for group in signature.groups

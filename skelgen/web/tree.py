@@ -17,6 +17,12 @@ MOST_ROWS = 1500
 LEAST_SHARE = 5e-4
 COMPUTATION = "computation"
 
+#: A loop in which ranks compute less of the time has no load imbalance to tell of [1].
+LEAST_COMPUTED = 0.01
+
+#: A load imbalance below it is none [1].
+LEAST_IMBALANCE = 0.01
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -92,6 +98,9 @@ class _Builder:
         whole = signature.application_s * 1e9 * len(group.ranks)
         self.whole = whole if whole > 0 else 1.0
         self.rows = 0
+        computed = group.compute_ns.total
+        none = np.zeros((1, len(group.ranks)))
+        self.computed = np.concatenate((none, np.cumsum(computed, axis=0)))
 
     def share(self, item: int, end: int) -> float:
         time = self.before[self.leaf_of[end]] - self.before[self.leaf_of[item]]
@@ -134,7 +143,17 @@ class _Builder:
         end = item + 1 + int(self.group.nest.body_items[item])
         body = self.items(item + 1, end)
         trips, entered = _trips(self.group, item)
-        return Row("loop", trips, self.share(item, end), entered, body)
+        detail = " · ".join(part for part in (entered, self.balance(item, end)) if part)
+        return Row("loop", trips, self.share(item, end), detail, body)
+
+    def balance(self, item: int, end: int) -> str:
+        """Say how unevenly the ranks compute in a loop, where that is worth saying."""
+        first, last = self.leaf_of[item], self.leaf_of[end]
+        each_ns = self.computed[last] - self.computed[first]
+        if len(each_ns) < 2 or each_ns.sum() < LEAST_COMPUTED * self.whole:
+            return ""
+        imbalance = float(each_ns.max() / each_ns.mean()) - 1
+        return f"load imbalance {imbalance:.0%}" if imbalance >= LEAST_IMBALANCE else ""
 
     def items(self, item: int, end: int) -> tuple[Row, ...]:
         found: list[Row] = []

@@ -299,6 +299,18 @@ def test_a_file_of_predictions_that_is_none_is_named_and_kept(
     assert (skel / PREDICTIONS_FILE).read_text() == text
 
 
+def test_wait_states_of_the_run_stay_when_the_page_is_made_again(skel: Path):
+    section = text_of(skel).split("Waiting and load imbalance")[1].split("<h2>")[0]
+    assert "load imbalance 0.0%" in section
+    facts = json.loads((skel / "skeleton.json").read_text())
+    state = {"function": "MPI_Barrier", "kind": "late sender", "calls": 3}
+    facts |= {"waits": [{**state, "time_s": 0.1, "behind": 1, "behind_s": 0.1}]}
+    facts.pop("checksum")
+    (skel / "skeleton.json").write_text(json.dumps(facts))
+    page.write_page(skel)
+    assert "is waiting in MPI_Barrier (late sender)" in text_of(skel)
+
+
 def test_a_signature_has_the_calls_of_the_recording(capsys, skel: Path):
     known = store.load(skel / "signature.yaml")
     info = done(capsys, "info", "run")

@@ -165,7 +165,7 @@ def fit(
 
 def _about(found: Model) -> list[tuple[str, str]]:
     """Return what people are told of a model."""
-    error = math.expm1(found.scale.noise)
+    error = math.expm1(min(found.scale.noise, 700.0))
     ranges = ", ".join(
         f"{one.input.name} {one.low:g} to {one.high:g}" for one in found.inputs
     )

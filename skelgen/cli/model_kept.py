@@ -143,6 +143,7 @@ def _lines(one: KeptModel) -> list[tuple[str, str]]:
     where = f", where {' and '.join(origin.where)}" if origin.where else ""
     read = f" of {origin.file}" if origin.file else ""
     fixed = ", ".join(f"{name}={value}" for name, value in origin.fixed)
+    error = math.expm1(min(model.scale.noise, 700.0))  # else too large to write
     rows = [
         ("model", f"{one.name}  (id {one.identity[:_SHORT]})"),
         (model.quantity, f"{model.text}  [{model.unit}]"),
@@ -154,7 +155,7 @@ def _lines(one: KeptModel) -> list[tuple[str, str]]:
             (one.input.name, f"{one.low:g} to {one.high:g}  ({one.input.meaning})")
             for one in model.inputs
         ),
-        ("error", f"{math.expm1(model.scale.noise):.1%} of a run, half are nearer"),
+        ("error", f"{error:.1%} of a run, half are nearer"),
         *(
             (f"coefficient {name}", f"{value:.6g}")
             for name, value in model.coefficients

@@ -114,7 +114,8 @@ def test_a_benchmark_that_there_is_not_is_told_with_those_that_there_are(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["benchmarks.models", "unreal"])
     assert main() == 2
-    assert "{simulated,next,loads,kernels,multicore,real,speed}" in capsys.readouterr().out
+    kinds = "{simulated,next,loads,kernels,multicore,real,speed}"
+    assert kinds in capsys.readouterr().out
 
 
 def test_an_error_of_a_benchmark_is_one_line_and_an_exit_code(

@@ -41,26 +41,27 @@ static inline void scale(double *a, double factor, int64_t n)
 
 /*
  * Makes count columns of n numbers, one after the other in q, orthonormal; r is the upper
- * triangle that gives them back. Each is freed of those before it twice: the second time
- * removes what rounding left. One that is nothing new becomes 0, and so does its r.
+ * triangle that gives them back. A column of which little is new is freed of those before it
+ * twice: the second time removes what rounding left. One that is nothing new becomes 0, and
+ * so does its r.
  */
 static inline void orthonormal(double *q, int64_t n, int count, double r[MOST][MOST])
 {
 	for (int j = 0; j < count; j++) {
 		double *column = q + j * n;
-		double before = sqrt(dot(column, column, n)), length;
+		double before = sqrt(dot(column, column, n)), length = before;
 
 		for (int i = 0; i < j; i++)
 			r[i][j] = 0;
-		for (int twice = 0; twice < 2; twice++) {
+		for (int time = 0; j > 0 && time < 2 && !(time && length > 0.1 * before); time++) {
 			for (int i = 0; i < j; i++) {
 				double along = dot(q + i * n, column, n);
 
 				add(column, q + i * n, -along, n);
 				r[i][j] += along;
 			}
+			length = sqrt(dot(column, column, n));
 		}
-		length = sqrt(dot(column, column, n));
 		if (length <= 1e-14 * before)
 			length = 0;
 		r[j][j] = length;

@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 SMALLEST, LARGEST = 1e-30, 1e30
 
 _REMEDY = "correct it, or leave the run out (--where)"
+#: Facts of the inputs of so many sets of runs are kept: phases and folds have the same.
+_MOST_KEPT = 256
 
 
 class Meaning(StrEnum):
@@ -177,6 +179,11 @@ class RunTable:
         return _varied(self.inputs, self.at.tobytes())
 
     @property
+    def different(self) -> int:
+        """How many runs have inputs that no run before has."""
+        return _different(len(self.inputs), self.at.tobytes())
+
+    @property
     def unmeasured(self) -> RunTable:
         """The inputs alone: all values are 1."""
         return RunTable(self.inputs, self.at, np.ones(len(self)))
@@ -256,7 +263,13 @@ class RunTable:
         return cls(tuple(inputs), at, measured, quantity, unit)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _different(inputs: int, at: bytes) -> int:
+    rows = np.frombuffer(at).reshape(-1, max(inputs, 1)).tolist()
+    return len({tuple(row) for row in rows})
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
 def _varied(inputs: tuple[ModelInput, ...], at: bytes) -> tuple[ModelInput, ...]:
     if not at:
         return ()

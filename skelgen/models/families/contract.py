@@ -203,10 +203,9 @@ def needs(runs: RunTable, coefficients: int, family: str) -> None:
     ------
     InputError
     """
-    different = len({tuple(row) for row in runs.at.tolist()})
-    if different < coefficients:
+    if runs.different < coefficients:
         raise InputError(
-            f"{family} has {coefficients} coefficients, and there are {different} "
+            f"{family} has {coefficients} coefficients, and there are {runs.different} "
             "different runs; add runs, or choose another family"
         )
 

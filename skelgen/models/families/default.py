@@ -8,6 +8,7 @@ of few terms, which a person can read.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,6 +55,9 @@ _UNSURE = 0.6
 
 #: Fewer configurations after a change are too few to trust.
 _FEWEST_PLACES = 4
+
+#: So many sets of runs are counted once: phases and folds have the same inputs.
+_MOST_KEPT = 64
 
 #: What the power law's part in the answer is called among the coefficients, and what
 #: sensors are thought to leave out.
@@ -203,6 +207,11 @@ def _unsure(forms: NormalForms, runs: RunTable) -> float:
 
 def _places(runs: RunTable) -> int:
     """Return how many configurations there are."""
+    return _count(runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _count(runs: RunTable) -> int:
     return len(np.unique(np.round(ahead.order(runs), 9)))
 
 

@@ -173,8 +173,7 @@ def normal_forms(
     terms = terms if terms is not None else terms_for(runs)
     own = columns_of(terms, runs.columns, len(runs))
     columns = np.concatenate([own, regimes.columns_of(steps, runs)])
-    different = len({tuple(row) for row in runs.at.tolist()})
-    most = min(most_terms, max(1, different - 1))
+    most = min(most_terms, max(1, runs.different - 1))
     with np.errstate(all="ignore"):  # what is no number is never chosen
         found = _round(runs, terms, steps, columns, None, min(2, most))
         for _ in range(rounds - 1):

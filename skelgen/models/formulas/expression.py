@@ -211,9 +211,11 @@ def inner(expression: Expression) -> tuple[Expression, ...]:
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """Yield an expression and all that it is made of, the outermost first."""
-    yield expression
-    for part in inner(expression):
-        yield from walk(part)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(inner(part)))
 
 
 def names(expression: Expression) -> tuple[str, ...]:

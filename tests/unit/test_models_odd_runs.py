@@ -58,7 +58,7 @@ def test_a_time_in_another_unit_is_named(factor):
     (doubt,) = odd_values(runs_of((*SIZES, 300.0), times), SQUARE)
     assert doubt.code == "odd-run"
     assert "n=300" in doubt.text
-    assert "1e+03 times as" in doubt.text
+    assert "1,000 times as" in doubt.text
     assert "unit" in doubt.remedy
 
 

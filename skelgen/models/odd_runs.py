@@ -117,7 +117,7 @@ def too_few(runs: RunTable, formula: Expression) -> tuple[Doubt, ...]:
     told = f"the formula has {count}, and there are {different} different runs, which "
     told += "cannot tell what each does"
     remedy = "add runs, or choose inputs with --inputs" if many else "add runs"
-    return (Doubt("few-runs", told, remedy),)
+    return (Doubt("too-few-runs", told, remedy),)
 
 
 def _called(names: Sequence[str], which: NDArray[np.intp]) -> str:

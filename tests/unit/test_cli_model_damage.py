@@ -135,7 +135,7 @@ def test_bad_runs_are_named_with_what_to_do(name, told, tmp_path, monkeypatch, c
             "partly-known",
             "ranks is no input: it is missing or 0 in 1 of 7",
         ),
-        ("more coefficients than runs", "few-runs", "4 inputs, and there are 2"),
+        ("more coefficients than runs", "too-few-runs", "4 inputs, and there are 2"),
     ],
 )
 def test_runs_that_look_like_mistakes_are_doubted(

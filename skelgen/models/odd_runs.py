@@ -27,6 +27,9 @@ _FEW = 0.2
 #: so many times what it misses half of the runs by (logarithms) [1].
 _MISSED, _NOISES = 30.0, 10.0
 
+#: Larger factors are written with a power of ten [1].
+_COUNTED = 1e6
+
 #: So many runs are named.
 _NAMED = 3
 
@@ -91,7 +94,10 @@ def odd_values(runs: RunTable, formula: Expression) -> tuple[Doubt, ...]:
     at = ", ".join(f"{name}={column[first]:g}" for name, column in runs.columns.items())
     told = f"the run at {at} has a {runs.quantity} of {runs.values[first]:g} "
     told += f"{runs.unit}".strip()
-    told += f", {np.exp(abs(misses[first])):.3g} times as "
+    times = np.exp(abs(misses[first]))
+    told += (
+        f", {times:,.0f} times as " if times < _COUNTED else f", {times:.1e} times as "
+    )
     told += "much as" if misses[first] > 0.0 else "little as"
     told += " the formula of all runs says"
     if len(far) > 1:
@@ -106,10 +112,12 @@ def too_few(runs: RunTable, formula: Expression) -> tuple[Doubt, ...]:
     terms = len(formula.terms) if isinstance(formula, Sum) else 1
     if different > inputs and different >= terms:
         return ()
-    count = f"{inputs} inputs" if different <= inputs else f"{terms} terms"
+    many = different <= inputs
+    count = f"{inputs} inputs" if many else f"{terms} terms"
     told = f"the formula has {count}, and there are {different} different runs, which "
     told += "cannot tell what each does"
-    return (Doubt("few-runs", told, "add runs, or choose inputs with --inputs"),)
+    remedy = "add runs, or choose inputs with --inputs" if many else "add runs"
+    return (Doubt("too-few-runs", told, remedy),)
 
 
 def _called(names: Sequence[str], which: NDArray[np.intp]) -> str:

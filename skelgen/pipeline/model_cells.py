@@ -85,9 +85,9 @@ def partly_known(
         numbers = not any(isinstance(one, str) for one in known)
         if not lacking or not numbers or len(set(known)) < 2:
             continue
-        told = f"{name} is no input, because {len(lacking)} of {len(rows)} runs have "
-        told += f"none of it or 0, such as {places[lacking[0]]}"
-        remedy = f"give it there, or leave them out with --where '{name}>0'"
+        told = f"{name} is no input: it is missing or 0 in {len(lacking)} of "
+        told += f"{number_of(len(rows), 'run')}, such as {places[lacking[0]]}"
+        remedy = f"give it there, or leave these out with --where '{name}>0'"
         if len(known) >= _MOST * len(rows) and not _LOADS.fullmatch(name):
             doubts.append(Doubt("partly-known", told, remedy, name))
         else:

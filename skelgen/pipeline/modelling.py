@@ -266,6 +266,17 @@ def _said(
     )
 
 
+def _parts(text: str) -> list[str]:
+    """Split at the commas behind values: names may have some, such as ``max(a,b)``."""
+    found: list[str] = []
+    for part in text.split(","):
+        if found and "=" not in found[-1]:
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return found
+
+
 def asked_values(text: str, option: str) -> dict[str, float]:
     """Read ``n=8000,ranks=64``.
 
@@ -274,8 +285,8 @@ def asked_values(text: str, option: str) -> dict[str, float]:
     UsageError
     """
     found: dict[str, float] = {}
-    for part in text.split(","):
-        name, equals, value = part.strip().partition("=")
+    for part in _parts(text):
+        name, equals, value = part.strip().rpartition("=")
         try:
             number = float(value)
         except ValueError:

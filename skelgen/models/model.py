@@ -108,16 +108,21 @@ class Model:
         """
         if self.parts:
             return self._half_width_of_parts(values)
+        with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
+            apart = disagreement(self.alternatives, self.at(values), values)
+        return self.half_width_where(values, apart)
+
+    def half_width_where(self, values: Values, apart: Floats | float = 0.0) -> Floats:
+        """Return half of the interval where formulas that fit as well are so apart."""
         outside = [
             one.beyond(values[one.input.name])
             for one in self.inputs
             if not one.input.meaning.available
         ]
         beyond = np.sqrt(sum((one**2 for one in outside), np.zeros(())))
-        with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
-            value = self.at(values)
-            apart = disagreement(self.alternatives, value, values)
-        return np.asarray(self.scale.factor * self.scale.at(value, apart, beyond))
+        with np.errstate(all="ignore"):
+            scale = self.scale.at(self.at(values), np.asarray(apart), beyond)
+        return np.asarray(self.scale.factor * scale)
 
     def _half_width_of_parts(self, values: Values) -> Floats:
         each = [one.model.at(values) for one in self.parts]

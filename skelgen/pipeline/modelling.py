@@ -16,7 +16,8 @@ from skelgen.progress import Progress
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
     from skelgen.models.model import Model
-    from skelgen.models.runs import ModelInput, RunTable
+    from skelgen.models.quantities import Quantity
+    from skelgen.models.runs import Floats, ModelInput, RunTable
     from skelgen.store import Run
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
@@ -290,18 +291,37 @@ def check_families(names: Sequence[str]) -> None:
         )
 
 
+def other_numbers(runs: Sequence[Run], table: RunTable) -> dict[str, Floats]:
+    """Return what is known of runs and is no input; nan where a run does not say."""
+    import numpy as np
+
+    rows = [numbers_of(one) for one in runs]
+    names = {name for row in rows for name in row} - set(table.columns)
+    return {
+        name: np.array([row.get(name, math.nan) for row in rows])
+        for name in sorted(names)
+    }
+
+
 def model_compare(
-    source: RunSource, families: Sequence[str], *, progress: Progress
+    source: RunSource,
+    families: Sequence[str],
+    quantity: Quantity,
+    *,
+    progress: Progress,
 ) -> list[FamilyScore]:
     """Compare families on the runs of a source, with progress."""
     from skelgen.models.comparing import compare, not_told
+    from skelgen.models.run_quantities import of_runs
 
     chosen = list(families) or list(not_told())
     check_families(chosen)
-    runs = runs_to_learn_from(source, progress)
+    runs = good_runs(source, progress)
+    table = table_of(runs, source)
+    measured = of_runs(table, quantity, other_numbers(runs, table))
     scores = []
     progress.start("comparing families", len(chosen))
-    for score in compare(runs, chosen):
+    for score in compare(table, chosen, measured=measured):
         scores.append(score)
         progress.advance(1)
     progress.finish()

@@ -46,6 +46,8 @@ def run_source(
     columns: str,
     inputs: str,
     model: str = "",
+    *,
+    system: str = "",
 ) -> RunSource:
     """Return which runs a command asks for."""
     from skelgen import pipeline
@@ -64,4 +66,5 @@ def run_source(
         where=tuple(where or ()),
         columns=pipeline.columns_mapping(columns),
         inputs=names,
+        system=system,
     )

@@ -54,6 +54,7 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
+from skelgen.cli.model_systems import OnSystem, system_facts
 from skelgen.cli.options import AllowCommand, Json, StorePlace, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
@@ -129,13 +130,14 @@ def fit(
     parts: ByParts = None,
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
+    on: OnSystem = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
     asked = asked_quantity(quantity, reference)
-    source = run_source(runs, place, app, where, columns, inputs)
+    source = run_source(runs, place, app, where, columns, inputs, system=on)
     with progress_bar() as progress:
         done = fit_and_keep(source, family, name, progress=progress, parts=parts)
     found, shown = done.model, model_of_quantity(done, asked)
@@ -146,6 +148,7 @@ def fit(
     if json:
         file = str(output) if output else None
         facts = {"file": file, "kept": kept_facts(done.kept), **made_facts(shown)}
+        facts["system"] = system_facts(done.carried, on)
         print_json(model_facts(found) | facts)
         return
     if format_ is not FormulaFormat.TEXT:
@@ -228,6 +231,7 @@ def predict(
     inputs: InputNames = "",
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
+    on: OnSystem = "",
     place: StorePlace = None,
     strict: Strict = False,
     json: Json = False,
@@ -241,7 +245,7 @@ def predict(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
-    source = run_source(runs, place, app, where, columns, inputs, model_name)
+    source = run_source(runs, place, app, where, columns, inputs, model_name, system=on)
     with progress_bar() as progress:
         done = asked_model(source, family, model_name, progress=progress)
         given = predict_quantity(done, asked, what, under, progress=progress)
@@ -250,7 +254,7 @@ def predict(
         keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
-        print_json(_said(found, answer))
+        print_json(_said(found, answer) | {"system": system_facts(done.carried, on)})
     elif format_ is AnswerFormat.SLURM:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")

@@ -83,7 +83,13 @@ def carry(
     there = refit(form, runs, threshold=threshold)
     factor, scaled = _factor(form, there, runs)
     counts = tuple((name, len(others[name])) for name in ordered)
-    misses = np.log(runs.values / there.at(runs.columns))
+    said = there.at(runs.columns)
+    if not (factor > 0.0 and (said > 0.0).all()):
+        raise InputError(
+            f"the form of {ordered[0]} gives no time at the runs on {system}; use "
+            "the family default, or fit these runs alone with --where"
+        )
+    misses = np.log(runs.values / said)
     fitted = 1 if scaled else len(terms_of(there.formula))
     noise = max(form.scale.noise, _deviation(misses, fitted))
     scale = replace(
@@ -135,7 +141,8 @@ def _factor(form: Model, there: Model, runs: RunTable) -> tuple[float, bool]:
     """Return by what a system is slower, and whether that is one factor everywhere."""
     before = np.array([number for number, _ in terms_of(form.formula)])
     after = np.array([number for number, _ in terms_of(there.formula)])
-    ratios = after / before
+    with np.errstate(all="ignore"):
+        ratios = after / before
     if np.allclose(ratios, ratios[0]):
         return float(ratios[0]), True
     with np.errstate(all="ignore"):

@@ -6,11 +6,11 @@ import getpass
 import logging
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import InputError, SkelgenError
+from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
 from skelgen.pipeline.kept_model import (
     KeptModel,
@@ -21,10 +21,12 @@ from skelgen.pipeline.kept_model import (
     origin_of,
 )
 from skelgen.pipeline.model_parts import model_of_runs
+from skelgen.pipeline.model_systems import model_on_system
 from skelgen.pipeline.modelling import (
     FIELDS,
     LOADS,
     RunSource,
+    check_families,
     good_runs,
     model_in_file,
     table_of,
@@ -34,6 +36,7 @@ from skelgen.trust import Interval
 
 if TYPE_CHECKING:
     from skelgen.models.model import Model, ModelPrediction
+    from skelgen.models.systems import CarriedModel
     from skelgen.store import Model as ModelRow
     from skelgen.store import Store
 
@@ -50,11 +53,14 @@ class FittedModel:
     origin : ModelOrigin or None
         None: of a file that does not say it.
     kept : KeptModel or None
+    carried : CarriedModel or None
+        What it is made of where other systems gave the form.
     """
 
     model: Model
     origin: ModelOrigin | None = None
     kept: KeptModel | None = None
+    carried: CarriedModel | None = None
 
 
 def fit_and_keep(
@@ -77,10 +83,26 @@ def fit_and_keep(
     parts : bool or None
         Fit each part of the runs; None: where all have the same ones.
     """
+    found = _fitted(source, family, parts, progress)
+    assert found.origin is not None
+    kept = keep_model(source.store, found.model, found.origin, name)
+    return replace(found, kept=kept)
+
+
+def _fitted(
+    source: RunSource, family: str, parts: bool | None, progress: Progress
+) -> FittedModel:
+    """Fit a model to the runs of a source, for one system or for all alike."""
     runs = good_runs(source, progress)
-    found = model_of_runs(runs, table_of(runs, source), family, parts=parts)
     origin = origin_of(source, runs)
-    return FittedModel(found, origin, keep_model(source.store, found, origin, name))
+    if not source.system:
+        found = model_of_runs(runs, table_of(runs, source), family, parts=parts)
+        return FittedModel(found, origin)
+    if parts:
+        raise UsageError("--on carries whole runs to a system; leave --parts out")
+    check_families([family])
+    model, carried = model_on_system(runs, source, family)
+    return FittedModel(model, origin, carried=carried)
 
 
 def keep_model(
@@ -193,13 +215,21 @@ def asked_model(
 ) -> FittedModel:
     """Return the model to ask: a kept one, that of a file, or one fitted to runs."""
     if name:
+        _check_no_system(source)
         found = kept_model(source.store, name, source.application or None)
         return FittedModel(found.model, found.origin, found)
     if (model := model_in_file(source)) is not None:
+        _check_no_system(source)
         return FittedModel(model)
-    runs = good_runs(source, progress)
-    fitted = model_of_runs(runs, table_of(runs, source), family, parts=None)
-    return FittedModel(fitted, origin_of(source, runs))
+    return _fitted(source, family, None, progress)
+
+
+def _check_no_system(source: RunSource) -> None:
+    """Refuse to carry what has no runs."""
+    if source.system:
+        raise UsageError(
+            "--on needs runs, and a fitted model has none; give --on to model fit"
+        )
 
 
 def keep_prediction(

@@ -50,6 +50,8 @@ class RunSource:
         Which column of a file is what.
     inputs : tuple of str
         Only these; empty: all that are numbers in every run.
+    system : str
+        The model is for it, and runs on others give the form; empty: for all alike.
     """
 
     file: str = ""
@@ -58,6 +60,7 @@ class RunSource:
     where: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    system: str = ""
 
 
 def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:

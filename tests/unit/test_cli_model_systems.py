@@ -117,9 +117,8 @@ def test_only_runs_on_that_system_are_an_ordinary_fit_with_a_note(study, capsys)
 
 def test_inputs_that_are_others_on_that_system_are_doubted(tmp_path, capsys):
     path = csv(tmp_path / "runs.csv", steps=(10, 20))
-    columns = (*COLUMNS[:1], f"{COLUMNS[1]},steps=steps")
     found = said(
-        capsys, "model", "predict", path, *columns, *FAMILY, "--on", "new", *AT
+        capsys, "model", "predict", path, *COLUMNS, *FAMILY, "--on", "new", *AT
     )
     told = {one["code"]: one["text"] for one in found["doubts"]}
     assert (

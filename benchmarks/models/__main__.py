@@ -8,7 +8,10 @@ import sys
 from skelgen.errors import SkelgenError
 from tests.testbed.control_groups import TestbedError
 
-KINDS = ("simulated", "next", "loads", "kernels", "multicore", "real")
+KINDS = (
+    *("simulated", "next", "loads", "quantities", "systems"),
+    *("kernels", "multicore", "real"),
+)
 
 
 def main() -> int:

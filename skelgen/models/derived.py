@@ -11,6 +11,8 @@ The amount is a formula of the inputs and has no error, so the interval of a rat
 that of the time, turned round. Both times of a speedup are of one model. The noise of
 the two runs is independent, and so is what each of them lies ahead of the runs: squares
 are added. What formulas that fit about as well differ by is taken from their speedups.
+The reference is never surer than the error at the runs on the smallest ranks, where
+families that look ahead fit least.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from skelgen.models.formulas import (
     replaced,
 )
 from skelgen.models.formulas.expression import Values
-from skelgen.models.intervals import disagreement
+from skelgen.models.intervals import NORMAL, disagreement
 from skelgen.models.model import Model, ModelPrediction, predict_with, wide_doubts
 from skelgen.models.quantities import Quantity, QuantityKind, reference_among
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, Meaning, ModelInput
@@ -64,18 +66,17 @@ class DerivedModel(Model):
         base, fixed = self.base, dict(self.reference)
         there = {**values, **fixed}
         if base.parts:
-            widths = (base.half_width(values), base.half_width(there))
+            here, other = base.half_width(values), base.half_width(there)
         else:
             ratios = [
                 (share, _ratio(formula, fixed)) for share, formula in base.alternatives
             ]
-            apart = disagreement(
-                ratios, _value(_ratio(base.formula, fixed), values), values
-            )
-            widths = (
-                base.half_width_where(values, apart),
-                base.half_width_where(there),
-            )
+            ratio = _value(_ratio(base.formula, fixed), values)
+            apart = disagreement(ratios, ratio, values)
+            here = base.half_width_where(values, apart)
+            other = base.half_width_where(there)
+        seen = NORMAL * max(base.scale.smallest, *_at_smallest(base))
+        widths = (here, np.maximum(other, seen))
         same = np.all(
             [np.equal(values[name], number) for name, number in self.reference], axis=0
         )
@@ -83,6 +84,11 @@ class DerivedModel(Model):
         good = np.all([one > 0.0 for one in np.broadcast_arrays(*times)], axis=0)
         half = np.where(good, np.hypot(*widths), np.inf)
         return np.asarray(np.where(same & good, 0.0, half))
+
+
+def _at_smallest(base: Model) -> list[float]:
+    """Return the errors of parts at the runs on the smallest ranks."""
+    return [0.0, *(one.model.scale.smallest for one in base.parts)]
 
 
 def _value(formula: Expression, values: Values) -> Floats:

@@ -13,7 +13,12 @@ from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
 from skelgen.models.formulas import Expression, evaluate, to_text
 from skelgen.models.formulas.expression import Values
-from skelgen.models.intervals import Scale, disagreement, scale_of
+from skelgen.models.intervals import (
+    Scale,
+    disagreement,
+    error_at_smallest,
+    scale_of,
+)
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
 
@@ -211,6 +216,7 @@ def fit_model(
     found = replace(found, dropped=(*found.dropped, *others))
     with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
         scale = scale_of(FAMILIES[family], settings, used, found)
+        scale = replace(scale, smallest=error_at_smallest(chosen, found))
     alone = not scale.tested or len(found.alternatives) == 1
     if alone and found.error > scale.noise:
         # Where no runs ahead could be asked for, and no other formula differs, those

@@ -89,6 +89,16 @@ def test_the_interval_of_a_speedup_has_the_noise_of_two_runs(family, n, count):
     assert math.log(said.p95 / said.p50) > 0.99 * noise * math.sqrt(2.0)
 
 
+def test_a_reference_that_the_model_misses_makes_the_interval_wide():
+    table = runs(lambda n, ranks: law(n, ranks) * (1.5 if ranks == 2.0 else 1.0))
+    model = fit_model(table, "power")
+    at = {"n": 3000.0, "ranks": 8.0}
+    said = predict_quantity(model, SPEEDUP, at).interval
+    assert model.scale.smallest > 0.1
+    assert math.log(said.p95 / said.p50) > 1.6 * model.scale.smallest
+    assert fit_model(table.without("ranks"), "power").scale.smallest == 0.0
+
+
 @given(ranks)
 def test_perfect_scaling_has_an_efficiency_of_one(count):
     model = fit_model(runs(lambda n, ranks: 1e-9 * n**3 / ranks, 0.0), "normal-form")

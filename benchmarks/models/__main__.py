@@ -9,8 +9,8 @@ from skelgen.errors import SkelgenError
 from tests.testbed.control_groups import TestbedError
 
 KINDS = (
-    *("simulated", "next", "loads", "quantities", "systems"),
-    *("kernels", "multicore", "real"),
+    *("simulated", "next", "loads", "kernels", "multicore", "real"),
+    *("quantities", "systems"),
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skelgen.errors import InputError
 from skelgen.launch.folders import new_file
 from skelgen.pipeline.modelling import (
     RunSource,
@@ -84,14 +85,17 @@ def model_draw(
 def _with_quantity(
     table: RunTable, quantity: Quantity, others: Mapping[str, Floats]
 ) -> RunTable | None:
-    """Return the runs that have a quantity, with it; None where they had loads."""
+    """Return the runs that have a quantity, with it; None where none has a speedup."""
     import numpy as np
 
     from skelgen.models.run_quantities import of_runs
 
-    if quantity.kind.compares and any(one.meaning.available for one in table.inputs):
-        return None
-    values = of_runs(table, quantity, others).of(table.values)
+    try:
+        values = of_runs(table, quantity, others).of(table.values)
+    except InputError:  # the model has one all the same
+        if quantity.kind.compares:
+            return None
+        raise
     known = np.isfinite(values)
     unit = quantity.unit(table.unit)
     found = replace(table, values=values, quantity=str(quantity.kind), unit=unit)

@@ -92,7 +92,10 @@ def runs_of_systems(runs: Sequence[Run], source: RunSource) -> dict[str, list[Ru
 def _inputs(by: Mapping[str, Sequence[Run]], source: RunSource) -> tuple[str, ...]:
     """Return the inputs: what varies within some system, not from one to another."""
     together = [one for own in by.values() for one in own]
-    names = [one.name for one in table_of(together, source).inputs]
+    try:
+        names = [one.name for one in table_of(together, source).inputs]
+    except InputError as error:
+        raise InputError(f"runs that are not on {source.system}: {error}") from error
     if source.inputs:
         return tuple(names)
     rows = {name: [numbers_of(one) for one in own] for name, own in by.items()}

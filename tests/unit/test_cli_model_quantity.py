@@ -176,6 +176,13 @@ def test_a_quantity_is_drawn_with_its_runs(study, tmp_path, capsys, words):
     assert text.count("<circle") >= len(SIZES) * len(RANKS)
 
 
+def test_a_speedup_that_no_run_has_is_drawn_without_runs(study, tmp_path, capsys):
+    picture = tmp_path / "heat.svg"
+    words = ("--quantity", "speedup", "--reference", "ranks=1")
+    said(capsys, "model", "draw", study, *FAMILY, "-o", picture, *words)
+    assert "<circle" not in picture.read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -141,6 +141,14 @@ def test_what_cannot_be_carried_is_one_line(study, capsys, words, told):
     assert told in text
 
 
+def test_one_run_on_another_system_gives_no_form(tmp_path, capsys):
+    path = tmp_path / "runs.csv"
+    path.write_text("system,n,time\nold,1000,1\nnew,1000,2\nnew,2000,4\n")
+    code, text = complained(capsys, "model", "fit", path, "--on", "new")
+    assert code == ExitCode.INPUT
+    assert "runs that are not on new" in text
+
+
 def test_runs_that_say_no_system_and_models_that_have_no_runs_are_said(
     tmp_path, capsys
 ):

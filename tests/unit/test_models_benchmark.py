@@ -115,7 +115,10 @@ def test_a_benchmark_that_there_is_not_is_told_with_those_that_there_are(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["benchmarks.models", "unreal"])
     assert main() == 2
-    assert "{simulated,next,loads,kernels,multicore,real}" in capsys.readouterr().out
+    assert (
+        "{simulated,next,loads,kernels,multicore,real,quantities,systems}"
+        in capsys.readouterr().out
+    )
 
 
 def test_an_error_of_a_benchmark_is_one_line_and_an_exit_code(

@@ -12,6 +12,7 @@ from tests.testbed.control_groups import TestbedError
 KINDS = {
     **{one: one for one in ("simulated", "next", "loads")},
     **{one: one for one in ("kernels", "multicore", "real", "speed", "mutated")},
+    **{one: one for one in ("quantities", "systems")},
     "random": "random_fits",
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_quantity import QuantityName, ReferenceRanks
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -33,6 +34,7 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline.model_checking import model_check
+from skelgen.pipeline.model_quantity import asked_quantity
 
 if TYPE_CHECKING:
     from skelgen.models.advice import Advice
@@ -55,6 +57,8 @@ def check(
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
     place: StorePlace = None,
     strict: Strict = False,
     json: Json = False,
@@ -62,11 +66,14 @@ def check(
 ) -> None:
     """Say which configurations a model misses, and what to add to the runs."""
     largest = share(goal, "--goal")
+    what = asked_quantity(quantity, reference)
     form = family_choice(family, template, fact, system, place)
     source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
         found = model_check(
-            *(source, form.name, largest), progress=progress, settings=form.settings
+            *(source, form.name, largest, what),
+            progress=progress,
+            settings=form.settings,
         )
     if json:
         print_json(_said(found))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_quantity import QuantityName, ReferenceRanks, formula_row
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -26,6 +27,7 @@ from skelgen.cli.output import print_facts, print_json
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
 from skelgen.pipeline.model_drawing import model_draw
+from skelgen.pipeline.model_quantity import asked_quantity
 
 
 def draw(
@@ -51,6 +53,8 @@ def draw(
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
     place: StorePlace = None,
     force: Force = False,
     json: Json = False,
@@ -58,11 +62,12 @@ def draw(
 ) -> None:
     """Draw a model: curves with intervals, the runs, and a surface of two inputs."""
     asked = modelling.asked_values(at, "--at") if at else None
+    what = asked_quantity(quantity, reference)
     form = family_choice(family, template, fact, system, place)
     source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
         found = model_draw(
-            *(source, form.name, output, asked),
+            *(source, form.name, output, asked, what),
             force=force,
             progress=progress,
             settings=form.settings,
@@ -70,6 +75,4 @@ def draw(
     if json:
         print_json({"picture": str(output), "formula": found.text})
         return
-    print_facts(
-        [("picture", str(output)), ("model", f"{found.text}  ({found.family})")]
-    )
+    print_facts([("picture", str(output)), formula_row(found)])

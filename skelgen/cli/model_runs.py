@@ -51,6 +51,8 @@ def run_source(
     columns: str,
     inputs: str,
     model: str = "",
+    *,
+    system: str = "",
 ) -> RunSource:
     """Return which runs a command asks for."""
     from skelgen import pipeline
@@ -69,4 +71,5 @@ def run_source(
         where=tuple(where or ()),
         columns=pipeline.columns_mapping(columns),
         inputs=names,
+        system=system,
     )

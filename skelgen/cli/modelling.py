@@ -36,6 +36,18 @@ from skelgen.cli.model_loads import (
 )
 from skelgen.cli.model_next import next_
 from skelgen.cli.model_parts import ByParts, fitted_parts, part_facts, part_rows
+from skelgen.cli.model_quantity import (
+    QuantityName,
+    ReferenceRanks,
+    check_format,
+    formula_row,
+    interval_text,
+    made_facts,
+    made_rows,
+    python_text,
+    quantity_facts,
+    quantity_rows,
+)
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -43,6 +55,7 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
+from skelgen.cli.model_systems import OnSystem, system_facts
 from skelgen.cli.model_template import (
     SystemName,
     Template,
@@ -69,8 +82,11 @@ from skelgen.pipeline.model_keeping import (
     fit_and_keep,
     keep_prediction,
 )
-from skelgen.pipeline.model_loads import predict_under_load
-from skelgen.units import format_seconds
+from skelgen.pipeline.model_quantity import (
+    asked_quantity,
+    model_of_quantity,
+    predict_quantity,
+)
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
@@ -129,13 +145,17 @@ def fit(
     inputs: InputNames = "",
     name: KeptName = "",
     parts: ByParts = None,
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
+    on: OnSystem = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
     form = family_choice(family, template, fact, system, place)
-    source = form.of(run_source(runs, place, app, where, columns, inputs))
+    what = asked_quantity(quantity, reference)
+    source = form.of(run_source(runs, place, app, where, columns, inputs, system=on))
     with progress_bar() as progress:
         done = fit_and_keep(
             *(source, form.name, name),
@@ -143,29 +163,28 @@ def fit(
             parts=parts,
             settings=form.settings,
         )
-    found = done.model
+    found, shown = done.model, model_of_quantity(done, what)
     from skelgen.models.model_file import model_facts, write_model
 
     if output is not None:
         write_model(found, output)
     if json:
         file = str(output) if output else None
-        print_json(
-            model_facts(found)
-            | template_facts(found.template)
-            | {"file": file, "kept": kept_facts(done.kept)}
-        )
+        facts = template_facts(found.template) | made_facts(shown)
+        facts |= {"file": file, "kept": kept_facts(done.kept)}
+        facts["system"] = system_facts(done.carried, on)
+        print_json(model_facts(found) | facts)
         return
     if format_ is not FormulaFormat.TEXT:
-        from skelgen.models.formulas import to_latex, to_python
+        from skelgen.models.formulas import to_latex
 
         latex = format_ is FormulaFormat.LATEX
-        say((to_latex if latex else to_python)(found.formula).rstrip())
+        say((to_latex(shown.formula) if latex else python_text(shown)).rstrip())
         return
-    print_facts([*_about(found), *kept_row(done.kept)])
+    print_facts([*made_rows(shown), *_about(found), *kept_row(done.kept)])
     for note in found.notes:
         say(note)
-    print_doubts(found.doubts)
+    print_doubts(shown.doubts)
 
 
 def _about(found: Model) -> list[tuple[str, str]]:
@@ -238,6 +257,9 @@ def predict(
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
+    on: OnSystem = "",
     place: StorePlace = None,
     strict: Strict = False,
     json: Json = False,
@@ -245,6 +267,8 @@ def predict(
 ) -> None:
     """Say how long a run will take that nobody has made, with an interval."""
     asked = modelling.asked_values(at, "--at")
+    what = asked_quantity(quantity, reference)
+    check_format(format_, what)
     under = load_request(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
@@ -257,17 +281,20 @@ def predict(
             form, asked, with_load=with_load, slurm=slurm, json=json, strict=strict
         )
         return
-    source = form.of(run_source(runs, place, app, where, columns, inputs, model_name))
+    source = form.of(
+        run_source(runs, place, app, where, columns, inputs, model_name, system=on)
+    )
     with progress_bar() as progress:
         done = asked_model(
             *(source, form.name, model_name), progress=progress, settings=form.settings
         )
-        found = done.model
-        answer = predict_under_load(found, asked, under, progress=progress)
-    keep_prediction(place, done, answer.prediction, asked, application=app or "")
+        given = predict_quantity(done, asked, what, under, progress=progress)
+    found, answer = given.model, given.answer
+    if what.is_time:
+        keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
-        print_json(_said(found, answer))
+        print_json(_said(found, answer) | {"system": system_facts(done.carried, on)})
     elif slurm:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
@@ -284,6 +311,7 @@ def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
     return {
         "at": at,
         "value": said.interval.p50,
+        **quantity_facts(found),
         "unit": found.unit,
         "p5": said.interval.p5,
         "p50": said.interval.p50,
@@ -307,16 +335,13 @@ def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
 
 def _tell(found: Model, answer: LoadedPrediction) -> None:
     said = answer.prediction
-    shown = format_seconds if found.unit == "s" else "{:.4g}".format
-    low, middle, high = map(
-        shown, (said.interval.p5, said.interval.p50, said.interval.p95)
-    )
     at = ", ".join(f"{name}={value:g}" for name, value in said.at)
     rows = [
-        (found.quantity, f"{middle}  (90 %: {low} to {high})"),
+        (found.quantity, interval_text(found, said.interval)),
         ("at", at),
+        *quantity_rows(found),
         ("load", load_text(found, answer.load)),
-        ("model", f"{found.text}  ({found.family})"),
+        formula_row(found),
         *template_rows(found),
         ("verdict", said.verdict),
     ]
@@ -340,18 +365,21 @@ def compare(
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Let each family predict the larger runs from the smaller ones."""
+    what = asked_quantity(quantity, reference)
     told = "template" if "template" in (family or ()) else ""
     form = family_choice(told, template, fact, system, place)
     source = form.of(run_source(runs, place, app, where, columns, inputs))
     formulas = {form.name: form.settings} if form.settings else None
     with progress_bar() as progress:
         scores = modelling.model_compare(
-            source, family or (), progress=progress, told=formulas
+            source, family or (), what, progress=progress, told=formulas
         )
     if json:
         print_json({"families": [*map(_score_facts, scores)], "default": "default"})

@@ -64,6 +64,9 @@ class Scale:
     falls, middle : float
         The power by which noise falls with the value, and the logarithm of the value
         where it is `noise`.
+    smallest : float
+        Error at the runs on the smallest ranks, which speedups compare with: root mean
+        square of logarithms, 0 where ranks are no input [1].
     """
 
     noise: float
@@ -74,6 +77,7 @@ class Scale:
     ahead: float = 0.0
     falls: float = 0.0
     middle: float = 0.0
+    smallest: float = 0.0
 
     def at(self, value: Floats, disagreement: Floats, beyond: Floats) -> Floats:
         """Return the scale: a deviation of logarithms.
@@ -144,6 +148,20 @@ def scale_of(
     return replace(scale, factor=_factor(np.concatenate(ratios)), tested=tested)
 
 
+def error_at_smallest(runs: RunTable, found: FittedFormula) -> float:
+    """Return the error at the runs on the smallest ranks: see `Scale`.
+
+    Families that look ahead fit these runs least.
+    """
+    parallel = [one.name for one in runs.varied if one.meaning.parallel]
+    if not parallel:
+        return 0.0
+    columns = runs.columns
+    small = np.all([columns[one] == columns[one].min() for one in parallel], axis=0)
+    misses = _misses(runs, found)
+    return float(np.sqrt(np.mean((misses[small] if small.any() else misses) ** 2)))
+
+
 def _factor(ratios: Floats) -> float:
     """Return the 90th percentile, as sure as there are runs."""
     bounded = np.clip(ratios, 0.0, 1e3)
@@ -153,10 +171,14 @@ def _factor(ratios: Floats) -> float:
     return max(float(np.exp(mixed)), _SMALLEST * NORMAL)
 
 
-def _noise(runs: RunTable, found: FittedFormula) -> Scale:
+def _misses(runs: RunTable, found: FittedFormula) -> Floats:
     with np.errstate(all="ignore"):
         misses = np.abs(np.log(found.at(runs.columns) / runs.values))
-    misses = np.nan_to_num(misses, nan=10.0, posinf=10.0)
+    return np.nan_to_num(misses, nan=10.0, posinf=10.0)
+
+
+def _noise(runs: RunTable, found: FittedFormula) -> Scale:
+    misses = _misses(runs, found)
     times = np.log(runs.values)
     return Scale(
         1.4826 * float(np.median(misses)),

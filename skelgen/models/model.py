@@ -14,7 +14,12 @@ from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
 from skelgen.models.families.contract import TemplateForm
 from skelgen.models.formulas import Expression, evaluate, to_text
 from skelgen.models.formulas.expression import Values
-from skelgen.models.intervals import Scale, disagreement, scale_of
+from skelgen.models.intervals import (
+    Scale,
+    disagreement,
+    error_at_smallest,
+    scale_of,
+)
 from skelgen.models.odd_runs import odd_values, too_few
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
@@ -116,16 +121,21 @@ class Model:
         """
         if self.parts:
             return self._half_width_of_parts(values)
+        with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
+            apart = disagreement(self.alternatives, self.at(values), values)
+        return self.half_width_where(values, apart)
+
+    def half_width_where(self, values: Values, apart: Floats | float = 0.0) -> Floats:
+        """Return half of the interval where formulas that fit as well are so apart."""
         outside = [
             one.beyond(values[one.input.name])
             for one in self.inputs
             if not one.input.meaning.available
         ]
         beyond = np.sqrt(sum((one**2 for one in outside), np.zeros(())))
-        with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
-            value = self.at(values)
-            apart = disagreement(self.alternatives, value, values)
-        return np.asarray(self.scale.factor * self.scale.at(value, apart, beyond))
+        with np.errstate(all="ignore"):
+            scale = self.scale.at(self.at(values), np.asarray(apart), beyond)
+        return np.asarray(self.scale.factor * scale)
 
     def _half_width_of_parts(self, values: Values) -> Floats:
         each = [one.model.at(values) for one in self.parts]
@@ -219,6 +229,7 @@ def fit_model(
     )
     with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
         scale = scale_of(FAMILIES[family], settings, used, found)
+        scale = replace(scale, smallest=error_at_smallest(chosen, found))
     alone = not scale.tested or len(found.alternatives) == 1
     if alone and found.error > scale.noise:
         # Where no runs ahead could be asked for, and no other formula differs, those

@@ -55,6 +55,7 @@ def model_facts(model: Model) -> dict[str, Any]:
             "ahead": model.scale.ahead,
             "falls": model.scale.falls,
             "middle": model.scale.middle,
+            "smallest": model.scale.smallest,
         },
         "alternatives": [
             {"share": share, "formula": to_text(formula)}
@@ -237,7 +238,7 @@ def _formula(field: Field, known: set[str]) -> Expression:
 
 
 def _scale(field: Field) -> Scale:
-    later = ["ahead", "falls", "middle"]
+    later = ["ahead", "falls", "middle", "smallest"]
     parts = field.mapping(["noise", "terms", "runs", "factor", "tested"], later)
     return Scale(
         noise=_bounded(parts["noise"]),
@@ -248,6 +249,7 @@ def _scale(field: Field) -> Scale:
         ahead=_bounded(parts["ahead"]) if "ahead" in parts else 0.0,
         falls=_bounded(parts["falls"]) if "falls" in parts else 0.0,
         middle=parts["middle"].number() if "middle" in parts else 0.0,
+        smallest=_bounded(parts["smallest"]) if "smallest" in parts else 0.0,
     )
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
     from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
-    from skelgen.models.runs import ModelInput, RunTable
+    from skelgen.models.quantities import Quantity
+    from skelgen.models.runs import Floats, ModelInput, RunTable
     from skelgen.store import Row, Run
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
@@ -61,6 +62,8 @@ class RunSource:
         Names of a formula: inputs where all runs have them, the same value or not.
     facts : tuple of str
         Names that a user gave a value: no inputs.
+    system : str
+        The model is for it, and runs on others give the form; empty: for all alike.
     """
 
     file: str = ""
@@ -71,6 +74,7 @@ class RunSource:
     inputs: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    system: str = ""
 
 
 def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
@@ -372,23 +376,39 @@ def check_families(names: Sequence[str]) -> None:
         )
 
 
+def other_numbers(runs: Sequence[Run], table: RunTable) -> dict[str, Floats]:
+    """Return what is known of runs and is no input; nan where a run does not say."""
+    import numpy as np
+
+    rows = [numbers_of(one) for one in runs]
+    names = {name for row in rows for name in row} - set(table.columns)
+    return {
+        name: np.array([row.get(name, math.nan) for row in rows])
+        for name in sorted(names)
+    }
+
+
 def model_compare(
     source: RunSource,
     families: Sequence[str],
+    quantity: Quantity,
     *,
     progress: Progress,
     told: Mapping[str, FamilySettings] | None = None,
 ) -> list[FamilyScore]:
     """Compare families, and those that are told a formula, on the runs of a source."""
     from skelgen.models.comparing import compare, not_told
+    from skelgen.models.run_quantities import of_runs
 
     chosen = list(families) or list(not_told())
     chosen += [name for name in told or () if name not in chosen]
     check_families(chosen)
-    runs = runs_to_learn_from(source, progress)
+    runs = good_runs(source, progress)
+    table = table_of(runs, source)
+    measured = of_runs(table, quantity, other_numbers(runs, table))
     scores = []
     progress.start("comparing families", len(chosen))
-    for score in compare(runs, chosen, told):
+    for score in compare(table, chosen, told, measured=measured):
         scores.append(score)
         progress.advance(1)
     progress.finish()

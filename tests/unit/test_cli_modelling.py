@@ -8,6 +8,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
+from skelgen.models.quantities import Quantity
 from skelgen.pipeline.modelling import RunSource, model_compare
 from skelgen.store import Run, open_store
 
@@ -131,7 +132,7 @@ def test_a_comparison_tells_after_each_family_how_far_it_is(study):
 
     source = RunSource(str(study), columns={"time": "t_sec", "ranks": "np", "n": "n"})
     families = ["power", "linear", "normal-form"]
-    scores = model_compare(source, families, progress=Recorder())
+    scores = model_compare(source, families, Quantity(), progress=Recorder())
     assert [one.family for one in scores] == families
     begin = seen.index(("comparing families", 3))
     assert seen[begin + 1 :] == [1, 1, 1, "end"]

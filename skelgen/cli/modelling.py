@@ -76,6 +76,9 @@ if TYPE_CHECKING:
     from skelgen.models.model import Model
     from skelgen.pipeline.model_loads import LoadedPrediction
 
+#: Larger errors of a fit are all the same to people [1].
+_MOST_SHOWN = 10.0
+
 
 class FormulaFormat(StrEnum):
     """How fit writes a model."""
@@ -165,7 +168,8 @@ def fit(
 
 def _about(found: Model) -> list[tuple[str, str]]:
     """Return what people are told of a model."""
-    error = math.expm1(min(found.scale.noise, 700.0))
+    noise = math.expm1(found.scale.noise)
+    error = f"{noise:.1%}" if noise < _MOST_SHOWN else f"above {_MOST_SHOWN:.0%}"
     ranges = ", ".join(
         f"{one.input.name} {one.low:g} to {one.high:g}" for one in found.inputs
     )
@@ -173,7 +177,7 @@ def _about(found: Model) -> list[tuple[str, str]]:
         (found.quantity, f"{found.text}  [{found.unit}]"),
         ("family", found.family),
         ("runs", f"{found.scale.runs}: {ranges}"),
-        ("error", f"{error:.1%} of a run, half of them are nearer"),
+        ("error", f"{error} of a run, half of them are nearer"),
     ]
     rows += [*template_rows(found), *fitted_parts(found)]
     if found.dropped:

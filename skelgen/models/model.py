@@ -21,6 +21,9 @@ from skelgen.trust import Doubt, Interval, verdict_of
 #: Factors beyond the runs that are asked without doubt where nothing else was tested.
 _USUAL = 4.0
 
+#: Noise above this is all the same: it says nothing [1].
+_NOISIEST = 100.0
+
 #: A factor to one side of an interval above which an answer is doubted.
 _WIDEST = math.exp(0.5)
 
@@ -215,6 +218,7 @@ def fit_model(
         # Where no runs ahead could be asked for, and no other formula differs, those
         # that were left out tell more than those that were fitted.
         scale = replace(scale, noise=found.error)
+    scale = replace(scale, noise=min(scale.noise, _NOISIEST))
     return _model(found, used, scale)
 
 

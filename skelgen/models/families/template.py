@@ -208,9 +208,9 @@ class _Task:
                 return (self.at(whole(some)) - self.runs.values) / scale
 
         def squares(some: Floats) -> float:
+            rest = residuals(some)
             with np.errstate(all="ignore"):
-                found = float(np.sum(residuals(some) ** 2))
-            return found if np.isfinite(found) else np.inf
+                return float(rest @ rest) if np.isfinite(rest).all() else np.inf
 
         starts = [np.full(len(others), start) for start in _STARTS]
         ends = [minimise(residuals, start, most=_STEPS) for start in starts]

@@ -18,11 +18,11 @@ from skelgen.models.intervals import Scale, disagreement, scale_of
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
 
-#: Factors beyond the runs that are asked without doubt where nothing else was tested.
-_USUAL = 4.0
-
 #: Noise above this is all the same: it says nothing [1].
 _NOISIEST = 100.0
+
+#: Factors beyond the runs that are asked without doubt where nothing else was tested.
+_USUAL = 4.0
 
 #: A factor to one side of an interval above which an answer is doubted.
 _WIDEST = math.exp(0.5)

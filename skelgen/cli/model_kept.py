@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skelgen.cli.model_template import template_facts, template_rows
+from skelgen.cli.model_template import form_rows, template_facts
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
 from skelgen.cli.storing import App
@@ -148,7 +148,7 @@ def _lines(one: KeptModel) -> list[tuple[str, str]]:
         ("model", f"{one.name}  (id {one.identity[:_SHORT]})"),
         (model.quantity, f"{model.text}  [{model.unit}]"),
         ("family", model.family),
-        *template_rows(model),
+        *form_rows(model.template),
         ("fitted", f"{_date(one.fitted)} by {one.author}"),
         ("runs", f"{origin.runs} of {origin.application}{read}{where}"),
         *(

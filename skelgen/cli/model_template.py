@@ -89,17 +89,18 @@ def template_facts(form: TemplateForm | None) -> dict[str, Any]:
 
 
 def template_rows(model: Model) -> list[tuple[str, str]]:
-    """Return what people are told of the template of a model."""
-    if model.template is None:
-        return []
+    """Return what people are told of the template of a model and its coefficients."""
+    rows = form_rows(model.template)
     fitted = ", ".join(f"{name} = {value:.4g}" for name, value in model.coefficients)
-    rows = _form_rows(model.template)
-    return [*rows, ("fitted", fitted)] if fitted else rows
+    return [*rows, ("fitted", fitted)] if rows and fitted else rows
 
 
-def _form_rows(form: TemplateForm) -> list[tuple[str, str]]:
+def form_rows(form: TemplateForm | None) -> list[tuple[str, str]]:
+    """Return what people are told of a template; nothing where there is none."""
     from skelgen.models.formulas import to_text
 
+    if form is None:
+        return []
     facts = ", ".join(map(_shown, form.facts))
     of = f"  (system {form.system})" if form.system else ""
     rows = [("template", form.text), ("substituted", to_text(form.substituted, 4))]
@@ -143,7 +144,7 @@ def answer_without_runs(
     else:
         at_text = ", ".join(f"{name}={value:g}" for name, value in found.at)
         rows = [("time", f"{format_seconds(found.value)}  (no interval: no runs)")]
-        rows += [("at", at_text), *_form_rows(found.form)]
+        rows += [("at", at_text), *form_rows(found.form)]
         print_facts([*rows, ("verdict", "do not trust")])
         print_doubts(found.doubts)
     check_trust(found.doubts, strict=strict)

@@ -93,6 +93,9 @@ if TYPE_CHECKING:
     from skelgen.models.model import Model
     from skelgen.pipeline.model_loads import LoadedPrediction
 
+#: Larger errors of a fit are all the same to people [1].
+_MOST_SHOWN = 10.0
+
 
 #: Larger errors of a fit are all the same to people [1].
 _MOST_SHOWN = 10.0

@@ -24,6 +24,9 @@ from skelgen.models.odd_runs import odd_values, too_few
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
 
+#: Noise above this is all the same: it says nothing [1].
+_NOISIEST = 100.0
+
 #: Factors beyond the runs that are asked without doubt where nothing else was tested.
 _USUAL = 4.0
 
@@ -235,6 +238,7 @@ def fit_model(
         # Where no runs ahead could be asked for, and no other formula differs, those
         # that were left out tell more than those that were fitted.
         scale = replace(scale, noise=found.error)
+    scale = replace(scale, noise=min(scale.noise, _NOISIEST))
     return _model(found, used, scale)
 
 

@@ -173,11 +173,11 @@ def _weight(counts: Sequence[int], i: int) -> Expression:
 
 def _between(zero: float, one: float) -> Expression:
     """Return a line in the logarithm of the ranks: 0 at one place, 1 at another."""
-    ranks = Call("log2", (Name(PROCESSES),))
-    width = Number(1.0 / (one - zero))
-    if not zero:
-        return Product((width, ranks))
-    return Product((width, Sum((ranks, Number(-zero)))))
+    ranks: Expression = Call("log2", (Name(PROCESSES),))
+    place = Sum((ranks, Number(-zero))) if zero else ranks
+    if one - zero == 1.0:
+        return place
+    return Product((Number(1.0 / (one - zero)), place))
 
 
 def _positive(first: Expression, second: Expression) -> Expression:

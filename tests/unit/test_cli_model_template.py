@@ -297,6 +297,13 @@ def test_the_example_of_the_documentation_says_what_it_shows(
     assert capsys.readouterr().out == output
 
 
+def test_a_formula_that_is_far_off_is_fitted_and_not_trusted(study, tmp_path, capsys):
+    words = ["model", "fit", str(study), "--template", "1e307*(n/ranks)^0.1"]
+    assert run([*words, "--name", "off", "--store", str(tmp_path / "runs.db")]) == 0
+    assert "error        above 1000% of a run" in capsys.readouterr().out
+    assert run(["model", "show", "off", "--store", str(tmp_path / "runs.db")]) == 0
+
+
 DEEP = "(" * 10_000 + "n" + ")" * 9_000
 
 

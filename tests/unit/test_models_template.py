@@ -172,6 +172,15 @@ def test_what_cannot_be_computed_is_said_in_one_line(formula, said):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "formula",
+    ["max(a*N, b^9^9/P) + N", "exp(--a*N)*b + N", "a^N^c + d^9^9", "exp(a*N^b)"],
+)
+def test_slopes_that_no_computer_can_write_are_a_formula_or_one_line(formula, capfd):
+    check_family(TEMPLATE, runs_of(), FamilySettings(template=parse(formula)))
+    assert capfd.readouterr() == ("", "")  # LAPACK says it without asking
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.text(alphabet="abNPL0123+-*/^()., eslogSR", max_size=30).map(

@@ -30,8 +30,7 @@ def minimise(residuals: Residuals, start: Floats, *, most: int = 200) -> Floats:
     Notes
     -----
     Slopes are central differences. A step that does not improve is tried again with
-    ten times the damping (Marquardt 1963). Where squares of slopes are too large for a
-    computer, the search ends.
+    ten times the damping (Marquardt 1963).
     """
     at, now = start, residuals(start)
     damping = 1e-3

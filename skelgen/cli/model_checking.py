@@ -62,7 +62,7 @@ def check(
     with progress_bar() as progress:
         found = model_check(source, family, largest, what, progress=progress)
     if json:
-        print_json(_said(found))
+        print_json(_said(found) | {"quantity": str(what.kind)})
     else:
         _tell(found)
     check_trust(found.doubts, strict=strict)

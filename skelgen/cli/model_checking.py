@@ -76,7 +76,7 @@ def check(
             settings=form.settings,
         )
     if json:
-        print_json(_said(found))
+        print_json(_said(found) | {"quantity": str(what.kind)})
     else:
         _tell(found)
     check_trust(found.doubts, strict=strict)

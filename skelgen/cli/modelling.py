@@ -385,7 +385,8 @@ def compare(
             source, family or (), what, progress=progress, told=formulas
         )
     if json:
-        print_json({"families": [*map(_score_facts, scores)], "default": "default"})
+        facts = {"families": [*map(_score_facts, scores)], "default": "default"}
+        print_json(facts | {"quantity": str(what.kind)})
         return
     head = ["family", "median error", "worst", "inside", "half width", "s", "formula"]
     print_table(head, [_score_row(one) for one in scores])

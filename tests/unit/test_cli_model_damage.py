@@ -41,6 +41,10 @@ COMMANDS = (
     "check",
     "next",
     "draw -o out.svg --force",
+    "predict --at n=800,ranks=8 --family power --quantity speedup",
+    "compare --family power --family linear --quantity efficiency",
+    "check --family linear --quantity rate:n^2",
+    "draw -o out.svg --force --family linear --quantity speedup",
 )
 
 
@@ -73,6 +77,20 @@ def test_bad_runs_are_an_answer_or_one_line(
     answered(capsys, word, "runs.csv", *options)
 
 
+@pytest.mark.parametrize("family", ["power", "linear", "default"])
+@pytest.mark.parametrize("name", FILES)
+def test_bad_runs_on_two_systems_are_an_answer_or_one_line(
+    name, family, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    head, *rows = FILES[name]
+    lines = [f"{'ab'[number % 3 == 0]},{row}" for number, row in enumerate(rows)]
+    (tmp_path / "runs.csv").write_text("\n".join([f"system,{head}", *lines]) + "\n")
+    answered(capsys, "fit", "runs.csv", "--family", family, "--on", "b")
+    at = ("--at", "n=800,ranks=8")
+    answered(capsys, "predict", "runs.csv", "--family", family, "--on", "b", *at)
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -85,6 +103,12 @@ def test_bad_runs_are_an_answer_or_one_line(
         "predict --at m=1",
         "predict --at n=800,ranks=8 --load cpu=0",
         "predict --at n=800,ranks=8 --load nonsense",
+        "predict --at n=800,ranks=8 --quantity nonsense",
+        "predict --at n=800,ranks=8 --quantity rate:",
+        "predict --at n=800,ranks=8 --quantity rate:n^",
+        "predict --at n=800,ranks=8 --quantity speedup --reference ranks=nan",
+        "predict --at n=800,ranks=8 --quantity speedup --reference m=1",
+        "predict --at n=800,ranks=8 --on nonsense",
         "fit --family nonsense",
         "fit --inputs nonsense",
         "fit --columns time=nonsense",

@@ -160,6 +160,7 @@ def test_configurations_are_checked_by_the_quantity(study, capsys):
     found = said(capsys, *words, "--quantity", "speedup")
     assert len(found["configurations"]) == len(SIZES) * (len(RANKS) - 1)
     assert not found["met"]
+    assert found["quantity"] == "speedup"
     good = said(capsys, "model", "check", study, *FAMILY, "--quantity", "rate:n^3")
     assert good["met"]
     assert len(good["configurations"]) == len(SIZES) * len(RANKS)
@@ -174,6 +175,25 @@ def test_a_quantity_is_drawn_with_its_runs(study, tmp_path, capsys, words):
     text = picture.read_text()
     assert words[0].partition(":")[0] in text
     assert text.count("<circle") >= len(SIZES) * len(RANKS)
+
+
+def test_both_runs_of_a_speedup_have_the_load_that_is_typed(tmp_path, capsys):
+    path = tmp_path / "runs.csv"
+    rows = [(p, c) for p in RANKS for c in (0.25, 0.5, 0.75, 1.0)]
+    lines = [f"{p},{c},{9 / p / c}" for p, c in rows]
+    path.write_text("\n".join(["ranks,cpu,time", *lines]) + "\n")
+    words = ("model", "predict", path, *FAMILY, "--at", "ranks=32")
+    asked = (*words, "--quantity", "speedup")
+    quiet, busy = said(capsys, *asked), said(capsys, *asked, "--load", "cpu=0.5")
+    assert quiet["value"] == pytest.approx(16.0, rel=0.02)
+    assert busy["value"] == pytest.approx(quiet["value"])
+    assert busy["load"]["cpu"] == 0.5
+    rate = (*words, "--quantity", "rate:1")
+    quiet, busy = said(capsys, *rate), said(capsys, *rate, "--load", "cpu=0.5")
+    assert busy["value"] == pytest.approx(quiet["value"] / 2, rel=0.1)
+    code, text = complained(capsys, "model", "check", path, "--quantity", "speedup")
+    assert code == ExitCode.INPUT
+    assert "the runs had different loads (cpu)" in text
 
 
 def test_a_speedup_that_no_run_has_is_drawn_without_runs(study, tmp_path, capsys):

@@ -91,9 +91,16 @@ def next_runs(
     Raises
     ------
     InputError
-        When no run is short enough, or an input of `at` is missing.
+        When no run is short enough, nothing but loads varies, or an input of `at` is
+        missing.
     """
     inputs = [one for one in model.inputs if not one.input.meaning.available]
+    if not inputs:
+        raise InputError(
+            "nothing can be chosen for a further run: the model has "
+            f"{', '.join(one.input.name for one in model.inputs) or 'no inputs'}; add "
+            "runs of other sizes, or on other numbers of ranks"
+        )
     runs = _grid(model, inputs, dict(values or {}))
     asked = runs if at is None else _point(model, at)
     with np.errstate(all="ignore"):

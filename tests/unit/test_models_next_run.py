@@ -129,3 +129,14 @@ def test_the_run_that_is_named_brings_a_fit_nearer_to_the_truth():
         for one in (first, second)
     ]
     assert errors[1] < errors[0]
+
+
+def test_where_only_loads_vary_nothing_can_be_run_next():
+    rows = [{"cpu": cpu} for cpu in (0.25, 0.5, 1.0)]
+    table = RunTable.gather(
+        (ModelInput("cpu", meaning_of("cpu")),),
+        rows,
+        [1.0 / row["cpu"] for row in rows],
+    )
+    with pytest.raises(InputError, match="the model has cpu; add runs of other sizes"):
+        next_runs(fit_model(table))

@@ -11,6 +11,7 @@ import typer
 
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.model_checking import check
+from skelgen.cli.model_comparing import compare
 from skelgen.cli.model_coupling import couple
 from skelgen.cli.model_drawing import draw
 from skelgen.cli.model_kept import (
@@ -71,7 +72,6 @@ from skelgen.cli.output import (
     print_doubts,
     print_facts,
     print_json,
-    print_table,
     say,
     trust_facts,
 )
@@ -89,7 +89,6 @@ from skelgen.pipeline.model_quantity import (
 )
 
 if TYPE_CHECKING:
-    from skelgen.models.comparing import FamilyScore
     from skelgen.models.model import Model
     from skelgen.pipeline.model_loads import LoadedPrediction
 
@@ -354,71 +353,6 @@ def _tell(found: Model, answer: LoadedPrediction) -> None:
     print_doubts(said.doubts)
 
 
-@model.command(epilog="Example: [b]skelgen model compare runs.csv[/b]")
-def compare(
-    runs: Source = "",
-    family: Annotated[
-        list[str] | None,
-        typer.Option("--family", help="Only this one; can be repeated."),
-    ] = None,
-    template: Template = "",
-    fact: TypedFacts = None,
-    system: SystemName = "",
-    app: App = None,
-    where: Conditions = None,
-    columns: Columns = "",
-    inputs: InputNames = "",
-    quantity: QuantityName = "time",
-    reference: ReferenceRanks = "",
-    place: StorePlace = None,
-    json: Json = False,
-    verbose: Verbose = 0,
-) -> None:
-    """Let each family predict the larger runs from the smaller ones."""
-    what = asked_quantity(quantity, reference)
-    told = "template" if "template" in (family or ()) else ""
-    form = family_choice(told, template, fact, system, place)
-    source = form.of(run_source(runs, place, app, where, columns, inputs))
-    formulas = {form.name: form.settings} if form.settings else None
-    with progress_bar() as progress:
-        scores = modelling.model_compare(
-            source, family or (), what, progress=progress, told=formulas
-        )
-    if json:
-        facts = {"families": [*map(_score_facts, scores)], "default": "default"}
-        print_json(facts | {"quantity": str(what.kind)})
-        return
-    head = ["family", "median error", "worst", "inside", "half width", "s", "formula"]
-    print_table(head, [_score_row(one) for one in scores])
-
-
-def _score_facts(one: FamilyScore) -> dict[str, Any]:
-    return {
-        "family": one.family,
-        "median_error": one.median_error,
-        "worst_error": one.worst_error,
-        "coverage": one.coverage,
-        "half_width": one.half_width,
-        "formula": one.formula,
-        "seconds": one.seconds,
-        "failed": one.failed or None,
-    }
-
-
-def _score_row(one: FamilyScore) -> list[str]:
-    if one.failed:
-        return [one.family, "-", "-", "-", "-", f"{one.seconds:.2f}", one.failed]
-    return [
-        one.family,
-        f"{one.median_error:.1%}",
-        f"{one.worst_error:.1%}",
-        f"{one.coverage:.0%}",
-        f"{one.half_width:.0%}",
-        f"{one.seconds:.2f}",
-        one.formula,
-    ]
-
-
 model.command(
     epilog="Example: [b]skelgen model draw runs.csv --at n=8000 -o heat.svg[/b]"
 )(draw)
@@ -432,3 +366,4 @@ model.command(epilog="Example: [b]skelgen model check runs.csv --goal 10%[/b]")(
 model.command(
     epilog="Example: [b]skelgen model couple kernels.csv --at n=64,ranks=2[/b]"
 )(couple)
+model.command(epilog="Example: [b]skelgen model compare runs.csv[/b]")(compare)

@@ -21,10 +21,8 @@ from skelgen.pipeline.storing import store_list
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
-    from skelgen.models.comparing import FamilyScore
     from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
-    from skelgen.models.quantities import Quantity
     from skelgen.models.runs import Floats, ModelInput, RunTable
     from skelgen.store import Row, Run
 
@@ -386,30 +384,3 @@ def other_numbers(runs: Sequence[Run], table: RunTable) -> dict[str, Floats]:
         name: np.array([row.get(name, math.nan) for row in rows])
         for name in sorted(names)
     }
-
-
-def model_compare(
-    source: RunSource,
-    families: Sequence[str],
-    quantity: Quantity,
-    *,
-    progress: Progress,
-    told: Mapping[str, FamilySettings] | None = None,
-) -> list[FamilyScore]:
-    """Compare families, and those that are told a formula, on the runs of a source."""
-    from skelgen.models.comparing import compare, not_told
-    from skelgen.models.run_quantities import of_runs
-
-    chosen = list(families) or list(not_told())
-    chosen += [name for name in told or () if name not in chosen]
-    check_families(chosen)
-    runs = good_runs(source, progress)
-    table = table_of(runs, source)
-    measured = of_runs(table, quantity, other_numbers(runs, table))
-    scores = []
-    progress.start("comparing families", len(chosen))
-    for score in compare(table, chosen, told, measured=measured):
-        scores.append(score)
-        progress.advance(1)
-    progress.finish()
-    return scores

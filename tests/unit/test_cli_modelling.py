@@ -9,7 +9,8 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
 from skelgen.models.quantities import Quantity
-from skelgen.pipeline.modelling import RunSource, model_compare
+from skelgen.pipeline.model_comparing import model_compare
+from skelgen.pipeline.modelling import RunSource
 from skelgen.store import Run, open_store
 
 

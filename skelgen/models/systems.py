@@ -82,33 +82,37 @@ def carry(
     threshold = max(_LEAST_MISFIT, _MUCH * form.scale.noise)
     there = refit(form, runs, threshold=threshold)
     factor, scaled = _factor(form, there, runs)
-    counts = tuple((name, len(others[name])) for name in ordered)
-    said = there.at(runs.columns)
-    if not (factor > 0.0 and (said > 0.0).all()):
+    if not (factor > 0.0 and (there.at(runs.columns) > 0.0).all()):
         raise InputError(
             f"the form of {ordered[0]} gives no time at the runs on {system}; use "
             "the family default, or fit these runs alone with --where"
         )
-    misses = np.log(runs.values / said)
+    model = _unsure(form, there, runs, factor, scaled=scaled)
+    half = form.scale.factor * model.scale.noise / math.sqrt(len(runs))
+    span = Interval(factor * math.exp(-half), factor, factor * math.exp(half))
+    counts = tuple((name, len(others[name])) for name in ordered)
+    told = CarriedModel(model, span, len(runs), counts)
+    doubts = (*model.doubts, *_few(len(runs), system))
+    notes = (*model.notes, _note(told, system))
+    return replace(told, model=replace(model, doubts=doubts, notes=notes))
+
+
+def _unsure(
+    form: Model, there: Model, runs: RunTable, factor: float, *, scaled: bool
+) -> Model:
+    """Return a model with the interval that a few runs on its system leave."""
+    misses = np.log(runs.values / there.at(runs.columns))
     fitted = 1 if scaled else len(terms_of(there.formula))
     noise = max(form.scale.noise, _deviation(misses, fitted))
-    scale = replace(
-        there.scale, noise=noise, middle=form.scale.middle + math.log(factor)
-    )
-    doubts = [one for one in there.doubts if one.code != "few-points"]
-    model = replace(
-        there,
-        scale=scale,
-        alternatives=_hypotheses(form, there, runs, noise)
-        if scaled
-        else there.alternatives,
-        doubts=(*doubts, *_few(len(runs), system)),
-    )
-    half = form.scale.factor * noise / math.sqrt(len(runs))
-    span = Interval(factor * math.exp(-half), factor, factor * math.exp(half))
-    told = CarriedModel(model, span, len(runs), counts)
+    middle = form.scale.middle + math.log(factor)
+    alternatives = there.alternatives
+    if scaled:
+        alternatives = _hypotheses(form, there, runs, noise)
     return replace(
-        told, model=replace(model, notes=(*model.notes, _note(told, system)))
+        there,
+        scale=replace(there.scale, noise=noise, middle=middle),
+        alternatives=alternatives,
+        doubts=tuple(one for one in there.doubts if one.code != "few-points"),
     )
 
 

@@ -62,30 +62,41 @@ def model_draw(
         When the model gives no answer somewhere in the picture, or an input of `at`
         is missing.
     """
-    from skelgen.models.derived import check_times, derive
-    from skelgen.models.model import fit_model
+    from skelgen.models.derived import check_times
     from skelgen.models.quantities import Quantity
     from skelgen.web import PICTURE_BEGINS, render_model
 
-    what, known = quantity or Quantity(), {}
-    table, model = None, model_in_file(source)
-    if model is not None:
-        no_template(settings, source.file)
-    else:
-        runs = good_runs(source, progress)
-        table = table_of(runs, source)
-        model = fit_model(table, family, settings)
-        others = other_numbers(runs, table)
-        known = {name: float(v[0]) for name, v in others.items() if (v == v[0]).all()}
-        table = _with_quantity(table, what, others)
-    check_asked(model, at or {})
-    drawn = derive(model, what, known)
-    largest = {one.input.name: one.high for one in model.inputs}
+    what = quantity or Quantity()
+    drawn, runs = _model_and_runs(source, family, what, progress, settings)
+    check_asked(drawn, at or {})
+    largest = {one.input.name: one.high for one in drawn.inputs}
     check_times(drawn, {**largest, **(at or {})})
-    text = render_model(drawn, table, at)
+    text = render_model(drawn, runs, at)
     with new_file(picture, PICTURE_BEGINS, force=force) as beside:
         beside.write_text(text, encoding="utf-8")
     return drawn
+
+
+def _model_and_runs(
+    source: RunSource,
+    family: str,
+    quantity: Quantity,
+    progress: Progress,
+    settings: FamilySettings | None,
+) -> tuple[Model, RunTable | None]:
+    """Return a model of a quantity, and the runs that have it where there are any."""
+    from skelgen.models.derived import derive
+    from skelgen.models.model import fit_model
+
+    if (model := model_in_file(source)) is not None:
+        no_template(settings, source.file)
+        return derive(model, quantity), None
+    runs = good_runs(source, progress)
+    table = table_of(runs, source)
+    others = other_numbers(runs, table)
+    known = {name: float(v[0]) for name, v in others.items() if (v == v[0]).all()}
+    drawn = derive(fit_model(table, family, settings), quantity, known)
+    return drawn, _with_quantity(table, quantity, others)
 
 
 def _with_quantity(

@@ -131,8 +131,9 @@ def _first(score: Floats, sets: _Sets, count: int) -> NDArray[np.intp]:
     else:
         some = np.argsort(score, kind="stable")
     seen: dict[tuple[int, ...], int] = {}
-    for i in some[np.isfinite(score[some])]:
-        seen.setdefault(tuple(sets[i].tolist()), int(i))
+    some = some[np.isfinite(score[some])]
+    for i, chosen in zip(some.tolist(), sets[some].tolist(), strict=True):
+        seen.setdefault(tuple(chosen), i)
         if len(seen) == count:
             break
     return np.array(list(seen.values()), dtype=np.intp)

@@ -98,7 +98,8 @@ def candidates(
     spare = len(runs) - 1
     if len(inputs) > 1:  # so many products that some fit any few runs
         spare = max(1, spare // 2)
-    constant = np.array([one.expression == Number(1.0) for one in terms])
+    expressions = [one.expression for one in terms]
+    constant = np.array([isinstance(e, Number) and e.value == 1.0 for e in expressions])
     prices = Prices(
         odd=_ODD_COST * np.array([one.odd for one in terms])
         + _lost(np.array([one.free for one in terms]), len(runs)),

@@ -131,8 +131,9 @@ def _first(score: Floats, sets: _Sets, count: int) -> NDArray[np.intp]:
     else:
         some = np.argsort(score, kind="stable")
     seen: dict[tuple[int, ...], int] = {}
-    for i in some[np.isfinite(score[some])]:
-        seen.setdefault(tuple(sets[i].tolist()), int(i))
+    some = some[np.isfinite(score[some])]
+    for i, chosen in zip(some.tolist(), sets[some].tolist(), strict=True):
+        seen.setdefault(tuple(chosen), i)
         if len(seen) == count:
             break
     return np.array(list(seen.values()), dtype=np.intp)
@@ -177,18 +178,22 @@ def _extended(
     """
     q, r = np.linalg.qr(np.swapaxes(unit[sets], 1, 2))
     inside = np.swapaxes(q, 1, 2) @ unit.T  # (sets, own, terms)
-    rest = unit - np.swapaxes(inside, 1, 2) @ np.swapaxes(q, 1, 2)
-    length = np.linalg.norm(rest, axis=2)
+    rest = np.swapaxes(inside, 1, 2) @ np.swapaxes(q, 1, 2)
+    np.subtract(unit, rest, out=rest)
+    length = np.sqrt(np.einsum("str,str->st", rest, rest))
     new = length > _NEW
     length = np.where(new, length, 1.0)
     rest /= length[:, :, None]
     along = rest @ target
     known = np.swapaxes(q, 1, 2) @ target  # (sets, own)
-    free = (1.0 - np.sum(q**2, axis=2))[:, None, :] - rest**2
+    free = rest * rest
+    np.subtract((1.0 - np.sum(q**2, axis=2))[:, None, :], free, out=free)
     rest *= along[:, :, None]
     rest += ((q @ known[:, :, None])[:, :, 0] - target)[:, None, :]
-    rest /= np.maximum(free, 1e-9)
-    rest[free <= 1e-9] = _UNKNOWN
+    known_elsewhere = free > 1e-9
+    rest /= np.maximum(free, 1e-9, out=free)
+    if not known_elsewhere.all():
+        rest[~known_elsewhere] = _UNKNOWN
     errors = np.sqrt(np.einsum("str,str->st", rest, rest) / len(target))
     last = along / length
     allowed = new & ((last > 0.0) | either)
@@ -208,13 +213,12 @@ def _fitted(
     solved = solve(columns, target, sets)
     score = prices.of(solved.errors, sets, len(target))
     usable = ((solved.coefficients > 0.0) | prices.either[sets]).all(axis=1)
-    for i in np.flatnonzero(usable & np.isfinite(solved.coefficients).all(axis=1)):
-        yield FittedSet(
-            float(score[i]),
-            tuple(map(int, sets[i])),
-            tuple(map(float, solved.coefficients[i])),
-            float(solved.errors[i]),
-        )
+    usable &= np.isfinite(solved.coefficients).all(axis=1)
+    each = (score, sets, solved.coefficients, solved.errors)
+    for price, terms, coefficients, error in zip(
+        *(one[usable].tolist() for one in each), strict=True
+    ):
+        yield FittedSet(price, tuple(terms), tuple(coefficients), error)
 
 
 def shares(found: Sequence[FittedSet], runs: int) -> Floats:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skelgen.models.families.workload_terms import that_count, workload_terms
 from skelgen.models.families.writing import times, total
@@ -97,11 +98,11 @@ def candidates(
     spare = len(runs) - 1
     if len(inputs) > 1:  # so many products that some fit any few runs
         spare = max(1, spare // 2)
-    constant = np.array([one.expression == Number(1.0) for one in terms])
+    expressions = [one.expression for one in terms]
+    constant = np.array([isinstance(e, Number) and e.value == 1.0 for e in expressions])
     prices = Prices(
-        odd=np.array(
-            [_ODD_COST * one.odd + _lost(one.free, len(runs)) for one in terms]
-        ),
+        odd=_ODD_COST * np.array([one.odd for one in terms])
+        + _lost(np.array([one.free for one in terms]), len(runs)),
         another=TERM_COST,
         exact=_EXACT_COUNT if whole else _EXACT,
         either=constant & whole,
@@ -124,9 +125,9 @@ def candidates(
     )
 
 
-def _lost(free: int, runs: int) -> float:
+def _lost(free: NDArray[np.intp], runs: int) -> Floats:
     """Return by what errors look too small where exponents were fitted, too."""
-    return free / max(runs - 1 - free, 1)
+    return np.asarray(free / np.maximum(runs - 1 - free, 1))
 
 
 def _candidate(

@@ -39,16 +39,19 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     missed = misfits(cases, found[0], threshold=settings.threshold)
     if told:  # the method has said already that its error is too large
         missed = tuple(one for one in missed if one.code == "knee")
-    inputs, dropped = used(total([one.formula for one in found]), runs)
+    formulas = [one.formula for one in found]
+    inputs, dropped = used(total(formulas), runs)
     named = enumerate(found[0].coefficients, start=1)
     fitted = FittedFormula(
         NAME,
-        found[0].formula,
+        formulas[0],
         inputs,
         dropped=dropped,
         doubts=(*few(cases), *told, *missed, *_not_whole(cases, settings)),
         coefficients=tuple((f"c{i}", value) for i, value in named),
-        alternatives=tuple((one.share, one.formula) for one in found),
+        alternatives=tuple(
+            (one.share, formula) for one, formula in zip(found, formulas, strict=True)
+        ),
         error=found[0].error,
     )
     return finite(fitted, runs)

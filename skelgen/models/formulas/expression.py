@@ -215,13 +215,17 @@ def walk(expression: Expression) -> Iterator[Expression]:
     while waiting:
         part = waiting.pop()
         yield part
-        waiting.extend(reversed(inner(part)))
+        if not isinstance(part, (Name, Number)):
+            waiting.extend(reversed(inner(part)))
 
 
 def names(expression: Expression) -> tuple[str, ...]:
     """Return the names in an expression, each once, in the order of the text."""
-    found = (one.name for one in walk(expression) if isinstance(one, Name))
-    return tuple(dict.fromkeys(found))
+    found: dict[str, None] = {}
+    for part in walk(expression):
+        if isinstance(part, Name):
+            found[part.name] = None
+    return tuple(found)
 
 
 def calls(expression: Expression) -> tuple[str, ...]:

@@ -29,12 +29,11 @@ from skelgen.cli.model_loads import (
     LoadSkeleton,
     PastRun,
     SkeletonBudget,
-    load_facts,
     load_request,
     load_text,
 )
 from skelgen.cli.model_next import next_
-from skelgen.cli.model_parts import ByParts, fitted_parts, part_facts, part_rows
+from skelgen.cli.model_parts import ByParts, fitted_parts, part_rows
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -50,10 +49,10 @@ from skelgen.cli.output import (
     print_json,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
+from skelgen.pipeline.model_facts import prediction_facts
 from skelgen.pipeline.model_keeping import (
     asked_model,
     fit_and_keep,
@@ -226,7 +225,7 @@ def predict(
     keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
-        print_json(_said(found, answer))
+        print_json(prediction_facts(found, answer))
     elif format_ is AnswerFormat.SLURM:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
@@ -235,32 +234,6 @@ def predict(
     else:
         _tell(found, answer)
     check_trust(said.doubts, strict=strict)
-
-
-def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
-    said = answer.prediction
-    at = dict(said.at)
-    return {
-        "at": at,
-        "value": said.interval.p50,
-        "unit": found.unit,
-        "p5": said.interval.p5,
-        "p50": said.interval.p50,
-        "p95": said.interval.p95,
-        **trust_facts(said.doubts),
-        "formula": found.text,
-        "family": found.family,
-        "load": load_facts(answer.load),
-        "range": {
-            one.input.name: {
-                "low": one.low,
-                "high": one.high,
-                "factor": math.exp(one.beyond(at[one.input.name])),
-            }
-            for one in found.inputs
-        },
-        "parts": part_facts(found, at),
-    }
 
 
 def _tell(found: Model, answer: LoadedPrediction) -> None:

@@ -75,6 +75,20 @@ def _stdin() -> bytes:
     return content
 
 
+def lines_of(what: str, content: bytes) -> Content:
+    """Return what lines of our own format hold.
+
+    Parameters
+    ----------
+    what : str
+        Where they are from, for messages.
+    content : bytes
+    """
+    from skelgen.store.formats.known import Known
+
+    return _own(Path(what), content, Known())
+
+
 def _own(file: Path, content: bytes, known: Known) -> Content:
     from skelgen.store.formats.reading import read_own
 

@@ -1,0 +1,76 @@
+"""A part of the runs of a store in any order, and how many rows it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from skelgen.errors import UsageError
+from skelgen.store.conditions import Condition, clause
+from skelgen.store.kinds import kind_of
+from skelgen.store.rows import Row, Run, Series
+from skelgen.store.store import Store
+from skelgen.store.tables import rows_of, table_of
+
+#: Columns that runs can be in the order of.
+ORDERS = (*("started", "time_s", "ranks", "nodes", "application", "system", "status"),)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """In which order runs are: by a column of `ORDERS`, unknown values last."""
+
+    column: str = "started"
+    descending: bool = True
+
+
+def some_runs(
+    store: Store,
+    application: str | None = None,
+    where: Sequence[Condition] = (),
+    *,
+    order: RunOrder,
+    begin: int = 0,
+    most: int = 50,
+) -> list[Run]:
+    """Return a part of the runs, without damaged ones when the store collects these.
+
+    Parameters
+    ----------
+    store : Store
+    application : str, optional
+    where : sequence of Condition
+        All of them hold.
+    order : RunOrder
+    begin, most : int
+        So many are skipped, and so many are returned at most.
+
+    Raises
+    ------
+    UsageError
+        When there is no such column or condition.
+    """
+    if order.column not in ORDERS:
+        raise UsageError(
+            f"read the order {order.column[:40]!r}, expected one of {', '.join(ORDERS)}"
+        )
+    sql, parameters = clause(application, where)
+    way = "DESC" if order.descending else "ASC"
+    sql += (
+        f" ORDER BY {order.column} IS NULL, {order.column} {way}, identity {way} "
+        "LIMIT ? OFFSET ?"
+    )
+    parameters += [most, begin]
+    kept = rows_of(store.current(), Run, sql, parameters, store.faults)
+    return [one.row for one in kept if isinstance(one.row, Run)]
+
+
+def counts(store: Store) -> dict[str, int]:
+    """Return the number of rows of each kind but series, by the kind's word."""
+    database = store.current()
+    kinds = [kind_of(type_) for type_ in get_args(Row) if type_ is not Series]
+    return {
+        kind.word: int(database.execute(f"SELECT COUNT(*) FROM {table_of(kind)}")[0][0])
+        for kind in kinds
+    }

@@ -7,13 +7,13 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from anyio import to_thread
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Mount, Router
 from starlette.routing import Route as WebRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skelgen.documents.system import system_error
 from skelgen.errors import SkelgenError
@@ -43,24 +43,34 @@ def application(settings: Settings, keyring: Keyring) -> ASGIApp:
     settings : Settings
     keyring : Keyring
     """
-    routes: list[BaseRoute] = [*entrance(settings, keyring)]
-    routes.append(
-        WebRoute("/leave", _leaving(settings, keyring), methods=["POST"]),
-    )
-    routes += [
-        WebRoute(one.path, _endpoint(one, settings, keyring), methods=[one.method])
-        for one in ROUTES
-    ]
+    routes: list[BaseRoute] = [*web_routes(settings, keyring)]
     if settings.prefix:
         routes = [Mount(settings.prefix, routes=routes)]
+    router = Router(routes, redirect_slashes=False)
 
     async def refused(request: Request, error: Exception) -> Response:
         return _refused(error, request, settings)
 
     handlers = {HTTPException: refused, RefusedError: refused}
-    inner = Starlette(routes=routes, exception_handlers=handlers)
-    inner.router.redirect_slashes = False
+    handled = ExceptionMiddleware(router, handlers)
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = router  # so that what no address answers is refused above
+        await handled(scope, receive, send)
+
     return Gate(inner, settings)
+
+
+def web_routes(settings: Settings, keyring: Keyring) -> list[WebRoute]:
+    """Return the way in and out, and every address of the table."""
+    return [
+        *entrance(settings, keyring),
+        WebRoute("/leave", _leaving(settings, keyring), methods=["POST"]),
+        *(
+            WebRoute(one.path, _endpoint(one, settings, keyring), methods=[one.method])
+            for one in ROUTES
+        ),
+    ]
 
 
 def _refused(error: Exception, request: Request, settings: Settings) -> Response:

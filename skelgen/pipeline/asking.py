@@ -98,7 +98,7 @@ def how_long(place: str | None, asked: Wondered) -> HowLong:
     if asked.model:
         chosen = kept_model(place, asked.model, asked.application or None)
         return _by_model(place, asked, chosen)
-    own = kept_models(place, asked.application)[-1:]
+    own = kept_models(place, asked.application, [])[-1:]
     if asked.load:
         if not own:
             raise InputError(

@@ -75,8 +75,8 @@ def _stdin() -> bytes:
     return content
 
 
-def lines_of(what: str, content: bytes) -> Content:
-    """Return what lines of our own format hold.
+def runs_of_lines(what: str, content: bytes) -> Content:
+    """Return the runs of lines of our own format; rows of other kinds are refused.
 
     Parameters
     ----------
@@ -84,9 +84,16 @@ def lines_of(what: str, content: bytes) -> Content:
         Where they are from, for messages.
     content : bytes
     """
+    from skelgen.store import Entry, Run
     from skelgen.store.formats.known import Known
+    from skelgen.store.formats.reading import Content
 
-    return _own(Path(what), content, Known())
+    found = _own(Path(what), content, Known())
+    runs = tuple(row for row in found.rows if isinstance(row, Run))
+    others = [row for row in found.rows if not isinstance(row, Run)]
+    reason = f"{what}: only runs are added here; use skelgen store add for other rows"
+    refused = (Entry(what, "", reason) for _ in others)
+    return Content(runs, (*found.refused, *refused))
 
 
 def _own(file: Path, content: bytes, known: Known) -> Content:

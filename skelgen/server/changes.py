@@ -9,7 +9,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
 from skelgen.pipeline.asking import plain_hosts
 from skelgen.pipeline.store_facts import added_facts
-from skelgen.pipeline.storing_sources import lines_of
+from skelgen.pipeline.storing_sources import runs_of_lines
 from skelgen.server.pages import stored_run
 from skelgen.server.settings import Answer, GoTo, Question
 from skelgen.units import parse_seconds
@@ -53,8 +53,8 @@ def remove(question: Question) -> Answer:
 
 
 def add_lines(question: Question) -> Answer:
-    """Add the lines of a body, as `skelgen store export` writes them."""
-    content = lines_of("the request", question.body)
+    """Add the runs of a body, lines as `skelgen store export` writes them."""
+    content = runs_of_lines("the request", question.body)
     return added_facts(storing.store_add_content(question.settings.store, content))
 
 

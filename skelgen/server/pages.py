@@ -121,8 +121,9 @@ def _entry(kept: KeptModel, runs_now: int | None = None) -> site_models.ModelEnt
 
 def models(question: Question) -> Answer:
     """Show all models, of each name the last one."""
-    found = model_keeping.kept_models(question.settings.store)
-    return site_models.models_page([_entry(one) for one in found])
+    faults: list[str] = []
+    found = model_keeping.kept_models(question.settings.store, faults=faults)
+    return site_models.models_page([_entry(one) for one in found], faults)
 
 
 def stored_model(question: Question) -> KeptModel:
@@ -202,7 +203,7 @@ def ask(question: Question) -> Answer:
     place = question.settings.store
     asked = {name: question.query.get(name, "") for name in ASKED}
     names = [one.name for one in browsing.store_overview(place).applications]
-    kept = sorted({one.name for one in model_keeping.kept_models(place)})
+    kept = sorted({one.name for one in model_keeping.kept_models(place, faults=[])})
     answer, problem = None, ""
     if asked["app"] or asked["model"]:
         try:

@@ -72,9 +72,10 @@ def quantity_text(number: float, unit: str) -> str:
     return format_seconds(number) if unit == "s" else f"{number:.4g} {unit}".strip()
 
 
-def models_page(found: Sequence[ModelEntry]) -> SitePage:
-    """Return the page of all models."""
-    if not found:
+def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> SitePage:
+    """Return the page of all models, and why some cannot be shown."""
+    doubts = tuple(Prose(one, "doubt") for one in faults)
+    if not (found or faults):
         advice = (
             Prose("Fit one to the runs of an application, and keep it:"),
             CommandLine("skelgen model fit --app heat --name heat"),
@@ -97,7 +98,7 @@ def models_page(found: Sequence[ModelEntry]) -> SitePage:
         )
         for one in found
     )
-    return SitePage("Models", (SiteTable("Models", head, rows),), "/models")
+    return SitePage("Models", (*doubts, SiteTable("Models", head, rows)), "/models")
 
 
 def model_page(one: ModelEntry) -> SitePage:

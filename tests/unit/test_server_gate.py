@@ -7,8 +7,6 @@ import time
 
 import pytest
 
-pytest.importorskip("starlette")
-
 from skelgen.server import routes
 from skelgen.server.gate import Gate
 from skelgen.server.replies import HEADERS

@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-pytest.importorskip("starlette")
-
 from skelgen.server import tokens
 from skelgen.server.app import web_routes
 from skelgen.server.routes import ROUTES, Route

@@ -57,13 +57,20 @@ def some_runs(
         )
     sql, parameters = clause(application, where)
     way = "DESC" if order.descending else "ASC"
-    sql += (
-        f" ORDER BY {order.column} IS NULL, {order.column} {way}, identity {way} "
-        "LIMIT ? OFFSET ?"
+    database = store.current()
+    # Names first: what is apart from a run is then read of those few only.
+    found = database.execute(
+        f"SELECT identity FROM runs {sql} ORDER BY {order.column} IS NULL, "
+        f"{order.column} {way}, identity {way} LIMIT ? OFFSET ?",
+        [*parameters, most, begin],
     )
-    parameters += [most, begin]
-    kept = rows_of(store.current(), Run, sql, parameters, store.faults)
-    return [one.row for one in kept if isinstance(one.row, Run)]
+    names = [identity for (identity,) in found]
+    if not names:
+        return []
+    marks = ",".join("?" * len(names))
+    kept = rows_of(database, Run, f"WHERE identity IN ({marks})", names, store.faults)
+    rows = {one.identity: one.row for one in kept}
+    return [row for name in names if isinstance(row := rows.get(name), Run)]
 
 
 def counts(store: Store) -> dict[str, int]:

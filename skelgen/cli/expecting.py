@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,10 +14,10 @@ from skelgen.cli.output import (
     print_json,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.errors import ExitCode
 from skelgen.launch.hosts import parse_hosts
+from skelgen.pipeline.store_facts import expected_facts
 from skelgen.trust import verdict_of
 from skelgen.units import format_seconds
 
@@ -60,34 +60,13 @@ def expect(
     names = [host.name for host in parse_hosts(hosts)] if hosts else []
     found = expected(place, app, inputs_of(inputs or ()), ranks or 0, names)
     if json:
-        print_json(_facts(found))
+        print_json(expected_facts(found))
     else:
         _tell(found)
     if found.time_s is None:
         return int(ExitCode.UNTRUSTED)
     check_trust(found.doubts, strict=strict)
     return int(ExitCode.OK)
-
-
-def _facts(found: Expected) -> dict[str, Any]:
-    time_s = found.time_s
-    return {
-        "app": found.application,
-        "expected_s": time_s.p50 if time_s else None,
-        "p5_s": time_s.p5 if time_s else None,
-        "p95_s": time_s.p95 if time_s else None,
-        "runs": [run.identity for run in found.runs],
-        **(trust_facts(found.doubts) if time_s else {"verdict": None, "doubts": []}),
-        "nearest": [
-            {
-                "inputs": dict(one.inputs),
-                "ranks": one.ranks,
-                "runs": one.runs,
-                "time_s": one.time_s,
-            }
-            for one in found.nearest
-        ],
-    }
 
 
 def _tell(found: Expected) -> None:

@@ -129,6 +129,11 @@ class _Commands(CommandsOnDemand):
             "How long sizes, ranks and loads take that nobody has run.",
         ),
         LaterCommand(
+            "serve",
+            "serving",
+            "Show a store in a browser: runs, models, predictions, how long.",
+        ),
+        LaterCommand(
             "time",
             "timing",
             "Run a program and keep in the store how long it took and how it ended.",

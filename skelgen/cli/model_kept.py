@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skelgen.cli.model_template import form_rows, template_facts
+from skelgen.cli.model_template import form_rows
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
 from skelgen.cli.storing import App
 from skelgen.pipeline import model_keeping
+from skelgen.pipeline.model_facts import (
+    fitted_date,
+    kept_model_facts,
+    shown_model_facts,
+)
 
 if TYPE_CHECKING:
     from skelgen.pipeline.kept_model import KeptModel
@@ -61,27 +65,12 @@ def list_(
     """List the models of the store, of each name the last one."""
     found = model_keeping.kept_models(place, app)
     if json:
-        print_json({"models": [_facts(one) for one in found]})
+        print_json({"models": [kept_model_facts(one) for one in found]})
     elif not found:
         say("no models; skelgen model fit --name NAME keeps one")
     else:
         head = ["name", "application", "id", "family", "runs", "fitted", "formula"]
         print_table(head, [_row(one) for one in found])
-
-
-def _facts(one: KeptModel) -> dict[str, Any]:
-    return {
-        "id": one.identity,
-        "name": one.name,
-        "app": one.origin.application,
-        "author": one.author,
-        "fitted": _date(one.fitted) or None,
-        "family": one.model.family,
-        "formula": one.model.text,
-        "runs": one.origin.runs,
-        "where": list(one.origin.where),
-        "file": one.origin.file or None,
-    }
 
 
 def _row(one: KeptModel) -> list[str]:
@@ -91,7 +80,7 @@ def _row(one: KeptModel) -> list[str]:
         one.identity[:_SHORT],
         one.model.family,
         str(one.origin.runs),
-        _date(one.fitted),
+        fitted_date(one.fitted),
         one.model.text,
     ]
 
@@ -109,23 +98,11 @@ def show(
     verbose: Verbose = 0,
 ) -> None:
     """Show a model of the store, and whether runs were added since it was fitted."""
-    from skelgen.models.model_file import model_facts
-
     found = model_keeping.kept_model(place, name, app)
     now = model_keeping.runs_now(place, found.origin)
     stale = now is not None and not now[1]
     if json:
-        print_json(
-            model_facts(found.model)
-            | template_facts(found.model.template)
-            | _facts(found)
-            | {
-                "formula": found.model.text,
-                "fixed": dict(found.origin.fixed),
-                "runs_now": now[0] if now else None,
-                "fit_again": stale,
-            }
-        )
+        print_json(shown_model_facts(found, now))
         return
     print_facts(_lines(found))
     for note in found.model.notes:
@@ -149,7 +126,7 @@ def _lines(one: KeptModel) -> list[tuple[str, str]]:
         (model.quantity, f"{model.text}  [{model.unit}]"),
         ("family", model.family),
         *form_rows(model.template),
-        ("fitted", f"{_date(one.fitted)} by {one.author}"),
+        ("fitted", f"{fitted_date(one.fitted)} by {one.author}"),
         ("runs", f"{origin.runs} of {origin.application}{read}{where}"),
         *(
             (one.input.name, f"{one.low:g} to {one.high:g}  ({one.input.meaning})")
@@ -162,10 +139,3 @@ def _lines(one: KeptModel) -> list[tuple[str, str]]:
         ),
     ]
     return [*rows, ("the same", fixed)] if fixed else rows
-
-
-def _date(moment: float) -> str:
-    try:
-        return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
-        return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -117,27 +117,6 @@ def _moment(text: str, option: str) -> float:
         return moment_s(text) if text else math.nan
     except NumberError as error:
         raise UsageError(f"{option}: {error}") from error
-
-
-def load_facts(load: PredictedLoad) -> dict[str, Any]:
-    """Return what machines are told of the load of a prediction."""
-    facts: dict[str, Any] = {
-        "cpu": load.cpu and load.cpu.p50,
-        "bandwidth": load.bandwidth and load.bandwidth.p50,
-        "source": load.source,
-    }
-    if load.source == "forecast":
-        facts["horizon_s"] = load.horizon_s
-        facts["missing"] = load.missing
-        for name, one in (("cpu", load.cpu), ("bandwidth", load.bandwidth)):
-            facts |= {f"{name}_{end}": one and getattr(one, end) for end in _ENDS}
-    if load.slowdown is not None:
-        facts["slowdown"] = {end: getattr(load.slowdown, end) for end in _ALL}
-    return facts
-
-
-_ENDS = ("p5", "p95")
-_ALL = ("p5", "p50", "p95")
 
 
 def load_text(model: Model, load: PredictedLoad) -> str:

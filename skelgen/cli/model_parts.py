@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skelgen.pipeline.model_facts import part_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -20,27 +21,6 @@ ByParts = Annotated[
         show_default="where all runs have the same parts",
     ),
 ]
-
-
-def part_facts(model: Model, at: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return what machines are told of the parts of a prediction."""
-    from skelgen.models.model import predict_with
-
-    found = []
-    for one in model.parts:
-        said = predict_with(one.model, at).interval
-        found.append(
-            {
-                "name": one.name,
-                "value": said.p50,
-                "p5": said.p5,
-                "p50": said.p50,
-                "p95": said.p95,
-                "formula": one.model.text,
-                "share": one.share,
-            }
-        )
-    return found
 
 
 def part_rows(model: Model, at: Mapping[str, float]) -> list[tuple[str, str]]:

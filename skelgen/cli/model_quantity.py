@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.errors import UsageError
+from skelgen.pipeline.model_facts import made_of_times, quantity_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.models.derived import DerivedModel
     from skelgen.models.model import Model
     from skelgen.models.quantities import Quantity
     from skelgen.trust import Interval
@@ -35,16 +35,9 @@ ReferenceRanks = Annotated[
 ]
 
 
-def quantity_facts(model: Model) -> dict[str, Any]:
-    """Return what machines are told of the quantity that a model is of."""
-    made = _made(model)
-    reference = dict(made.reference) if made else {}
-    return {"quantity": model.quantity, "reference": reference or None}
-
-
 def quantity_rows(model: Model) -> list[tuple[str, str]]:
     """Return what people are told of what a speedup compares with."""
-    made = _made(model)
+    made = made_of_times(model)
     if made is None or not made.reference:
         return []
     told = ", ".join(f"{name}={value:g}" for name, value in made.reference)
@@ -53,7 +46,7 @@ def quantity_rows(model: Model) -> list[tuple[str, str]]:
 
 def formula_row(model: Model) -> tuple[str, str]:
     """Return what people are told of the formula that an answer is made of."""
-    made = _made(model)
+    made = made_of_times(model)
     if made is None:
         return ("model", f"{model.text}  ({model.family})")
     return ("time", f"{made.base.text}  ({model.family})")
@@ -61,7 +54,7 @@ def formula_row(model: Model) -> tuple[str, str]:
 
 def made_facts(model: Model) -> dict[str, Any]:
     """Return what machines are told of what a fitted model says besides times."""
-    if _made(model) is None:
+    if made_of_times(model) is None:
         return {}
     facts = {"unit": model.unit, "formula": model.text}
     return {"says": quantity_facts(model) | facts}
@@ -69,23 +62,17 @@ def made_facts(model: Model) -> dict[str, Any]:
 
 def made_rows(model: Model) -> list[tuple[str, str]]:
     """Return what people are told of what a fitted model says besides times."""
-    if _made(model) is None:
+    if made_of_times(model) is None:
         return []
     unit = f"  [{model.unit}]" if model.unit else ""
     return [(model.quantity, f"{model.text}{unit}"), *quantity_rows(model)]
-
-
-def _made(model: Model) -> DerivedModel | None:
-    from skelgen.models.derived import DerivedModel
-
-    return model if isinstance(model, DerivedModel) else None
 
 
 def python_text(model: Model) -> str:
     """Return the formula of a model as a Python function."""
     from skelgen.models.formulas import to_python
 
-    if _made(model) is None:
+    if made_of_times(model) is None:
         return to_python(model.formula)
     return to_python(model.formula, name=model.quantity)
 

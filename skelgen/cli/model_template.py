@@ -14,6 +14,7 @@ from skelgen.cli.output import (
     trust_facts,
 )
 from skelgen.errors import UsageError
+from skelgen.pipeline.model_facts import template_facts
 from skelgen.pipeline.model_templates import (
     FAMILY,
     ChosenFamily,
@@ -76,16 +77,6 @@ def family_choice(
     """
     request = TemplateRequest(template, tuple(facts or ()), system, place)
     return chosen_family(family, request)
-
-
-def template_facts(form: TemplateForm | None) -> dict[str, Any]:
-    """Return what machines are told of a template; nothing where there is none."""
-    from skelgen.models import model_file
-
-    if form is None:
-        return {}
-    found = model_file.template_facts(form)
-    return {"template": found, "substituted": found["substituted"]}
 
 
 def template_rows(model: Model) -> list[tuple[str, str]]:

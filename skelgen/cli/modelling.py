@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,12 +31,11 @@ from skelgen.cli.model_loads import (
     LoadSkeleton,
     PastRun,
     SkeletonBudget,
-    load_facts,
     load_request,
     load_text,
 )
 from skelgen.cli.model_next import next_
-from skelgen.cli.model_parts import ByParts, fitted_parts, part_facts, part_rows
+from skelgen.cli.model_parts import ByParts, fitted_parts, part_rows
 from skelgen.cli.model_quantity import (
     QuantityName,
     ReferenceRanks,
@@ -46,7 +45,6 @@ from skelgen.cli.model_quantity import (
     made_facts,
     made_rows,
     python_text,
-    quantity_facts,
     quantity_rows,
 )
 from skelgen.cli.model_runs import (
@@ -63,7 +61,6 @@ from skelgen.cli.model_template import (
     TypedFacts,
     answer_without_runs,
     family_choice,
-    template_facts,
     template_rows,
 )
 from skelgen.cli.options import AllowCommand, Json, StorePlace, Strict, Verbose
@@ -73,10 +70,10 @@ from skelgen.cli.output import (
     print_facts,
     print_json,
     say,
-    trust_facts,
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
+from skelgen.pipeline.model_facts import prediction_facts, template_facts
 from skelgen.pipeline.model_keeping import (
     asked_model,
     fit_and_keep,
@@ -296,7 +293,8 @@ def predict(
         keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
-        print_json(_said(found, answer) | {"system": system_facts(done.carried, on)})
+        facts = prediction_facts(found, answer)
+        print_json(facts | {"system": system_facts(done.carried, on)})
     elif slurm:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
@@ -305,34 +303,6 @@ def predict(
     else:
         _tell(found, answer)
     check_trust(said.doubts, strict=strict)
-
-
-def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
-    said = answer.prediction
-    at = dict(said.at)
-    return {
-        "at": at,
-        "value": said.interval.p50,
-        **quantity_facts(found),
-        "unit": found.unit,
-        "p5": said.interval.p5,
-        "p50": said.interval.p50,
-        "p95": said.interval.p95,
-        **trust_facts(said.doubts),
-        "formula": found.text,
-        "family": found.family,
-        "load": load_facts(answer.load),
-        "range": {
-            one.input.name: {
-                "low": one.low,
-                "high": one.high,
-                "factor": math.exp(one.beyond(at[one.input.name])),
-            }
-            for one in found.inputs
-        },
-        "parts": part_facts(found, at),
-        **template_facts(found.template),
-    }
 
 
 def _tell(found: Model, answer: LoadedPrediction) -> None:

@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import logging
-import math
 import os
 import re
 import sys
@@ -19,12 +18,27 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from skelgen.documents.answers import FORMAT, answer
 from skelgen.errors import UntrustedError
-from skelgen.trust import Doubt, Interval, verdict_of
+from skelgen.trust import Doubt, Interval
+from skelgen.trust.facts import trust_facts
 
-#: Version of what --json prints: it changes when a key is renamed or means another
-#: thing, not when one is added.
-FORMAT = 2
+__all__ = [
+    "FORMAT",
+    "check_trust",
+    "complain",
+    "drop_output",
+    "interval_facts",
+    "print_doubts",
+    "print_facts",
+    "print_json",
+    "print_table",
+    "say",
+    "shown",
+    "trust_facts",
+    "write_anything",
+]
+
 #: What moves a terminal's cursor, or lets text run backwards: nobody sees it.
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
@@ -100,18 +114,7 @@ def drop_output() -> None:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print a result as JSON, after its format; numbers that are none become null."""
-    said = {"format": FORMAT, **value}
-    typer.echo(json.dumps(_plain(said), indent=2, allow_nan=False))
-
-
-def trust_facts(doubts: Sequence[Doubt]) -> dict[str, Any]:
-    """Return what machines are told of how sure an answer is."""
-    return {
-        "verdict": verdict_of(doubts),
-        "doubts": [
-            {"code": one.code, "text": one.text, "remedy": one.remedy} for one in doubts
-        ],
-    }
+    typer.echo(json.dumps(answer(value), indent=2, allow_nan=False))
 
 
 def interval_facts(time_s: Interval, measured_s: Interval) -> dict[str, float]:
@@ -150,16 +153,6 @@ def check_trust(doubts: Sequence[Doubt], about: str = "", *, strict: bool) -> No
 def _doubted(doubt: Doubt, about: str) -> str:
     whose = f"{about}: " if about else ""
     return f"{whose}do not trust: {doubt} [{doubt.code}]"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def print_facts(rows: Sequence[tuple[str, str]]) -> None:

@@ -23,6 +23,7 @@ from skelgen.cli.storing_facts import (
 from skelgen.cli.storing_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
+from skelgen.pipeline.store_facts import added_facts
 
 if TYPE_CHECKING:
     from skelgen.store import Added
@@ -153,13 +154,7 @@ def add(
 def _tell_added(found: Added, *, json: bool) -> None:
     """Say what became of rows, and fail when some were refused."""
     if json:
-        print_json(
-            {
-                "added": [one._asdict() for one in found.added],
-                "already": [one._asdict() for one in found.already],
-                "refused": [one._asdict() for one in found.refused],
-            }
-        )
+        print_json(added_facts(found))
     else:
         rows = [("added", str(len(found.added)))]
         if found.already:

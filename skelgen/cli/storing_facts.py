@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skelgen.cli.output import print_table
+from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -17,45 +15,17 @@ if TYPE_CHECKING:
     from skelgen.store import Row, Run
     from skelgen.store.repeats import Repeat
 
+__all__ = [
+    "export_facts",
+    "print_runs",
+    "repeat_facts",
+    "row_facts",
+    "row_lines",
+    "run_facts",
+]
+
 #: Characters of an identity that people are shown.
 _SHORT = 8
-#: Loads that a run is listed with.
-_LOADS = ("cpu_avg_min", "bandwidth_avg_min")
-
-
-def run_facts(run: Run) -> dict[str, Any]:
-    """Return what machines are told of a run."""
-    loads = dict(run.loads)
-    return {
-        "id": run.identity,
-        "app": run.application,
-        "inputs": dict(run.inputs),
-        "ranks": run.ranks,
-        "nodes": run.nodes,
-        "ranks_per_node": run.ranks_per_node,
-        "hosts": run.hosts,
-        "started": _date(run.started) or None,
-        "time_s": run.time_s,
-        "status": run.status,
-        "system": run.system,
-        **{name: loads.get(name) for name in _LOADS},
-        "parts": [dataclasses.asdict(part) for part in run.parts],
-    }
-
-
-def row_facts(identity: str, row: Row) -> dict[str, Any]:
-    """Return all that is known of a row, for machines."""
-    from skelgen.store import Run
-    from skelgen.store.lines import to_line
-
-    if isinstance(row, Run):
-        others = {
-            name: getattr(row, name)
-            for name in ("allocation", "executable", "mpi", "source")
-        }
-        more = {"loads": dict(row.loads), "costs": dict(row.costs)}
-        return {"row": "run", **run_facts(row), **others, **more}
-    return {**to_line(row), "id": identity}
 
 
 def row_lines(identity: str, row: Row) -> list[tuple[str, str]]:
@@ -123,7 +93,7 @@ def print_runs(runs: Sequence[Run]) -> None:
         "ranks": [str(run.ranks or "") for run in runs],
         "hosts": [_hosts(run) for run in runs],
         "system": [run.system for run in runs],
-        "started": [_date(run.started) for run in runs],
+        "started": [date_text(run.started) for run in runs],
         "time": [format_seconds(run.time_s) for run in runs],
         "status": [run.status if run.status != "ok" else "" for run in runs],
     }
@@ -145,12 +115,3 @@ def _hosts(run: Run) -> str:
 
 def _value(value: float | str | None) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value or "")
-
-
-def _date(started: float) -> str:
-    if math.isnan(started):
-        return ""
-    try:
-        return datetime.fromtimestamp(started, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
-        return repr(started)

@@ -31,16 +31,11 @@ from skelgen.cli.output import (
     say,
     trust_facts,
 )
-from skelgen.cli.systems_shown import (
-    known_of,
-    quantity,
-    show_system,
-    summary_of,
-    system_doubts,
-)
+from skelgen.cli.systems_shown import quantity, show_system
 from skelgen.errors import UsageError
 from skelgen.launch.mpi import MpiKind
 from skelgen.launch.through import Way
+from skelgen.pipeline.system_facts import known_of, summary_of, system_doubts
 
 system = typer.Typer(
     help="What hosts and links can do: measure it, show it, compare hosts.",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skelgen.cli.output import print_table
+from skelgen.pipeline.system_facts import measured_date
 from skelgen.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from skelgen.pipeline.known_systems import SystemRows
     from skelgen.store import Fact, Message
-    from skelgen.trust import Doubt
 
 #: Prefixes of large numbers.
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -23,89 +22,9 @@ _NO_LIMIT = 0.99e15
 _OF_SIZES = ("read", "write", "latency")
 
 
-def system_doubts(rows: SystemRows) -> tuple[Doubt, ...]:
-    """Return why what was measured should not be trusted, summed up."""
-    from skelgen.systems.doubts import doubts_of
-
-    return doubts_of(rows.doubts)
-
-
-def summary_of(rows: SystemRows, host: str) -> dict[str, Any]:
-    """Return how much is known of a host."""
-    cores = [one.value for one in rows.facts if one.name == "cores"]
-    return {
-        "host": host,
-        "system": rows.facts[-1].system,
-        "measured": _date(rows.measured),
-        "cores": int(cores[-1]) if cores else None,
-        "facts": len(rows.facts),
-        "messages": len(rows.messages),
-        "doubted": sum(map(bool, rows.doubts)),
-    }
-
-
-def _date(seconds: float) -> str | None:
-    if math.isnan(seconds):
-        return None
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (OverflowError, ValueError, OSError):
-        return None
-
-
-def known_of(rows: SystemRows, host: str) -> dict[str, Any]:
-    """Return what machines are told of a host."""
-    found = rows.of(host)
-    return {
-        "host": host,
-        "measured": _date(found.measured),
-        "facts": [_fact(one) for one in found.facts],
-        "messages": [_message(one) for one in found.messages],
-    }
-
-
-def _fact(one: Fact) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "value": one.value,
-        "unit": one.unit,
-        "low": one.low,
-        "high": one.high,
-        "repeats": one.repeats,
-        "host": one.host,
-        "cores": one.cores,
-        "measured": _date(one.measured),
-        "system": one.system,
-        "compiler": one.compiler,
-        "kernel": one.kernel,
-        "doubt": one.doubt,
-    }
-
-
-def _message(one: Message) -> dict[str, Any]:
-    return {
-        "operation": one.operation,
-        "ranks": one.ranks,
-        "latency_s": one.latency_s,
-        "bandwidth_bytes_per_s": one.bandwidth_bytes_per_s,
-        "eager_bytes": one.eager_bytes,
-        "hosts": one.hosts,
-        "stretches": [
-            {"from_bytes": begin, "latency_s": latency, "bandwidth_bytes_per_s": rate}
-            for begin, latency, rate in one.knees
-        ],
-        "points": one.points,
-        "repeats": one.repeats,
-        "spread": one.spread,
-        "measured": _date(one.measured),
-        "system": one.system,
-        "mpi": one.mpi,
-        "doubt": one.doubt,
-    }
-
-
 def show_system(rows: SystemRows, title: str) -> None:
     """Print the values of a host, those of sizes in a table of their own."""
+    date = measured_date(rows.measured) or "at an unknown time"
     plain = [one for one in rows.facts if not _has_size(one)]
     print_table(
         ["value", "cores", "median", "low", "high", "repeats", "doubt"],
@@ -122,7 +41,7 @@ def show_system(rows: SystemRows, title: str) -> None:
             ]
             for one in plain
         ],
-        title=f"{title}, measured {_date(rows.measured) or 'at an unknown time'}",
+        title=f"{title}, measured {date}",
     )
     _show_sizes([one for one in rows.facts if one not in plain])
     if rows.messages:

@@ -155,15 +155,39 @@ def _author() -> str:
         return str(os.getuid())
 
 
-def kept_models(place: str | None, application: str | None = None) -> list[KeptModel]:
-    """Return the models of a store, of each name the last one, by name."""
+def kept_models(
+    place: str | None,
+    application: str | None = None,
+    faults: list[str] | None = None,
+) -> list[KeptModel]:
+    """Return the models of a store, of each name the last one, by name.
+
+    Parameters
+    ----------
+    place, application : str, optional
+    faults : list of str, optional
+        Gets why models cannot be read, which are left out.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read and there are no `faults`.
+    """
     from skelgen.store import open_store
     from skelgen.store.lines import identity_of
 
     with open_store(place, make=False) as store:
         rows = store.models(application)
     last = {(row.name, row.application): row for row in rows}
-    return [kept_of(identity_of(row), row) for _, row in sorted(last.items())]
+    found = []
+    for _, row in sorted(last.items()):
+        try:
+            found.append(kept_of(identity_of(row), row))
+        except InputError as error:
+            if faults is None:
+                raise
+            faults.append(str(error))
+    return found
 
 
 def kept_model(

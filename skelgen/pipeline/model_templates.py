@@ -128,7 +128,7 @@ def _told(request: TemplateRequest) -> ChosenFamily:
     rows, known = None, Facts()
     if request.system:
         from skelgen.pipeline.known_systems import chosen, known_systems
-        from skelgen.pipeline.system_facts import facts_of
+        from skelgen.pipeline.template_facts import facts_of
 
         rows = chosen(known_systems(store=request.store), request.system)
         known = facts_of(rows)
@@ -248,7 +248,7 @@ def computed(chosen: ChosenFamily, at: Mapping[str, float]) -> ComputedTime:
     found = computed_time(chosen.settings, at)
     if chosen.rows is None:
         return found
-    from skelgen.pipeline.system_facts import told_doubts
+    from skelgen.pipeline.template_facts import told_doubts
     from skelgen.systems.doubts import doubts_of
 
     template = chosen.settings.template

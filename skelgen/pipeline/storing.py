@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skelgen.store import Added, Condition, Place, Row, Run, Store
     from skelgen.store.checking import Health
     from skelgen.store.formats.known import Known
+    from skelgen.store.formats.reading import Content
     from skelgen.store.repeats import Repeat
 
 logger = logging.getLogger(__name__)
@@ -94,7 +95,8 @@ def store_add(
         Columns by what they are.
     progress : Progress
     """
-    from skelgen.store import Added, Entry, open_store
+    from skelgen.store import Entry
+    from skelgen.store.formats.reading import Content
 
     rows: list[Row] = []
     refused: list[Entry] = []
@@ -106,11 +108,18 @@ def store_add(
             continue
         rows += content.rows
         refused += content.refused
-    if not rows:
-        return Added(refused=tuple(refused))
+    return store_add_content(place, Content(tuple(rows), tuple(refused)))
+
+
+def store_add_content(place: str | None, content: Content) -> Added:
+    """Add what was read to a store; what was refused already stays so."""
+    from skelgen.store import Added, open_store
+
+    if not content.rows:
+        return Added(refused=tuple(content.refused))
     with open_store(place) as store:
-        found = store.add(rows)
-    return replace(found, refused=(*refused, *found.refused))
+        found = store.add(content.rows)
+    return replace(found, refused=(*content.refused, *found.refused))
 
 
 def store_add_typed(place: str | None, run: Run) -> Added:

@@ -75,6 +75,27 @@ def _stdin() -> bytes:
     return content
 
 
+def runs_of_lines(what: str, content: bytes) -> Content:
+    """Return the runs of lines of our own format; rows of other kinds are refused.
+
+    Parameters
+    ----------
+    what : str
+        Where they are from, for messages.
+    content : bytes
+    """
+    from skelgen.store import Entry, Run
+    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.reading import Content
+
+    found = _own(Path(what), content, Known())
+    runs = tuple(row for row in found.rows if isinstance(row, Run))
+    others = [row for row in found.rows if not isinstance(row, Run)]
+    reason = f"{what}: only runs are added here; use skelgen store add for other rows"
+    refused = (Entry(what, "", reason) for _ in others)
+    return Content(runs, (*found.refused, *refused))
+
+
 def _own(file: Path, content: bytes, known: Known) -> Content:
     from skelgen.store.formats.reading import read_own
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skelgen.models.formulas import evaluate, parse, to_text
 from skelgen.pipeline.known_systems import SystemRows
-from skelgen.pipeline.system_facts import facts_of, told_doubts
+from skelgen.pipeline.template_facts import facts_of, told_doubts
 from skelgen.store import Fact, Message
 from skelgen.systems.types import Stretch, time_in
 

@@ -1,0 +1,195 @@
+"""Parts of a store for people who look around in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skelgen.documents.dates import moment_s
+from skelgen.documents.numbers import NumberError, integer
+from skelgen.errors import UsageError
+from skelgen.pipeline.track_record import past_predictions
+from skelgen.pipeline.uncollected import uncollected
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.known_systems import SystemRows
+    from skelgen.store import Application, Condition, Prediction, Run
+    from skelgen.store.track_record import TrackRecord
+
+#: Rows of a part, and the last part that is shown.
+PART, _LAST = 50, 10**7
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuery:
+    """Which runs are meant, as people type it.
+
+    Attributes
+    ----------
+    application, system, host : str
+        Empty: any.
+    where : str
+        Conditions with commas between them: ``n>=1000, ranks=8``.
+    since, until : str
+        Of the start; dates or seconds since 1970.
+    order : str
+        A column of `skelgen.store.browsing.ORDERS`; with ``-`` before it, descending.
+    part : str
+        Number of the part, from 1 on.
+    """
+
+    application: str = ""
+    where: str = ""
+    system: str = ""
+    host: str = ""
+    since: str = ""
+    until: str = ""
+    order: str = "-started"
+    part: str = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """A part of the runs that were meant.
+
+    Attributes
+    ----------
+    runs : tuple of Run
+    total : int
+        With all other parts.
+    begin : int
+        So many are before it.
+    damaged : int
+        Rows of this part that are damaged and left out.
+    """
+
+    runs: tuple[Run, ...]
+    total: int
+    begin: int
+    damaged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOverview:
+    """What a store holds.
+
+    Attributes
+    ----------
+    applications : tuple of Application
+    counts : dict of str to int
+        Rows by the word of their kind.
+    """
+
+    applications: tuple[Application, ...]
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPart:
+    """A part of the past predictions, the last first, and how good all of them were."""
+
+    predictions: tuple[Prediction, ...]
+    total: int
+    begin: int
+    records: tuple[TrackRecord, ...]
+
+
+@uncollected()
+def browse_runs(place: str | None, query: RunQuery) -> RunPart:
+    """Return a part of the runs of a store.
+
+    Raises
+    ------
+    UsageError
+        When something that was typed is not what it should be.
+    """
+    from skelgen.store import open_store
+    from skelgen.store.browsing import RunOrder, some_runs
+
+    where = _conditions(query)
+    begin = begin_of(query.part)
+    order = RunOrder(query.order.removeprefix("-"), query.order.startswith("-"))
+    with open_store(place, make=False) as store:
+        store.faults = faults = list[str]()
+        name = query.application or None
+        runs = some_runs(store, name, where, order=order, begin=begin, most=PART)
+        total = store.count(name, where)
+    return RunPart(tuple(runs), total, begin, len(faults))
+
+
+def _conditions(query: RunQuery) -> list[Condition]:
+    from skelgen.store import Condition, condition
+
+    found = [condition(one.strip()) for one in query.where.split(",") if one.strip()]
+    for name, text in (("system", query.system), ("host", query.host)):
+        found += [Condition(name, "=", text)] if text else []
+    for text, operator in ((query.since, ">="), (query.until, "<=")):
+        if text:
+            try:
+                found.append(Condition("started", operator, moment_s(text)))
+            except NumberError as error:
+                raise UsageError(str(error)) from error
+    return found
+
+
+def begin_of(part: str) -> int:
+    """Return how many rows are before a part."""
+    try:
+        return (integer(part or "1", 1, _LAST) - 1) * PART
+    except NumberError as error:
+        raise UsageError(f"the part of a list: {error}") from error
+
+
+def before(part: RunPart | PredictionPart) -> str:
+    """Return the number of the part before one; empty where there is none."""
+    return str(part.begin // PART) if part.begin else ""
+
+
+def after(part: RunPart | PredictionPart) -> str:
+    """Return the number of the part after one; empty where there is none."""
+    more = part.begin + PART < part.total
+    return str(part.begin // PART + 2) if more else ""
+
+
+def part_text(part: PredictionPart) -> str:
+    """Say which part it is."""
+    last = part.begin + len(part.predictions)
+    return f"{part.begin + 1} to {last} of {part.total}"
+
+
+def measured_hosts(rows: SystemRows) -> list[tuple[str, str, float, int, int]]:
+    """Return of each host its system, when it was measured, values and doubted ones."""
+    found = []
+    for host in rows.hosts:
+        own = rows.of(host)
+        found.append(
+            (
+                host,
+                own.facts[-1].system,
+                own.measured,
+                len(own.rows),
+                sum(map(bool, own.doubts)),
+            )
+        )
+    return found
+
+
+def store_overview(place: str | None) -> StoreOverview:
+    """Return what a store holds."""
+    from skelgen.store import open_store
+    from skelgen.store.browsing import counts
+
+    with open_store(place, make=False) as store:
+        return StoreOverview(tuple(store.applications()), counts(store))
+
+
+def browse_predictions(
+    place: str | None, application: str = "", part: str = "1"
+) -> PredictionPart:
+    """Return a part of the past predictions of a store, with what happened."""
+    from skelgen.store.track_record import track_records
+
+    begin = begin_of(part)
+    found = past_predictions(place, application=application or None)
+    shown = found[::-1][begin : begin + PART]
+    return PredictionPart(tuple(shown), len(found), begin, tuple(track_records(found)))

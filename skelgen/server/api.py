@@ -1,0 +1,95 @@
+"""The API: the same answers as the commands print with ``--json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from skelgen import pipeline
+from skelgen.errors import UsageError
+from skelgen.pipeline import browsing, model_keeping
+from skelgen.pipeline.asking import how_long
+from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
+from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
+from skelgen.pipeline.system_facts import known_of, summary_of, system_doubts
+from skelgen.server.pages import asked_of, run_query, stored_model, stored_run
+from skelgen.server.settings import Answer, Question, RefusedError
+from skelgen.trust.facts import trust_facts
+
+
+def applications(question: Question) -> Answer:
+    """List the applications with their runs, and count the rows of each kind."""
+    found = browsing.store_overview(question.settings.store)
+    those = [
+        {"app": one.name, "runs": one.runs, "last": date_text(one.last) or None}
+        for one in found.applications
+    ]
+    return {"applications": those, "counts": found.counts}
+
+
+def runs(question: Question) -> Answer:
+    """List a part of the runs, as store list does."""
+    found = browsing.browse_runs(question.settings.store, run_query(question))
+    return {
+        "runs": [run_facts(one) for one in found.runs],
+        "total": found.total,
+        "begin": found.begin,
+        "damaged": found.damaged,
+    }
+
+
+def run(question: Question) -> Answer:
+    """Show one run, as store show does."""
+    return row_facts(*stored_run(question))
+
+
+def models(question: Question) -> Answer:
+    """List the models, as model list does."""
+    found = model_keeping.kept_models(
+        question.settings.store, question.query.get("app") or None
+    )
+    return {"models": [kept_model_facts(one) for one in found]}
+
+
+def model(question: Question) -> Answer:
+    """Show one model, as model show does."""
+    found = stored_model(question)
+    now = model_keeping.runs_now(question.settings.store, found.origin)
+    return shown_model_facts(found, now)
+
+
+def predictions(question: Question) -> Answer:
+    """List a part of the predictions, and how good all were, as store record does."""
+    found = browsing.browse_predictions(
+        question.settings.store,
+        question.query.get("app", ""),
+        question.query.get("part", "1"),
+    )
+    return {
+        "methods": [asdict(one) for one in found.records],
+        "predictions": [row_facts(one.identity, one) for one in found.predictions],
+        "total": found.total,
+        "begin": found.begin,
+    }
+
+
+def systems(question: Question) -> Answer:
+    """List the hosts that were measured, as system list does."""
+    rows = pipeline.known_systems(store=question.settings.store)
+    return {"hosts": [summary_of(rows.of(host), host) for host in rows.hosts]}
+
+
+def system(question: Question) -> Answer:
+    """Show what was measured of a host or system, as system show does."""
+    rows = pipeline.known_systems(store=question.settings.store)
+    name = question.path["name"]
+    try:
+        found = pipeline.chosen_system(rows, name)
+    except UsageError as error:
+        raise RefusedError(404, str(error)) from error
+    return {**known_of(rows, name), **trust_facts(system_doubts(found))}
+
+
+def ask(question: Question) -> Answer:
+    """Say how long, as store expect or model predict does, and name the command."""
+    found = how_long(question.settings.store, asked_of(question))
+    return {**found.facts, "found_by": found.found_by, "command": found.command}

@@ -1,0 +1,64 @@
+"""What changes something: a run that is typed, lines that are sent, rows removed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skelgen import pipeline
+from skelgen.errors import InputError, UsageError
+from skelgen.pipeline import storing
+from skelgen.pipeline.asking import plain_hosts
+from skelgen.pipeline.store_facts import added_facts
+from skelgen.pipeline.storing_sources import runs_of_lines
+from skelgen.server.pages import stored_run
+from skelgen.server.settings import Answer, GoTo, Question
+from skelgen.units import parse_seconds
+from skelgen.web.site import address
+
+
+def add_typed(question: Question) -> Answer:
+    """Add a run that was typed into the form, and show it."""
+    typed = question.form
+    known = pipeline.known_of(
+        application=typed.get("app", "").strip(),
+        inputs=[one] if (one := typed.get("inputs", "").strip()) else [],
+        ranks=_count(typed.get("ranks", "")),
+        system=typed.get("system", "").strip(),
+        started=typed.get("started", "").strip(),
+    )
+    known = replace(known, hosts=tuple(plain_hosts(typed.get("hosts", ""))))
+    try:
+        time_s = parse_seconds(typed.get("time", ""))
+    except ValueError as error:
+        raise UsageError(f"the wall time: {error}") from error
+    run = pipeline.typed_run(known, time_s, typed.get("status", "").strip() or "ok")
+    found = storing.store_add_typed(question.settings.store, run)
+    for refused in found.refused:
+        raise InputError(refused.reason)
+    return GoTo(address("runs", found.added[0].run))
+
+
+def _count(text: str) -> int:
+    word = text.strip()
+    if word and not (word.isascii() and word.isdigit() and len(word) <= 9):
+        raise UsageError(f"the ranks: read {word[:40]!r}, expected a number")
+    return int(word or 0)
+
+
+def remove(question: Question) -> Answer:
+    """Remove a run, and show the list."""
+    identity, _ = stored_run(question)
+    storing.store_remove(question.settings.store, [identity])
+    return GoTo(address("runs"))
+
+
+def add_lines(question: Question) -> Answer:
+    """Add the runs of a body, lines as `skelgen store export` writes them."""
+    content = runs_of_lines("the request", question.body)
+    return added_facts(storing.store_add_content(question.settings.store, content))
+
+
+def remove_row(question: Question) -> Answer:
+    """Remove a run by its identity."""
+    identity, _ = stored_run(question)
+    return {"removed": storing.store_remove(question.settings.store, [identity])}

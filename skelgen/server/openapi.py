@@ -1,0 +1,94 @@
+"""The description of the API, made from the table of addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from skelgen import __version__
+
+if TYPE_CHECKING:
+    from skelgen.server.routes import Route
+
+#: Statuses that any address may answer with, and what they mean.
+_REFUSED = {
+    "400": "Something in the request is not what it should be.",
+    "401": "No token, or none that counts.",
+    "403": "The token does not allow this.",
+    "404": "There is no such thing.",
+    "422": "The store or the request holds something that does not fit.",
+    "503": "The machine lacks something, or the time ran out.",
+}
+_PART = re.compile(r"\{(\w+)\}")
+
+
+def described(routes: Iterable[Route], prefix: str) -> Mapping[str, object]:
+    """Return the description of the addresses for machines, as OpenAPI 3.1 has it."""
+    paths: dict[str, dict[str, Any]] = {}
+    for one in routes:
+        if one.is_api:
+            paths.setdefault(one.path, {})[one.method.lower()] = _operation(one)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "skelgen", "version": __version__},
+        "servers": [{"url": prefix or "/"}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Answer": _ANSWER, "Problem": _PROBLEM},
+        },
+    }
+
+
+def _operation(one: Route) -> dict[str, Any]:
+    summary = (one.handler.__doc__ or "").strip().partition("\n")[0]
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": _TEXT}
+        for name in _PART.findall(one.path)
+    ]
+    parameters += [{"name": name, "in": "query", "schema": _TEXT} for name in one.query]
+    found: dict[str, Any] = {
+        "operationId": f"{one.method.lower()}{_PART.sub('', one.path).title()}",
+        "summary": summary,
+        "description": f"Needs the right to {one.right.word}.",
+        "parameters": parameters,
+        "responses": {
+            "200": _response("The answer.", "application/json", "Answer"),
+            **{
+                status: _response(text, "application/problem+json", "Problem")
+                for status, text in _REFUSED.items()
+            },
+        },
+    }
+    if one.method == "POST":
+        found["requestBody"] = {
+            "description": "Lines as skelgen store export --format jsonl writes them.",
+            "required": True,
+            "content": {"application/jsonl": {"schema": _TEXT}},
+        }
+    return found
+
+
+def _response(text: str, media_type: str, schema: str) -> dict[str, Any]:
+    found = {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+    return {"description": text, "content": {media_type: found}}
+
+
+_TEXT = {"type": "string", "maxLength": 1000}
+_ANSWER = {
+    "type": "object",
+    "required": ["format"],
+    "properties": {"format": {"type": "integer"}},
+}
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+}

@@ -1,0 +1,248 @@
+"""What each page is made of: asks `skelgen.pipeline`, and `skelgen.web` shows it."""
+
+from __future__ import annotations
+
+from skelgen import pipeline
+from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.pipeline import browsing, model_keeping, storing
+from skelgen.pipeline.asking import HowLong, Wondered, how_long
+from skelgen.pipeline.kept_model import KeptModel
+from skelgen.pipeline.kept_picture import kept_picture
+from skelgen.server.settings import Answer, Question, RefusedError, Sent
+from skelgen.server.tokens import Right
+from skelgen.store import Run
+from skelgen.units import format_seconds
+from skelgen.web import (
+    site_answers,
+    site_models,
+    site_notices,
+    site_runs,
+    site_systems,
+)
+from skelgen.web.site import inputs_text
+from skelgen.web.site_render import icon, style_sheet
+
+#: Fields of `/ask`.
+ASKED = ("app", "model", "at", "hosts", "load")
+
+
+def may(question: Question, right: Right) -> bool:
+    """Say whether who asks may do more than look."""
+    visitor = question.visitor
+    return visitor is not None and visitor.right >= right
+
+
+def overview(question: Question) -> Answer:
+    """Show what there is, or what to do first."""
+    found = browsing.store_overview(question.settings.store)
+    return site_notices.overview_page(found.applications, found.counts)
+
+
+def applications(question: Question) -> Answer:
+    """Show all applications."""
+    found = browsing.store_overview(question.settings.store)
+    return site_runs.applications_page(found.applications)
+
+
+def run_query(question: Question) -> browsing.RunQuery:
+    """Return which runs are asked for."""
+    asked = question.query
+    return browsing.RunQuery(
+        application=asked.get("app", ""),
+        where=asked.get("where", ""),
+        system=asked.get("system", ""),
+        host=asked.get("host", ""),
+        since=asked.get("since", ""),
+        until=asked.get("until", ""),
+        order=asked.get("order", "") or "-started",
+        part=asked.get("part", "1"),
+    )
+
+
+def runs(question: Question) -> Answer:
+    """Show a part of the runs that are asked for."""
+    found = browsing.browse_runs(question.settings.store, run_query(question))
+    return site_runs.runs_page(
+        found.runs,
+        found.total,
+        question.query,
+        begin=found.begin,
+        before=browsing.before(found),
+        after=browsing.after(found),
+        damaged=found.damaged,
+        may_add=may(question, Right.ADD),
+    )
+
+
+def stored_run(question: Question) -> tuple[str, Run]:
+    """Return the run that an address names.
+
+    Raises
+    ------
+    RefusedError
+        When there is none.
+    """
+    try:
+        identity, row = storing.store_show(
+            question.settings.store, question.path["identity"]
+        )
+    except (InputError, UsageError) as error:
+        raise RefusedError(404, str(error)) from error
+    if not isinstance(row, Run):
+        raise RefusedError(404, "this is no run; open it from the list of runs")
+    return identity, row
+
+
+def run(question: Question) -> Answer:
+    """Show one run."""
+    _, found = stored_run(question)
+    return site_runs.run_page(found, may_remove=may(question, Right.ADMINISTER))
+
+
+def entry_of(question: Question, kept: KeptModel) -> site_models.ModelEntry:
+    """Return a model as pages show it, and whether its runs are still the same."""
+    now = model_keeping.runs_now(question.settings.store, kept.origin)
+    return _entry(kept, None if now is None or now[1] else now[0])
+
+
+def _entry(kept: KeptModel, runs_now: int | None = None) -> site_models.ModelEntry:
+    return site_models.ModelEntry(
+        identity=kept.identity,
+        name=kept.name,
+        application=kept.origin.application,
+        author=kept.author,
+        fitted=kept.fitted,
+        runs=kept.origin.runs,
+        runs_now=runs_now,
+        fixed=kept.origin.fixed,
+        model=kept.model,
+    )
+
+
+def models(question: Question) -> Answer:
+    """Show all models, of each name the last one."""
+    faults: list[str] = []
+    found = model_keeping.kept_models(question.settings.store, faults=faults)
+    return site_models.models_page([_entry(one) for one in found], faults)
+
+
+def stored_model(question: Question) -> KeptModel:
+    """Return the model that an address names.
+
+    Raises
+    ------
+    RefusedError
+        When there is none.
+    """
+    try:
+        return model_keeping.kept_model(
+            question.settings.store, question.path["identity"]
+        )
+    except InputError as error:
+        raise RefusedError(404, str(error)) from error
+
+
+def model(question: Question) -> Answer:
+    """Show one model."""
+    return site_models.model_page(entry_of(question, stored_model(question)))
+
+
+def picture(question: Question) -> Answer:
+    """Draw one model."""
+    text = kept_picture(question.settings.store, stored_model(question))
+    return Sent(text.encode("utf-8", "replace"), "image/svg+xml")
+
+
+def predictions(question: Question) -> Answer:
+    """Show past predictions, and what happened."""
+    name = question.query.get("app", "")
+    found = browsing.browse_predictions(
+        question.settings.store, name, question.query.get("part", "1")
+    )
+    return site_answers.predictions_page(
+        found.predictions,
+        found.records,
+        name,
+        text=browsing.part_text(found),
+        before=browsing.before(found),
+        after=browsing.after(found),
+    )
+
+
+def systems(question: Question) -> Answer:
+    """Show all hosts that were measured."""
+    rows = pipeline.known_systems(store=question.settings.store)
+    return site_systems.systems_page(browsing.measured_hosts(rows))
+
+
+def system(question: Question) -> Answer:
+    """Show what was measured of a host or system."""
+    name = question.path["name"]
+    rows = pipeline.known_systems(store=question.settings.store)
+    try:
+        found = pipeline.chosen_system(rows, name)
+    except UsageError as error:
+        raise RefusedError(404, str(error)) from error
+    return site_systems.system_page(name, found.facts, found.messages)
+
+
+def asked_of(question: Question) -> Wondered:
+    """Return what somebody wants to know."""
+    asked = question.query
+    return Wondered(
+        application=asked.get("app", ""),
+        model=asked.get("model", ""),
+        at=asked.get("at", ""),
+        hosts=asked.get("hosts", ""),
+        load=asked.get("load", ""),
+    )
+
+
+def ask(question: Question) -> Answer:
+    """Answer "how long on that machine?"."""
+    place = question.settings.store
+    asked = {name: question.query.get(name, "") for name in ASKED}
+    names = [one.name for one in browsing.store_overview(place).applications]
+    kept = sorted({one.name for one in model_keeping.kept_models(place, faults=[])})
+    answer, problem = None, ""
+    if asked["app"] or asked["model"]:
+        try:
+            answer = shown_answer(how_long(place, asked_of(question)))
+        except SkelgenError as error:
+            problem = str(error)
+    return site_answers.ask_page(asked, names, kept, answer, problem)
+
+
+def shown_answer(found: HowLong) -> site_answers.AnswerShown:
+    """Return an answer as pages show it."""
+    return site_answers.AnswerShown(
+        interval=found.interval,
+        unit=found.unit,
+        found_by=found.found_by,
+        command=found.command,
+        doubts=found.doubts,
+        nearest=tuple(
+            (
+                inputs_text(one.inputs),
+                str(one.ranks or ""),
+                str(one.runs),
+                format_seconds(one.time_s),
+            )
+            for one in found.nearest
+        ),
+    )
+
+
+def style(question: Question) -> Answer:
+    """Send the style of all pages."""
+    return Sent(style_sheet(), "text/css")
+
+
+def tab_icon(question: Question) -> Answer:
+    """Send the picture for a browser's tab."""
+    return Sent(icon(), "image/svg+xml")
+
+
+def health(question: Question) -> Answer:
+    """Say that the server runs, and no more."""
+    return {"status": "ok"}

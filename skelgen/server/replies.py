@@ -1,0 +1,102 @@
+"""Turn answers into what is sent: pages, JSON, and problems of both kinds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from skelgen.documents.answers import answer, plain
+from skelgen.documents.words import shown
+from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
+from skelgen.server.keyring import Visitor
+from skelgen.server.settings import Answer, GoTo, RefusedError, Sent, Settings
+from skelgen.web.site import SitePage
+from skelgen.web.site_notices import enter_page, problem_page
+from skelgen.web.site_render import Frame, render_site
+
+#: Of every answer: nothing but our own style and pictures is loaded, nobody frames us,
+#: and no address of ours is told to others.
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+def reply(
+    found: Answer, settings: Settings, visitor: Visitor | None, *, api: bool
+) -> Response:
+    """Return what is sent for an answer."""
+    if isinstance(found, SitePage):
+        return page(found, settings, visitor)
+    if isinstance(found, GoTo):
+        return Response(None, 303, {"location": f"{settings.prefix}{found.path}"})
+    if isinstance(found, Sent):
+        return Response(found.content, 200, media_type=found.media_type)
+    described = "openapi" in found  # has a version of its own
+    return _json(plain(found) if described or not api else answer(found), 200)
+
+
+def page(
+    found: SitePage, settings: Settings, visitor: Visitor | None, status: int = 200
+) -> Response:
+    """Return a page as HTML."""
+    frame = Frame(prefix=settings.prefix)
+    if visitor is not None:
+        right, form = visitor.right.word, visitor.form
+        frame = Frame(settings.prefix, visitor.name, right, form, settings.shown)
+    content = render_site(found, frame)
+    return Response(content, status, media_type="text/html")
+
+
+def problem(
+    status: int,
+    detail: str,
+    settings: Settings,
+    visitor: Visitor | None = None,
+    *,
+    api: bool,
+) -> Response:
+    """Return what is sent when a request is refused: a sentence and what to do."""
+    title = HTTPStatus(status).phrase
+    said = " ".join(shown(detail).split())
+    if api:
+        content = {
+            "type": "about:blank",
+            "title": title,
+            "status": status,
+            "detail": said,
+        }
+        return _json(content, status, "application/problem+json")
+    if status == HTTPStatus.UNAUTHORIZED:
+        return page(enter_page(said), settings, None, status)
+    return page(problem_page(title, said), settings, visitor, status)
+
+
+def status_of(error: SkelgenError | RefusedError | OSError) -> int:
+    """Return the status of HTTP for an error."""
+    if isinstance(error, RefusedError):
+        return error.status
+    if isinstance(error, UsageError):
+        return 400
+    if isinstance(error, InputError):
+        return 422
+    if isinstance(error, MachineError | OSError):
+        return 503
+    return 500
+
+
+def _json(
+    content: Mapping[str, object], status: int, media_type: str = "application/json"
+) -> Response:
+    text = json.dumps(content, allow_nan=False)
+    return Response(text.encode("ascii"), status, media_type=media_type)

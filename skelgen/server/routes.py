@@ -1,0 +1,92 @@
+"""All addresses of the server: what each needs, and who answers.
+
+The application is built from this table and from nothing else; tests make their
+requests from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skelgen.server import api, changes, pages
+from skelgen.server.openapi import described
+from skelgen.server.settings import Answer, Question
+from skelgen.server.tokens import Right
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An address.
+
+    Attributes
+    ----------
+    method : str
+        ``GET`` changes nothing.
+    path : str
+        Named parts are in braces.
+    right : Right
+        What is needed.
+    handler : callable
+    query : tuple of str
+        Names of what may be asked for.
+    """
+
+    method: str
+    path: str
+    right: Right
+    handler: Callable[[Question], Answer]
+    query: tuple[str, ...] = ()
+
+    @property
+    def is_api(self) -> bool:
+        """Say whether it answers machines."""
+        return self.path.startswith("/api/")
+
+    @property
+    def changes(self) -> bool:
+        """Say whether it may change something."""
+        return self.method != "GET"
+
+
+_RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
+_PART = ("app", "part")
+_OPEN, _READ, _ADD, _ADMINISTER = Right
+
+
+def _description(question: Question) -> Answer:
+    """Describe the API, in the form of OpenAPI 3.1."""
+    return described(ROUTES, question.settings.prefix)
+
+
+#: The way in (`skelgen.server.entrance`) is not here: it shows nothing of the store.
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/health", _OPEN, pages.health),
+    Route("GET", "/style.css", _OPEN, pages.style),
+    Route("GET", "/icon.svg", _OPEN, pages.tab_icon),
+    Route("GET", "/", _READ, pages.overview),
+    Route("GET", "/applications", _READ, pages.applications),
+    Route("GET", "/runs", _READ, pages.runs, _RUNS),
+    Route("POST", "/runs", _ADD, changes.add_typed),
+    Route("GET", "/runs/{identity}", _READ, pages.run),
+    Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),
+    Route("GET", "/models", _READ, pages.models),
+    Route("GET", "/models/{identity}", _READ, pages.model),
+    Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
+    Route("GET", "/predictions", _READ, pages.predictions, _PART),
+    Route("GET", "/systems", _READ, pages.systems),
+    Route("GET", "/systems/{name}", _READ, pages.system),
+    Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
+    Route("GET", "/api/applications", _READ, api.applications),
+    Route("GET", "/api/runs", _READ, api.runs, _RUNS),
+    Route("POST", "/api/runs", _ADD, changes.add_lines),
+    Route("GET", "/api/runs/{identity}", _READ, api.run),
+    Route("DELETE", "/api/runs/{identity}", _ADMINISTER, changes.remove_row),
+    Route("GET", "/api/models", _READ, api.models, ("app",)),
+    Route("GET", "/api/models/{identity}", _READ, api.model),
+    Route("GET", "/api/predictions", _READ, api.predictions, _PART),
+    Route("GET", "/api/systems", _READ, api.systems),
+    Route("GET", "/api/systems/{name}", _READ, api.system),
+    Route("GET", "/api/ask", _READ, api.ask, pages.ASKED),
+    Route("GET", "/api/openapi.json", _READ, _description),
+)

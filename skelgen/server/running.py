@@ -1,0 +1,145 @@
+"""Start the server, say that it is ready, and end it with its requests finished."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import uvicorn
+
+from skelgen import _paths
+from skelgen.launch.folders import private_folder, replace_file
+from skelgen.server.app import application
+from skelgen.server.keyring import Keyring
+from skelgen.server.listening import Listening, bound, own_names, public_address
+from skelgen.server.settings import Settings
+from skelgen.server.tokens import Right, new_token
+from skelgen.store import open_store, place_of
+
+#: Time that requests have to end [s]: the server ends within five.
+_ENDING_S = 4
+#: Requests at the same time, and bytes before the end of a request's head.
+_MOST_AT_ONCE, _MOST_OF_HEAD = 200, 16 << 10
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready, and ends quietly by a signal."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End by a signal without raising it again: it is the usual end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say so."""
+        await super().startup(sockets)
+        self._ready()
+
+
+def settings_of(
+    place: str | None, listening: Listening, port: int, *, read_only: bool = False
+) -> Settings:
+    """Return how a server on a port is set up."""
+    return Settings(
+        store=place,
+        shown=place_of(place).shown,
+        names=own_names(listening, port),
+        prefix=listening.prefix,
+        secure=listening.secure,
+        cookie=f"skelgen-{port}" if port else "skelgen",
+        read_only=read_only,
+    )
+
+
+def run_server(
+    place: str | None,
+    listening: Listening,
+    *,
+    read_only: bool,
+    ready: Callable[[str, Path], None],
+) -> None:
+    """Serve a store until a signal comes.
+
+    Parameters
+    ----------
+    place : str, optional
+        Of the store.
+    listening : Listening
+        Checked.
+    read_only : bool
+    ready : callable
+        Gets the address with its token, and a file of this user alone that leads there.
+
+    Raises
+    ------
+    SkelgenError
+        When the store cannot be opened, or nothing can listen there.
+    """
+    open_store(place, make=False).close()
+    most = Right.READ if read_only else Right.ADMINISTER
+    text, token = new_token("you", most)
+    keyring = Keyring(token, most)
+    with contextlib.closing(bound(listening)) as opened:
+        port = 0 if listening.unix else int(opened.getsockname()[1])
+        settings = settings_of(place, listening, port, read_only=read_only)
+        address = f"{public_address(listening, port)}/enter?token={text}"
+        with _leading_there(address) as file:
+            server = _Server(
+                _config(settings, keyring, listening), lambda: ready(address, file)
+            )
+            asyncio.run(server.serve([opened]))
+    if listening.unix:
+        listening.unix.unlink(missing_ok=True)
+
+
+def _config(
+    settings: Settings, keyring: Keyring, listening: Listening
+) -> uvicorn.Config:
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would name addresses
+    return uvicorn.Config(
+        application(settings, keyring),
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_AT_ONCE,
+        timeout_graceful_shutdown=_ENDING_S,
+        h11_max_incomplete_event_size=_MOST_OF_HEAD,
+        ssl_certfile=listening.certificate,
+        ssl_keyfile=listening.key,
+    )
+
+
+@contextlib.contextmanager
+def _leading_there(address: str) -> Iterator[Path]:
+    """Keep the address in a file of this user: no list of processes shows it."""
+    folder = _paths.state() / "serve"
+    file = private_folder(folder) / f"{os.getpid()}.html"
+    quoted = html.escape(address, quote=True)
+    text = f'<!doctype html><meta http-equiv="refresh" content="0; url={quoted}">'
+    replace_file(file, f'{text}\n<a href="{quoted}">skelgen</a>\n')
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)

@@ -1,0 +1,83 @@
+"""A part of the runs of a store in any order, and how many rows it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from skelgen.errors import UsageError
+from skelgen.store.conditions import Condition, clause
+from skelgen.store.kinds import kind_of
+from skelgen.store.rows import Row, Run, Series
+from skelgen.store.store import Store
+from skelgen.store.tables import rows_of, table_of
+
+#: Columns that runs can be in the order of.
+ORDERS = (*("started", "time_s", "ranks", "nodes", "application", "system", "status"),)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """In which order runs are: by a column of `ORDERS`, unknown values last."""
+
+    column: str = "started"
+    descending: bool = True
+
+
+def some_runs(
+    store: Store,
+    application: str | None = None,
+    where: Sequence[Condition] = (),
+    *,
+    order: RunOrder,
+    begin: int = 0,
+    most: int = 50,
+) -> list[Run]:
+    """Return a part of the runs, without damaged ones when the store collects these.
+
+    Parameters
+    ----------
+    store : Store
+    application : str, optional
+    where : sequence of Condition
+        All of them hold.
+    order : RunOrder
+    begin, most : int
+        So many are skipped, and so many are returned at most.
+
+    Raises
+    ------
+    UsageError
+        When there is no such column or condition.
+    """
+    if order.column not in ORDERS:
+        raise UsageError(
+            f"read the order {order.column[:40]!r}, expected one of {', '.join(ORDERS)}"
+        )
+    sql, parameters = clause(application, where)
+    way = "DESC" if order.descending else "ASC"
+    database = store.current()
+    # Names first: what is apart from a run is then read of those few only.
+    found = database.execute(
+        f"SELECT identity FROM runs {sql} ORDER BY {order.column} IS NULL, "
+        f"{order.column} {way}, identity {way} LIMIT ? OFFSET ?",
+        [*parameters, most, begin],
+    )
+    names = [identity for (identity,) in found]
+    if not names:
+        return []
+    marks = ",".join("?" * len(names))
+    kept = rows_of(database, Run, f"WHERE identity IN ({marks})", names, store.faults)
+    rows = {one.identity: one.row for one in kept}
+    return [row for name in names if isinstance(row := rows.get(name), Run)]
+
+
+def counts(store: Store) -> dict[str, int]:
+    """Return the number of rows of each kind but series, by the kind's word."""
+    database = store.current()
+    kinds = [kind_of(type_) for type_ in get_args(Row) if type_ is not Series]
+    return {
+        kind.word: int(database.execute(f"SELECT COUNT(*) FROM {table_of(kind)}")[0][0])
+        for kind in kinds
+    }

@@ -1,0 +1,222 @@
+"""What pages of the server are made of; `skelgen.web.site_render` lays them out.
+
+All text may be anybody's: it becomes HTML there and nowhere else. Links are addresses
+within the server, without its prefix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import ClassVar
+from urllib.parse import quote, urlencode
+
+from skelgen.store.rows import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text, with a link where it leads to another page."""
+
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column.
+
+    Attributes
+    ----------
+    text : str
+    number : bool
+        Whether its cells are numbers.
+    link : str
+        Sorts the table by it.
+    order : str
+        ``ascending`` or ``descending`` where the table is sorted by it.
+    """
+
+    text: str
+    number: bool = False
+    link: str = ""
+    order: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTable:
+    """A table with a caption."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    head: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactList:
+    """Names and values."""
+
+    kind: ClassVar[str] = "facts"
+    rows: tuple[tuple[str, Cell], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SitePicture:
+    """A picture, and the table of what it shows."""
+
+    kind: ClassVar[str] = "picture"
+    address: str
+    text: str
+    table: SiteTable
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The title of a part of a page."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A sentence; ``tone`` is ``plain``, ``doubt`` or ``good``."""
+
+    kind: ClassVar[str] = "prose"
+    text: str
+    tone: str = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """Words for a terminal."""
+
+    kind: ClassVar[str] = "command"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form.
+
+    Attributes
+    ----------
+    name, label, value, hint : str
+    choices : tuple of str
+        Where one of these is meant; the first is usual.
+    secret : bool
+        What is typed is not shown.
+    """
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+    choices: tuple[str, ...] = ()
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form; one that changes something is sent by POST and has a second token."""
+
+    kind: ClassVar[str] = "form"
+    action: str
+    fields: tuple[FormField, ...]
+    button: str
+    changes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which part of a list is shown, and links to those before and after it."""
+
+    kind: ClassVar[str] = "paging"
+    text: str
+    before: str = ""
+    after: str = ""
+
+
+Block = (
+    SiteTable | FactList | SitePicture | Heading | Prose | CommandLine | Form | Paging
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page.
+
+    Attributes
+    ----------
+    title : str
+    blocks : tuple of Block
+    here : str
+        The entry of the navigation that it belongs to.
+    lead : str
+        The first sentence.
+    goes_on : str
+        An address that the browser goes to by itself; empty: none.
+    """
+
+    title: str
+    blocks: tuple[Block, ...] = ()
+    here: str = ""
+    lead: str = ""
+    goes_on: str = ""
+
+
+def address(*parts: str, **query: str) -> str:
+    """Return an address within the server, with what is empty left out.
+
+    Examples
+    --------
+    >>> address("runs", "a/b", sort="time_s", page="")
+    '/runs/a%2Fb?sort=time_s'
+    """
+    path = "/" + "/".join(_quoted(one) for one in parts)
+    given = {name: one for name, one in query.items() if one}
+    words = urlencode(given, errors="surrogateescape")
+    return f"{path}?{words}" if words else path
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="", errors="surrogateescape")
+
+
+def date(moment: float) -> str:
+    """Return a moment for people, in UTC; empty where it is not known."""
+    if math.isnan(moment):
+        return ""
+    try:
+        return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
+        return repr(moment)
+
+
+def value(number: float | str | None) -> str:
+    """Return the value of an input for people."""
+    return f"{number:g}" if isinstance(number, float | int) else str(number or "")
+
+
+def share(number: float) -> str:
+    """Return a share for people."""
+    return "" if math.isnan(number) else f"{number:.1%}"
+
+
+def inputs_text(inputs: Inputs) -> str:
+    """Return inputs for people."""
+    return ", ".join(f"{name}={value(one)}" for name, one in inputs)
+
+
+def names_text(names: Sequence[str], most: int = 3) -> str:
+    """Return names for people, the first few of many."""
+    some = ", ".join(names[:most])
+    return f"{some} and {len(names) - most} more" if len(names) > most else some
+
+
+def cells(*texts: str) -> tuple[Cell, ...]:
+    """Return cells without links."""
+    return tuple(map(Cell, texts))

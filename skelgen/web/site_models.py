@@ -1,0 +1,204 @@
+"""Pages of models that a store keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skelgen.errors import InputError
+from skelgen.models.formulas import to_latex
+from skelgen.models.model import InputRange, Model, predict_with
+from skelgen.store.rows import Inputs
+from skelgen.units import format_seconds
+from skelgen.web.site import (
+    Block,
+    Cell,
+    Column,
+    CommandLine,
+    FactList,
+    Form,
+    FormField,
+    Heading,
+    Prose,
+    SitePage,
+    SitePicture,
+    SiteTable,
+    address,
+    cells,
+    date,
+    inputs_text,
+    value,
+)
+
+#: Values of each input in the table next to the picture.
+_VALUES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """A model of a store.
+
+    Attributes
+    ----------
+    identity, name, application, author : str
+    fitted : float
+        Seconds since 1970 in UTC [s].
+    runs : int
+        That it was fitted to.
+    runs_now : int or None
+        Runs of the store now, where these are not the same; None: they are, or nobody
+        knows.
+    fixed : tuple of (str, float or str)
+        Inputs that were the same in all of them.
+    model : Model
+    """
+
+    identity: str
+    name: str
+    application: str
+    author: str
+    fitted: float
+    runs: int
+    runs_now: int | None
+    fixed: Inputs
+    model: Model
+
+
+def quantity_text(number: float, unit: str) -> str:
+    """Return a value of a model for people."""
+    return format_seconds(number) if unit == "s" else f"{number:.4g} {unit}".strip()
+
+
+def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> SitePage:
+    """Return the page of all models, and why some cannot be shown."""
+    doubts = tuple(Prose(one, "doubt") for one in faults)
+    if not (found or faults):
+        advice = (
+            Prose("Fit one to the runs of an application, and keep it:"),
+            CommandLine("skelgen model fit --app heat --name heat"),
+        )
+        return SitePage("Models", advice, "/models", "There are no models yet.")
+    head = (
+        Column("model"),
+        Column("application"),
+        Column("family"),
+        Column("runs", number=True),
+        Column("fitted"),
+        Column("by"),
+        Column("formula"),
+    )
+    rows = tuple(
+        (
+            Cell(one.name, address("models", one.identity)),
+            *cells(one.application, one.model.family, str(one.runs)),
+            *cells(date(one.fitted), one.author, one.model.text),
+        )
+        for one in found
+    )
+    return SitePage("Models", (*doubts, SiteTable("Models", head, rows)), "/models")
+
+
+def model_page(one: ModelEntry) -> SitePage:
+    """Return the page of a model: formula, ranges, picture, doubts."""
+    model = one.model
+    blocks: list[Block] = [
+        CommandLine(f"{model.quantity} = {model.text}  [{model.unit}]")
+    ]
+    if one.runs_now is not None:
+        blocks.append(
+            Prose(
+                f"Fit it again: the store has {one.runs_now} runs now, it was fitted "
+                f"to {one.runs}.",
+                "doubt",
+            )
+        )
+    blocks += [Prose(f"Do not trust: {each}", "doubt") for each in model.doubts]
+    blocks += [Prose(each) for each in model.notes]
+    blocks.append(FactList(_facts(one)))
+    blocks.append(_ranges(model))
+    blocks.append(
+        SitePicture(
+            address("models", one.identity, "picture.svg"),
+            f"{model.quantity} over each input, with the 90 % interval and the runs",
+            _curves(model),
+        )
+    )
+    fields = (
+        FormField("model", "Model", one.name),
+        FormField("app", "Application", one.application),
+        FormField("at", "At", _example(model)),
+        FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
+    )
+    blocks += [Heading("Ask it"), Form("/ask", fields, "Ask")]
+    blocks += [
+        Heading("Formula in LaTeX"),
+        CommandLine(to_latex(model.formula).strip()),
+    ]
+    lead = f"A model of {one.application}, fitted to {one.runs} runs."
+    return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
+
+
+def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:
+    rows = (
+        ("application", one.application, address("runs", app=one.application)),
+        ("family", one.model.family, ""),
+        ("error of a run, half are nearer", _error(one.model), ""),
+        ("fitted", date(one.fitted), ""),
+        ("by", one.author, ""),
+        ("the same in all runs", inputs_text(one.fixed), ""),
+        ("id", one.identity, ""),
+    )
+    return tuple((name, Cell(text, link)) for name, text, link in rows if text)
+
+
+def _error(model: Model) -> str:
+    return f"{math.expm1(min(model.scale.noise, 500.0)):.1%}"
+
+
+def _ranges(model: Model) -> SiteTable:
+    head = (
+        Column("input"),
+        Column("from", True),
+        Column("to", True),
+        Column("meaning"),
+    )
+    rows = tuple(
+        cells(one.input.name, value(one.low), value(one.high), str(one.input.meaning))
+        for one in model.inputs
+    )
+    return SiteTable("Range of the runs", head, rows)
+
+
+def _curves(model: Model) -> SiteTable:
+    head = (
+        Column("input"),
+        Column("value", True),
+        Column(model.quantity, True),
+        Column("5 %", True),
+        Column("95 %", True),
+    )
+    rows = tuple(row for one in model.inputs for row in _curve(model, one))
+    return SiteTable("Other inputs have their largest value", head, rows)
+
+
+def _curve(model: Model, one: InputRange) -> list[tuple[Cell, ...]]:
+    largest = {each.input.name: each.high for each in model.inputs}
+    found = []
+    for number in np.unique(np.linspace(one.low, one.high, _VALUES)).tolist():
+        try:
+            said = predict_with(model, {**largest, one.input.name: number}).interval
+        except InputError:  # the formula gives no answer there
+            continue
+        texts = (
+            quantity_text(each, model.unit) for each in (said.p50, said.p5, said.p95)
+        )
+        found.append(cells(one.input.name, value(number), *texts))
+    return found
+
+
+def _example(model: Model) -> str:
+    extents = [one for one in model.inputs if not one.input.meaning.available]
+    return ",".join(f"{one.input.name}={one.high:g}" for one in extents)

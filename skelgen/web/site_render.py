@@ -1,0 +1,82 @@
+"""Turn a page of the server into HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from skelgen import _paths
+from skelgen.documents.words import shown
+from skelgen.web.site import SitePage
+
+#: What the navigation leads to: address, and what it is called.
+NAVIGATION = (
+    ("/", "Overview"),
+    ("/applications", "Applications"),
+    ("/runs", "Runs"),
+    ("/models", "Models"),
+    ("/predictions", "Predictions"),
+    ("/systems", "Systems"),
+    ("/ask", "How long?"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around every page.
+
+    Attributes
+    ----------
+    prefix : str
+        Before each address.
+    visitor : str
+        Name of the token; empty where nobody is known.
+    right : str
+        What it allows.
+    form : str
+        Second token of forms.
+    store : str
+        Which store is shown.
+    """
+
+    prefix: str = ""
+    visitor: str = ""
+    right: str = ""
+    form: str = ""
+    store: str = ""
+
+
+def render_site(page: SitePage, frame: Frame) -> bytes:
+    """Lay a page out as HTML, the same for the same page."""
+    template = _environment().get_template("page.html.j2")
+    text = template.render(page=page, frame=frame, navigation=NAVIGATION)
+    return shown(text).encode("utf-8", "replace")
+
+
+def style_sheet() -> bytes:
+    """Return the style of all pages."""
+    return (_folder() / "style.css").read_bytes()
+
+
+def icon() -> bytes:
+    """Return the picture for a browser's tab."""
+    return (_folder() / "icon.svg").read_bytes()
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_folder()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _folder() -> Path:
+    return _paths.templates() / "web/server"

@@ -1,0 +1,248 @@
+"""Pages of applications and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from skelgen.store.rows import Run
+from skelgen.store.store import Application
+from skelgen.units import format_bytes, format_seconds
+from skelgen.web.site import (
+    Block,
+    Cell,
+    Column,
+    CommandLine,
+    FactList,
+    Form,
+    FormField,
+    Heading,
+    Paging,
+    Prose,
+    SitePage,
+    SiteTable,
+    address,
+    cells,
+    date,
+    inputs_text,
+    names_text,
+    share,
+    value,
+)
+
+#: Columns of runs that can be sorted: order of the store, head, whether numbers.
+_SORTED = (
+    ("started", "started", False),
+    ("application", "application", False),
+    ("", "inputs", False),
+    ("ranks", "ranks", True),
+    ("", "hosts", False),
+    ("system", "system", False),
+    ("time_s", "time", True),
+    ("status", "ended", False),
+)
+#: Fields of the filter: name, label, hint.
+_FILTER = (
+    ("app", "Application", ""),
+    ("where", "Conditions", "n>=1000, ranks=8, status!=ok"),
+    ("system", "System", ""),
+    ("host", "Host", ""),
+    ("since", "Started from", "2026-01-31"),
+    ("until", "Started up to", "2026-02-28"),
+)
+
+
+def applications_page(found: Sequence[Application]) -> SitePage:
+    """Return the page of all applications."""
+    if not found:
+        return SitePage(
+            "Applications", nothing_yet(), "/applications", "There are no runs yet."
+        )
+    head = (Column("application"), Column("runs", number=True), Column("last started"))
+    rows = tuple(
+        (
+            Cell(one.name, address("runs", app=one.name)),
+            Cell(str(one.runs)),
+            Cell(date(one.last)),
+        )
+        for one in found
+    )
+    table = SiteTable(f"{len(found)} applications", head, rows)
+    return SitePage("Applications", (table,), "/applications")
+
+
+def nothing_yet() -> tuple[Block, ...]:
+    """Return what to do first."""
+    return (
+        Prose("Time a program and keep what it took:"),
+        CommandLine("skelgen time --input n=1024 -- mpirun -n 2 ./app 1024"),
+        Prose("Or add runs that are in a table:"),
+        CommandLine("skelgen store add runs.csv --app heat --columns time=t_sec"),
+    )
+
+
+def runs_page(
+    runs: Sequence[Run],
+    total: int,
+    query: Mapping[str, str],
+    *,
+    begin: int,
+    before: str,
+    after: str,
+    damaged: int = 0,
+    may_add: bool = False,
+) -> SitePage:
+    """Return the page of runs that were asked for.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Of this part.
+    total, begin : int
+        All runs, and those before this part.
+    query : mapping of str to str
+        What was asked for, as people typed it.
+    before, after : str
+        Numbers of the parts before and after it; empty where there is none.
+    damaged : int
+        Rows that are left out.
+    may_add : bool
+        Whether who looks at it may type a run.
+    """
+    asked = {name: query.get(name, "") for name, _, _ in _FILTER}
+    order = query.get("order", "") or "-started"
+    fields = [
+        FormField(name, label, asked[name], hint) for name, label, hint in _FILTER
+    ]
+    blocks: list[Block] = [Form("/runs", tuple(fields), "Show")]
+    if damaged:
+        blocks.append(
+            Prose(
+                f"{damaged} damaged rows of this part are left out; skelgen store "
+                "check names them.",
+                "doubt",
+            )
+        )
+    if runs:
+        blocks.append(_table(runs, asked, order))
+        kept = {**asked, "order": order}
+        blocks.append(
+            Paging(
+                f"{begin + 1} to {begin + len(runs)} of {total}",
+                address("runs", **kept, part=before) if before else "",
+                address("runs", **kept, part=after) if after else "",
+            )
+        )
+    elif any(asked.values()):
+        blocks.append(Prose("No run is like this; ask for less."))
+    else:
+        blocks += nothing_yet()
+    if may_add:
+        blocks += [Heading("Type a run"), _typed(asked["app"])]
+    return SitePage("Runs", tuple(blocks), "/runs")
+
+
+def _table(runs: Sequence[Run], asked: Mapping[str, str], order: str) -> SiteTable:
+    head = [Column("run")]
+    for name, text, number in _SORTED:
+        turned = f"-{name}" if order == name else name
+        link = address("runs", **asked, order=turned) if name else ""
+        way = {name: "ascending", f"-{name}": "descending"}.get(order, "")
+        head.append(Column(text, number, link, way if name else ""))
+    rows = tuple(
+        (
+            Cell(one.identity[:8], address("runs", one.identity)),
+            *cells(date(one.started), one.application, inputs_text(one.inputs)),
+            *cells(str(one.ranks or ""), names_text(one.hosts), one.system),
+            *cells(format_seconds(one.time_s), one.status),
+        )
+        for one in runs
+    )
+    return SiteTable("Runs", tuple(head), rows)
+
+
+def _typed(application: str) -> Form:
+    fields = (
+        FormField("app", "Application", application),
+        FormField("time", "Wall time", "", "12.3 (seconds) or 2min"),
+        FormField("inputs", "Inputs", "", "n=2000,steps=100"),
+        FormField("ranks", "Ranks"),
+        FormField("hosts", "Hosts", "", "n1,n2"),
+        FormField("system", "System"),
+        FormField("started", "Started", "", "2026-01-31T12:00:00Z"),
+        FormField("status", "Ended", "ok", "ok, exit 3, signal 9"),
+    )
+    return Form("/runs", fields, "Add", changes=True)
+
+
+def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
+    """Return the page of a run."""
+    blocks: list[Block] = [FactList(_facts(run))]
+    numbers = (
+        ("Load that others left, 1 is all", run.loads, value),
+        ("What it used", run.costs, None),
+    )
+    for title, pairs, write in numbers:
+        if pairs:
+            rows = tuple(
+                (name, Cell(write(one) if write else _cost(name, one)))
+                for name, one in pairs
+            )
+            blocks += [Heading(title), FactList(rows)]
+    if run.parts:
+        blocks += [Heading("Parts"), _parts(run)]
+    blocks += [
+        Heading("In a terminal"),
+        CommandLine(f"skelgen store show {run.identity}"),
+    ]
+    if may_remove:
+        removal = Form(address("runs", run.identity, "remove"), (), "Remove", True)
+        blocks += [Heading("Remove this run"), removal]
+    lead = f"{run.application} took {format_seconds(run.time_s)}."
+    return SitePage(f"Run {run.identity[:8]}", tuple(blocks), "/runs", lead)
+
+
+def _facts(run: Run) -> tuple[tuple[str, Cell], ...]:
+    rows = (
+        ("application", run.application, address("runs", app=run.application)),
+        *((name, value(one), "") for name, one in run.inputs),
+        ("time", format_seconds(run.time_s), ""),
+        ("ended", run.status, ""),
+        ("started", date(run.started), ""),
+        ("ranks", str(run.ranks or ""), ""),
+        ("nodes", str(run.nodes or ""), ""),
+        ("hosts", ", ".join(run.hosts), ""),
+        ("system", run.system, ""),
+        ("job", run.allocation, ""),
+        ("MPI", run.mpi, ""),
+        ("executable", run.executable, ""),
+        ("source", run.source, ""),
+        ("id", run.identity, ""),
+    )
+    return tuple((name, Cell(text, link)) for name, text, link in rows if text)
+
+
+def _cost(name: str, number: float) -> str:
+    if name.endswith("_bytes"):
+        return format_bytes(number)
+    return format_seconds(number) if name.endswith("_s") else value(number)
+
+
+def _parts(run: Run) -> SiteTable:
+    head = (
+        Column("part"),
+        Column("kind"),
+        Column("mean time", number=True),
+        Column("occurrences", number=True),
+        Column("of the run", number=True),
+    )
+    rows = tuple(
+        cells(
+            one.name,
+            one.kind,
+            format_seconds(one.time_s),
+            value(one.weight),
+            share(one.share),
+        )
+        for one in run.parts
+    )
+    return SiteTable("Parts of the run", head, rows)

@@ -1,0 +1,115 @@
+"""Pages of systems: what was measured of hosts and links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from skelgen.store.rows import Fact, Message
+from skelgen.units import format_bytes, format_seconds
+from skelgen.web.site import (
+    Block,
+    Cell,
+    Column,
+    CommandLine,
+    Heading,
+    Prose,
+    SitePage,
+    SiteTable,
+    address,
+    cells,
+    date,
+    names_text,
+)
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def systems_page(
+    hosts: Sequence[tuple[str, str, float, int, int]],
+) -> SitePage:
+    """Return the page of all hosts.
+
+    Parameters
+    ----------
+    hosts : sequence of tuple
+        Host, system, when it was measured [s], values, and those in doubt.
+    """
+    if not hosts:
+        advice = (
+            Prose("Measure hosts and the links between them:"),
+            CommandLine("skelgen system measure --hosts n1,n2"),
+        )
+        return SitePage("Systems", advice, "/systems", "No system was measured yet.")
+    head = (
+        *map(Column, ("host", "system", "measured")),
+        Column("values", True),
+        Column("in doubt", True),
+    )
+    rows = tuple(
+        (
+            Cell(host, address("systems", host)),
+            *cells(system, date(measured), str(values), str(doubted)),
+        )
+        for host, system, measured, values, doubted in hosts
+    )
+    table = SiteTable(f"{len(hosts)} hosts", head, rows)
+    return SitePage("Systems", (table,), "/systems")
+
+
+def system_page(
+    name: str, facts: Sequence[Fact], messages: Sequence[Message]
+) -> SitePage:
+    """Return the page of a host or of a system."""
+    blocks: list[Block] = [_facts(facts)]
+    if messages:
+        blocks += [Heading("Messages: latency + size / bandwidth"), _messages(messages)]
+    return SitePage(f"System {name}", tuple(blocks), "/systems")
+
+
+def _facts(facts: Sequence[Fact]) -> SiteTable:
+    head = (
+        *map(Column, ("host", "value")),
+        *(Column(text, True) for text in ("cores", "median", "low", "high", "repeats")),
+        *map(Column, ("measured", "doubt")),
+    )
+    rows = tuple(
+        cells(
+            *(one.host, one.name, str(one.cores or "")),
+            *(_quantity(number, one.unit) for number in (one.value, one.low, one.high)),
+            *(str(one.repeats), date(one.measured), one.doubt),
+        )
+        for one in facts
+    )
+    return SiteTable("The newest of each value", head, rows)
+
+
+def _messages(messages: Sequence[Message]) -> SiteTable:
+    head = (
+        *map(Column, ("operation", "hosts")),
+        *(Column(text, True) for text in ("ranks", "latency", "bandwidth")),
+        *map(Column, ("measured", "doubt")),
+    )
+    rows = tuple(
+        cells(
+            *(one.operation, names_text(one.hosts), str(one.ranks)),
+            format_seconds(one.latency_s),
+            _quantity(one.bandwidth_bytes_per_s, "bytes/s"),
+            *(date(one.measured), one.doubt),
+        )
+        for one in messages
+    )
+    return SiteTable("Times of MPI operations", head, rows)
+
+
+def _quantity(number: float, unit: str) -> str:
+    if math.isnan(number):
+        return ""
+    if unit == "s":
+        return format_seconds(number)
+    if unit == "bytes":
+        return format_bytes(number)
+    for factor, prefix in _PREFIXES:
+        if abs(number) >= factor:
+            return f"{number / factor:.3g} {prefix}{unit}"
+    return f"{number:.3g} {unit}"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.shared.guarded import guarded
+from skelgen.errors import InputError
 from skelgen.models.families.nonlinear import minimise
 from skelgen.models.formulas import parse
 from skelgen.models.intervals import disagreement
@@ -33,6 +34,16 @@ def test_a_search_over_steep_slopes_ends(slope):
     assert np.isfinite(found).all()
     if slope == 1.0:
         assert found == pytest.approx([2.0])
+
+
+def test_inputs_too_far_apart_for_the_default_are_refused_in_one_line():
+    rows = [
+        {"clock": 45.8, "ranks_per_node": 7.786e-24, "platform_contribution": 4308.2},
+        {"clock": 27.7, "ranks_per_node": 1024.0, "platform_contribution": 1682.7},
+        {"clock": 54.5, "ranks_per_node": 64.0, "platform_contribution": 11030.4},
+    ]
+    with pytest.raises(InputError, match="numbers as far apart as these"):
+        fit_model(table_of(rows, [2557.1, 3545.2, 2.6235]))
 
 
 def test_a_formula_that_is_impossible_differs_by_nothing():

@@ -19,6 +19,7 @@ from skelgen.models.families.contract import (
     Family,
     FamilySettings,
     FittedFormula,
+    finite,
     needs,
 )
 from skelgen.models.families.library import Library, least_left, library_for
@@ -238,9 +239,9 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     found = members(runs, library, weight_of(runs, least), MOST_TERMS)
     change, share = found.forms.change
     if change is None or share < _MOST_LIKELY:
-        return written(found, runs, runs, least)
+        return finite(written(found, runs, runs, least), runs)
     kept = regimes.since(runs, change)
-    formula = written(found, runs, kept, least)
+    formula = finite(written(found, runs, kept, least), kept)
     told = f"the program changes between {change.axis}={change.before:g} and "
     told += f"{change.after:g}: the formula is of runs from there on"
     places = _places(kept)

@@ -8,7 +8,13 @@ import sys
 from skelgen.errors import SkelgenError
 from tests.testbed.control_groups import TestbedError
 
-KINDS = ("simulated", "next", "loads", "kernels", "multicore", "real")
+#: What can be asked for, and its module.
+KINDS = {
+    **{one: one for one in ("simulated", "next", "loads")},
+    **{one: one for one in ("kernels", "multicore", "real", "speed", "mutated")},
+    **{one: one for one in ("quantities", "systems")},
+    "random": "random_fits",
+}
 
 
 def main() -> int:
@@ -17,7 +23,8 @@ def main() -> int:
         print(f"usage: python -m benchmarks.models {{{','.join(KINDS)}}} ...")
         return 2
     try:
-        importlib.import_module(f"benchmarks.models.{sys.argv[1]}").main(sys.argv[2:])
+        module = importlib.import_module(f"benchmarks.models.{KINDS[sys.argv[1]]}")
+        module.main(sys.argv[2:])
     except (SkelgenError, TestbedError) as error:
         print(f"benchmarks.models: {error}", file=sys.stderr)
         return int(error.exit_code) if isinstance(error, SkelgenError) else 5

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_quantity import QuantityName, ReferenceRanks
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
     InputNames,
     Source,
     run_source,
+)
+from skelgen.cli.model_template import (
+    SystemName,
+    Template,
+    TypedFacts,
+    family_choice,
 )
 from skelgen.cli.options import Json, StorePlace, Strict, Verbose, share
 from skelgen.cli.output import (
@@ -27,6 +34,7 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline.model_checking import model_check
+from skelgen.pipeline.model_quantity import asked_quantity
 
 if TYPE_CHECKING:
     from skelgen.models.advice import Advice
@@ -41,11 +49,16 @@ def check(
     goal: Annotated[
         str, typer.Option(help="Largest error that a configuration may have.")
     ] = "10%",
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
     place: StorePlace = None,
     strict: Strict = False,
     json: Json = False,
@@ -53,9 +66,15 @@ def check(
 ) -> None:
     """Say which configurations a model misses, and what to add to the runs."""
     largest = share(goal, "--goal")
-    source = run_source(runs, place, app, where, columns, inputs)
+    what = asked_quantity(quantity, reference)
+    form = family_choice(family, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
-        found = model_check(source, family, largest, progress=progress)
+        found = model_check(
+            *(source, form.name, largest, what),
+            progress=progress,
+            settings=form.settings,
+        )
     if json:
         print_json(_said(found))
     else:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.bar import progress_bar
+from skelgen.cli.model_quantity import QuantityName, ReferenceRanks, formula_row
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -15,11 +16,18 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
+from skelgen.cli.model_template import (
+    SystemName,
+    Template,
+    TypedFacts,
+    family_choice,
+)
 from skelgen.cli.options import Force, Json, StorePlace, Verbose
 from skelgen.cli.output import print_facts, print_json
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
 from skelgen.pipeline.model_drawing import model_draw
+from skelgen.pipeline.model_quantity import asked_quantity
 
 
 def draw(
@@ -37,11 +45,16 @@ def draw(
             show_default="the largest run",
         ),
     ] = "",
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
     place: StorePlace = None,
     force: Force = False,
     json: Json = False,
@@ -49,14 +62,17 @@ def draw(
 ) -> None:
     """Draw a model: curves with intervals, the runs, and a surface of two inputs."""
     asked = modelling.asked_values(at, "--at") if at else None
-    source = run_source(runs, place, app, where, columns, inputs)
+    what = asked_quantity(quantity, reference)
+    form = family_choice(family, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
         found = model_draw(
-            source, family, output, asked, force=force, progress=progress
+            *(source, form.name, output, asked, what),
+            force=force,
+            progress=progress,
+            settings=form.settings,
         )
     if json:
         print_json({"picture": str(output), "formula": found.text})
         return
-    print_facts(
-        [("picture", str(output)), ("model", f"{found.text}  ({found.family})")]
-    )
+    print_facts([("picture", str(output)), formula_row(found)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skelgen.cli.model_template import template_facts, template_rows
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
 from skelgen.cli.storing import App
@@ -116,6 +117,7 @@ def show(
     if json:
         print_json(
             model_facts(found.model)
+            | template_facts(found.model.template)
             | _facts(found)
             | {
                 "formula": found.model.text,
@@ -141,17 +143,19 @@ def _lines(one: KeptModel) -> list[tuple[str, str]]:
     where = f", where {' and '.join(origin.where)}" if origin.where else ""
     read = f" of {origin.file}" if origin.file else ""
     fixed = ", ".join(f"{name}={value}" for name, value in origin.fixed)
+    error = math.expm1(min(model.scale.noise, 700.0))  # else too large to write
     rows = [
         ("model", f"{one.name}  (id {one.identity[:_SHORT]})"),
         (model.quantity, f"{model.text}  [{model.unit}]"),
         ("family", model.family),
+        *template_rows(model),
         ("fitted", f"{_date(one.fitted)} by {one.author}"),
         ("runs", f"{origin.runs} of {origin.application}{read}{where}"),
         *(
             (one.input.name, f"{one.low:g} to {one.high:g}  ({one.input.meaning})")
             for one in model.inputs
         ),
-        ("error", f"{math.expm1(model.scale.noise):.1%} of a run, half are nearer"),
+        ("error", f"{error:.1%} of a run, half are nearer"),
         *(
             (f"coefficient {name}", f"{value:.6g}")
             for name, value in model.coefficients

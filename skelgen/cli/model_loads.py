@@ -13,8 +13,8 @@ from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError
 from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts
-from skelgen.pipeline.forecasting import LoadSource
 from skelgen.pipeline.load_requests import LoadRequest, check_request
+from skelgen.pipeline.load_series import LoadSource
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:

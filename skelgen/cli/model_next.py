@@ -15,6 +15,12 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
+from skelgen.cli.model_template import (
+    SystemName,
+    Template,
+    TypedFacts,
+    family_choice,
+)
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
 from skelgen.cli.storing import App, Conditions
@@ -60,7 +66,10 @@ def next_(
         str,
         typer.Option(help="No run may take longer: 1h.", show_default="no limit"),
     ] = "",
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -73,10 +82,14 @@ def next_(
     values = values_to_run(ranges or (), ranks)
     asked = modelling.asked_values(at, "--at") if at else None
     longest_s = duration_s(longest, "--longest") if longest else math.inf
-    source = run_source(runs, place, app, where, columns, inputs)
+    form = family_choice(family, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
     with progress_bar() as progress:
         model, found = model_next(
-            source, family, values, asked, longest_s=longest_s, progress=progress
+            *(source, form.name, values, asked),
+            longest_s=longest_s,
+            progress=progress,
+            settings=form.settings,
         )
     if json:
         best = _facts(found[0]) if found else dict.fromkeys(_KEYS)

@@ -34,7 +34,12 @@ InputNames = Annotated[
     ),
 ]
 FamilyName = Annotated[
-    str, typer.Option("--family", help="Form of the model; compare lists all.")
+    str,
+    typer.Option(
+        "--family",
+        help="Form of the model; compare lists all.",
+        show_default="default, or template with --template",
+    ),
 ]
 
 
@@ -46,6 +51,8 @@ def run_source(
     columns: str,
     inputs: str,
     model: str = "",
+    *,
+    system: str = "",
 ) -> RunSource:
     """Return which runs a command asks for."""
     from skelgen import pipeline
@@ -64,4 +71,5 @@ def run_source(
         where=tuple(where or ()),
         columns=pipeline.columns_mapping(columns),
         inputs=names,
+        system=system,
     )

@@ -11,6 +11,7 @@ import typer
 
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.model_checking import check
+from skelgen.cli.model_coupling import couple
 from skelgen.cli.model_drawing import draw
 from skelgen.cli.model_kept import (
     AskedName,
@@ -35,12 +36,34 @@ from skelgen.cli.model_loads import (
 )
 from skelgen.cli.model_next import next_
 from skelgen.cli.model_parts import ByParts, fitted_parts, part_facts, part_rows
+from skelgen.cli.model_quantity import (
+    QuantityName,
+    ReferenceRanks,
+    check_format,
+    formula_row,
+    interval_text,
+    made_facts,
+    made_rows,
+    python_text,
+    quantity_facts,
+    quantity_rows,
+)
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
     InputNames,
     Source,
     run_source,
+)
+from skelgen.cli.model_systems import OnSystem, system_facts
+from skelgen.cli.model_template import (
+    SystemName,
+    Template,
+    TypedFacts,
+    answer_without_runs,
+    family_choice,
+    template_facts,
+    template_rows,
 )
 from skelgen.cli.options import AllowCommand, Json, StorePlace, Strict, Verbose
 from skelgen.cli.output import (
@@ -59,13 +82,20 @@ from skelgen.pipeline.model_keeping import (
     fit_and_keep,
     keep_prediction,
 )
-from skelgen.pipeline.model_loads import predict_under_load
-from skelgen.units import format_seconds
+from skelgen.pipeline.model_quantity import (
+    asked_quantity,
+    model_of_quantity,
+    predict_quantity,
+)
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
     from skelgen.models.model import Model
     from skelgen.pipeline.model_loads import LoadedPrediction
+
+
+#: Larger errors of a fit are all the same to people [1].
+_MOST_SHOWN = 10.0
 
 
 class FormulaFormat(StrEnum):
@@ -99,7 +129,10 @@ def fit(
         Path | None,
         typer.Option("-o", "--output", help="File for the model, for model predict."),
     ] = None,
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     format_: Annotated[
         FormulaFormat,
         typer.Option(
@@ -112,38 +145,52 @@ def fit(
     inputs: InputNames = "",
     name: KeptName = "",
     parts: ByParts = None,
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
+    on: OnSystem = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
-    source = run_source(runs, place, app, where, columns, inputs)
+    form = family_choice(family, template, fact, system, place)
+    what = asked_quantity(quantity, reference)
+    source = form.of(run_source(runs, place, app, where, columns, inputs, system=on))
     with progress_bar() as progress:
-        done = fit_and_keep(source, family, name, progress=progress, parts=parts)
-    found = done.model
+        done = fit_and_keep(
+            *(source, form.name, name),
+            progress=progress,
+            parts=parts,
+            settings=form.settings,
+        )
+    found, shown = done.model, model_of_quantity(done, what)
     from skelgen.models.model_file import model_facts, write_model
 
     if output is not None:
         write_model(found, output)
     if json:
         file = str(output) if output else None
-        print_json(model_facts(found) | {"file": file, "kept": kept_facts(done.kept)})
+        facts = template_facts(found.template) | made_facts(shown)
+        facts |= {"file": file, "kept": kept_facts(done.kept)}
+        facts["system"] = system_facts(done.carried, on)
+        print_json(model_facts(found) | facts)
         return
     if format_ is not FormulaFormat.TEXT:
-        from skelgen.models.formulas import to_latex, to_python
+        from skelgen.models.formulas import to_latex
 
         latex = format_ is FormulaFormat.LATEX
-        say((to_latex if latex else to_python)(found.formula).rstrip())
+        say((to_latex(shown.formula) if latex else python_text(shown)).rstrip())
         return
-    print_facts([*_about(found), *kept_row(done.kept)])
+    print_facts([*made_rows(shown), *_about(found), *kept_row(done.kept)])
     for note in found.notes:
         say(note)
-    print_doubts(found.doubts)
+    print_doubts(shown.doubts)
 
 
 def _about(found: Model) -> list[tuple[str, str]]:
     """Return what people are told of a model."""
-    error = math.expm1(found.scale.noise)
+    noise = math.expm1(found.scale.noise)
+    error = f"{noise:.1%}" if noise < _MOST_SHOWN else f"above {_MOST_SHOWN:.0%}"
     ranges = ", ".join(
         f"{one.input.name} {one.low:g} to {one.high:g}" for one in found.inputs
     )
@@ -151,9 +198,9 @@ def _about(found: Model) -> list[tuple[str, str]]:
         (found.quantity, f"{found.text}  [{found.unit}]"),
         ("family", found.family),
         ("runs", f"{found.scale.runs}: {ranges}"),
-        ("error", f"{error:.1%} of a run, half of them are nearer"),
+        ("error", f"{error} of a run, half of them are nearer"),
     ]
-    rows += fitted_parts(found)
+    rows += [*template_rows(found), *fitted_parts(found)]
     if found.dropped:
         rows.append(
             (
@@ -195,7 +242,10 @@ def predict(
     skeleton: LoadSkeleton = None,
     budget: SkeletonBudget = "60s",
     allow_command: AllowCommand = False,
-    family: FamilyName = "default",
+    family: FamilyName = "",
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     format_: Annotated[
         AnswerFormat,
         typer.Option(
@@ -207,6 +257,9 @@ def predict(
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
+    on: OnSystem = "",
     place: StorePlace = None,
     strict: Strict = False,
     json: Json = False,
@@ -214,20 +267,35 @@ def predict(
 ) -> None:
     """Say how long a run will take that nobody has made, with an interval."""
     asked = modelling.asked_values(at, "--at")
+    what = asked_quantity(quantity, reference)
+    check_format(format_, what)
     under = load_request(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
-    source = run_source(runs, place, app, where, columns, inputs, model_name)
+    form = family_choice(family, template, fact, system, place)
+    slurm = format_ is AnswerFormat.SLURM
+    if form.settings and not (runs or app or model_name):
+        with_load = bool(load or nodes or skeleton)
+        answer_without_runs(
+            form, asked, with_load=with_load, slurm=slurm, json=json, strict=strict
+        )
+        return
+    source = form.of(
+        run_source(runs, place, app, where, columns, inputs, model_name, system=on)
+    )
     with progress_bar() as progress:
-        done = asked_model(source, family, model_name, progress=progress)
-        found = done.model
-        answer = predict_under_load(found, asked, under, progress=progress)
-    keep_prediction(place, done, answer.prediction, asked, application=app or "")
+        done = asked_model(
+            *(source, form.name, model_name), progress=progress, settings=form.settings
+        )
+        given = predict_quantity(done, asked, what, under, progress=progress)
+    found, answer = given.model, given.answer
+    if what.is_time:
+        keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
-        print_json(_said(found, answer))
-    elif format_ is AnswerFormat.SLURM:
+        print_json(_said(found, answer) | {"system": system_facts(done.carried, on)})
+    elif slurm:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")
         for one in said.doubts:
@@ -243,6 +311,7 @@ def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
     return {
         "at": at,
         "value": said.interval.p50,
+        **quantity_facts(found),
         "unit": found.unit,
         "p5": said.interval.p5,
         "p50": said.interval.p50,
@@ -260,21 +329,20 @@ def _said(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
             for one in found.inputs
         },
         "parts": part_facts(found, at),
+        **template_facts(found.template),
     }
 
 
 def _tell(found: Model, answer: LoadedPrediction) -> None:
     said = answer.prediction
-    shown = format_seconds if found.unit == "s" else "{:.4g}".format
-    low, middle, high = map(
-        shown, (said.interval.p5, said.interval.p50, said.interval.p95)
-    )
     at = ", ".join(f"{name}={value:g}" for name, value in said.at)
     rows = [
-        (found.quantity, f"{middle}  (90 %: {low} to {high})"),
+        (found.quantity, interval_text(found, said.interval)),
         ("at", at),
+        *quantity_rows(found),
         ("load", load_text(found, answer.load)),
-        ("model", f"{found.text}  ({found.family})"),
+        formula_row(found),
+        *template_rows(found),
         ("verdict", said.verdict),
     ]
     print_facts([*rows, *part_rows(found, dict(said.at))])
@@ -290,18 +358,29 @@ def compare(
         list[str] | None,
         typer.Option("--family", help="Only this one; can be repeated."),
     ] = None,
+    template: Template = "",
+    fact: TypedFacts = None,
+    system: SystemName = "",
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
     inputs: InputNames = "",
+    quantity: QuantityName = "time",
+    reference: ReferenceRanks = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Let each family predict the larger runs from the smaller ones."""
-    source = run_source(runs, place, app, where, columns, inputs)
+    what = asked_quantity(quantity, reference)
+    told = "template" if "template" in (family or ()) else ""
+    form = family_choice(told, template, fact, system, place)
+    source = form.of(run_source(runs, place, app, where, columns, inputs))
+    formulas = {form.name: form.settings} if form.settings else None
     with progress_bar() as progress:
-        scores = modelling.model_compare(source, family or (), progress=progress)
+        scores = modelling.model_compare(
+            source, family or (), what, progress=progress, told=formulas
+        )
     if json:
         print_json({"families": [*map(_score_facts, scores)], "default": "default"})
         return
@@ -346,3 +425,6 @@ model.command(
 model.command("list", epilog="Example: [b]skelgen model list --app heat[/b]")(list_)
 model.command(epilog="Example: [b]skelgen model show heat[/b]")(show)
 model.command(epilog="Example: [b]skelgen model check runs.csv --goal 10%[/b]")(check)
+model.command(
+    epilog="Example: [b]skelgen model couple kernels.csv --at n=64,ranks=2[/b]"
+)(couple)

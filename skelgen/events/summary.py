@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -23,6 +23,9 @@ from skelgen.events.unseen import unseen_of
 from skelgen.trace import RankFile, Trace
 from skelgen.trust.unseen import Unseen, unseen_doubts
 from skelgen.units import NS_PER_S, format_seconds, seconds
+
+#: Name, calls and time inside them [s] of functions.
+RecordedCalls = tuple[tuple[str, int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +282,37 @@ def _by_shape(events: Events) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
             count += repeats.astype(np.int64)
         time_ns += np.bincount(shape, weights=inside, minlength=shapes)
     return count, time_ns
+
+
+def recorded_calls(events: Events) -> dict[str, tuple[int, int]]:
+    """Count the calls of each function of some ranks, as `summarise_run` does.
+
+    Returns
+    -------
+    dict of str to (int, int)
+        Calls, and time inside them [ns]: whole, so that sums are the same in any order.
+    """
+    count, time_ns = _by_shape(events)
+    number, functions = events.calls.shapes["function"], events.calls.functions
+    calls = np.bincount(number, weights=count, minlength=len(functions))
+    inside_ns = np.bincount(number, weights=time_ns, minlength=len(functions))
+    return {
+        name: (int(calls[i]), int(inside_ns[i]))
+        for i, name in enumerate(functions)
+        if calls[i]
+    }
+
+
+def added_calls(parts: Iterable[dict[str, tuple[int, int]]]) -> RecordedCalls:
+    """Add up the calls of parts of a run; longest time first."""
+    calls: Counter[str] = Counter()
+    time_ns: Counter[str] = Counter()
+    for part in parts:
+        for name, (count, inside_ns) in part.items():
+            calls[name] += count
+            time_ns[name] += inside_ns
+    rows = [(name, calls[name], seconds(time_ns[name])) for name in calls]
+    return tuple(sorted(rows, key=lambda row: (-row[2], row[0])))
 
 
 def _functions(

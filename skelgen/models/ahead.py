@@ -6,6 +6,7 @@ by runs ahead of those that it has seen, not by runs among them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,9 @@ _TURNS = 3
 #: Logarithms closer than this are of one value.
 _SAME = 1e-9
 
+#: Of so many sets of runs the order is kept: phases and folds have the same inputs.
+_MOST_KEPT = 64
+
 Indices = NDArray[np.intp]
 
 
@@ -33,13 +37,23 @@ def extents(runs: RunTable) -> tuple[ModelInput, ...]:
 
 
 def axes(runs: RunTable) -> dict[str, Floats]:
-    """Return what runs can be ordered by: each such input, and all ranks."""
+    """Return what runs can be ordered by: each such input, and all ranks.
+
+    The arrays cannot be written: others ask for the same.
+    """
+    return _axes(runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _axes(runs: RunTable) -> dict[str, Floats]:
     columns = runs.columns
-    found = {one.name: columns[one.name] for one in extents(runs)}
+    found = {one.name: columns[one.name].copy() for one in extents(runs)}
     by = {one.meaning: one.name for one in extents(runs)}
     if Meaning.NODES in by and Meaning.RANKS_PER_NODE in by:
         packed = columns[by[Meaning.NODES]] * columns[by[Meaning.RANKS_PER_NODE]]
         found["all ranks"] = packed
+    for along in found.values():
+        along.setflags(write=False)
     return found
 
 
@@ -48,12 +62,19 @@ def order(runs: RunTable) -> Floats:
 
     Each input counts by how much it varies.
     """
+    return _order(runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _order(runs: RunTable) -> Floats:
     names = [one.name for one in extents(runs)]
     if not names:
         return np.zeros(len(runs))
     logs = np.log(np.stack([runs.columns[name] for name in names]))
     spread = np.where(logs.std(axis=1) > 0.0, logs.std(axis=1), 1.0)
-    return np.asarray(((logs.T - logs.mean(axis=1)) / spread).sum(axis=1))
+    found: Floats = ((logs.T - logs.mean(axis=1)) / spread).sum(axis=1)
+    found.setflags(write=False)
+    return found
 
 
 def folds(runs: RunTable) -> Iterator[tuple[Indices, Indices]]:

@@ -19,6 +19,8 @@ from skelgen.models import ahead
 from skelgen.models.advice import Advice, goes_with, neighbour, repeat
 from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
 from skelgen.models.left_out import configurations, left_out
+from skelgen.models.quantities import Quantity
+from skelgen.models.run_quantities import of_runs
 from skelgen.models.runs import Floats, RunTable
 from skelgen.trust import Doubt
 
@@ -92,6 +94,8 @@ def check_model(
     goal: float,
     family: str = "default",
     others: Mapping[str, Floats] | None = None,
+    settings: FamilySettings | None = None,
+    quantity: Quantity | None = None,
 ) -> ModelCheck:
     """Ask a family for each configuration as if nobody had run it.
 
@@ -103,6 +107,10 @@ def check_model(
     family : str
     others : mapping of str to (runs,) array, optional
         What else is known of the runs and is no input; nan where a run does not say.
+    settings : FamilySettings, optional
+    quantity : Quantity, optional
+        What is asked for; None: times. Of a speedup, neither of its two configurations
+        was seen; those without a run at the reference are left out.
 
     Returns
     -------
@@ -114,10 +122,15 @@ def check_model(
         When the runs do not determine a model.
     """
     chosen = runs.with_loads_of(FAMILIES[family].when)
-    found = FAMILIES[family].fit(chosen, FamilySettings())
-    said = left_out(FAMILIES[family], found, chosen)
+    settings = settings or FamilySettings()
+    measured = of_runs(chosen, quantity or Quantity(), others)
+    found = FAMILIES[family].fit(chosen, settings)
+    said = left_out(FAMILIES[family], found, chosen, settings)
+    errors = measured.of(said) / measured.of(chosen.values) - 1.0
     checked = [
-        _checked(chosen, group, said, found, goal) for group in configurations(chosen)
+        _checked(chosen, group, errors, found, goal)
+        for group in configurations(chosen)
+        if measured.judged[group].any()
     ]
     checked.sort(key=lambda one: -float(np.nan_to_num(abs(one.error), nan=np.inf)))
     return ModelCheck(
@@ -132,13 +145,13 @@ def check_model(
 def _checked(
     runs: RunTable,
     group: ahead.Indices,
-    said: Floats,
+    errors: Floats,
     found: FittedFormula,
     goal: float,
 ) -> CheckedConfiguration:
     own = runs.only(group)
     at = {one.name: float(own.columns[one.name][0]) for one in ahead.extents(runs)}
-    error = float(np.median(said[group] / own.values) - 1.0)
+    error = float(np.median(errors[group]))
     with np.errstate(all="ignore"):  # loads differ within a configuration
         ratios = own.values / found.at(own.columns)
     good = bool(np.isfinite(ratios).all() and ratios.min() > 0.0)

@@ -11,7 +11,9 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.models import ahead
 from skelgen.models.families import FAMILIES, FamilySettings
-from skelgen.models.model import fit_model, predict_with
+from skelgen.models.model import fit_model
+from skelgen.models.quantities import Quantity
+from skelgen.models.run_quantities import RunQuantity, of_runs
 from skelgen.models.runs import RunTable
 
 
@@ -50,6 +52,7 @@ def compare(
     runs: RunTable,
     families: Sequence[str] = (),
     settings: Mapping[str, FamilySettings] | None = None,
+    measured: RunQuantity | None = None,
 ) -> Iterator[FamilyScore]:
     """Let families predict runs ahead of those that they have seen.
 
@@ -60,6 +63,8 @@ def compare(
         All of `FAMILIES` that need not be told a formula when empty.
     settings : mapping of str to FamilySettings, optional
         By family.
+    measured : RunQuantity, optional
+        What the families are asked for; None: times.
 
     Yields
     ------
@@ -77,8 +82,14 @@ def compare(
             f"{len(runs)} runs of {len(np.unique(ahead.order(runs)))} sizes: three "
             "different ones are needed to learn from some and to ask for others"
         )
+    measured = measured or of_runs(runs, Quantity())
+    if not any(measured.judged[rest].any() for _, rest in parts):
+        raise InputError(
+            f"{measured.quantity.kind}: no run ahead of others has one; add larger "
+            "runs at the reference, or compare times"
+        )
     for family in families or not_told():
-        yield _score(runs, family, (settings or {}).get(family), parts)
+        yield _score(measured, runs, family, (settings or {}).get(family), parts)
 
 
 def not_told() -> tuple[str, ...]:
@@ -87,6 +98,7 @@ def not_told() -> tuple[str, ...]:
 
 
 def _score(
+    measured: RunQuantity,
     runs: RunTable,
     family: str,
     settings: FamilySettings | None,
@@ -96,15 +108,16 @@ def _score(
     errors: list[float] = []
     inside: list[bool] = []
     widths: list[float] = []
+    truths = measured.of(runs.values)
     try:
         formula = fit_model(runs, family, settings).text
         for behind, rest in parts:
             model = fit_model(runs.only(behind), family, settings)
-            for row, truth in zip(rest, runs.values[rest], strict=True):
+            for row in rest[measured.judged[rest]]:
                 at = {name: float(v[row]) for name, v in runs.columns.items()}
-                found = predict_with(model, at).interval
+                truth, found = truths[row], measured.ask(model, at, row).interval
                 errors.append(abs(found.p50 / truth - 1.0))
-                inside.append(found.p5 <= truth <= found.p95)
+                inside.append(bool(found.p5 <= truth <= found.p95))
                 widths.append(found.half_width)
     except InputError as error:
         return FamilyScore(

@@ -67,6 +67,9 @@ class Scale:
     falls, middle : float
         The power by which noise falls with the value, and the logarithm of the value
         where it is `noise`.
+    smallest : float
+        Error at the runs on the smallest ranks, which speedups compare with: root mean
+        square of logarithms, 0 where ranks are no input [1].
     """
 
     noise: float
@@ -77,6 +80,7 @@ class Scale:
     ahead: float = 0.0
     falls: float = 0.0
     middle: float = 0.0
+    smallest: float = 0.0
 
     def at(self, value: Floats, disagreement: Floats, beyond: Floats) -> Floats:
         """Return the scale: a deviation of logarithms.
@@ -102,12 +106,17 @@ def disagreement(
     alternatives: Sequence[tuple[float, Expression]], value: Floats, values: Values
 ) -> Floats:
     """Return by how much formulas differ from a value: a deviation of logarithms."""
-    total = np.zeros(np.shape(value))
-    for share, formula in alternatives:
-        with np.errstate(all="ignore"):
-            gap = np.log(evaluate(formula, values) / value)
-        total = total + share * np.nan_to_num(gap, nan=np.inf, posinf=np.inf) ** 2
-    return np.asarray(np.sqrt(total))
+    counted = [one for one in alternatives if one[0] > 0.0]
+    if not counted:  # what is as good as impossible differs by nothing
+        return np.zeros(np.shape(value))
+    said = [
+        np.broadcast_to(evaluate(one, values), np.shape(value)) for _, one in counted
+    ]
+    shares = np.array([share for share, _ in counted])
+    with np.errstate(all="ignore"):
+        gaps = np.log(np.stack(said) / value)
+        gaps = np.where(np.isfinite(gaps), gaps, np.inf) ** 2
+        return np.asarray(np.sqrt(np.tensordot(shares, gaps, 1)))
 
 
 def scale_of(
@@ -142,6 +151,20 @@ def scale_of(
     return replace(scale, factor=_factor(np.concatenate(ratios)), tested=tested)
 
 
+def error_at_smallest(runs: RunTable, found: FittedFormula) -> float:
+    """Return the error at the runs on the smallest ranks: see `Scale`.
+
+    Families that look ahead fit these runs least.
+    """
+    parallel = [one.name for one in runs.varied if one.meaning.parallel]
+    if not parallel:
+        return 0.0
+    columns = runs.columns
+    small = np.all([columns[one] == columns[one].min() for one in parallel], axis=0)
+    misses = _misses(runs, found)
+    return float(np.sqrt(np.mean((misses[small] if small.any() else misses) ** 2)))
+
+
 def _factor(ratios: Floats) -> float:
     """Return the 90th percentile, as sure as there are runs."""
     bounded = np.clip(ratios, 0.0, 1e3)
@@ -151,13 +174,19 @@ def _factor(ratios: Floats) -> float:
     return max(float(np.exp(mixed)), _SMALLEST * NORMAL)
 
 
+def _misses(runs: RunTable, found: FittedFormula) -> Floats:
+    with np.errstate(all="ignore"):
+        misses = np.abs(np.log(found.at(runs.columns) / runs.values))
+    return np.nan_to_num(misses, nan=10.0, posinf=10.0)
+
+
 def _noise(runs: RunTable, found: FittedFormula) -> Scale:
+    misses = _misses(runs, found)
+    times = np.log(runs.values)
     with np.errstate(all="ignore"):
         fitted = np.log(found.at(runs.columns))
-        misses = np.abs(fitted - np.log(runs.values))
-    misses = np.nan_to_num(misses, nan=10.0, posinf=10.0)
     known = np.isfinite(fitted) & (np.abs(fitted) < _LARGEST_LOG)
-    times = np.where(known, fitted, np.log(runs.values))
+    times = np.where(known, fitted, times)
     return Scale(
         1.4826 * float(np.median(misses)),
         max(len(found.coefficients), 1),

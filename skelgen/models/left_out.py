@@ -16,6 +16,8 @@ from skelgen.models.runs import Floats, RunTable
 #: With more configurations several are left out at a time.
 _MOST_FITS = 20
 
+_NOTHING = FamilySettings()
+
 
 def configurations(runs: RunTable) -> list[ahead.Indices]:
     """Return the runs of each configuration, the ones farthest ahead last."""
@@ -26,7 +28,12 @@ def configurations(runs: RunTable) -> list[ahead.Indices]:
     return sorted(groups, key=lambda group: float(far[group[0]]))
 
 
-def left_out(family: Family, found: FittedFormula, runs: RunTable) -> Floats:
+def left_out(
+    family: Family,
+    found: FittedFormula,
+    runs: RunTable,
+    settings: FamilySettings | None = None,
+) -> Floats:
     """Return what a family says of each run without the runs of its configuration.
 
     With many configurations some that are not neighbours are left out together.
@@ -37,6 +44,8 @@ def left_out(family: Family, found: FittedFormula, runs: RunTable) -> Floats:
     found : FittedFormula
         Of all these runs.
     runs : RunTable
+    settings : FamilySettings, optional
+        With which the formula was found.
 
     Returns
     -------
@@ -47,12 +56,16 @@ def left_out(family: Family, found: FittedFormula, runs: RunTable) -> Floats:
     groups = configurations(runs)
     for first in range(min(len(groups), _MOST_FITS)):
         rest = np.concatenate(groups[first::_MOST_FITS])
-        said[rest] = _without(family, found, runs, rest)
+        said[rest] = _without(family, found, runs, rest, settings or _NOTHING)
     return said
 
 
 def _without(
-    family: Family, found: FittedFormula, runs: RunTable, rest: ahead.Indices
+    family: Family,
+    found: FittedFormula,
+    runs: RunTable,
+    rest: ahead.Indices,
+    settings: FamilySettings,
 ) -> Floats:
     """Return what a fit to the other runs says of some."""
     others = runs.only(np.setdiff1d(np.arange(len(runs)), rest))
@@ -61,9 +74,9 @@ def _without(
         return nothing
     try:
         if family.again is not None:  # what takes long is not searched again
-            fitted = family.again(others, FamilySettings(), found)
+            fitted = family.again(others, settings, found)
         else:
-            fitted = family.fit(others, FamilySettings())
+            fitted = family.fit(others, settings)
     except InputError:
         return nothing
     with np.errstate(all="ignore"):

@@ -11,14 +11,24 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
+from skelgen.models.families.contract import TemplateForm
 from skelgen.models.formulas import Expression, evaluate, to_text
 from skelgen.models.formulas.expression import Values
-from skelgen.models.intervals import Scale, disagreement, scale_of
+from skelgen.models.intervals import (
+    Scale,
+    disagreement,
+    error_at_smallest,
+    scale_of,
+)
+from skelgen.models.odd_runs import odd_values, too_few
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
 
 #: Factors beyond the runs that are asked without doubt where nothing else was tested.
 _USUAL = 4.0
+
+#: Half of the widest interval: nobody knows (a difference of logarithms).
+_MOST_WIDE = 200.0
 
 #: A factor to one side of an interval above which an answer is doubted: an error above
 #: 20 % is more likely than not.
@@ -79,6 +89,8 @@ class Model:
         Models of parts of a run, of which this is the sum.
     together : float
         How much the errors of parts go together in one run: a correlation [0 to 1].
+    template : TemplateForm or None
+        The formula that a user gave, where one did.
     """
 
     family: str
@@ -95,6 +107,7 @@ class Model:
     error: float = math.nan
     parts: tuple[PartModel, ...] = ()
     together: float = 0.0
+    template: TemplateForm | None = None
 
     @property
     def text(self) -> str:
@@ -114,16 +127,21 @@ class Model:
         """
         if self.parts:
             return self._half_width_of_parts(values)
+        with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
+            apart = disagreement(self.alternatives, self.at(values), values)
+        return self.half_width_where(values, apart)
+
+    def half_width_where(self, values: Values, apart: Floats | float = 0.0) -> Floats:
+        """Return half of the interval where formulas that fit as well are so apart."""
         outside = [
             one.beyond(values[one.input.name])
             for one in self.inputs
             if not one.input.meaning.available
         ]
         beyond = np.sqrt(sum((one**2 for one in outside), np.zeros(())))
-        with np.errstate(all="ignore"):  # where one of them is 0 they are far apart
-            value = self.at(values)
-            apart = disagreement(self.alternatives, value, values)
-        return np.asarray(self.scale.factor * self.scale.at(value, apart, beyond))
+        with np.errstate(all="ignore"):
+            scale = self.scale.at(self.at(values), np.asarray(apart), beyond)
+        return np.asarray(self.scale.factor * scale)
 
     def _half_width_of_parts(self, values: Values) -> Floats:
         each = [one.model.at(values) for one in self.parts]
@@ -209,15 +227,26 @@ def fit_model(
     used = found.used if found.used is not None else chosen
     names = {one.name for one in chosen.inputs}
     others = tuple(one.name for one in runs.inputs if one.name not in names)
-    found = replace(found, dropped=(*found.dropped, *others))
+    found = replace(
+        found,
+        dropped=(*found.dropped, *others),
+        doubts=(*runs.doubts, *found.doubts, *_of_runs(runs, used, found)),
+        notes=(*runs.notes, *found.notes),
+    )
     with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
         scale = scale_of(FAMILIES[family], settings, used, found)
+        scale = replace(scale, smallest=error_at_smallest(chosen, found))
     alone = not scale.tested or len(found.alternatives) == 1
     if alone and found.error > scale.noise:
         # Where no runs ahead could be asked for, and no other formula differs, those
         # that were left out tell more than those that were fitted.
         scale = replace(scale, noise=found.error)
     return _model(found, used, scale)
+
+
+def _of_runs(runs: RunTable, used: RunTable, found: FittedFormula) -> tuple[Doubt, ...]:
+    """Doubt what runs cannot tell, whatever the family."""
+    return (*too_few(used, found.formula), *odd_values(runs, found.formula))
 
 
 def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
@@ -243,6 +272,7 @@ def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
         notes=found.notes,
         coefficients=found.coefficients,
         error=found.error,
+        template=found.template,
     )
 
 
@@ -283,8 +313,8 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
             f"{shown}: that is no {model.quantity}; ask nearer to its runs, or use the "
             "family default"
         )
-    wide = min(float(model.half_width(at)), 200.0)
-    factor = math.exp(wide)
+    wide = float(np.nan_to_num(model.half_width(at), nan=_MOST_WIDE))
+    factor = math.exp(min(wide, _MOST_WIDE))
     interval = Interval(value / factor, value, value * factor)
     doubts = (*_still(model, wide), *_far(model, at), *wide_doubts(interval))
     return ModelPrediction(tuple(at.items()), interval, doubts)

@@ -10,6 +10,7 @@ from typing import Any
 from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.system import writing
 from skelgen.errors import InputError
+from skelgen.models.families.contract import TemplateForm
 from skelgen.models.formulas import Expression, names, parse, to_text
 from skelgen.models.intervals import Scale
 from skelgen.models.model import InputRange, Model, PartModel
@@ -54,6 +55,7 @@ def model_facts(model: Model) -> dict[str, Any]:
             "ahead": model.scale.ahead,
             "falls": model.scale.falls,
             "middle": model.scale.middle,
+            "smallest": model.scale.smallest,
         },
         "alternatives": [
             {"share": share, "formula": to_text(formula)}
@@ -83,7 +85,19 @@ def _rarely(model: Model) -> dict[str, Any]:
             {"name": one.name, "share": one.share, "model": model_facts(one.model)}
             for one in model.parts
         ]
+    if model.template is not None:
+        found["template"] = template_facts(model.template)
     return found
+
+
+def template_facts(form: TemplateForm) -> dict[str, Any]:
+    """Return what the file of a model holds of a formula that a user gave."""
+    return {
+        "text": form.text,
+        "substituted": to_text(form.substituted),
+        "facts": list(form.facts),
+        "system": form.system,
+    }
 
 
 def _usual_facts(one: InputRange) -> dict[str, float]:
@@ -128,7 +142,7 @@ def model_of(field: Field) -> Model:
             f"is of version {version.value}, this skelgen reads up to {VERSION}; "
             "install a later one"
         )
-    parts = field.mapping(_MEMBERS, ("error", "parts", "together"))
+    parts = field.mapping(_MEMBERS, ("error", "parts", "together", "template"))
     inputs = tuple(_input(one) for one in parts["inputs"].items())
     known = {one.input.name for one in inputs}
     return Model(
@@ -152,7 +166,18 @@ def model_of(field: Field) -> Model:
         error=parts["error"].amount() if "error" in parts else math.nan,
         parts=_parts(parts["parts"], known) if "parts" in parts else (),
         together=_share(parts["together"]) if "together" in parts else 0.0,
+        template=_template(parts["template"]) if "template" in parts else None,
     )
+
+
+def _template(field: Field) -> TemplateForm:
+    parts = field.mapping(["text", "substituted", "facts", "system"])
+    try:
+        form = parse(parts["substituted"].text())
+    except InputError as error:
+        raise parts["substituted"].error(str(error)) from error
+    facts, system = parts["facts"].texts(), parts["system"].text()
+    return TemplateForm(parts["text"].text(), form, facts, system)
 
 
 def _parts(field: Field, known: set[str]) -> tuple[PartModel, ...]:
@@ -213,7 +238,7 @@ def _formula(field: Field, known: set[str]) -> Expression:
 
 
 def _scale(field: Field) -> Scale:
-    later = ["ahead", "falls", "middle"]
+    later = ["ahead", "falls", "middle", "smallest"]
     parts = field.mapping(["noise", "terms", "runs", "factor", "tested"], later)
     return Scale(
         noise=_bounded(parts["noise"]),
@@ -224,6 +249,7 @@ def _scale(field: Field) -> Scale:
         ahead=_bounded(parts["ahead"]) if "ahead" in parts else 0.0,
         falls=_bounded(parts["falls"]) if "falls" in parts else 0.0,
         middle=parts["middle"].number() if "middle" in parts else 0.0,
+        smallest=_bounded(parts["smallest"]) if "smallest" in parts else 0.0,
     )
 
 

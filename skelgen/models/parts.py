@@ -83,8 +83,9 @@ def _sum(
         scale=scale,
         dropped=tuple(one.name for one in whole.inputs if one.name not in ranges),
         doubts=tuple(doubts.values()),
+        notes=whole.notes,
         parts=tuple(parts),
-        together=_together(values, np.stack(times)),
+        together=going_together(values, np.stack(times)),
     )
 
 
@@ -92,10 +93,15 @@ def _terms(formula: Expression) -> tuple[Expression, ...]:
     return formula.terms if isinstance(formula, Sum) else (formula,)
 
 
-def _together(values: Floats, times: Floats) -> float:
+def going_together(values: Floats, times: Floats) -> float:
     """Return how much errors of parts go together in one run: a correlation.
 
     That by which the errors of the sum are larger than independent ones would be.
+
+    Parameters
+    ----------
+    values, times : (parts, runs) float64 array
+        What models say of each part of each run, and what it took.
     """
     errors = times - values
     errors = errors / values.sum(axis=0)

@@ -6,11 +6,12 @@ looked for as a step on each axis, next to the terms of normal forms.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.models.ahead import axes
+from skelgen.models.ahead import Indices, axes
 from skelgen.models.runs import Floats, RunTable
 
 #: So many values at least show a change.
@@ -21,6 +22,9 @@ _AFTER = 2
 
 #: Places that are tried on an axis.
 _PLACES = 6
+
+#: What so many sets of runs have is kept: phases and folds have the same inputs.
+_MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,11 @@ def steps_for(runs: RunTable) -> tuple[Step, ...]:
     tuple of Step
         Between neighbouring values of each axis, and with one value in the middle.
     """
+    return _steps(runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _steps(runs: RunTable) -> tuple[Step, ...]:
     found = []
     for name, along in axes(runs).items():
         values = np.unique(along)
@@ -73,15 +82,27 @@ def steps_for(runs: RunTable) -> tuple[Step, ...]:
 
 
 def columns_of(steps: tuple[Step, ...], runs: RunTable) -> Floats:
-    """Evaluate steps at runs: a (steps, runs) array."""
+    """Evaluate steps at runs: a (steps, runs) array that cannot be written."""
+    return _columns(steps, runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _columns(steps: tuple[Step, ...], runs: RunTable) -> Floats:
     along = axes(runs)
     found = [step.of(along[step.axis]) for step in steps]
-    return np.stack(found) if found else np.zeros((0, len(runs)))
+    columns = np.stack(found) if found else np.zeros((0, len(runs)))
+    columns.setflags(write=False)
+    return columns
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _since(runs: RunTable, step: Step) -> Indices:
+    return np.flatnonzero(axes(runs)[step.axis] >= step.after)
 
 
 def since(runs: RunTable, step: Step) -> RunTable:
     """Return the runs of the last regime."""
-    return runs.only(np.flatnonzero(axes(runs)[step.axis] >= step.after))
+    return runs.only(_since(runs.unmeasured, step))
 
 
 def _places(count: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -11,11 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
+from skelgen.trust import Doubt
 
 Floats = NDArray[np.float64]
 
 #: Numbers outside are no times, sizes or counts, and would overflow in formulas.
 SMALLEST, LARGEST = 1e-30, 1e30
+
+_REMEDY = "correct it, or leave the run out (--where)"
+#: Facts of the inputs of so many sets of runs are kept: phases and folds have the same.
+_MOST_KEPT = 256
 
 
 class Meaning(StrEnum):
@@ -121,7 +127,7 @@ class ModelInput:
     when: When = When.AVERAGE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunTable:
     """Runs of one application: a value of each input, and what was measured.
 
@@ -135,6 +141,8 @@ class RunTable:
     quantity : str
         What was measured, such as ``time``.
     unit : str
+    doubts, notes : tuple of Doubt and of str
+        What is said of every model of these runs.
     """
 
     inputs: tuple[ModelInput, ...]
@@ -142,9 +150,23 @@ class RunTable:
     values: Floats
     quantity: str = "time"
     unit: str = "s"
+    doubts: tuple[Doubt, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunTable) and self._all == other._all
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+    @property
+    def _all(self) -> tuple[Any, ...]:
+        """All numbers: equal runs are one, so that what was found can be kept."""
+        numbers = self.at.tobytes(), self.values.tobytes()
+        return self.inputs, *numbers, self.quantity, self.unit
 
     @property
     def columns(self) -> dict[str, Floats]:
@@ -154,8 +176,17 @@ class RunTable:
     @property
     def varied(self) -> tuple[ModelInput, ...]:
         """Inputs with at least two values."""
-        spans = np.ptp(self.at, axis=0) if len(self) else np.zeros(len(self.inputs))
-        return tuple(one for one, span in zip(self.inputs, spans, strict=True) if span)
+        return _varied(self.inputs, self.at.tobytes())
+
+    @property
+    def different(self) -> int:
+        """How many runs have inputs that no run before has."""
+        return _different(len(self.inputs), self.at.tobytes())
+
+    @property
+    def unmeasured(self) -> RunTable:
+        """The inputs alone: all values are 1."""
+        return RunTable(self.inputs, self.at, np.ones(len(self)))
 
     def load(self, meaning: Meaning, when: When) -> ModelInput | None:
         """Return what says how much of a resource is left, best of that time."""
@@ -193,6 +224,7 @@ class RunTable:
         *,
         quantity: str = "time",
         unit: str = "s",
+        names: Sequence[str] = (),
     ) -> RunTable:
         """Check what was measured.
 
@@ -204,6 +236,8 @@ class RunTable:
             A value of each input; others are ignored.
         values : sequence of float
             What was measured in each run.
+        names : sequence of str, optional
+            What messages call each run; else ``run 1`` and so on.
 
         Raises
         ------
@@ -215,28 +249,47 @@ class RunTable:
                 f"{len(runs)} runs with {len(values)} values; a model needs at least "
                 "one run, each with a value"
             )
+        called = names or [f"run {row}" for row in range(1, len(runs) + 1)]
         at = np.empty((len(runs), len(inputs)))
         for i, one in enumerate(inputs):
-            at[:, i] = [_value(run, one, row) for row, run in enumerate(runs, 1)]
+            pairs = zip(runs, called, strict=True)
+            at[:, i] = [_value(run, one, name) for run, name in pairs]
         measured = np.array(
-            [_checked(v, quantity, f"run {row}") for row, v in enumerate(values, 1)]
+            [
+                _checked(value, quantity, name)
+                for value, name in zip(values, called, strict=True)
+            ]
         )
         return cls(tuple(inputs), at, measured, quantity, unit)
 
 
-def _value(run: Mapping[str, float], one: ModelInput, row: int) -> float:
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _different(inputs: int, at: bytes) -> int:
+    rows = np.frombuffer(at).reshape(-1, max(inputs, 1)).tolist()
+    return len({tuple(row) for row in rows})
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _varied(inputs: tuple[ModelInput, ...], at: bytes) -> tuple[ModelInput, ...]:
+    if not at:
+        return ()
+    spans = np.ptp(np.frombuffer(at).reshape(-1, len(inputs)), axis=0)
+    return tuple(one for one, span in zip(inputs, spans, strict=True) if span)
+
+
+def _value(run: Mapping[str, float], one: ModelInput, where: str) -> float:
     if one.name not in run:
         raise InputError(
-            f"run {row} has no {one.name}, which others have; give it, or leave the "
+            f"{where} has no {one.name}, which others have; give it, or leave the "
             "input out"
         )
-    value = _checked(run[one.name], one.name, f"run {row}")
-    if one.meaning.available and value > 1.0:
+    value = float(run[one.name])
+    if one.meaning.available and not SMALLEST <= value <= 1.0:
         raise InputError(
-            f"run {row}: {one.name} is {value:g}; a part that is left is above 0 and "
-            "at most 1"
+            f"{where}: {one.name} is {value:g}; a part that is left is above 0 and "
+            f"at most 1; {_REMEDY}"
         )
-    return value
+    return _checked(value, one.name, where)
 
 
 def _checked(value: float, name: str, where: str) -> float:
@@ -244,7 +297,7 @@ def _checked(value: float, name: str, where: str) -> float:
     if not SMALLEST <= number <= LARGEST:  # nan is neither
         raise InputError(
             f"{where}: {name} is {number:g}; a model takes numbers from "
-            f"{SMALLEST:g} to {LARGEST:g}"
+            f"{SMALLEST:g} to {LARGEST:g}; {_REMEDY}"
         )
     return number
 

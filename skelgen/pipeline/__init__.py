@@ -7,9 +7,10 @@ Other stages than launch and prediction are imported where they are used, so tha
 from skelgen.pipeline.building import BuildOptions, build
 from skelgen.pipeline.calibrating import CalibrateOptions, calibrate
 from skelgen.pipeline.exporting import EXPORT_FORMATS, Exported, export
-from skelgen.pipeline.forecasting import LoadSource, forecast_loads, load_record
+from skelgen.pipeline.forecasting import forecast_loads, load_record
 from skelgen.pipeline.known_systems import chosen as chosen_system
 from skelgen.pipeline.known_systems import compare_systems, known_systems
+from skelgen.pipeline.load_series import LoadSource
 from skelgen.pipeline.measuring import Measurement, measure
 from skelgen.pipeline.mixing import fit_mix
 from skelgen.pipeline.page import write_page

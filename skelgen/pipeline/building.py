@@ -13,7 +13,7 @@ from skelgen.launch.folders import new_folder
 from skelgen.launch.ours import Kind
 from skelgen.launch.replaceable import check_free
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
-from skelgen.pipeline.page import PAGE_FILE
+from skelgen.pipeline.page import PAGE_FILE, page_text
 from skelgen.pipeline.parallel import ALONE, Team
 from skelgen.pipeline.phasing import of_run
 from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
@@ -21,7 +21,11 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
+    from skelgen.events import Events
     from skelgen.launch.record import RunFacts
+    from skelgen.matching import Matching
+    from skelgen.matching.waits import WaitState
+    from skelgen.phases.stored import PhaseSignature
     from skelgen.signature import Signature
     from skelgen.skeleton import Plan
     from skelgen.skeleton.compute import Mix
@@ -197,33 +201,51 @@ def _written(
     progress: Progress,
 ) -> Built:
     """Plan a skeleton and write its folder."""
+    from skelgen.phases import store
+    from skelgen.prediction.store import FACTS_FILE, facts_of, with_waits
+
     fitted = fitted_mix(source) if options.compute_mix is None else None
     scale = _scale(options, signature)
     output = output or Path(f"{_name(source)}-k{scale:.4g}")
     with new_folder(output, Kind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scale, options, progress)
         files = _files(plan, run, options.compute_mix, fitted)
-        files |= _phases(source, signature, progress)
+        waits: list[WaitState] = []
+        phases = _phases(source, signature, progress, waits)
+        if waits:
+            files[FACTS_FILE] = with_waits(files[FACTS_FILE], waits)
+        if phases is not None:
+            files[store.PHASES_FILE] = store.text_of(phases)
+        facts = facts_of(files[FACTS_FILE], beside / FACTS_FILE)
+        files[PAGE_FILE] = page_text(signature, plan.report, facts, phases=phases)
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
     return _built(plan, output, fitted)
 
 
-def _phases(source: Path, signature: Signature, progress: Progress) -> dict[str, str]:
-    """Return the file of the phase signature, of a run or beside a signature.
+def _phases(
+    source: Path, signature: Signature, progress: Progress, waits: list[WaitState]
+) -> PhaseSignature | None:
+    """Return the phase signature of a run, or that beside a signature.
 
-    A run is read a second time for it, whole: not the large ones.
+    A run is read a second time for it, whole: not the large ones. Then `waits` gets its
+    wait states.
     """
+    from skelgen.matching.waits import wait_states
     from skelgen.phases import store
 
     if is_run(source):
         if signature.events > _MOST_EVENTS_OF_PHASES:
-            return {}
-        return {store.PHASES_FILE: store.text_of(of_run(source, None, progress)[1])}
+            return None
+
+        def look(events: Events, matching: Matching) -> None:
+            waits.extend(wait_states(events, matching))
+
+        return of_run(source, None, progress, look)[1]
     folder = source if source.is_dir() else source.parent
     if not (folder / store.PHASES_FILE).is_file():
-        return {}
-    return {store.PHASES_FILE: store.text_of(store.load(folder))}
+        return None
+    return store.load(folder)
 
 
 def _check_options(options: BuildOptions) -> None:
@@ -304,7 +326,6 @@ def _files(
     from skelgen.signature.write import signature_text
     from skelgen.skeleton.compute import calibrate
     from skelgen.skeleton.render import render
-    from skelgen.web import page_of, render_page
 
     signature = plan.signature
     processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
@@ -313,10 +334,6 @@ def _files(
     speed = calibrate(compiler, mix=mix, processes=processes)
     files = dict(render(plan, calibration=speed))
     files[SIGNATURE_FILE] = signature_text(signature)
-    page = page_of(
-        signature, plan.report, scaling_factor=plan.scaling_factor, method=plan.method
-    )
-    files[PAGE_FILE] = render_page(page)
     if run is not None:
         files[FACTS_FILE] = with_launch(
             files[FACTS_FILE], folder=run.folder, environment=run.environment

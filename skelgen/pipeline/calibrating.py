@@ -27,9 +27,8 @@ from skelgen.launch.secrets import hidden
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.kept_runs import digest, keep_turns
 from skelgen.pipeline.launches import said_by, to_run
-from skelgen.pipeline.page import write_page
+from skelgen.pipeline.page import update_page
 from skelgen.pipeline.predicting import CALIBRATED, telling
-from skelgen.pipeline.signatures import SIGNATURE_FILE
 from skelgen.prediction import Calibration, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -123,8 +122,7 @@ def calibrate(
         check_same_run(pair.ready.facts, measured)
     measured = pair.with_origin(measured)
     save_calibration(measured, folder)
-    if (folder / SIGNATURE_FILE).is_file():
-        write_page(folder, ready=pair.ready)
+    update_page(folder)
     return measured
 
 

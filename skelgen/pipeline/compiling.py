@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import accumulate, chain, pairwise
 from math import isnan
 from pathlib import Path
@@ -28,6 +29,7 @@ from skelgen.events.conditions import conditions
 from skelgen.events.parts import Common, Part, join, with_tables
 from skelgen.events.passed import passed_on
 from skelgen.events.reorder import move, reorder_calls
+from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
 from skelgen.events.unseen import unseen_of
 from skelgen.launch.command import program_words
 from skelgen.launch.mpi import kind_of
@@ -47,6 +49,7 @@ from skelgen.signature.summarise import (
     signature_of,
     total_compute,
 )
+from skelgen.signature.types import COUNTED_ONLY
 from skelgen.symbols import VARYING, Symbols, auto_threshold
 from skelgen.symbols.cluster import clusters_of, with_times
 from skelgen.symbols.types import Clusters, lost_together
@@ -125,6 +128,7 @@ def signature_of_run(
     own = Trace(folder, tuple(files), paths.world_size, (), ())
     progress.start("finding the structure", 4)
     collected = [team.each(lambda: collect_part(own, common))]
+    calls = added_calls(team.gather(recorded_calls(collected[0].events)))
     progress.advance(1)
     events, clusters, concurrent = _clustered(
         collected.pop(), common.warnings, wanted, team
@@ -138,7 +142,8 @@ def signature_of_run(
     counts = np.sum(team.gather(events.calls.first), axis=0)
     events = replace(events, calls=replace(events.calls, first=counts))
     symbols = replace(symbols, lost=lost)
-    signature = team.first(lambda: _result(events, symbols, groups, run, concurrent))
+    result = partial(_result, events, symbols, groups, run)
+    signature = team.first(lambda: result(concurrent=concurrent, calls=calls))
     progress.advance(1)
     progress.finish()
     return signature
@@ -302,7 +307,9 @@ def _result(
     symbols: Symbols,
     groups: Sequence[RankGroup],
     run: Trace,
+    *,
     concurrent: int,
+    calls: RecordedCalls,
 ) -> Signature:
     facts = read_facts(run.folder)
     threshold = symbols.similarity_threshold
@@ -315,6 +322,7 @@ def _result(
         not_computed=_not_computed(run),
         unseen=unseen_of(run.files),
         concurrent_ranks=concurrent,
+        recorded_calls=calls,
     )
 
 
@@ -330,9 +338,8 @@ def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:
 
     The skeleton has their time: it stands there as computation.
     """
-    reason = "only counted by the recorder; its time became computation"
     return [
-        (f"{one.name}: {reason}", one.calls, one.time_s)
+        (f"{one.name}: {COUNTED_ONLY}", one.calls, one.time_s)
         for one in passed_on(run.files)
         if one.communicates
     ]

@@ -7,18 +7,17 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.errors import InputError, SkelgenError
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.forecast_record import Kept, Outcome, Score
+from skelgen.pipeline.load_series import LoadSource, links_between, load_series
 from skelgen.trust import Doubt
 from skelgen.units import format_span
 
 if TYPE_CHECKING:
     from skelgen.forecasts import Covariate, LoadForecast, Method, Samples
-    from skelgen.store import Series, Store
 
 #: Quantities, and their smallest and largest value.
 LIMITS = {"cpu": (0.0, 1.0), "bandwidth": (0.0, 1e15)}
@@ -27,37 +26,6 @@ _HISTORY_S, _HORIZONS = 15 * 86_400.0, 100.0
 #: A history that ended so long ago, and longer than the horizon, says little of now; so
 #: far ahead it is of another clock [s].
 _OLD_S, _AHEAD_S = 600.0, 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class LoadSource:
-    """Where series come from.
-
-    Attributes
-    ----------
-    file : Path or None
-        A CSV file.
-    store : str or None
-        File or URL of a store. Without either the monitor is asked.
-    """
-
-    file: Path | None = None
-    store: str | None = None
-
-    @property
-    def text(self) -> str:
-        """Return the words that name it in the record of forecasts."""
-        if self.file is not None:
-            return f"series {self.file.absolute()}"
-        return f"store {self.store}" if self.store else ""
-
-    @classmethod
-    def of(cls, text: str) -> LoadSource:
-        """Return the source that `text` named."""
-        kind, _, name = text.partition(" ")
-        if kind == "series":
-            return cls(file=Path(name))
-        return cls(store=name or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +124,7 @@ def load_histories(
     Parameters and errors as those of `forecast_loads`.
     """
     begin = time.time() - max(_HISTORY_S, _HORIZONS * horizon_s)
-    names, cpu, bandwidth = _series(source, nodes, begin, math.inf)
+    names, cpu, bandwidth = load_series(source, nodes, begin, math.inf)
     return LoadHistories(names, tuple(cpu), tuple(bandwidth), source)
 
 
@@ -239,7 +207,7 @@ def _rarest_s(series: Sequence[Samples]) -> float:
 def _missing(nodes: Sequence[str], found: Sequence[Samples]) -> str:
     """Say of which links between nodes nothing is known; empty for none."""
     known = {one.host for one in found}
-    links = [name for name in _links(nodes) if name not in known]
+    links = [name for name in links_between(nodes) if name not in known]
     if not links:
         return ""
     more = f" and {len(links) - 3} more" if len(links) > 3 else ""
@@ -305,102 +273,10 @@ def _happened(kept: Kept) -> float:
     around = (kept.begin - kept.horizon_s, end + kept.horizon_s)
     source = LoadSource.of(kept.source)
     try:
-        _, cpu, bandwidth = _series(source, kept.nodes, *around)
+        _, cpu, bandwidth = load_series(source, kept.nodes, *around)
         series = cpu if kept.quantity == "cpu" else bandwidth
         if not series:
             return math.nan
         return happened(series, kept.begin, end, covariate, LIMITS[kept.quantity])
     except SkelgenError:  # the file was removed, a node is away: it may come back
         return math.nan
-
-
-def _series(
-    source: LoadSource, nodes: Sequence[str], begin: float, end: float
-) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
-    """Return the nodes, their CPU, and the bandwidth of links between them."""
-    if source.file is not None:
-        return _of_file(source.file, nodes)
-    if not nodes:
-        raise UsageError("no nodes to forecast: give --nodes n1,n2, or --series FILE")
-    if source.store:
-        return _of_store(source.store, nodes, begin, end)
-    from skelgen.pipeline.link_monitoring import link_series
-    from skelgen.pipeline.monitor_series import series
-
-    links = link_series(nodes, "bandwidth", begin, end) if len(nodes) > 1 else []
-    cpu = series(nodes, "cpu", begin, end)
-    return tuple(nodes), _samples(cpu), _samples(links)
-
-
-def _of_file(
-    file: Path, nodes: Sequence[str]
-) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
-    from skelgen.pipeline.load_files import read_loads
-
-    columns = {one.host: one for one in read_loads(file)}
-    between = set(_links(tuple(columns)))
-    names = tuple(nodes) or tuple(name for name in columns if name not in between)
-    if missing := [name for name in names if name not in columns]:
-        raise InputError(
-            f"{file}: has no column {missing[0]}, only {', '.join(columns)[:200]}; "
-            "give others with --nodes"
-        )
-    links = [columns[name] for name in _links(names) if name in columns]
-    return names, [columns[name] for name in names], links
-
-
-def _of_store(
-    place: str, nodes: Sequence[str], begin: float, end: float
-) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
-    from skelgen.store import open_store
-
-    last = end if math.isfinite(end) else None
-    with open_store(place, make=False) as store:
-        cpu = [one for node in nodes for one in _cpu(store, node, begin, last)]
-        links = set(_links(nodes))
-        wide = store.series(None, "bandwidth", begin, last) if links else []
-    if missing := [name for name in nodes if name not in {one.host for one in cpu}]:
-        raise InputError(
-            f"{place}: has no CPU series of {missing[0]}; give other nodes, or another "
-            "store"
-        )
-    return (
-        tuple(nodes),
-        _samples(cpu),
-        _samples([one for one in wide if one.host in links]),
-    )
-
-
-def _cpu(store: Store, node: str, begin: float, end: float | None) -> list[Series]:
-    """Return what a monitor said of a node, else the newest that was estimated."""
-    if measured := store.series(node, "cpu", begin, end):
-        return measured
-    found = [
-        one
-        for one in store.series(node, None, begin, end)
-        if one.quantity.startswith("cpu:")
-    ]
-    return [max(found, key=lambda one: one.times[-1])] if found else []
-
-
-def _links(nodes: Sequence[str]) -> list[str]:
-    """Return the names of links between nodes."""
-    return [f"{one}-{other}" for one, other in itertools.combinations(sorted(nodes), 2)]
-
-
-def _samples(found: Sequence[Series]) -> list[Samples]:
-    import numpy as np
-
-    from skelgen.forecasts import Samples
-
-    return [
-        Samples(
-            one.host,
-            np.array(one.times, np.float64),
-            np.array(one.values, np.float64),
-            one.quantity.removeprefix("cpu:")
-            if one.quantity.startswith("cpu:")
-            else "",
-        )
-        for one in found
-    ]

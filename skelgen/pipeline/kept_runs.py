@@ -92,6 +92,7 @@ def keep_turns(
                 "application_queued_s": None if whole is None else whole.queued_s,
                 "skeleton_s": turn.skeleton.time_s,
                 "skeleton_queued_s": turn.skeleton.queued_s,
+                "skeleton_computing": turn.skeleton.computing,
             }
         )
 
@@ -107,12 +108,15 @@ def _turn(line: Field) -> Turn:
 
 
 def _timed(fields: Mapping[str, Field], name: str) -> Timed:
-    queued = fields.get(f"{name}_queued_s")
-    known = queued is not None and not queued.is_null()
     return Timed(
         fields[f"{name}_s"].positive(),
-        queued.amount() if known and queued is not None else None,
+        _known(fields.get(f"{name}_queued_s")),
+        _known(fields.get(f"{name}_computing")),
     )
+
+
+def _known(field: Field | None) -> float | None:
+    return None if field is None or field.is_null() else field.amount()
 
 
 def digest(program: Program) -> str:

@@ -6,6 +6,7 @@ import logging
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from skelgen.errors import ApplicationError, MachineError, NotBegunError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.answers import keep_answer
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep, names
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import SEED
@@ -132,6 +134,7 @@ def measure(
         method_errors(),
         doubts,
     )
+    _show(folder, signature, application, found)
     about = _keep(keeping, signature, source, application, found)
     return Measurement(
         found,
@@ -140,6 +143,41 @@ def measure(
         name,
         about,
     )
+
+
+def _show(
+    folder: Path,
+    signature: PhaseSignature,
+    application: Application,
+    found: Estimate,
+) -> None:
+    """Keep the prediction where a skeleton lies beside the phases, for its page."""
+    from skelgen.prediction.kept import KeptPrediction, KeptSet
+    from skelgen.prediction.predict import PHASES
+    from skelgen.prediction.trials import name_of
+
+    where = name_of(application.hosts)
+    if application.elsewhere and not application.hosts:
+        where = "the hosts of the launch"
+    time_s = found.time_s
+    one = KeptPrediction(
+        made=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        command="measure",
+        method=PHASES,
+        state="done",
+        quiet_s=signature.application_s,
+        calibrated=False,
+        sets=(
+            KeptSet(
+                where,
+                time_s.p50,
+                time_s.p5,
+                time_s.p95,
+                doubts=tuple(map(str, found.doubts)),
+            ),
+        ),
+    )
+    keep_answer(folder, one)
 
 
 def _keep(

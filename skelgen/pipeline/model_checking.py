@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from skelgen.pipeline.modelling import (
     RunSource,
     check_families,
     good_runs,
-    numbers_of,
+    other_numbers,
     table_of,
 )
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.models.checking import ModelCheck
+    from skelgen.models.families.contract import FamilySettings
+    from skelgen.models.quantities import Quantity
 
 
 def model_check(
-    source: RunSource, family: str, goal: float, *, progress: Progress
+    source: RunSource,
+    family: str,
+    goal: float,
+    quantity: Quantity,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
 ) -> ModelCheck:
     """Ask a family for each configuration as if nobody had run it.
 
@@ -31,7 +36,10 @@ def model_check(
     family : str
     goal : float
         Largest error [1].
+    quantity : Quantity
+        What the errors are of.
     progress : Progress
+    settings : FamilySettings, optional
 
     Raises
     ------
@@ -42,10 +50,5 @@ def model_check(
     check_families([family])
     runs = good_runs(source, progress)
     table = table_of(runs, source)
-    rows = [numbers_of(one) for one in runs]
-    names = {name for row in rows for name in row} - set(table.columns)
-    others = {
-        name: np.array([row.get(name, math.nan) for row in rows])
-        for name in sorted(names)
-    }
-    return check_model(table, goal, family, others)
+    others = other_numbers(runs, table)
+    return check_model(table, goal, family, others, settings, quantity)

@@ -6,11 +6,11 @@ import getpass
 import logging
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skelgen.errors import InputError, SkelgenError
+from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
 from skelgen.pipeline.kept_model import (
     KeptModel,
@@ -21,10 +21,13 @@ from skelgen.pipeline.kept_model import (
     origin_of,
 )
 from skelgen.pipeline.model_parts import model_of_runs
+from skelgen.pipeline.model_systems import model_on_system
+from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.modelling import (
     FIELDS,
     LOADS,
     RunSource,
+    check_families,
     good_runs,
     model_in_file,
     table_of,
@@ -33,7 +36,9 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Interval
 
 if TYPE_CHECKING:
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model, ModelPrediction
+    from skelgen.models.systems import CarriedModel
     from skelgen.store import Model as ModelRow
     from skelgen.store import Store
 
@@ -50,11 +55,14 @@ class FittedModel:
     origin : ModelOrigin or None
         None: of a file that does not say it.
     kept : KeptModel or None
+    carried : CarriedModel or None
+        What it is made of where other systems gave the form.
     """
 
     model: Model
     origin: ModelOrigin | None = None
     kept: KeptModel | None = None
+    carried: CarriedModel | None = None
 
 
 def fit_and_keep(
@@ -64,6 +72,7 @@ def fit_and_keep(
     *,
     progress: Progress,
     parts: bool | None = None,
+    settings: FamilySettings | None = None,
 ) -> FittedModel:
     """Fit a model to the runs of a source; a store that is set keeps it.
 
@@ -76,11 +85,39 @@ def fit_and_keep(
     progress : Progress
     parts : bool or None
         Fit each part of the runs; None: where all have the same ones.
+    settings : FamilySettings, optional
+        Of the family, such as the formula of a template.
     """
+    found = _fitted(source, family, parts, progress, settings)
+    assert found.origin is not None
+    kept = keep_model(source.store, found.model, found.origin, name)
+    return replace(found, kept=kept)
+
+
+def _fitted(
+    source: RunSource,
+    family: str,
+    parts: bool | None,
+    progress: Progress,
+    settings: FamilySettings | None,
+) -> FittedModel:
+    """Fit a model to the runs of a source, for one system or for all alike."""
     runs = good_runs(source, progress)
-    found = model_of_runs(runs, table_of(runs, source), family, parts=parts)
     origin = origin_of(source, runs)
-    return FittedModel(found, origin, keep_model(source.store, found, origin, name))
+    if not source.system:
+        table = table_of(runs, source)
+        found = model_of_runs(runs, table, family, parts=parts, settings=settings)
+        return FittedModel(found, origin)
+    if parts:
+        raise UsageError("--on carries whole runs to a system; leave --parts out")
+    if settings:
+        raise UsageError(
+            "--on carries the form of a family to a system, and --template has a form; "
+            "give the facts of the system: --system"
+        )
+    check_families([family])
+    model, carried = model_on_system(runs, source, family)
+    return FittedModel(model, origin, carried=carried)
 
 
 def keep_model(
@@ -189,17 +226,32 @@ def runs_now(place: str | None, origin: ModelOrigin) -> tuple[int, bool] | None:
 
 
 def asked_model(
-    source: RunSource, family: str, name: str, *, progress: Progress
+    source: RunSource,
+    family: str,
+    name: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
 ) -> FittedModel:
     """Return the model to ask: a kept one, that of a file, or one fitted to runs."""
     if name:
+        _check_no_system(source)
+        no_template(settings, name)
         found = kept_model(source.store, name, source.application or None)
         return FittedModel(found.model, found.origin, found)
     if (model := model_in_file(source)) is not None:
+        _check_no_system(source)
+        no_template(settings, source.file)
         return FittedModel(model)
-    runs = good_runs(source, progress)
-    fitted = model_of_runs(runs, table_of(runs, source), family, parts=None)
-    return FittedModel(fitted, origin_of(source, runs))
+    return _fitted(source, family, None, progress, settings)
+
+
+def _check_no_system(source: RunSource) -> None:
+    """Refuse to carry what has no runs."""
+    if source.system:
+        raise UsageError(
+            "--on needs runs, and a fitted model has none; give --on to model fit"
+        )
 
 
 def keep_prediction(

@@ -10,6 +10,7 @@ from skelgen.pipeline.modelling import RunSource, check_asked, known_model
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
     from skelgen.models.next_run import NextRun
 
@@ -66,6 +67,7 @@ def model_next(
     *,
     longest_s: float,
     progress: Progress,
+    settings: FamilySettings | None = None,
 ) -> tuple[Model, list[NextRun]]:
     """Return a model and runs that would narrow its intervals, the best first.
 
@@ -80,9 +82,10 @@ def model_next(
     longest_s : float
         [s]
     progress : Progress
+    settings : FamilySettings, optional
     """
     from skelgen.models.next_run import next_runs
 
-    model = known_model(source, family, progress=progress)
+    model = known_model(source, family, progress=progress, settings=settings)
     check_asked(model, at or {})
     return model, next_runs(model, values, at, longest_s=longest_s)

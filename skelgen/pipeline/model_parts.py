@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skelgen.errors import InputError
+from skelgen.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
     from skelgen.models.runs import Floats, RunTable
     from skelgen.store import Run
@@ -21,7 +22,12 @@ _NONE = 1e-6
 
 
 def model_of_runs(
-    runs: Sequence[Run], table: RunTable, family: str, *, parts: bool | None
+    runs: Sequence[Run],
+    table: RunTable,
+    family: str,
+    *,
+    parts: bool | None,
+    settings: FamilySettings | None = None,
 ) -> Model:
     """Fit a model to whole runs, or to each of their parts.
 
@@ -33,15 +39,25 @@ def model_of_runs(
     family : str
     parts : bool or None
         None: by parts where all runs have the same ones.
+    settings : FamilySettings, optional
+        With a template: it is a formula of the whole run, so there are no parts.
 
     Raises
     ------
+    UsageError
+        When parts of a template are asked for.
     InputError
         When parts are asked for, and the runs have none in common.
     """
     from skelgen.models.model import fit_model
     from skelgen.models.parts import fit_parts
 
+    if settings is not None and settings.template is not None:
+        if parts:
+            raise UsageError(
+                "a template is a formula of the whole run; leave out --parts"
+            )
+        return fit_model(table, family, settings)
     complete = len({frozenset(_times(one)) for one in runs}) == 1
     if parts is False or (parts is None and not (complete and runs[0].parts)):
         return fit_model(table, family)

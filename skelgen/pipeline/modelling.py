@@ -5,19 +5,28 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
+from skelgen.pipeline.model_cells import (
+    check_numbers,
+    number_of,
+    partly_known,
+    place_of,
+)
+from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.storing import store_list
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.models.comparing import FamilyScore
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model
-    from skelgen.models.runs import ModelInput, RunTable
-    from skelgen.store import Run
+    from skelgen.models.quantities import Quantity
+    from skelgen.models.runs import Floats, ModelInput, RunTable
+    from skelgen.store import Row, Run
 
 #: Fields of a run that are inputs, in the order in which they are left out when two
 #: say the same.
@@ -49,6 +58,12 @@ class RunSource:
         Which column of a file is what.
     inputs : tuple of str
         Only these; empty: all that are numbers in every run.
+    named : tuple of str
+        Names of a formula: inputs where all runs have them, the same value or not.
+    facts : tuple of str
+        Names that a user gave a value: no inputs.
+    system : str
+        The model is for it, and runs on others give the form; empty: for all alike.
     """
 
     file: str = ""
@@ -57,6 +72,9 @@ class RunSource:
     where: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    system: str = ""
 
 
 def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
@@ -83,12 +101,22 @@ def good_runs(source: RunSource, progress: Progress) -> list[Run]:
     InputError
         When there are none, or they are of several applications.
     """
-    runs = _runs(source, progress)
+    return ended_well(_runs(source, progress), source)
+
+
+def ended_well(runs: Sequence[Run], source: RunSource) -> list[Run]:
+    """Return the runs that ended well, which are of one application.
+
+    Raises
+    ------
+    InputError
+        When there are none, or they are of several applications.
+    """
     good = [one for one in runs if one.status == "ok"]
     if not good:
         raise InputError(
-            f"{_shown(source)}: {len(runs)} runs, none that ended well; a model "
-            "needs at least two"
+            f"{_shown(source)}: {number_of(len(runs), 'run')}, none that ended well; "
+            "a model needs at least two"
         )
     applications = sorted({one.application for one in good})
     if len(applications) > 1:
@@ -100,13 +128,17 @@ def good_runs(source: RunSource, progress: Progress) -> list[Run]:
 
 
 def table_of(good: Sequence[Run], source: RunSource) -> RunTable:
-    """Return runs as a table of inputs and times."""
+    """Return runs as a table of inputs and times, with doubts of those that are odd."""
+    from skelgen.models.odd_runs import odd_inputs
     from skelgen.models.runs import RunTable
 
     rows = [_row(one) for one in good]
-    inputs = _inputs(rows, source)
+    names = [place_of(one, number) for number, one in enumerate(good, 1)]
+    inputs = _inputs(rows, source, names)
     numbers = [{one.name: float(row[one.name]) for one in inputs} for row in rows]
-    return RunTable.gather(inputs, numbers, [one.time_s for one in good])
+    table = RunTable.gather(inputs, numbers, [one.time_s for one in good], names=names)
+    doubts, notes = ((), ()) if source.inputs else partly_known(rows, names)
+    return replace(table, doubts=(*odd_inputs(table, names), *doubts), notes=notes)
 
 
 def _shown(source: RunSource) -> str:
@@ -119,8 +151,22 @@ def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
 
         found = store_list(source.store, source.application or None, source.where).runs
         return with_loads(found, source.store)
-    from skelgen.pipeline.storing_sources import content_of
     from skelgen.store import Run
+
+    rows = rows_in_file(source, progress)
+    runs = [row for row in rows if isinstance(row, Run)]
+    return chosen_runs(runs, source.where) if source.where else runs
+
+
+def rows_in_file(source: RunSource, progress: Progress) -> Sequence[Row]:
+    """Return all that the file of a source holds.
+
+    Raises
+    ------
+    InputError
+        For the first mistake.
+    """
+    from skelgen.pipeline.storing_sources import content_of
     from skelgen.store.formats.known import Known
 
     path = Path(source.file)
@@ -128,11 +174,10 @@ def _runs(source: RunSource, progress: Progress) -> Sequence[Run]:
     content = content_of(source.file, known, source.columns, progress)
     if content.refused:
         raise InputError(content.refused[0].reason)
-    runs = [row for row in content.rows if isinstance(row, Run)]
-    return _chosen(runs, source.where) if source.where else runs
+    return content.rows
 
 
-def _chosen(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
+def chosen_runs(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
     """Return the runs of which conditions hold, as a store understands them."""
     from skelgen.store import condition, open_store
 
@@ -159,7 +204,7 @@ def numbers_of(run: Run) -> dict[str, float]:
 
 
 def _inputs(
-    rows: Sequence[Mapping[str, float | str]], source: RunSource
+    rows: Sequence[Mapping[str, float | str]], source: RunSource, places: Sequence[str]
 ) -> tuple[ModelInput, ...]:
     """Return the inputs of a model: numbers that all runs have, and that vary."""
     from skelgen.models.runs import ModelInput, meaning_of, when_of
@@ -172,25 +217,40 @@ def _inputs(
                 f"{_shown(source)}: not every run has {name}; all have "
                 f"{', '.join(everywhere) or 'nothing'}"
             )
-    words = [name for name in chosen if any(isinstance(row[name], str) for row in rows)]
-    if words:
-        values = sorted({str(row[words[0]]) for row in rows})
-        raise InputError(
-            f"{_shown(source)}: {words[0]} is {', '.join(values[:4])}; a model takes "
-            f"numbers, choose one with --where {words[0]}={values[0]}"
-        )
+    for name in chosen:
+        check_numbers(_shown(source), name, [row[name] for row in rows], places)
     for name in FIELDS:
         others = [other for other in FIELDS if other != name and other in chosen]
         if not source.inputs and name in chosen and _said(rows, name, others):
             chosen.remove(name)
+    chosen += _named(rows, source, chosen)
     if not chosen:
         raise InputError(
-            f"{_shown(source)}: no input varies in {len(rows)} runs; a model needs "
-            "runs of at least two sizes, or on different numbers of ranks"
+            f"{_shown(source)}: no input varies in {number_of(len(rows), 'run')}; a "
+            "model needs runs of at least two sizes, or on different numbers of ranks"
         )
     return tuple(
         ModelInput(name, meaning_of(name), when=when_of(name)) for name in chosen
     )
+
+
+def _named(
+    rows: Sequence[Mapping[str, float | str]], source: RunSource, chosen: Sequence[str]
+) -> list[str]:
+    """Return further inputs that a formula names: it says what they do."""
+    if twice := [name for name in source.facts if name in chosen]:
+        raise InputError(
+            f"{_shown(source)}: {twice[0]} differs between the runs, and is given as a "
+            "fact; leave the fact out, or choose runs with --where"
+        )
+    found = [name for name in source.named if any(name in row for row in rows)]
+    found = [name for name in found if name not in (*chosen, *source.facts)]
+    if partly := [name for name in found if any(name not in row for row in rows)]:
+        raise InputError(
+            f"{_shown(source)}: the template names {partly[0]}, which not every run "
+            "has; choose those that have it with --where"
+        )
+    return [name for name in dict.fromkeys(found) if not isinstance(rows[0][name], str)]
 
 
 def _varies(rows: Sequence[Mapping[str, float | str]], name: str) -> bool:
@@ -210,6 +270,17 @@ def _said(
     )
 
 
+def _parts(text: str) -> list[str]:
+    """Split at the commas behind values: names may have some, such as ``max(a,b)``."""
+    found: list[str] = []
+    for part in text.split(","):
+        if found and "=" not in found[-1]:
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return found
+
+
 def asked_values(text: str, option: str) -> dict[str, float]:
     """Read ``n=8000,ranks=64``.
 
@@ -218,8 +289,8 @@ def asked_values(text: str, option: str) -> dict[str, float]:
     UsageError
     """
     found: dict[str, float] = {}
-    for part in text.split(","):
-        name, equals, value = part.strip().partition("=")
+    for part in _parts(text):
+        name, equals, value = part.strip().rpartition("=")
         try:
             number = float(value)
         except ValueError:
@@ -235,11 +306,17 @@ def asked_values(text: str, option: str) -> dict[str, float]:
     return found
 
 
-def model_fit(source: RunSource, family: str, *, progress: Progress) -> Model:
+def model_fit(
+    source: RunSource,
+    family: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
+) -> Model:
     """Fit a model to the runs of a source; see `skelgen.models.model.fit_model`."""
     from skelgen.models.model import fit_model
 
-    return fit_model(runs_to_learn_from(source, progress), family)
+    return fit_model(runs_to_learn_from(source, progress), family, settings)
 
 
 def model_in_file(source: RunSource) -> Model | None:
@@ -255,9 +332,18 @@ def model_in_file(source: RunSource) -> Model | None:
     return model_of(content) if is_model(content) else None
 
 
-def known_model(source: RunSource, family: str, *, progress: Progress) -> Model:
+def known_model(
+    source: RunSource,
+    family: str,
+    *,
+    progress: Progress,
+    settings: FamilySettings | None = None,
+) -> Model:
     """Return the model that a file holds, or one fitted to runs."""
-    return model_in_file(source) or model_fit(source, family, progress=progress)
+    if (model := model_in_file(source)) is not None:
+        no_template(settings, source.file)
+        return model
+    return model_fit(source, family, progress=progress, settings=settings)
 
 
 def check_asked(model: Model, at: Mapping[str, float]) -> None:
@@ -290,18 +376,39 @@ def check_families(names: Sequence[str]) -> None:
         )
 
 
+def other_numbers(runs: Sequence[Run], table: RunTable) -> dict[str, Floats]:
+    """Return what is known of runs and is no input; nan where a run does not say."""
+    import numpy as np
+
+    rows = [numbers_of(one) for one in runs]
+    names = {name for row in rows for name in row} - set(table.columns)
+    return {
+        name: np.array([row.get(name, math.nan) for row in rows])
+        for name in sorted(names)
+    }
+
+
 def model_compare(
-    source: RunSource, families: Sequence[str], *, progress: Progress
+    source: RunSource,
+    families: Sequence[str],
+    quantity: Quantity,
+    *,
+    progress: Progress,
+    told: Mapping[str, FamilySettings] | None = None,
 ) -> list[FamilyScore]:
-    """Compare families on the runs of a source, with progress."""
+    """Compare families, and those that are told a formula, on the runs of a source."""
     from skelgen.models.comparing import compare, not_told
+    from skelgen.models.run_quantities import of_runs
 
     chosen = list(families) or list(not_told())
+    chosen += [name for name in told or () if name not in chosen]
     check_families(chosen)
-    runs = runs_to_learn_from(source, progress)
+    runs = good_runs(source, progress)
+    table = table_of(runs, source)
+    measured = of_runs(table, quantity, other_numbers(runs, table))
     scores = []
     progress.start("comparing families", len(chosen))
-    for score in compare(runs, chosen):
+    for score in compare(table, chosen, told, measured=measured):
         scores.append(score)
         progress.advance(1)
     progress.finish()

@@ -1,62 +1,188 @@
-"""Write the page of a skeleton's folder again, with what was measured since."""
+"""Write the page of a skeleton's folder, and keep it current.
+
+What changes after the build is put into the page that is there: nothing is planned or
+run again for it. No command fails, and none waits, because of its page.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skelgen.documents.files import as_text, read_bytes
+from skelgen.errors import NoFileError, SkelgenError
 from skelgen.launch.folders import replace_file
 from skelgen.pipeline.signatures import SIGNATURE_FILE
 
 if TYPE_CHECKING:
-    from skelgen.prediction.skeleton_runs import SkeletonProgram
-    from skelgen.web import Comparison
+    from skelgen.phases.stored import PhaseSignature
+    from skelgen.prediction.kept import KeptPrediction
+    from skelgen.prediction.types import SkeletonFacts
+    from skelgen.signature import Signature
+    from skelgen.skeleton import Report
+    from skelgen.web import Comparison, Shares
+
+logger = logging.getLogger(__name__)
 
 PAGE_FILE = "report.html"
 
+#: Longest page that is changed in its place, and longest signature that a missing page
+#: is made of [bytes].
+_MOST_PAGE, _MOST_SIGNATURE = 16 << 20, 1 << 20
 
-def write_page(
-    folder: Path,
-    comparisons: Sequence[Comparison] = (),
+
+def page_text(
+    signature: Signature,
+    report: Report,
+    facts: SkeletonFacts,
     *,
-    ready: SkeletonProgram | None = None,
-) -> Path:
-    """Set the skeleton's measured shares of time beside the application's.
+    predictions: Sequence[KeptPrediction] = (),
+    comparisons: Sequence[Comparison] = (),
+    phases: PhaseSignature | None = None,
+) -> str:
+    """Return the whole page of a skeleton.
+
+    Parameters
+    ----------
+    signature : Signature
+    report : Report
+        Of the plan.
+    facts : SkeletonFacts
+    predictions : sequence of KeptPrediction
+        The oldest first.
+    comparisons : sequence of Comparison
+        Predictions with what happened.
+    phases : PhaseSignature, optional
+    """
+    from skelgen.web import page_of, render_page
+    from skelgen.web.answer import answer_of
+
+    page = page_of(
+        signature,
+        report,
+        scaling_factor=facts.scaling_factor,
+        method=facts.method,
+        measured=_measured(facts),
+        comparisons=comparisons,
+        answer=answer_of(facts, predictions),
+        phases=phases,
+        waits=facts.waits,
+    )
+    return render_page(page)
+
+
+def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
+    """Make the whole page of a skeleton's folder again.
 
     Parameters
     ----------
     folder : Path
-        Of a skeleton; the skeleton is run once.
     comparisons : sequence of Comparison
-        Predictions to show.
-    ready : SkeletonProgram, optional
-        The skeleton, where it was prepared already.
+        Predictions to show with what happened.
 
     Returns
     -------
     Path
         Of the page.
     """
-    from skelgen.pipeline.launches import ready_skeleton
+    from skelgen.phases.store import PHASES_FILE
+    from skelgen.phases.store import load as load_phases
+    from skelgen.prediction.kept import load_kept
     from skelgen.prediction.store import load
     from skelgen.signature import store
     from skelgen.skeleton.methods import planner
-    from skelgen.web import Shares, page_of, render_page
 
     facts = load(folder)
     signature = store.load(folder / SIGNATURE_FILE)
     report = planner(facts.method)(signature, facts.scaling_factor).report
-    ready = ready or ready_skeleton(folder, facts)
-    shares = Shares("skeleton", *ready.reference_shares())
-    page = page_of(
+    text = page_text(
         signature,
         report,
-        scaling_factor=facts.scaling_factor,
-        method=facts.method,
-        measured=[shares],
+        facts,
+        predictions=load_kept(folder),
         comparisons=comparisons,
+        phases=load_phases(folder) if (folder / PHASES_FILE).is_file() else None,
     )
     path = folder / PAGE_FILE
-    replace_file(path, render_page(page))
+    replace_file(path, text)
     return path
+
+
+def update_page(
+    folder: Path,
+    predictions: Sequence[KeptPrediction] | None = None,
+    *,
+    phases: PhaseSignature | None = None,
+) -> None:
+    """Put what is known now into the page of a skeleton's folder.
+
+    Says in the log why it cannot, and raises nothing: the command's own work is done.
+
+    Parameters
+    ----------
+    folder : Path
+        Without a skeleton there is no page.
+    predictions : sequence of KeptPrediction, optional
+        Those that its file has, where they were read already.
+    phases : PhaseSignature, optional
+        New ones.
+    """
+    from skelgen.prediction.store import FACTS_FILE, writable
+
+    if not ((folder / FACTS_FILE).is_file() and writable(folder)):
+        return
+    try:
+        _update(folder, predictions, phases)
+    except (SkelgenError, OSError) as error:
+        logger.warning("%s was not brought up to date: %s", folder / PAGE_FILE, error)
+
+
+def _update(
+    folder: Path,
+    predictions: Sequence[KeptPrediction] | None,
+    phases: PhaseSignature | None,
+) -> None:
+    from skelgen.prediction.kept import load_kept
+    from skelgen.prediction.store import load
+    from skelgen.web.answer import answer_of
+    from skelgen.web.page import phase_rows
+    from skelgen.web.render import with_region
+
+    facts, path = load(folder), folder / PAGE_FILE
+    kept = load_kept(folder) if predictions is None else predictions
+    regions: dict[str, object] = {
+        "answer": answer_of(facts, kept),
+        "measured": _measured(facts),
+    }
+    if phases is not None:
+        regions["phases"] = phase_rows(phases)
+    try:
+        text: str | None = as_text(path, read_bytes(path, most_bytes=_MOST_PAGE))
+    except NoFileError:
+        text = None
+    for name, value in regions.items():
+        text = None if text is None else with_region(text, name, value)
+    if text is not None:
+        replace_file(path, text)
+        return
+    signature = folder / SIGNATURE_FILE
+    if signature.is_file() and signature.stat().st_size <= _MOST_SIGNATURE:
+        write_page(folder)
+    else:
+        logger.info("%s is of another version; build the skeleton again", path)
+
+
+def _measured(facts: SkeletonFacts) -> list[Shares]:
+    """Return how the skeleton spends its time, as the newest calibration saw it."""
+    import statistics
+
+    from skelgen.web import Shares
+
+    known = facts.calibration
+    if known is None or known.skeleton_computing is None:
+        return []
+    time_s = statistics.median(known.skeleton_runs_s)
+    share = min(known.skeleton_computing, 1.0)
+    return [Shares("skeleton", time_s, share, 1 - share)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
 from skelgen.launch.replaceable import check_file
+from skelgen.pipeline.page import update_page
 from skelgen.pipeline.signatures import is_run
 from skelgen.progress import NO_PROGRESS, Progress
 
@@ -79,6 +81,8 @@ def phases(
     _warn_if_aperiodic(signature)
     if target is not None:
         store.save(signature, target)
+        if target.name == store.PHASES_FILE:
+            update_page(target.parent, phases=signature)
     return signature
 
 
@@ -158,13 +162,25 @@ def of_run(
     folder: Path,
     parameters: Parameters | None = None,
     progress: Progress = NO_PROGRESS,
+    look: Callable[[Events, Matching], None] | None = None,
 ) -> tuple[Phases, PhaseSignature, tuple[str, ...]]:
-    """Return the phases of a recorded run, their signature, and what to warn of."""
+    """Return the phases of a recorded run, their signature, and what to warn of.
+
+    Parameters
+    ----------
+    folder : Path
+    parameters : Parameters, optional
+    progress : Progress
+    look : callable, optional
+        Shown what the phases are found in, which is gone afterwards.
+    """
     from skelgen.phases import extract
     from skelgen.trace import open_trace
 
     run = open_trace(folder, progress)
     events, matching, clock, symbols = clocked(run, progress)
+    if look is not None:
+        look(events, matching)
     found = extract(events, matching, clock, symbols, parameters)
     warnings = (*events.warnings, *matching.problems)
     return found, _signature(run, found, events.calls), warnings

@@ -14,6 +14,7 @@ from skelgen.errors import SkelgenError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.answers import answered, begun, keep_answer
 from skelgen.pipeline.keeping import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.launches import ready_skeleton
@@ -106,6 +107,7 @@ def predict(
     sets = [placed(program.facts.ranks, hosts) for hosts in node_sets]
     trials = Trials(progress=progress)
     home = folder if folder.is_dir() else folder.parent
+    began = begun("predict", program.facts)
     if keep := writable(home) or resume:
         keep_runs(trials, (program,), sets, home / PREDICTED, resume=resume)
     with telling(lambda: sum(map(len, trials.runs_s.values())), home, keep):
@@ -118,6 +120,7 @@ def predict(
             errors=method_errors(),
             generator=np.random.default_rng(SEED),
         )
+    keep_answer(home, answered(began, predictions, failures))
     about = keep_predicted(keeping, Subject.of(program.facts, folder), predictions)
     return Predicted(predictions, failures, about)
 

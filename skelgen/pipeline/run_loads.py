@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
-from skelgen.pipeline.forecasting import LoadSource
+from skelgen.pipeline.load_series import LoadSource
 from skelgen.pipeline.watched_row import loads as node_loads
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from skelgen.launch.folders import new_folder
 from skelgen.launch.ours import Kind
 from skelgen.launch.process import NOTE
 from skelgen.launch.through import NEAREST, Through
+from skelgen.pipeline.answers import Watch, begun
 from skelgen.pipeline.keeping import Keeping, Subject, keep_predicted
 from skelgen.pipeline.kept_runs import keep_runs
 from skelgen.pipeline.launches import ready_skeleton
@@ -133,8 +134,12 @@ def select(
     generator = np.random.default_rng(SEED)
     bound, errors = options.interval_bound, method_errors()
     progress.start("running skeletons", 0)
-    choice = Contest(programs, sets, trials, bound, errors, generator).choose()
+    contest = Contest(programs, sets, trials, bound, errors, generator)
+    watch = Watch(folder, begun("select", programs[-1].facts), contest)
+    with watch.watching():
+        choice = contest.choose()
     progress.finish()
+    watch.write(choice, "done")
     subject = Subject.of(programs[-1].facts, folders[0])
     predictions = [one.prediction for one in choice.candidates]
     return choice, keep_predicted(keeping, subject, predictions)

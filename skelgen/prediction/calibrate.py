@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -118,6 +119,8 @@ def _joined(
     whole = [(run.time_s, lost_s) for run, lost_s in application if run is not None]
     skeleton = [(turn.skeleton.time_s, turn.lost_s[1]) for turn in turns]
     corrected = any(lost_s for _, lost_s in (*whole, *skeleton))
+    computing = [turn.skeleton.computing for turn in turns]
+    known = [one for one in computing if one is not None]
     return Calibration(
         application_runs_s=tuple(time_s - lost_s for time_s, lost_s in whole)
         or (program.facts.application_s,),
@@ -128,6 +131,7 @@ def _joined(
         recorded=not whole,
         application_lost_s=tuple(lost_s for _, lost_s in whole) if corrected else (),
         skeleton_lost_s=tuple(lost_s for _, lost_s in skeleton) if corrected else (),
+        skeleton_computing=statistics.fmean(known) if known else None,
     )
 
 

@@ -75,6 +75,15 @@ class Contest:
             self.trials.make(last, waiting, count)
         return self._choice()
 
+    def standing(self) -> Choice:
+        """Return how the sets stand after the runs so far.
+
+        It draws for itself: what `choose` finds is the same whether somebody asks.
+        """
+        asked = replace(self, generator=np.random.default_rng(0))
+        failures = tuple(self.trials.failures.values())
+        return replace(asked._choice(), failures=failures)
+
     def _working(self, sets: Sequence[NodeSet]) -> list[NodeSet]:
         return [hosts for hosts in sets if self.trials.works(hosts)]
 

@@ -129,16 +129,6 @@ class SkeletonProgram:
             raise ApplicationError(f"the skeleton {self.binary} {reason}")
         return section(done.output, self.binary)
 
-    def reference_shares(self) -> tuple[float, float, float]:
-        """Run the skeleton once; return its time and what its ranks spend it on.
-
-        Returns
-        -------
-        tuple of float
-            Time [s], then computation and MPI as shares of it, mean of the ranks [1].
-        """
-        return shares(self._reference_output(), self.binary)
-
     def _reference_output(self) -> str:
         done = run(self.reference, timeout_s=self._limit_s, environment=self._settings)
         if (reason := failure_of(done)) is not None:
@@ -160,7 +150,21 @@ def section(output: str, binary: Path) -> Timed:
     with _refused(binary):
         queued_s = said["queued_s"].numbers() if "queued_s" in said else ()
         known = bool(queued_s) and min(queued_s) >= 0
-        return Timed(said["seconds"].positive(), max(queued_s) if known else None)
+        queued = max(queued_s) if known else None
+        return Timed(said["seconds"].positive(), queued, _computing(said))
+
+
+def _computing(said: Mapping[str, Field]) -> float | None:
+    """Return the share of computation in the time of all ranks, where it is said."""
+    if not all(name in said for name in _PARTS):
+        return None
+    compute_s, mpi_s = (math.fsum(said[name].numbers()) for name in _PARTS)
+    whole_s = compute_s + mpi_s
+    return (
+        compute_s / whole_s
+        if 0 <= compute_s <= whole_s and 0 < whole_s < math.inf
+        else None
+    )
 
 
 def section_s(output: str, binary: Path) -> float:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
-from skelgen.documents import Field, read_json, sealed_json
+from skelgen.documents import Field, json_field, read_json, sealed_json
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError, NoFileError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.secrets import hidden
 from skelgen.launch.variables import settings_of
+from skelgen.matching.waits import WAIT_WORDS, WaitState
 from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.skeleton.compute import Calibration as Speed
 from skelgen.skeleton.compute import read_calibration
@@ -60,6 +61,12 @@ def with_mix_error(text: str, mix_error: float) -> str:
     return sealed_json({**json.loads(text), "mix_error": mix_error})
 
 
+def with_waits(text: str, waits: Sequence[WaitState]) -> str:
+    """Add how long the ranks of the recorded run waited for each other."""
+    rows = [{**asdict(one), "kind": WAIT_WORDS[one.kind]} for one in waits]
+    return sealed_json({**json.loads(text), "waits": rows})
+
+
 def save_calibration(measured: Calibration, folder: Path) -> None:
     """Store the ratio of a skeleton beside it, behind those of earlier calls.
 
@@ -89,6 +96,11 @@ def load(folder: Path) -> SkeletonFacts:
     """
     with _rebuilt():
         return _facts(_document(folder).mapping(_FIELDS, optional=None))
+
+
+def facts_of(text: str, path: Path) -> SkeletonFacts:
+    """Read what the text of ``skeleton.json`` says; see `load`."""
+    return _facts(json_field(text, path).mapping(_FIELDS, optional=None))
 
 
 def load_compute(folder: Path) -> Speed:
@@ -168,6 +180,23 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
         unseen=read_unseen(fields["unseen"]) if "unseen" in fields else None,
         application=fields["application"].text() if "application" in fields else "",
         recorded=recorded["recorded"].text() if "recorded" in recorded else "",
+        waits=tuple(map(_wait, fields["waits"].items())) if "waits" in fields else (),
+    )
+
+
+def _wait(field: Field) -> WaitState:
+    names = ("kind", "function", "calls", "time_s", "behind", "behind_s")
+    parts = field.mapping(names, None)
+    kinds = {words: kind for kind, words in WAIT_WORDS.items()}
+    if (kind := kinds.get(parts["kind"].text())) is None:
+        raise parts["kind"].error(f"expected {' or '.join(kinds)}")
+    return WaitState(
+        kind=kind,
+        function=parts["function"].text(),
+        calls=parts["calls"].integer(0, 1 << 60),
+        time_s=parts["time_s"].amount(),
+        behind=parts["behind"].integer(0, MOST_RANKS),
+        behind_s=parts["behind_s"].amount(),
     )
 
 
@@ -217,6 +246,7 @@ def _further(parts: Mapping[str, Field]) -> dict[str, Any]:
         "command": lambda field: hidden(field.texts()),
         "files": lambda field: tuple(_pair(one) for one in field.items()),
         "hosts": Field.texts,
+        "skeleton_computing": lambda field: None if field.is_null() else field.amount(),
     }
     return {name: take(parts[name]) for name, take in read.items() if name in parts}
 

@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass
 
 from skelgen.launch import Host
+from skelgen.matching.waits import WaitState
 from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.trust.unseen import Unseen
 
@@ -21,10 +22,14 @@ class Timed:
     queued_s : float or None
         Longest time that one of its ranks waited for a core that others had [s]; None
         when the system did not say.
+    computing : float or None
+        Share of the time that its ranks compute, their mean [0 to 1]; None where
+        nothing said it.
     """
 
     time_s: float
     queued_s: float | None = None
+    computing: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,9 @@ class Calibration:
         Path and SHA-256 of the program and of the files that its arguments name.
     hosts : tuple of str
         Node set with the ranks of each host; empty where the launch says it.
+    skeleton_computing : float or None
+        Share of the skeleton's time that its ranks compute, mean of ranks and runs
+        [0 to 1]; None in older files.
     """
 
     application_runs_s: tuple[float, ...]
@@ -69,6 +77,7 @@ class Calibration:
     command: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     hosts: tuple[str, ...] = ()
+    skeleton_computing: float | None = None
 
     @property
     def ratio(self) -> float:
@@ -136,6 +145,9 @@ class SkeletonFacts:
     application, recorded : str
         Name of the program and date of the recorded run (ISO, UTC); empty where they
         are not known.
+    waits : tuple of WaitState
+        How long the ranks of the recorded run waited for each other, where the
+        skeleton was built from the run.
     """
 
     ranks: int
@@ -160,6 +172,7 @@ class SkeletonFacts:
     calibrations: tuple[Calibration, ...] = ()
     application: str = ""
     recorded: str = ""
+    waits: tuple[WaitState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ _MOST_EVENTS = 1 << 60
 _BUILT_IN = ("world", "self")
 #: What made a communicator: dup, split, cart_sub, fence_window.
 _KIND = re.compile(r"[a-z][a-z_]{0,39}")
+#: A function of the MPI standard.
+_FUNCTION = re.compile(r"MPIX?_[A-Za-z0-9_]{1,60}")
 _FIELDS = (
     "skelgen_signature",
     "provenance",
@@ -58,6 +60,7 @@ _FIELDS = (
     "symbols",
     "groups",
 )
+_OPTIONAL = ("recorded_calls", "not_computed", "unseen")
 
 
 def read_signature(path: Path) -> Signature:
@@ -80,7 +83,7 @@ def read_signature(path: Path) -> Signature:
             f"read version {version.text()[:60]!r}, expected {VERSION}: build the "
             "signature again with this skelgen"
         )
-    fields = document.mapping(_FIELDS, (*COUNTS, "not_computed", "unseen"))
+    fields = document.mapping(_FIELDS, (*COUNTS, *_OPTIONAL))
     unseen = fields.get("unseen")
     counts = {
         name: fields[name].integer(0, _MOST_EVENTS) for name in COUNTS if name in fields
@@ -112,7 +115,8 @@ def read_signature(path: Path) -> Signature:
         sites=sites,
         groups=tuple(groups),
         events=_events(fields["events"], groups),
-        dropped=_dropped(fields["dropped"]),
+        dropped=_counted(fields["dropped"]),
+        recorded_calls=_recorded_calls(fields.get("recorded_calls")),
         not_computed=read_not_computed(fields.get("not_computed")),
         unseen=read_unseen(unseen) if unseen else None,
         **counts,
@@ -198,7 +202,15 @@ def _events(field: Field, groups: list[RankGroup]) -> int:
     return events
 
 
-def _dropped(field: Field) -> tuple[tuple[str, int, float], ...]:
+def _recorded_calls(field: Field | None) -> tuple[tuple[str, int, float], ...]:
+    rows = () if field is None else _counted(field)
+    for name, *_ in rows:
+        if field is not None and not _FUNCTION.fullmatch(name):
+            raise field.error(f"read {name[:60]!r}, expected the name of a function")
+    return rows
+
+
+def _counted(field: Field) -> tuple[tuple[str, int, float], ...]:
     dropped = []
     for entry in field.items():
         parts = entry.items()

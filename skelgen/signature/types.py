@@ -139,6 +139,9 @@ class RankGroup:
     tail_ns: NDArray[np.float64]
 
 
+#: How the reason of a dropped call ends whose time is computation.
+COUNTED_ONLY = "only counted by the recorder; its time became computation"
+
 #: Numbers of a signature that its file has only where they are not 0.
 COUNTS = ("usage_queries", "concurrent_ranks")
 
@@ -177,6 +180,10 @@ class Signature:
     concurrent_ranks : int
         Ranks whose threads were in calls at the same time: one thread in their place
         executes these calls one after the other.
+    recorded_calls : tuple of (str, int, float)
+        Each function with its calls and the time inside them [s], all ranks, as
+        recorded: also calls that have no symbol, whose time is computation here. Empty
+        in older files.
     """
 
     provenance: Provenance
@@ -195,6 +202,7 @@ class Signature:
     not_computed: NotComputed = ()
     unseen: Unseen | None = None
     concurrent_ranks: int = 0
+    recorded_calls: tuple[tuple[str, int, float], ...] = ()
 
     @property
     def computed_s(self) -> float:

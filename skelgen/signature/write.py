@@ -40,6 +40,7 @@ def signature_text(signature: Signature) -> str:
             f"- [{quoted(reason)}, {calls}, {format_real(time_s)}]"
             for reason, calls, time_s in signature.dropped
         ]),
+        *_recorded_calls(signature),
         *_counts(signature),
         *_not_computed(signature),
         *unseen_lines(signature.unseen),
@@ -53,6 +54,14 @@ def signature_text(signature: Signature) -> str:
     for group in signature.groups:
         lines += _group(group, names)
     return sealed_yaml("\n".join(lines) + "\n")
+
+
+def _recorded_calls(signature: Signature) -> list[str]:
+    rows = signature.recorded_calls
+    lines = [
+        f"- [{quoted(name)}, {n}, {format_real(time_s)}]" for name, n, time_s in rows
+    ]
+    return ["recorded_calls:", *lines] if rows else []
 
 
 def _counts(signature: Signature) -> list[str]:

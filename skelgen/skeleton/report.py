@@ -206,6 +206,8 @@ def _classes(table: _Table, fraction: float) -> tuple[KeptClass, ...]:
     off = np.abs(np.bincount(place, table.kept, count * ranks) - target)
     error = (off / np.where(target > 0, target, 1)).reshape(count, ranks).max(axis=1)
     calls, kept = by_label(table.calls), by_label(table.kept)
+    compute_s = by_label(table.compute_ns) / NS_PER_S
+    kept_compute_s = by_label(table.kept_compute_ns) / NS_PER_S
     seconds = by_label(table.compute_ns + table.mpi_ns) / NS_PER_S
     kept_s = by_label(table.kept_compute_ns + table.kept_mpi_ns) / NS_PER_S
     order = sorted(range(count), key=lambda i: (-seconds[i], table.labels[i]))
@@ -217,6 +219,8 @@ def _classes(table: _Table, fraction: float) -> tuple[KeptClass, ...]:
             seconds=float(seconds[i]),
             kept_s=float(kept_s[i]),
             error=float(error[i]),
+            compute_s=float(compute_s[i]),
+            kept_compute_s=float(kept_compute_s[i]),
         )
         for i in order
     )

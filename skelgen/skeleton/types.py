@@ -156,6 +156,8 @@ class KeptClass:
         that the kept calls stand for [s].
     error : float
         Largest relative deviation of kept calls from calls x fraction on a rank.
+    compute_s, kept_compute_s : float
+        The computation before these calls that is part of both times [s].
     """
 
     label: str
@@ -164,6 +166,8 @@ class KeptClass:
     seconds: float
     kept_s: float
     error: float
+    compute_s: float = 0.0
+    kept_compute_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

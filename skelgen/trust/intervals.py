@@ -17,7 +17,7 @@ _DRAWS = 20_000
 
 #: Standard error of a median over that of a mean, for large samples of normal
 #: values sqrt(pi / 2); smaller samples are better, so this errs to the safe side.
-_MEDIAN_FACTOR = math.sqrt(math.pi / 2)
+MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 
 #: Spread assumed for a single run [1], where nothing tells it.
 _SINGLE_RUN = 0.02
@@ -65,7 +65,7 @@ def median_draws(
         freedom, squares = freedom + worth, squares + worth * spread**2
     error = math.sqrt(squares / freedom / count)
     if count > 2:  # of two values the median is the mean
-        error *= _MEDIAN_FACTOR
+        error *= MEDIAN_FACTOR
     # The tails of t reach any number; the quantiles do not see where they are cut.
     shift = np.clip(error * generator.standard_t(freedom, _DRAWS), -30.0, 30.0)
     return np.exp(middle + shift)

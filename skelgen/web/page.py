@@ -7,22 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skelgen.matching.waits import WaitState
+from skelgen.phases.stored import PhaseSignature
 from skelgen.signature import Signature
-from skelgen.skeleton import KeptClass, Report
+from skelgen.skeleton import Report
 from skelgen.skeleton.types import WHOLE_EVENTS
 from skelgen.units import format_bytes, format_seconds
+from skelgen.web.answer import Answer, answer_of
+from skelgen.web.kept_rows import KeptRow, kept_rows
 from skelgen.web.pictures import (
     MOST_CELLS,
-    FunctionTime,
     Timeline,
     communication_matrix,
-    function_times,
     timeline_of,
 )
-from skelgen.web.tree import Row, rows_of
+from skelgen.web.times import TimeRow, time_rows
+from skelgen.web.tree import LEAST_SHARE, Row, rows_of
+from skelgen.web.waiting import Waiting, waiting_of
 
-#: Rows of the table of kept classes.
-MOST_CLASSES = 40
+#: Rows of the table of phases.
+_MOST_PHASES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,32 +90,65 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class PhaseRow:
+    """A relevant phase, ready to show."""
+
+    number: int
+    calls: str
+    weight: int
+    time: str
+    share: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """What the template lays out; texts are ready to show."""
+    """What the template lays out; texts are ready to show.
+
+    Attributes
+    ----------
+    title : str
+    answer : Answer
+    whole : str
+        The time that `times` divides, in words.
+    is_counted : bool
+        Whether `times` counts functions as `skelgen info` does.
+    times : tuple of TimeRow
+    waiting : Waiting
+    least_share : float
+        Computation below it has no row in `trees` [1].
+    measured : tuple of Shares
+        Of the skeleton.
+    """
 
     title: str
+    answer: Answer
     facts: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
+    whole: str
+    is_counted: bool
+    times: tuple[TimeRow, ...]
+    waiting: Waiting
     trees: tuple[tuple[str, tuple[Row, ...]], ...]
+    least_share: float
     timeline: Timeline | None
-    functions: tuple[FunctionTime, ...]
     matrix: tuple[tuple[Cell, ...], ...]
     shares: tuple[Shares, ...]
-    classes: tuple[KeptClass, ...]
+    measured: tuple[Shares, ...]
+    classes: tuple[KeptRow, ...]
     left_out: tuple[tuple[str, str, int, str], ...]
+    phases: tuple[PhaseRow, ...]
     comparisons: tuple[Comparison, ...]
 
 
 def application_shares(signature: Signature) -> Shares:
     """Split the application's time into computation and MPI."""
-    compute = sum(
-        float(group.compute_ns.total.sum() + group.tail_ns.sum())
-        for group in signature.groups
+    rows = time_rows(signature)
+    compute, mpi = (
+        sum(row.share for row in rows if row.kind == kind)
+        for kind in ("compute", "mpi")
     )
-    inside = sum(float(group.mpi_ns.sum()) for group in signature.groups)
-    whole = compute + inside or 1.0
     name = f"{signature.provenance.application} (application)"
-    return Shares(name, signature.application_s, compute / whole, inside / whole)
+    return Shares(name, signature.application_s, compute, mpi)
 
 
 def _ranks_text(ranks: Sequence[int]) -> str:
@@ -149,13 +186,15 @@ def _facts(
     facts = [
         ("application", origin.application),
         ("command", " ".join(origin.command) or "recorded by hand"),
-        ("ranks", str(signature.ranks)),
+        ("ranks", _hosts_text(signature)),
         ("time", format_seconds(signature.application_s)),
         ("events", f"{signature.events:,}"),
         ("signature", f"{items:,} items in {len(signature.groups)} rank groups"),
         ("MPI", origin.mpi),
         ("host", origin.host),
         ("recorded", origin.recorded),
+        ("skelgen", origin.skelgen),
+        *[(name.replace("_", " "), value) for name, value in origin.parameters],
     ]
     if report is not None and scale is not None:
         facts += [
@@ -163,10 +202,19 @@ def _facts(
             ("method", method),
             ("expected skeleton time", format_seconds(report.expected_s)),
             ("kept calls", f"{100 * report.fraction:.3g} %"),
-            ("time nothing stands for", f"{100 * report.dropped_share:.2g} %"),
+            ("run time not represented", f"{100 * report.dropped_share:.2g} %"),
             ("smallest good skeleton", format_seconds(report.smallest_good_s)),
         ]
     return facts
+
+
+def _hosts_text(signature: Signature) -> str:
+    """Say how many ranks ran on how many hosts."""
+    ranks, each = signature.ranks, signature.provenance.ranks_per_host
+    if not each:
+        return str(ranks)
+    hosts = "1 host" if len(each) == 1 else f"{len(each)} hosts"
+    return f"{ranks} on {hosts}"
 
 
 def _left_out(
@@ -189,6 +237,9 @@ def page_of(
     method: str = WHOLE_EVENTS,
     measured: Sequence[Shares] = (),
     comparisons: Sequence[Comparison] = (),
+    answer: Answer | None = None,
+    phases: PhaseSignature | None = None,
+    waits: Sequence[WaitState] = (),
 ) -> Page:
     """Collect what a page about a signature shows.
 
@@ -204,25 +255,56 @@ def page_of(
     measured : sequence of Shares
         Measured runs to set beside the application.
     comparisons : sequence of Comparison
-        Predictions to list.
+        Predictions to list with what happened.
+    answer : Answer, optional
+        What stands on top.
+    phases : PhaseSignature, optional
+    waits : sequence of WaitState
+        Of the recorded run.
 
     Returns
     -------
     Page
     """
+    ranks, whole_s = signature.ranks, signature.application_s * signature.ranks
+    time = format_seconds(signature.application_s)
     return Page(
         title=signature.provenance.application,
+        answer=answer or answer_of(None),
         facts=tuple(_facts(signature, report, scaling_factor, method)),
         warnings=report.warnings if report is not None else (),
+        whole=f"{ranks} ranks × {time} = {format_seconds(whole_s)}",
+        is_counted=bool(signature.recorded_calls),
+        times=time_rows(signature),
+        waiting=waiting_of(signature, waits),
         trees=tuple(
             (_ranks_text(group.ranks), rows_of(signature, group))
             for group in signature.groups
         ),
+        least_share=LEAST_SHARE,
         timeline=timeline_of(signature),
-        functions=function_times(signature),
         matrix=_matrix(signature),
-        shares=(application_shares(signature), *measured),
-        classes=report.classes[:MOST_CLASSES] if report is not None else (),
+        shares=(application_shares(signature),),
+        measured=tuple(measured),
+        classes=kept_rows(report) if report is not None else (),
         left_out=tuple(_left_out(signature, report)),
+        phases=phase_rows(phases),
         comparisons=tuple(comparisons),
+    )
+
+
+def phase_rows(phases: PhaseSignature | None) -> tuple[PhaseRow, ...]:
+    """List the relevant phases, those with most time first."""
+    if phases is None:
+        return ()
+    found = sorted((one.phase for one in phases.phases), key=lambda one: -one.share)
+    return tuple(
+        PhaseRow(
+            one.number,
+            ", ".join(name.removeprefix("MPI_") for name in one.calls[:12]),
+            one.weight,
+            format_seconds(one.time_s),
+            f"{100 * one.share:.1f} %",
+        )
+        for one in found[:_MOST_PHASES]
     )

@@ -1,4 +1,4 @@
-"""Numbers behind the pictures: timeline, functions, communication matrix."""
+"""Numbers behind the pictures: timeline, communication matrix."""
 
 from __future__ import annotations
 
@@ -54,16 +54,6 @@ class Timeline:
     length_s: float
     trips: int
     lanes: tuple[Lane, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionTime:
-    """Time inside one MPI function, all ranks."""
-
-    name: str
-    calls: int
-    time_s: float
-    share: float
 
 
 def dominant_loop(group: RankGroup) -> int | None:
@@ -139,21 +129,6 @@ def timeline_of(signature: Signature) -> Timeline | None:
         group.nest.trips_first[item] : group.nest.trips_first[item + 1]
     ]
     return Timeline(length / 1e9, int((rows[:, 0] * rows[:, 1]).sum()), lanes)
-
-
-def function_times(signature: Signature) -> tuple[FunctionTime, ...]:
-    """Sum the time inside each MPI function over all ranks, largest first."""
-    calls: dict[str, int] = {}
-    times: dict[str, float] = {}
-    for group in signature.groups:
-        symbols = group.nest.symbol[group.nest.body_items == 0]
-        for leaf, row in enumerate(symbols):
-            name = signature.functions[signature.symbols[row]["function"]]
-            calls[name] = calls.get(name, 0) + int(group.count[leaf]) * len(group.ranks)
-            times[name] = times.get(name, 0.0) + float(group.mpi_ns[leaf].sum()) / 1e9
-    whole = signature.application_s * signature.ranks or 1.0
-    found = [FunctionTime(n, calls[n], times[n], times[n] / whole) for n in calls]
-    return tuple(sorted(found, key=lambda entry: -entry.time_s))
 
 
 def _instances(signature: Signature, family: int) -> dict[int, tuple[int, ...]]:

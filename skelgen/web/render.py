@@ -13,14 +13,21 @@ from skelgen.models.model import Model
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
 from skelgen.ticks.table import TickTable
-from skelgen.units import format_seconds
+from skelgen.units import format_seconds, format_span
 from skelgen.web import model_marks
+from skelgen.web.answer import moment
 from skelgen.web.model_picture import model_picture
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
 from skelgen.web.tick_picture import tick_picture
 from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
 from skelgen.workload import WorkloadTime
+
+#: Lines around each region of a page that changes later, for this version of the page.
+EDGES = {
+    name: (f"<!-- {name}, page 2 -->", f"<!-- end of {name} -->")
+    for name in ("answer", "measured", "phases")
+}
 
 #: How a picture begins that was drawn here.
 PICTURE_BEGINS = re.compile(
@@ -41,7 +48,36 @@ def render_page(page: Page) -> str:
     str
         HTML, the same for the same page.
     """
-    return _filled("report.html.j2", page=page)
+    regions = {"answer": page.answer, "measured": page.measured, "phases": page.phases}
+    return _filled("report.html.j2", page=page, edges=EDGES, **regions)
+
+
+def with_region(html: str, name: str, value: object) -> str | None:
+    """Put what is known now in the place of one region of a page.
+
+    Parameters
+    ----------
+    html : str
+        What `render_page` returned.
+    name : str
+        Of the region: ``answer``, ``measured`` or ``phases``.
+    value : object
+        The page's attribute of that name.
+
+    Returns
+    -------
+    str or None
+        The page; None where it has no such region: it is of another version.
+    """
+    begin, end = EDGES[name]
+    if html.count(begin) != 1 or html.count(end) != 1:
+        return None
+    head, _, rest = html.partition(begin)
+    _, found, tail = rest.partition(end)
+    if not found:
+        return None
+    inside = _filled(f"report_{name}.html.j2", **{name: value})
+    return f"{head}{begin}\n{inside}{end}{tail}"
 
 
 def render_phases(phases: Phases) -> str:
@@ -123,4 +159,6 @@ def _filled(template: str, **values: object) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["seconds"] = format_seconds
+    environment.filters["span"] = format_span
+    environment.filters["moment"] = moment
     return shown(environment.get_template(template).render(**values))

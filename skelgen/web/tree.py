@@ -13,6 +13,16 @@ from skelgen.units import format_bytes, format_seconds
 #: Rows of one tree; a page must stay readable and small.
 MOST_ROWS = 1500
 
+#: Computation that takes less of the time has no row of its own [1].
+LEAST_SHARE = 5e-4
+COMPUTATION = "computation"
+
+#: A loop in which ranks compute less of the time has no load imbalance to tell of [1].
+LEAST_COMPUTED = 0.01
+
+#: A load imbalance below it is none [1].
+LEAST_IMBALANCE = 0.01
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -29,6 +39,8 @@ class Row:
         Sizes and times of a leaf.
     children : tuple of Row
         Items of a loop's body; empty for a leaf.
+    kind : str
+        ``mpi`` for a call, ``compute`` for computation, ``loop`` for both.
     """
 
     label: str
@@ -36,6 +48,7 @@ class Row:
     share: float
     detail: str
     children: tuple[Row, ...]
+    kind: str = "loop"
 
     @property
     def width(self) -> str:
@@ -85,28 +98,62 @@ class _Builder:
         whole = signature.application_s * 1e9 * len(group.ranks)
         self.whole = whole if whole > 0 else 1.0
         self.rows = 0
+        computed = group.compute_ns.total
+        none = np.zeros((1, len(group.ranks)))
+        self.computed = np.concatenate((none, np.cumsum(computed, axis=0)))
 
     def share(self, item: int, end: int) -> float:
         time = self.before[self.leaf_of[end]] - self.before[self.leaf_of[item]]
         return min(1.0, float(time) / self.whole)
 
-    def leaf(self, item: int) -> Row:
+    def leaf(self, item: int) -> list[Row]:
+        """Return a call, and before it the computation, where that takes time."""
         group, leaf = self.group, int(self.leaf_of[item])
         count = int(group.count[leaf])
-        calls = max(1, count * len(group.ranks))
-        compute = float(group.compute_ns.total[leaf].sum()) / calls / 1e9
-        inside = float(group.mpi_ns[leaf].sum()) / calls / 1e9
-        parts = [_sizes(group, leaf)]
-        parts.append(f"compute {format_seconds(compute)}, MPI {format_seconds(inside)}")
         label = symbol_label(self.signature, int(group.nest.symbol[item]))
-        detail = " · ".join(part for part in parts if part)
-        return Row(label, f"{count}", self.share(item, item + 1), detail, ())
+        inside_ns = float(group.mpi_ns[leaf].sum())
+        sizes, each = _sizes(group, leaf), self.each(inside_ns, count)
+        detail = " · ".join(part for part in (sizes, each) if part)
+        call = Row(label, f"{count}", inside_ns / self.whole, detail, (), "mpi")
+        compute_ns = float(group.compute_ns.total[leaf].sum())
+        return [*self.computation(compute_ns, count), call]
+
+    def computation(self, total_ns: float, count: int) -> list[Row]:
+        """Return the row of computation, none where it takes next to nothing."""
+        share = total_ns / self.whole
+        if share < LEAST_SHARE:
+            return []
+        return [
+            Row(
+                COMPUTATION,
+                f"{count}",
+                share,
+                self.each(total_ns, count),
+                (),
+                "compute",
+            )
+        ]
+
+    def each(self, total_ns: float, count: int) -> str:
+        """Write the mean of an occurrence on a rank."""
+        times = max(1, count * len(self.group.ranks))
+        return f"{format_seconds(total_ns / times / 1e9)} each"
 
     def loop(self, item: int) -> Row:
         end = item + 1 + int(self.group.nest.body_items[item])
         body = self.items(item + 1, end)
         trips, entered = _trips(self.group, item)
-        return Row("loop", trips, self.share(item, end), entered, body)
+        detail = " · ".join(part for part in (entered, self.balance(item, end)) if part)
+        return Row("loop", trips, self.share(item, end), detail, body)
+
+    def balance(self, item: int, end: int) -> str:
+        """Say how unevenly the ranks compute in a loop, where that is worth saying."""
+        first, last = self.leaf_of[item], self.leaf_of[end]
+        each_ns = self.computed[last] - self.computed[first]
+        if len(each_ns) < 2 or each_ns.sum() < LEAST_COMPUTED * self.whole:
+            return ""
+        imbalance = float(each_ns.max() / each_ns.mean()) - 1
+        return f"load imbalance {imbalance:.0%}" if imbalance >= LEAST_IMBALANCE else ""
 
     def items(self, item: int, end: int) -> tuple[Row, ...]:
         found: list[Row] = []
@@ -117,7 +164,7 @@ class _Builder:
                 break
             self.rows += 1
             body = int(self.group.nest.body_items[item])
-            found.append(self.loop(item) if body else self.leaf(item))
+            found += [self.loop(item)] if body else self.leaf(item)
             item += 1 + body
         return tuple(found)
 
@@ -133,6 +180,8 @@ def rows_of(signature: Signature, group: RankGroup) -> tuple[Row, ...]:
     Returns
     -------
     tuple of Row
-        The outermost items, at most `MOST_ROWS` rows in all.
+        The outermost items, at most `MOST_ROWS` of them and of those inside.
     """
-    return _Builder(signature, group).items(0, len(group.nest))
+    builder = _Builder(signature, group)
+    tail = builder.computation(float(group.tail_ns.sum()), 1)
+    return (*builder.items(0, len(group.nest)), *tail)

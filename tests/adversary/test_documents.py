@@ -26,6 +26,7 @@ from skelgen.launch.record import RunFacts, read_facts
 from skelgen.phases import store as phases_store
 from skelgen.pipeline.mixing import fitted_mix, mix_text
 from skelgen.prediction import store as facts_store
+from skelgen.prediction.kept import KeptPrediction, KeptSet, load_kept
 from skelgen.prediction.types import Calibration
 from skelgen.signature import read as signature_read
 from skelgen.signature import store as signature_store
@@ -154,6 +155,13 @@ FORMATS = {
             lambda: _names(MethodError) | _names(Provenance),
         ),
         Format(
+            "predictions.json",
+            read_json,
+            write_json,
+            lambda path: load_kept(path.parent),
+            lambda: _names(KeptPrediction) | _names(KeptSet),
+        ),
+        Format(
             "predict.jsonl",
             read_lines,
             write_lines,
@@ -242,6 +250,7 @@ class Lab:
         for other in ("skeleton.json", "signature.yaml", "phases.yaml"):
             below[other] = "skel"
         below |= {"predict.jsonl": "skel", "calibrate.jsonl": "skel"}
+        below |= {"predictions.json": "skel"}
         return (folder or self.good) / below.get(name, ".") / name
 
     def document(self, one: Format) -> Any:
@@ -475,6 +484,16 @@ def test_kept_runs_run_nothing(lab: Lab, attacked, name: str) -> None:
     attacked("predict", "skel", "--budget", "1ms", "--resume", code={0, 3})
     words = ["--application-time", "recorded", "--runs", "1", "--resume", "--force"]
     attacked("calibrate", "skel", *words, code={0, 3})
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_kept_predictions_are_text_on_their_page(lab: Lab, attacked, name: str) -> None:
+    hit = infected(lab, FORMATS["predictions.json"], lab.payloads[name])
+    assert ("predictions", "*", "command") in hit
+    attacked("predict", "skel", "--budget", "1ms")
+    good = Tags.of((lab.good / "skel/report.html").read_text())
+    assert len(good) > 5
+    assert Tags.of((lab.work / "skel/report.html").read_text()) <= good
 
 
 def test_the_name_of_a_variable_is_refused_and_named(lab: Lab, attacked) -> None:

@@ -108,6 +108,89 @@ def test_options_of_nonsense_are_one_line(words, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("0 as n", "runs.csv line 8: n is 0; a model takes numbers from 1e-30"),
+        ("12 ms as n", "runs.csv line 8: n is '12 ms', expected a number as in other"),
+        ("a load of 0", "runs.csv line 3: cpu is 0; a part that is left is above 0"),
+        ("one run", "no input varies in 1 run; a model needs runs of at least two"),
+        ("another application", "runs of a, b; a model is of one application, choose"),
+    ],
+)
+def test_bad_runs_are_named_with_what_to_do(name, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.csv").write_text("\n".join(FILES[name]) + "\n")
+    assert run(["model", "fit", "runs.csv"]) == ExitCode.INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "told"),
+    [
+        ("1e30 as n", "odd-run", "runs.csv line 8: n is 1e+30, and 100 to 400"),
+        (
+            "0 as ranks",
+            "partly-known",
+            "ranks is no input: it is missing or 0 in 1 of 7",
+        ),
+        ("more coefficients than runs", "too-few-runs", "4 inputs, and there are 2"),
+    ],
+)
+def test_runs_that_look_like_mistakes_are_doubted(
+    name, code, told, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.csv").write_text("\n".join(FILES[name]) + "\n")
+    assert run(["model", "fit", "runs.csv", "--json"]) == 0
+    doubts = {one["code"]: one for one in json.loads(capsys.readouterr().out)["doubts"]}
+    assert told in doubts[code]["text"]
+    _, where, condition = doubts[code]["remedy"].partition("--where ")
+    if where:  # what is advised helps
+        words = ["--where", condition.strip("'"), "--json"]
+        assert run(["model", "fit", "runs.csv", *words]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["doubts"] == []
+        assert {one["name"] for one in found["inputs"]} == {"n", "ranks"}
+
+
+def test_a_model_of_names_that_are_formulas_is_read_back(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = FILES["names that are formulas"]
+    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n")
+    assert run(["model", "fit", "runs.csv", "-o", "m.json"]) == 0
+    capsys.readouterr()
+    words = ["--at", "n^2=81,a+b=10,log(n)=5", "--json"]
+    answers = []
+    for source in ("runs.csv", "m.json"):
+        assert run(["model", "predict", source, *words]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0]["p50"] == pytest.approx(answers[1]["p50"])
+    assert "'n^2'" in answers[0]["formula"]
+
+
+def test_a_load_that_some_runs_lack_is_noted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = ["n,cpu,time", "100,0.5,1", "200,,2", "400,0.8,4", "800,0.9,8"]
+    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n")
+    assert run(["model", "fit", "runs.csv", "--json"]) == 0
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert "cpu is no input: it is missing or 0 in 1 of 4 runs" in note
+    assert "runs.csv line 3" in note
+
+
+def test_a_name_with_commas_and_equal_signs_can_be_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = ['"max(a,b)",a=b,time', *(f"{n},{n % 3 + 1},{n}" for n in range(2, 12))]
+    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n")
+    words = ["--at", "max(a,b)=20,a=b=2", "--json"]
+    assert run(["model", "predict", "runs.csv", *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["p50"] == pytest.approx(20, rel=0.01)
+    assert found["formula"] == "1*'max(a,b)'"
+
+
 @pytest.mark.parametrize("number", range(60))
 def test_a_damaged_file_of_runs_is_an_answer_or_one_line(
     number, tmp_path, monkeypatch, capsys

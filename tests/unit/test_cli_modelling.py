@@ -8,6 +8,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
+from skelgen.pipeline.modelling import RunSource, model_compare
 from skelgen.store import Run, open_store
 
 
@@ -113,6 +114,27 @@ def test_families_are_compared_on_the_larger_runs(study, capsys):
     text = capsys.readouterr().out
     assert "power" in text
     assert "default" not in text
+
+
+def test_a_comparison_tells_after_each_family_how_far_it_is(study):
+    seen = []
+
+    class Recorder:
+        def start(self, what, total):
+            seen.append((what, total))
+
+        def advance(self, amount):
+            seen.append(amount)
+
+        def finish(self):
+            seen.append("end")
+
+    source = RunSource(str(study), columns={"time": "t_sec", "ranks": "np", "n": "n"})
+    families = ["power", "linear", "normal-form"]
+    scores = model_compare(source, families, progress=Recorder())
+    assert [one.family for one in scores] == families
+    begin = seen.index(("comparing families", 3))
+    assert seen[begin + 1 :] == [1, 1, 1, "end"]
 
 
 def test_a_doubtful_answer_fails_when_only_a_trusted_one_will_do(study, capsys):

@@ -181,6 +181,7 @@ def test_force_replaces_what_make_and_our_commands_wrote(tmp_path: Path):
         "skeleton.c", "skeleton", "skeleton.o", "Makefile", "skeleton.json", "mix.json",
         "signature.yaml", "phases.yaml", "report.html", "predict.jsonl",
         "calibrate.jsonl", "select/runs.jsonl", "select/k12.5/skeleton.c",
+        "predictions.json", ".predictions.x1y2z3a4.json",
         "job-x1_y/job.sh", "job-x1_y/out",
     )  # fmt: skip
     target = filled(tmp_path / "a", SKELETON, *names)

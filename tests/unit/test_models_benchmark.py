@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.models import asking, others
+from benchmarks.models import asking, others, quantities, systems
 from benchmarks.models.__main__ import main
 from benchmarks.models.asking import Said
 from benchmarks.models.cases import Problem, problems
 from benchmarks.models.law import Before
 from benchmarks.models.simulated import answer
 from skelgen.errors import InputError, MachineError
+from skelgen.models.quantities import QuantityKind
 
 WORKER = Path(others.__file__).with_name("others_worker.py")
 
@@ -114,7 +115,10 @@ def test_a_benchmark_that_there_is_not_is_told_with_those_that_there_are(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["benchmarks.models", "unreal"])
     assert main() == 2
-    assert "{simulated,next,loads,kernels,multicore,real}" in capsys.readouterr().out
+    assert (
+        "{simulated,next,loads,kernels,multicore,real,speed,mutated,quantities,systems,random}"
+        in capsys.readouterr().out
+    )
 
 
 def test_an_error_of_a_benchmark_is_one_line_and_an_exit_code(
@@ -127,3 +131,19 @@ def test_an_error_of_a_benchmark_is_one_line_and_an_exit_code(
     assert main() == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("benchmarks.models: no program x; there are pdsyev")
+
+
+def test_speedups_are_judged_by_two_runs():
+    found = quantities.errors_of("normal-form", 0)
+    assert [len(found[kind]) for kind in quantities.KINDS] == [12, 12]
+    assert np.median([error for error, _, _ in found[QuantityKind.SPEEDUP]]) < 0.2
+
+
+@pytest.mark.parametrize("system", [systems.SYSTEMS[0], systems.SYSTEMS[4]])
+def test_a_system_with_few_runs_is_judged_by_other_runs_there(system):
+    found = systems.errors_on(system, "normal-form", 0)
+    assert len(found) == len(systems.ASKED)
+    assert np.median([error for error, *_ in found]) < 0.2
+    assert {doubted for *_, doubted in found} <= {True, False}
+    if system.about == "1 small":
+        assert all(doubted for *_, doubted in found)

@@ -27,7 +27,7 @@ from skelgen.models.formulas import (
     to_text,
 )
 
-NAMES = {"n": 3.7, "p": 2.3, "lambda": 1.9}
+NAMES = {"n": 3.7, "p": 2.3, "lambda": 1.9, "n^2": 1.3, "it's": 2.9, "log": 1.7}
 FORMULA = "ADDM*N^3/(P-1) + 2*N*SR(L)/(P-1) + N*BC(L)"
 
 
@@ -61,6 +61,7 @@ def test_what_is_written_is_read_back_with_the_same_value(expression):
 
 @given(EXPRESSIONS)
 @example(Call("log", (Power(Number(-1.0), Number(1.5)),)))
+@example(Power(Number(-0.0), Number(0.0)))
 def test_python_computes_what_the_formula_says(expression):
     value = float(evaluate(expression, NAMES))
     place: dict = {}
@@ -81,6 +82,8 @@ def test_python_computes_what_the_formula_says(expression):
 @example("(" * 10_000)
 @example("-" * 10_000 + "1")
 @example("2" + "^2" * 9_000)
+@example("1" + "/1" * 9_000)
+@example("(" * 40 + "1" + "/1" * 9_000 + ")" * 40)
 @example("__import__('os').system('true')")
 def test_any_text_is_a_formula_or_one_clear_line(text):
     try:
@@ -132,3 +135,33 @@ def test_a_formula_is_written_for_people_and_for_latex():
     assert to_latex(parse("3.1e-4*n^2/p_1")) == (
         r"\frac{0.00031 \cdot {n}^{2}}{\mathit{p\_1}}"
     )
+
+
+def test_names_that_are_no_words_are_readable_everywhere():
+    expression = parse("2*'n^2'^0.5*log(log)*'a b'*SR(2)/SR")
+    assert names(expression) == ("n^2", "log", "a b", "SR")
+    assert to_text(expression) == "2*'n^2'^0.5*log(log)*'a b'*SR(2)/SR"
+    assert r"{\mbox{n\textasciicircum{}2}}^{0.5}" in to_latex(expression)
+    place: dict = {}
+    exec(to_python(expression), place)
+    found = place["time_s"](9.0, math.e, 3.0, 4.0, lambda size: 5 * size)
+    assert found == pytest.approx(2 * 3 * 3 / 4 * 10)
+    assert "# n_2: n^2" in to_python(expression)
+
+
+@pytest.mark.parametrize(("sign", "value"), [("+", 9_000.0), ("*", 1.0)])
+def test_a_chain_of_thousands_is_python_too(sign, value):
+    place: dict = {}
+    exec(to_python(parse(sign.join(["1"] * 9_000))), place)
+    assert place["time_s"]() == value
+
+
+def test_names_that_become_equal_in_python_stay_apart():
+    place: dict = {}
+    exec(to_python(parse("'n^2' - 'n_2' + 'n-2'*100 + '2' + '__debug__'")), place)
+    assert place["time_s"](5.0, 3.0, 1.0, 7.0, 0.5) == pytest.approx(109.5)
+
+
+def test_a_quote_that_is_not_closed_is_said():
+    with pytest.raises(InputError, match="write a name with signs in single quotes"):
+        parse("2*'n")

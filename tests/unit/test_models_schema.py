@@ -11,6 +11,8 @@ import pytest
 
 from skelgen.documents import sealed_json
 from skelgen.errors import InputError
+from skelgen.models.families import FamilySettings
+from skelgen.models.formulas import parse
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.model_file import model_facts, read_model
 from tests.unit.test_models_parts import ROWS, N, P, RunTable, fitted, times
@@ -57,6 +59,8 @@ def written():
     whole = sum(times(0.02).values())
     table = RunTable.gather((N, P), ROWS, whole)
     found = [fit_model(table, family) for family in ("normal-form", "power", "linear")]
+    said = FamilySettings(template=parse("a*n^3/ranks + f*n"), facts={"f": 1e-6})
+    found.append(fit_model(table, "template", said))
     return [*map(model_facts, found), model_facts(fitted(times(0.02)))]
 
 

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from skelgen.events.summary import added_calls, recorded_calls
+from skelgen.matching.waits import WaitKind, WaitState
+from skelgen.prediction.kept import KeptPrediction, KeptSet
+from skelgen.prediction.types import Calibration
 from skelgen.skeleton.plan import plan
 from skelgen.web import Comparison, Shares, page_of, render_page
+from skelgen.web.answer import answer_of
+from skelgen.web.interval_picture import Dot, dot_picture
+from skelgen.web.kept_rows import kept_rows
 from skelgen.web.pictures import communication_matrix, dominant_loop
+from skelgen.web.render import EDGES, with_region
+from skelgen.web.times import time_rows
 from skelgen.web.tree import MOST_ROWS, rows_of
+from tests import builders
 from tests.golden.rewrite import signature_of
+from tests.unit.test_prediction_predict import FACTS
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 
@@ -73,6 +87,90 @@ def test_a_page_is_one_file_that_loads_nothing() -> None:
     assert "-2.4 %" in html
     assert not re.search(r"(src|href)=|@import|url\(", html)
     assert html == render_page(page)
+
+
+def test_computation_has_rows_of_its_own_and_a_call_its_own_time() -> None:
+    text = "ranks 2\nrank *\n  repeat 9 {\n    9000 Barrier mpi=1000\n  }\n  tail 10000"
+    signature = signature_of(text, "made")
+    loop, tail = rows_of(signature, signature.groups[0])
+    computation, call = loop.children
+    assert (computation.label, computation.kind) == ("computation", "compute")
+    assert (call.label, call.kind) == ("Barrier", "mpi")
+    assert computation.share == pytest.approx(0.81)
+    assert call.share == pytest.approx(0.09)
+    assert loop.share == pytest.approx(0.9)
+    assert (tail.label, tail.share) == ("computation", pytest.approx(0.1))
+
+
+@pytest.mark.parametrize("case", ["halo", "pipeline", "master_worker"])
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_the_parts_of_the_time_add_up_to_ranks_times_time(
+    case: str, is_counted: bool
+) -> None:
+    events = builders.events(golden(case))
+    signature = signature_of(golden(case), case)
+    if is_counted:
+        calls = added_calls([recorded_calls(events)])
+        signature = replace(signature, recorded_calls=calls)
+    rows = time_rows(signature)
+    whole_s = signature.application_s * signature.ranks
+    assert sum(row.time_s for row in rows) == pytest.approx(whole_s, rel=1e-3)
+    assert sum(row.share for row in rows) == pytest.approx(1, rel=1e-3)
+    assert [row.name for row in rows if row.kind == "compute"] == ["computation"]
+    told = "of an older skelgen" in render_page(page_of(signature))
+    assert told != is_counted
+
+
+def test_names_of_a_hostile_recording_are_text() -> None:
+    bad = "<script>alert(1)</script>"
+    signature = signature_of(golden("halo"), bad)
+    known = replace(
+        signature.provenance, command=(bad,), mpi=bad, host=bad, recorded=bad
+    )
+    signature = replace(signature, provenance=known, dropped=((bad, 1, 1e-9),))
+    used = Calibration((9.0,), (1.0,), bad, bad, (1.0,), False, date=bad, hosts=(bad,))
+    facts = replace(FACTS, calibration=used, calibrations=(used,))
+    kept = KeptSet(bad, 1.0, 0.9, 1.2, doubts=(bad,))
+    one = KeptPrediction(bad, bad, bad, bad, 1.0, True, (kept,), ((bad, bad),))
+    waits = [WaitState(WaitKind.LATE_SENDER, bad, 1, 9.0, 1, 9.0)]
+    answer = answer_of(facts, (one, one))
+    html = render_page(page_of(signature, answer=answer, waits=waits))
+    assert bad not in html
+    assert html.count("&lt;script&gt;alert(1)") > 15
+
+
+def test_what_the_skeleton_keeps_adds_up_to_all_classes() -> None:
+    report = plan(signature_of(golden("halo"), "halo"), 4).report
+    rows = kept_rows(report)
+    whole_s = sum(one.seconds for one in report.classes)
+    assert sum(row.time_s for row in rows) == pytest.approx(whole_s)
+    assert rows[0].calls is None
+    many = [replace(report.classes[0], label=str(n)) for n in range(60)]
+    cut = kept_rows(replace(report, classes=tuple(many)))
+    assert len(cut) == 42
+    assert cut[-1].label == "20 further classes"
+    assert sum(row.calls or 0 for row in cut) == 60 * many[0].calls
+
+
+def test_a_picture_keeps_dots_within_it_and_leaves_out_what_is_no_number() -> None:
+    dots = [Dot("a", "1 s", 0.9, 1.0, 1.1), Dot("b", "90 s", 80, 90, 100)]
+    picture = dot_picture("title", dots, " s", (5.0, "quiet"))
+    assert picture is not None
+    assert [0 < row.dot < 100 for row in picture.rows] == [True, True]
+    assert all(row.left + row.width <= 100 for row in picture.rows)
+    assert dot_picture("title", []) is None
+    assert dot_picture("title", [Dot("a", "", 0.0, 1.0, math.inf)]) is None
+
+
+def test_a_region_is_replaced_only_in_a_page_that_has_it_once() -> None:
+    html = render_page(page_of(signature_of(golden("halo"), "halo")))
+    changed = with_region(html, "measured", (Shares("twice", 2.0, 0.5, 0.5),))
+    assert changed is not None
+    assert "twice, 2 s" in changed
+    assert with_region(changed, "measured", ()) == html
+    begin, _ = EDGES["measured"]
+    assert with_region(html.replace(begin, ""), "measured", ()) is None
+    assert with_region(html + html, "measured", ()) is None
 
 
 def test_a_huge_nest_is_cut_with_a_line_that_says_so() -> None:

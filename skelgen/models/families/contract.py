@@ -35,6 +35,10 @@ class FamilySettings:
         The same as formulas of named arguments: they may depend on inputs.
     units : mapping of str to str
         Of facts and functions, such as ``s`` or ``bytes/s``; others are plain.
+    text : str
+        The template as its user wrote it; may be empty.
+    system : str
+        Whose facts these are; may be empty.
     non_negative : bool
         Coefficients of 0 and more by relative errors, where a source has least
         squares of any sign.
@@ -56,11 +60,39 @@ class FamilySettings:
         default_factory=dict
     )
     units: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    system: str = ""
     non_negative: bool = False
     whole: bool = False
     separately: bool = False
     thesis: bool = False
     threshold: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateForm:
+    """A formula that a user gave, and what the facts of a system make of it.
+
+    Attributes
+    ----------
+    text : str
+        As the user wrote it.
+    substituted : Expression
+        Of inputs and coefficients: the numbers of facts are in it.
+    facts : tuple of str
+        Those that it names, as `skelgen.models.facts.read_facts` takes them.
+    system : str
+        Whose facts these are, besides those that were typed; may be empty.
+
+    References
+    ----------
+    Wu, Taylor, Paris 2005, figure 8 ("parsed method").
+    """
+
+    text: str
+    substituted: Expression
+    facts: tuple[str, ...] = ()
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +122,8 @@ class FittedFormula:
         Relative, of runs that were left out; nan where the family leaves none out [1].
     ahead : float
         Deviation of logarithms for each factor e ahead, besides what any fit has.
+    template : TemplateForm or None
+        Of the family ``template``.
     """
 
     family: str
@@ -103,6 +137,7 @@ class FittedFormula:
     used: RunTable | None = None
     error: float = math.nan
     ahead: float = 0.0
+    template: TemplateForm | None = None
 
     def at(self, values: Values) -> Floats:
         """Evaluate the formula at cases: nan, infinite or below 0 where it says so.
@@ -168,10 +203,9 @@ def needs(runs: RunTable, coefficients: int, family: str) -> None:
     ------
     InputError
     """
-    different = len({tuple(row) for row in runs.at.tolist()})
-    if different < coefficients:
+    if runs.different < coefficients:
         raise InputError(
-            f"{family} has {coefficients} coefficients, and there are {different} "
+            f"{family} has {coefficients} coefficients, and there are {runs.different} "
             "different runs; add runs, or choose another family"
         )
 

@@ -7,6 +7,7 @@ What all say together is then written as one sum of few terms, which a person ca
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,12 +21,8 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.library import Library, least_left, library_for
-from skelgen.models.families.normal_form import (
-    MOST_TERMS,
-    NormalForms,
-    normal_forms,
-    sum_of,
-)
+from skelgen.models.families.normal_form import NormalForms, normal_forms, sum_of
+from skelgen.models.families.searching import MOST_TERMS
 from skelgen.models.families.terms import FormTerm
 from skelgen.models.formulas import Expression, Number, Power, Product
 from skelgen.models.formulas.expression import Values
@@ -49,6 +46,9 @@ _UNSURE = 0.6
 
 #: Fewer configurations after a change are too few to trust.
 _FEWEST_PLACES = 4
+
+#: So many sets of runs are counted once: phases and folds have the same inputs.
+_MOST_KEPT = 64
 
 #: What the power law's part in the answer is called among the coefficients, and what
 #: sensors are thought to leave out.
@@ -85,6 +85,7 @@ class Members:
         with np.errstate(all="ignore"):
             forms = np.log(self.forms.at(values, cases))
             powers = np.log(np.broadcast_to(self.power.at(values), (cases,)))
+        forms = np.clip(forms, -_LARGEST_LOG, _LARGEST_LOG)
         powers = np.clip(powers, -_LARGEST_LOG, _LARGEST_LOG)
         mixed = self.weight * forms + (1 - self.weight) * powers
         return np.asarray(
@@ -102,25 +103,23 @@ def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:
     tuple of (float, Expression)
         With shares that sum to 1.
     """
-    forms, weight = found.forms, found.weight
-    if weight == 0.0:
+    if found.weight == 0.0:
         return ((1.0, found.power.formula),)
-    whole = sum(forms.shares[:_ALTERNATIVES])
-    sums = [
-        sum_of(forms.terms, chosen, coefficients)
-        for chosen, coefficients in zip(forms.sets, forms.coefficients, strict=True)
-    ]
+    forms = found.forms.best(_ALTERNATIVES)
+    whole = sum(forms.shares)
+    each = zip(forms.shares, forms.sets, forms.coefficients, strict=True)
     return tuple(
-        (share / whole, _mixed(form, found.power.formula, weight))
-        for share, form in list(zip(forms.shares, sums, strict=True))[:_ALTERNATIVES]
+        (share / whole, _mixed(found, sum_of(forms.terms, chosen, coefficients)))
+        for share, chosen, coefficients in each
     )
 
 
-def _mixed(form: Expression, other: Expression, weight: float) -> Expression:
-    """Write a mean of logarithms: the first by its weight, the other by the rest."""
-    if weight == 1.0:
+def _mixed(found: Members, form: Expression) -> Expression:
+    """Write a mean of logarithms: a form by its weight, the power law by the rest."""
+    if found.weight == 1.0:
         return form
-    first, second = Power(form, Number(weight)), Power(other, Number(1.0 - weight))
+    first = Power(form, Number(found.weight))
+    second = Power(found.power.formula, Number(1.0 - found.weight))
     return Product((first, second))
 
 
@@ -159,10 +158,11 @@ def _missed(
         return None
     found = members(learnt, library_for(learnt, least), 1.0, _FOLD_TERMS)
     said = found.at(asked.columns, len(asked))
+    before = found.forms.before(regimes.columns_of(found.forms.places, runs))
     with np.errstate(all="ignore"):
         powers = np.log(found.power.at(asked.columns) / asked.values)
     return stacking.Missed(
-        np.log(said / asked.values) + found.forms.before(runs)[rest],
+        np.log(said / asked.values) + before[rest],
         np.nan_to_num(powers, nan=np.inf),
         _places(asked),
     )
@@ -181,7 +181,7 @@ def written(
     at = np.stack([values[one.name] for one in runs.inputs], axis=1)
     table = replace(runs, at=at, values=said)
     terms = (*found.forms.terms, *_power_term(found, runs))
-    forms = normal_forms(table, terms=terms)
+    forms = normal_forms(table, terms=terms).best(1)
     chosen, coefficients = forms.sets[0], forms.coefficients[0]
     varied = runs.varied
     loads = any(one.meaning.available for one in varied)
@@ -216,15 +216,24 @@ def _unsure(forms: NormalForms, runs: RunTable) -> float:
 
     Few configurations say little of how it grows, so the fewer there are the less.
     """
-    total = 0.0
+    shares = dict.fromkeys(forms.steps, 0.0)
     for share, step in zip(forms.shares, forms.steps, strict=True):
-        if step is not None:
-            total += share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+        shares[step] += share
+    total = sum(
+        share * (_UNSURE / _places(regimes.since(runs, step))) ** 2
+        for step, share in shares.items()
+        if step is not None
+    )
     return float(np.sqrt(total))
 
 
 def _places(runs: RunTable) -> int:
     """Return how many configurations there are."""
+    return _count(runs.unmeasured)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _count(runs: RunTable) -> int:
     return len(np.unique(np.round(ahead.order(runs), 9)))
 
 

@@ -30,7 +30,8 @@ def minimise(residuals: Residuals, start: Floats, *, most: int = 200) -> Floats:
     Notes
     -----
     Slopes are central differences. A step that does not improve is tried again with
-    ten times the damping (Marquardt 1963).
+    ten times the damping (Marquardt 1963). Where squares of slopes are too large for a
+    computer, the search ends.
     """
     at, now = start, residuals(start)
     damping = 1e-3
@@ -52,15 +53,20 @@ def _step(
     residuals: Residuals, at: Floats, now: Floats, slopes: Floats, damping: float
 ) -> tuple[Floats | None, Floats | None, float]:
     """Return a step that improves, its residuals, and the next damping."""
-    square = slopes.T @ slopes
+    square, along = slopes.T @ slopes, -slopes.T @ now
     scale = np.diag(square) + 1e-300
     while damping < 1e12:
         damped = square + damping * np.diag(scale)
-        step = np.asarray(np.linalg.lstsq(damped, -slopes.T @ now, rcond=None)[0])
+        if not (np.isfinite(damped).all() and np.isfinite(along).all()):
+            break  # LAPACK would not return
+        damping *= 10.0
+        try:
+            step = np.asarray(np.linalg.lstsq(damped, along, rcond=None)[0])
+        except np.linalg.LinAlgError:  # numbers too far apart for a computer
+            continue
         new = residuals(at + step)
         if np.isfinite(new).all() and new @ new < now @ now:
-            return step, new, max(damping / 10.0, 1e-15)
-        damping *= 10.0
+            return step, new, max(damping / 100.0, 1e-15)
     return None, None, damping
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.refining import LARGEST_MISS, refined
-from skelgen.models.families.searching import Sums, search
+from skelgen.models.families.searching import MOST_TERMS, Kinds, Sets, Sums, search
 from skelgen.models.families.terms import FormTerm, columns_of, terms_for
 from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import Expression, Number, Product, Quotient, Sum
@@ -23,54 +24,90 @@ from skelgen.models.formulas.expression import Values
 from skelgen.models.regimes import Step
 from skelgen.models.runs import Floats, RunTable
 
-MOST_TERMS = 4
-
 #: How unlikely a sum may be that is kept.
 _LEAST_SHARE = 0.01
 
 #: Runs beyond so many make no sum more certain: they share their errors.
 _MOST_COUNTED = 15
 
+#: So many are kept: folds of the same runs ask for them again.
+_MOST_KEPT = 16
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NormalForms:
-    """Sums of terms that fit about as well.
+    """Sums of terms that fit about as well, the best first.
 
     Attributes
     ----------
     terms : tuple of FormTerm
         What was chosen from.
-    sets : tuple of tuple of int
-        Terms of each sum, the best first.
-    coefficients : tuple of tuple of float
-        Above 0.
-    shares : tuple of float
+    places : tuple of Step
+        Where a sum may have a change.
+    chosen : (sums, terms of a sum) intp array
+        Terms of each sum; any where it has fewer.
+    factors : (sums, terms of a sum) float64 array
+        Above 0; 0 where a sum has fewer terms.
+    likely : (sums,) float64 array
         How likely each is; their sum is 1.
-    steps : tuple of Step or None
-        Where each sum has a change: it is what comes after.
-    heights : tuple of float
-        Logarithms of the factors of runs before; 0 without a step.
+    place : (sums,) intp array
+        Which of the places each has; -1 without a change.
+    height : (sums,) float64 array
+        Logarithms of the factors of runs before it; 0 without one.
     """
 
     terms: tuple[FormTerm, ...]
-    sets: tuple[tuple[int, ...], ...]
-    coefficients: tuple[tuple[float, ...], ...]
-    shares: tuple[float, ...]
-    steps: tuple[Step | None, ...]
-    heights: tuple[float, ...]
+    places: tuple[Step, ...]
+    chosen: Sets
+    factors: Floats
+    likely: Floats
+    place: Sets
+    height: Floats
+
+    def best(self, count: int) -> NormalForms:
+        """Return the first of them, with the shares that they had."""
+        return NormalForms(
+            self.terms,
+            self.places,
+            self.chosen[:count],
+            self.factors[:count],
+            self.likely[:count],
+            self.place[:count],
+            self.height[:count],
+        )
+
+    @property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """Terms of each sum."""
+        both = zip(self.chosen.tolist(), self.factors.tolist(), strict=True)
+        return tuple(
+            tuple(i for i, factor in zip(*one, strict=True) if factor) for one in both
+        )
+
+    @property
+    def coefficients(self) -> tuple[tuple[float, ...], ...]:
+        """Coefficients of each sum, above 0."""
+        return tuple(
+            tuple(factor for factor in one if factor) for one in self.factors.tolist()
+        )
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """How likely each is; their sum is 1."""
+        return tuple(self.likely.tolist())
+
+    @property
+    def steps(self) -> tuple[Step | None, ...]:
+        """Where each sum has a change: it is what comes after."""
+        return tuple(self.places[i] if i >= 0 else None for i in self.place.tolist())
 
     def each(self, columns: Floats) -> Floats:
         """Evaluate all sums: a (sums, cases) array."""
-        return np.stack(
-            [
-                np.array(found) @ columns[list(chosen)]
-                for chosen, found in zip(self.sets, self.coefficients, strict=True)
-            ]
-        )
+        return np.asarray(np.einsum("st,stc->sc", self.factors, columns[self.chosen]))
 
     def together(self, columns: Floats) -> Floats:
         """Return what they say together: the mean of logarithms, by their shares."""
-        return np.asarray(np.exp(np.array(self.shares) @ np.log(self.each(columns))))
+        return np.asarray(np.exp(self.likely @ np.log(self.each(columns))))
 
     def at(self, values: Values, cases: int) -> Floats:
         """Evaluate what they say together at cases."""
@@ -87,20 +124,24 @@ class NormalForms:
             return None, 0.0
         return max(total, key=lambda one: total[one]), sum(total.values())
 
-    def before(self, runs: RunTable) -> Floats:
-        """Return the factor of runs before changes, by shares: logarithms."""
-        total = np.zeros(len(runs))
-        parts = zip(self.shares, self.steps, self.heights, strict=True)
-        for share, step, height in parts:
-            if step is not None:
-                total += share * height * regimes.columns_of((step,), runs)[0]
-        return total
+    def before(self, columns: Floats) -> Floats:
+        """Return the factor of runs before changes, by shares: logarithms.
+
+        Parameters
+        ----------
+        columns : (places, runs) float64 array
+            Of all places.
+        """
+        parts = np.where(self.place >= 0, self.likely * self.height, 0.0)
+        own = np.bincount(self.place + 1, parts, len(self.places) + 1)[1:]
+        return np.asarray(own @ columns)
 
 
+@functools.lru_cache(maxsize=_MOST_KEPT)
 def normal_forms(
     runs: RunTable,
     *,
-    terms: Sequence[FormTerm] | None = None,
+    terms: tuple[FormTerm, ...] | None = None,
     steps: tuple[Step, ...] = (),
     most_terms: int = MOST_TERMS,
     rounds: int = 3,
@@ -110,7 +151,7 @@ def normal_forms(
     Parameters
     ----------
     runs : RunTable
-    terms : sequence of FormTerm, optional
+    terms : tuple of FormTerm, optional
         To choose from; else those of the inputs that vary.
     steps : tuple of Step
         Places where the program may change; a sum has at most one.
@@ -129,11 +170,10 @@ def normal_forms(
     was measured and knows no steps. From the second round on runs count by
     `weighing.weights`, and each sum is fitted once more near itself.
     """
-    terms = tuple(terms if terms is not None else terms_for(runs))
+    terms = terms if terms is not None else terms_for(runs)
     own = columns_of(terms, runs.columns, len(runs))
     columns = np.concatenate([own, regimes.columns_of(steps, runs)])
-    different = len({tuple(row) for row in runs.at.tolist()})
-    most = min(most_terms, max(1, different - 1))
+    most = min(most_terms, max(1, runs.different - 1))
     with np.errstate(all="ignore"):  # what is no number is never chosen
         found = _round(runs, terms, steps, columns, None, min(2, most))
         for _ in range(rounds - 1):
@@ -153,16 +193,16 @@ def _round(
     values, count = runs.values, len(terms)
     near, counted = values, np.ones(len(values))
     if before is not None:
-        near, factor = before.together(columns[:count]), before.before(runs)
+        near, factor = before.together(columns[:count]), before.before(columns[count:])
         counted = weights(np.log(values / near) - factor, np.log(near))
     misses = np.clip(np.log(values / near), -LARGEST_MISS, LARGEST_MISS)
     relative = np.concatenate([columns[:count] / near, columns[count:]]) * counted
     tried = len(steps) if before is not None else 0
     relative = relative[: count + tried]
-    sums = search(terms, relative, (1.0 + misses) * counted, most, tried)
+    kinds = Kinds.of(terms, tried)
+    sums = search(kinds, relative, (1.0 + misses) * counted, most)
     if not len(sums.sets):  # no sum comes near: then only how long it takes is known
-        middle = float(np.exp(np.mean(np.log(values))))
-        return NormalForms(terms, ((0,),), ((middle,),), (1.0,), (None,), (0.0,))
+        return _constant(terms, steps, float(np.exp(np.mean(np.log(values)))))
     if before is not None:
         sums = refined(sums, columns, values, counted, len(steps))
     return _shared(terms, steps, sums, len(values))
@@ -174,23 +214,28 @@ def _shared(
     """Give each sum its share; the likely ones are kept."""
     scores = sums.scores
     shares = (scores[0] / scores) ** min(runs, _MOST_COUNTED)
-    chosen = np.flatnonzero(shares >= _LEAST_SHARE)
-    shares = shares[chosen] / shares[chosen].sum()
-    sets, coefficients, found, heights = [], [], [], []
-    for i in chosen:
-        one, numbers = sums.sets[i], sums.coefficients[i]
-        step = one >= len(terms)
-        sets.append(tuple(map(int, one[~step])))
-        coefficients.append(tuple(map(float, numbers[~step])))
-        found.append(steps[one[step][0] - len(terms)] if step.any() else None)
-        heights.append(float(numbers[step].sum()))
+    kept = np.flatnonzero(shares >= _LEAST_SHARE)
+    sums, shares = sums.only(kept), shares[kept]
+    own = (sums.sets >= 0) & (sums.sets < len(terms))
+    step = sums.sets >= len(terms)
     return NormalForms(
         terms,
-        tuple(sets),
-        tuple(coefficients),
-        tuple(map(float, shares)),
-        tuple(found),
-        tuple(heights),
+        steps,
+        chosen=np.where(own, sums.sets, 0),
+        factors=np.where(own, sums.coefficients, 0.0),
+        likely=shares / shares.sum(),
+        place=np.where(step, sums.sets - len(terms), -1).max(axis=1),
+        height=np.where(step, sums.coefficients, 0.0).sum(axis=1),
+    )
+
+
+def _constant(
+    terms: tuple[FormTerm, ...], steps: tuple[Step, ...], value: float
+) -> NormalForms:
+    """Return the first term alone, which is 1."""
+    first, none = np.zeros((1, 1), np.intp), np.zeros(1)
+    return NormalForms(
+        terms, steps, first, np.array([[value]]), np.ones(1), first[0] - 1, none
     )
 
 
@@ -222,7 +267,7 @@ def _scaled(coefficient: float, term: Expression) -> Expression:
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     del settings
     needs(runs, 2, "normal-form")
-    found = normal_forms(runs)
+    found = normal_forms(runs).best(1)
     varied = runs.varied
     chosen, coefficients = found.sets[0], found.coefficients[0]
     formula = sum_of(found.terms, chosen, coefficients)

@@ -5,6 +5,8 @@ Runs that are far off, and those that are unsteady, count less.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from skelgen.models.families.contract import (
@@ -26,9 +28,17 @@ _RIDGE = 1e-4
 #: So often runs are weighed by how far off they were.
 _ROUNDS = 5
 
+#: So many are kept: folds of the same runs ask for them again.
+_MOST_KEPT = 16
+
 
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     del settings
+    return _found(runs)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _found(runs: RunTable) -> FittedFormula:
     needs(runs, 2, "power")
     varied = runs.varied
     logs = np.log(np.stack([runs.columns[one.name] for one in varied]))

@@ -6,18 +6,21 @@ shorter, by a factor of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.models.combinations import solve
 from skelgen.models.families.terms import FormTerm
 from skelgen.models.runs import Floats
 
-#: So many of the best sets of terms are tried with one more, and kept.
-_BEAM, _KEPT = 40, 60
+#: Terms of a sum at most, a step among them: the kernels have no room for more.
+MOST_TERMS = 4
+
+#: So many of the best sets of each size are kept, and so many tried with one more; and
+#: so many of those that would be best if coefficients could be negative.
+KEPT, BEAM, OTHERS = 60, 40, 20
 
 #: What an unusual power must gain, what another term, and what a step [1].
 _ODD_COST, _TERM_COST, _STEP_COST = 0.1, 0.05, 0.25
@@ -29,134 +32,13 @@ LARGEST_STEP = 0.7
 _EXACT = 2e-4
 
 #: Below this ridge columns of length 1 count as one another.
-_NEARLY_ONE = 1e-10
+NEARLY_ONE = 1e-10
 
-_Sets = NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """Sets of terms, the best first.
-
-    Attributes
-    ----------
-    sets : list of (terms,) intp array
-        A step is numbered after all terms.
-    coefficients : list of (terms,) float64 array
-    errors : (sets,) float64 array
-        Root mean square at runs that are left out [1].
-    costs : (sets,) float64 array
-        What errors are multiplied with to compare them.
-    """
-
-    sets: list[_Sets]
-    coefficients: list[Floats]
-    errors: Floats
-    costs: Floats
-
-    @property
-    def scores(self) -> Floats:
-        """What is compared: the smaller, the better."""
-        return (self.errors + _EXACT) * self.costs
-
-
-def search(
-    terms: Sequence[FormTerm], columns: Floats, target: Floats, most: int, steps: int
-) -> Sums:
-    """Find the best sets of terms.
-
-    Parameters
-    ----------
-    terms : sequence of FormTerm
-    columns : (terms + steps, runs) float64 array
-        Relative to what the sum is near to.
-    target : (runs,) float64 array
-    most : int
-        Terms of a sum, a step among them.
-    steps : int
-        So many of the columns, the last ones, are steps.
-    """
-    found: list[tuple[float, _Sets, Floats, float]] = []
-    squares = _Squares.of(columns, target)
-    kinds = _Kinds.of(terms, steps)
-    sets: _Sets = np.arange(len(columns))[:, None]
-    for count in range(1, most + 1):
-        rest, above = squares.rest(sets)
-        good = (above | kinds.step[sets]).all(axis=1) & kinds.sensible(sets)
-        best = np.argsort(np.where(good, rest, np.inf), kind="stable")[:_KEPT]
-        best = best[good[best]]
-        solved = solve(columns, target, sets[best])
-        found += [
-            (float(error), chosen, coefficients, 1.0 + _TERM_COST * (count - 1) + cost)
-            for error, chosen, coefficients, cost in zip(
-                solved.errors,
-                sets[best],
-                solved.coefficients,
-                kinds.cost[sets[best]].sum(axis=1),
-                strict=True,
-            )
-            if meant(coefficients, kinds.step[chosen]).all()
-        ]
-        order = np.argsort(rest, kind="stable")
-        both = np.concatenate([best[:_BEAM], order[: _BEAM // 2]])
-        sets = _extended(sets[np.unique(both)], len(columns))
-    found.sort(key=lambda one: (one[0] + _EXACT) * one[3])
-    found = found[:_KEPT]
-    return Sums(
-        [one[1] for one in found],
-        [one[2] for one in found],
-        np.array([one[0] for one in found]),
-        np.array([one[3] for one in found]),
-    )
-
-
-def meant(coefficients: Floats, step: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which coefficients a program can have: above 0, and steps that are small."""
-    small = np.abs(coefficients) < LARGEST_STEP
-    return np.asarray(np.where(step, small, coefficients > 0.0))
+Sets = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class _Squares:
-    """Products of columns with each other and with the target: all that sets need.
-
-    Attributes
-    ----------
-    products : (terms, terms) float64 array
-        Of columns of length 1.
-    shares : (terms,) float64 array
-        Of each of them with the target.
-    whole : float
-        Square of the target.
-    """
-
-    products: Floats
-    shares: Floats
-    whole: float
-
-    @classmethod
-    def of(cls, columns: Floats, target: Floats) -> _Squares:
-        """Multiply them."""
-        lengths = np.linalg.norm(columns, axis=1)
-        unit = columns / np.where(lengths > 0.0, lengths, 1.0)[:, None]
-        return cls(unit @ unit.T, unit @ target, float(target @ target))
-
-    def rest(self, sets: _Sets) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return what each set leaves over, and which coefficients are above 0.
-
-        Terms that nearly are one another stay apart by a small ridge.
-        """
-        size = sets.shape[1]
-        inner = self.products[sets[:, :, None], sets[:, None, :]]
-        inner = inner + _NEARLY_ONE * np.eye(size)
-        shares = self.shares[sets]
-        found = np.linalg.solve(inner, shares[:, :, None])[:, :, 0]
-        rest = self.whole - np.sum(found * shares, axis=1)
-        return np.maximum(rest, 0.0), np.asarray(found > 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Kinds:
+class Kinds:
     """What the columns are: an array of each property.
 
     Attributes
@@ -171,11 +53,12 @@ class _Kinds:
     messages: NDArray[np.bool_]
     step: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, terms: Sequence[FormTerm], steps: int) -> _Kinds:
+    @staticmethod
+    @functools.lru_cache(maxsize=64)
+    def of(terms: tuple[FormTerm, ...], steps: int) -> Kinds:
         """Gather them; steps come last."""
         none = [False] * steps
-        return cls(
+        return Kinds(
             np.array([*(_ODD_COST * one.odd for one in terms), *[_STEP_COST] * steps]),
             np.array([*(one.growth for one in terms), *[-1.0] * steps]),
             np.array([*(one.positive for one in terms), *none]),
@@ -183,7 +66,7 @@ class _Kinds:
             np.array([*[False] * len(terms), *[True] * steps]),
         )
 
-    def sensible(self, sets: _Sets) -> NDArray[np.bool_]:
+    def sensible(self, sets: Sets) -> NDArray[np.bool_]:
         """Tell which sets a program can have.
 
         Some term is above 0 everywhere, and one step is enough. Messages grow no faster
@@ -196,13 +79,141 @@ class _Kinds:
         computed = np.where(self.messages, -1.0, self.growth)[sets].max(axis=1)
         return np.asarray(good & (sent <= computed))
 
+    @property
+    def bits(self) -> NDArray[np.uint8]:
+        """What the kernel is told of each column."""
+        return np.asarray(
+            self.positive + 2 * self.messages + 4 * self.step, dtype=np.uint8
+        )
 
-def _extended(best: _Sets, terms: int) -> _Sets:
-    """Return sets with each further term, each once."""
-    wider = np.column_stack(
-        [np.repeat(best, terms, axis=0), np.tile(np.arange(terms), len(best))]
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Sets of terms, the best first.
+
+    Attributes
+    ----------
+    sets : (sets, MOST_TERMS) intp array
+        A step is numbered after all terms; -1 where a set has fewer.
+    coefficients : (sets, MOST_TERMS) float64 array
+        0 there.
+    errors : (sets,) float64 array
+        Root mean square at runs that are left out [1].
+    costs : (sets,) float64 array
+        What errors are multiplied with to compare them.
+    """
+
+    sets: Sets
+    coefficients: Floats
+    errors: Floats
+    costs: Floats
+
+    @property
+    def scores(self) -> Floats:
+        """What is compared: the smaller, the better."""
+        return (self.errors + _EXACT) * self.costs
+
+    def only(self, chosen: NDArray[np.intp]) -> Sums:
+        """Return some of them, in an order."""
+        return Sums(
+            self.sets[chosen],
+            self.coefficients[chosen],
+            self.errors[chosen],
+            self.costs[chosen],
+        )
+
+    @classmethod
+    def ordered(
+        cls, sets: Sets, coefficients: Floats, errors: Floats, kinds: Kinds
+    ) -> Sums:
+        """Put them in order; those that are far behind are left out."""
+        own = np.where(sets >= 0, kinds.cost[sets], 0.0).sum(axis=1)
+        costs = 1.0 + _TERM_COST * ((sets >= 0).sum(axis=1) - 1) + own
+        found = cls(sets, coefficients, errors, costs)
+        return found.only(np.argsort(found.scores, kind="stable")[:KEPT])
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """Products of columns with each other and with the target: all that sets need.
+
+    Attributes
+    ----------
+    unit : (terms, runs) float64 array
+        Columns of length 1.
+    lengths : (terms,) float64 array
+        How long they were; 1 where that is 0.
+    products : (terms, terms) float64 array
+    shares : (terms,) float64 array
+        Of each of them with the target.
+    whole : float
+        Square of the target.
+    """
+
+    unit: Floats
+    lengths: Floats
+    products: Floats
+    shares: Floats
+    whole: float
+
+    @classmethod
+    def of(cls, columns: Floats, target: Floats) -> Squares:
+        """Multiply them."""
+        lengths = np.sqrt(np.einsum("tr,tr->t", columns, columns))
+        lengths = np.where(lengths == 0.0, 1.0, lengths)
+        unit = columns / lengths[:, None]
+        return cls(unit, lengths, unit @ unit.T, unit @ target, float(target @ target))
+
+
+def search(kinds: Kinds, columns: Floats, target: Floats, most: int) -> Sums:
+    """Find the best sets of terms.
+
+    Parameters
+    ----------
+    kinds : Kinds
+        Of the columns.
+    columns : (terms + steps, runs) float64 array
+        Relative to what the sum is near to.
+    target : (runs,) float64 array
+    most : int
+        Terms of a sum, a step among them, at most `MOST_TERMS`.
+
+    Notes
+    -----
+    `plain.search_plainly` says the same in NumPy.
+    """
+    from skelgen._kernels._sums import ffi, lib
+
+    squares = Squares.of(columns, target)
+    arrays = {
+        "unit": squares.unit,
+        "length": squares.lengths,
+        "target": np.ascontiguousarray(target),
+        "products": squares.products,
+        "shares": squares.shares,
+        "growth": kinds.growth,
+    }
+    given = {name: ffi.from_buffer("double[]", one) for name, one in arrays.items()}
+    given |= {"kind": ffi.from_buffer("uint8_t[]", kinds.bits)}
+    given |= {"count": len(columns), "runs": len(target), "whole": squares.whole}
+    given |= {"ridge": NEARLY_ONE, "largest_step": LARGEST_STEP}
+    given |= {"most": most, "kept": KEPT, "beam": BEAM, "others": OTHERS}
+    sets = np.empty((most * KEPT, MOST_TERMS), np.int32)
+    coefficients, errors = np.empty(sets.shape), np.empty(len(sets))
+    count = lib.skelgen_sums(
+        ffi.new("struct skelgen_sums *", given),
+        ffi.from_buffer("int32_t[]", sets, require_writable=True),
+        ffi.from_buffer("double[]", coefficients, require_writable=True),
+        ffi.from_buffer("double[]", errors, require_writable=True),
     )
-    wider.sort(axis=1)
-    wider = wider[np.all(np.diff(wider, axis=1) > 0, axis=1)]
-    key = wider @ (terms ** np.arange(wider.shape[1]))
-    return np.asarray(wider[np.unique(key, return_index=True)[1]])
+    if count < 0:
+        raise MemoryError
+    return Sums.ordered(
+        sets[:count].astype(np.intp), coefficients[:count], errors[:count], kinds
+    )
+
+
+def meant(coefficients: Floats, step: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which coefficients a program can have: above 0, and steps that are small."""
+    small = np.abs(coefficients) < LARGEST_STEP
+    return np.asarray(np.where(step, small, coefficients > 0.0))

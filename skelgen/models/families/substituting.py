@@ -15,6 +15,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families.contract import FamilySettings
+from skelgen.models.families.writing import processes
 from skelgen.models.formulas import (
     Call,
     Expression,
@@ -28,8 +29,11 @@ from skelgen.models.formulas import (
     replaced,
 )
 from skelgen.models.formulas.dimensions import dimension, shown, unit_of
-from skelgen.models.formulas.expression import MATHEMATICS, plain, walk
+from skelgen.models.formulas.expression import MATHEMATICS, inner, plain, walk
 from skelgen.models.runs import RunTable
+
+#: An argument of a function that is all processes of a run where nobody gives it.
+PROCESSES = "P"
 
 
 def substituted(
@@ -55,6 +59,7 @@ def substituted(
     InputError
         When units do not fit, or a function is not known.
     """
+    template = replaced(template, _Processes(runs, settings).put)
     inputs = {one.name: _known(one.unit) for one in runs.inputs}
     units = {**_of_definitions(settings), **settings.units, **inputs}
     facts = frozenset(settings.facts) - set(inputs)
@@ -66,8 +71,9 @@ def substituted(
     if left:
         known = sorted([*MATHEMATICS, *settings.definitions, *settings.functions])
         raise InputError(
-            f"the template calls {left[0]}, which is not known for this system; "
-            f"known: {', '.join(known)}"
+            f"the template calls {left[0]}, which is not known for this system; name "
+            f"the system, or give it as a fact: {left[0]}(L)=16 us + 2 ns*L; known: "
+            f"{', '.join(known)}"
         )
     return found
 
@@ -107,6 +113,32 @@ def _scale(
             f"{wanted or 'plain numbers'}; check the units of its facts and numbers"
         )
     return scale
+
+
+@dataclass(frozen=True, slots=True)
+class _Processes:
+    """How many processes a collective has that does not say it: all of the run.
+
+    The figure of the paper has ``BC(L)``, and its formula of a broadcast needs P.
+    """
+
+    runs: RunTable
+    settings: FamilySettings
+
+    def put(self, part: Expression) -> Expression | None:
+        """Return a call with the number of processes, where only that is missing."""
+        if not isinstance(part, Call) or part.function not in self.settings.definitions:
+            return None
+        parameters = self.settings.definitions[part.function][0]
+        if len(part.arguments) + 1 != len(parameters) or parameters[-1] != PROCESSES:
+            return None
+        every = processes(self.runs)
+        if every is None:
+            raise InputError(
+                f"the template calls {part.function} of a size only, and no input says "
+                f"how many ranks there are; write {part.function}(size, ranks)"
+            )
+        return Call(part.function, (*part.arguments, every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +216,14 @@ class _Facts:
 
         scale = unit_of(self.settings.units.get(function, ""))[0]
         found = replaced(body, put)
-        return found if scale == 1.0 else Product((Number(scale), found))
+        found = found if scale == 1.0 else Product((Number(scale), found))
+        found = replaced(found, _folded)
+        if not names(found) and not isinstance(found, Number):
+            raise InputError(
+                f"{function} is {float(evaluate(found, {})):g} at the sizes that the "
+                "template gives it; check its formula and the facts"
+            )
+        return found
 
     def _long(self, argument: Expression) -> bool:
         """Say whether what is put in many times could grow without end."""
@@ -206,3 +245,11 @@ class _Facts:
         if not math.isfinite(value):
             raise InputError(f"{function} at {at} is {value:g}; it is a finite number")
         return Number(value)
+
+
+def _folded(part: Expression) -> Expression | None:
+    """Return the number that numbers alone make, where it is one."""
+    if isinstance(part, Number) or not all(isinstance(p, Number) for p in inner(part)):
+        return None
+    value = math.nan if isinstance(part, Name) else float(evaluate(part, {}))
+    return Number(value) if math.isfinite(value) else None

@@ -15,17 +15,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import InputError
+from skelgen.models.facts import Facts, fact_texts
 from skelgen.models.families.contract import (
     Family,
     FamilySettings,
     FittedFormula,
+    TemplateForm,
     needs,
 )
 from skelgen.models.families.least_squares import solve
 from skelgen.models.families.nonlinear import minimise
 from skelgen.models.families.substituting import substituted
 from skelgen.models.families.writing import used
-from skelgen.models.formulas import Expression, Name, Number, evaluate, names, replaced
+from skelgen.models.formulas import (
+    Expression,
+    Name,
+    Number,
+    evaluate,
+    names,
+    parse,
+    replaced,
+    to_text,
+)
 from skelgen.models.runs import Floats, RunTable
 from skelgen.trust import Doubt
 
@@ -33,20 +44,21 @@ from skelgen.trust import Doubt
 #: steps from each.
 _STARTS, _STEPS = (1.0, 0.5, 2.0, 0.1, -0.5), 60
 
+#: Facts that the paper names: who writes them does not mean coefficients.
+FACTS_OF_THE_PAPER = ("ADDM", "IADD", "IMADD")
+
+#: Names in a message.
+_SHOWN = 30
+
 #: A formula is linear where it differs from a line by less than this part.
 _LINEAR = 1e-9
 
 
 def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
-    if settings.template is None:
-        raise InputError(
-            "template needs a formula, such as a*n^3/p + b*n; give one, or choose "
-            "another family"
-        )
-    formula = substituted(settings.template, runs, settings)
-    known = {one.name for one in runs.inputs}
-    free = tuple(name for name in names(formula) if name not in known)
-    needs(runs, max(1, len(free)), "template")
+    form = template_form(runs, settings)
+    formula = form.substituted
+    free = free_names(form, runs, settings)
+    _enough(runs, free, settings)
     task = _Task(formula, free, runs, settings.non_negative)
     values, lost = task.best() if free else (np.zeros(0), ())
     written = _with(formula, dict(zip(free, map(float, values), strict=True)))
@@ -58,8 +70,89 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
         dropped=dropped,
         doubts=(_not_separable(lost),) if lost else (),
         coefficients=tuple(zip(free, map(float, values), strict=True)),
+        template=form,
     )
     return _checked(found, runs)
+
+
+def template_form(runs: RunTable, settings: FamilySettings) -> TemplateForm:
+    """Return a template with the facts of its system in it.
+
+    Parameters
+    ----------
+    runs : RunTable
+        Its inputs stay names; without a run they are what a user asks for.
+    settings : FamilySettings
+
+    Raises
+    ------
+    InputError
+        When there is no template, its units do not fit, or it cannot be written.
+    """
+    if settings.template is None:
+        raise InputError(
+            "template needs a formula, such as a*n^3/p + b*n; give one with "
+            "--template, or choose another family"
+        )
+    formula = substituted(settings.template, runs, settings)
+    try:
+        parse(to_text(formula))
+    except InputError as error:
+        raise InputError(
+            "the template with its facts is longer or deeper than formulas that can "
+            "be read back; give the sizes in it as facts, or write it in parts"
+        ) from error
+    facts = Facts(settings.facts, settings.units, settings.definitions)
+    return TemplateForm(
+        settings.text or to_text(settings.template),
+        formula,
+        fact_texts(facts, settings.template),
+        settings.system,
+    )
+
+
+def free_names(
+    form: TemplateForm, runs: RunTable, settings: FamilySettings
+) -> tuple[str, ...]:
+    """Return the coefficients of a template: names that are no inputs and no facts.
+
+    Raises
+    ------
+    InputError
+        When such a name looks like an input or a fact that is missing.
+    """
+    inputs = [one.name for one in runs.inputs]
+    free = tuple(name for name in names(form.substituted) if name not in inputs)
+    alike = {one.lower(): one for one in inputs}
+    for name in free:
+        if name in FACTS_OF_THE_PAPER:
+            raise InputError(
+                f"the template names {name}, a fact of a system: name the system with "
+                f"--system, or give --fact '{name}=1 ns'; {known_names(runs, settings)}"
+            )
+        if name.lower() in alike:
+            raise InputError(
+                f"the template names {name}, and the input is "
+                f"{alike[name.lower()]}; write it alike"
+            )
+    return free
+
+
+def known_names(runs: RunTable, settings: FamilySettings) -> str:
+    """Say which names a template can use that are not fitted."""
+    inputs = [one.name for one in runs.inputs]
+    found = [*inputs, *sorted({*settings.facts, *settings.definitions} - {*inputs})]
+    return f"known: {', '.join(found[:_SHOWN]) or 'no names'}"
+
+
+def _enough(runs: RunTable, free: tuple[str, ...], settings: FamilySettings) -> None:
+    try:
+        needs(runs, max(1, len(free)), "template")
+    except InputError as error:
+        raise InputError(
+            f"{error}; its coefficients are {', '.join(free[:_SHOWN])}; "
+            f"{known_names(runs, settings)}"
+        ) from error
 
 
 def _with(formula: Expression, values: dict[str, float]) -> Expression:
@@ -116,7 +209,8 @@ class _Task:
 
         def squares(some: Floats) -> float:
             rest = residuals(some)
-            return float(rest @ rest) if np.isfinite(rest).all() else np.inf
+            with np.errstate(all="ignore"):
+                return float(rest @ rest) if np.isfinite(rest).all() else np.inf
 
         starts = [np.full(len(others), start) for start in _STARTS]
         ends = [minimise(residuals, start, most=_STEPS) for start in starts]

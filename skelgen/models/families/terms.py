@@ -46,6 +46,10 @@ _LARGEST_TERM = 1e120
 #: More products of functions than this are too many to choose from.
 _MOST_TERMS = 400
 
+#: Values of terms are remembered up to so many numbers, and of so many sets of runs:
+#: phases of an application, and folds, have the same inputs.
+_MOST_NUMBERS, _MOST_SETS = 100_000, 64
+
 
 @dataclass(frozen=True, slots=True)
 class _Part:
@@ -90,9 +94,9 @@ class _Part:
         return FormTerm(expression, self.growth, self.messages, self.positive, self.odd)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FormTerm:
-    """A term without its coefficient.
+    """A term without its coefficient; the terms of some inputs are made only once.
 
     Attributes
     ----------
@@ -128,6 +132,11 @@ def terms_for(runs: RunTable, least: float = 0.0) -> tuple[FormTerm, ...]:
     tuple of FormTerm
         The constant first. Terms that are no numbers at the runs are left out.
     """
+    return _usable(runs.unmeasured, least)
+
+
+@functools.lru_cache(maxsize=_MOST_SETS)
+def _usable(runs: RunTable, least: float) -> tuple[FormTerm, ...]:
     found = _products(runs.varied, least)
     columns = columns_of(found, runs.columns, len(runs))
     with np.errstate(all="ignore"):
@@ -138,7 +147,8 @@ def terms_for(runs: RunTable, least: float = 0.0) -> tuple[FormTerm, ...]:
     return tuple(found[i] for i in chosen)
 
 
-def _products(inputs: Sequence[ModelInput], least: float) -> list[FormTerm]:
+@functools.lru_cache(maxsize=_MOST_SETS)
+def _products(inputs: tuple[ModelInput, ...], least: float) -> tuple[FormTerm, ...]:
     """Return products of a function of each size, of the processes, and of a load."""
     loads = [one for one in inputs if one.meaning.available]
     parallel = [one for one in inputs if one.meaning.parallel]
@@ -153,10 +163,10 @@ def _products(inputs: Sequence[ModelInput], least: float) -> list[FormTerm]:
         if len(longest) < 3:
             break
         functions[functions.index(longest)] = longest[::2]
-    return [
+    return tuple(
         functools.reduce(_Part.times, chosen, _Part()).term
         for chosen in itertools.product(*functions, waits)
-    ]
+    )
 
 
 def _sizes(name: str, exponents: Sequence[float]) -> list[_Part]:
@@ -251,7 +261,27 @@ def _product(factors: tuple[Expression, ...]) -> Expression:
 
 
 def columns_of(terms: Sequence[FormTerm], values: Values, cases: int) -> Floats:
-    """Evaluate terms at cases: a (terms, cases) array."""
-    return np.stack(
+    """Evaluate terms at cases: a (terms, cases) array that cannot be written."""
+    if len(terms) * cases > _MOST_NUMBERS:
+        return _evaluated(terms, values, cases)
+    numbers = tuple(
+        (name, np.asarray(value, np.float64).tobytes())
+        for name, value in values.items()
+    )
+    return _remembered(tuple(terms), numbers, cases)
+
+
+@functools.lru_cache(maxsize=_MOST_SETS)
+def _remembered(
+    terms: tuple[FormTerm, ...], numbers: tuple[tuple[str, bytes], ...], cases: int
+) -> Floats:
+    values = {name: np.frombuffer(held) for name, held in numbers}
+    return _evaluated(terms, values, cases)
+
+
+def _evaluated(terms: Sequence[FormTerm], values: Values, cases: int) -> Floats:
+    found = np.stack(
         [np.broadcast_to(evaluate(one.expression, values), (cases,)) for one in terms]
     )
+    found.setflags(write=False)
+    return found

@@ -7,6 +7,8 @@ the misses.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from skelgen.models.runs import Floats
@@ -42,15 +44,20 @@ def weights(misses: Floats, fitted: Floats) -> Floats:
     (runs,) float64 array
         Their mean square is about 1 where no run is far off.
     """
-    found = np.exp(falling_power(misses, fitted) * (fitted - fitted.mean()))
-    steady = found / np.sqrt(np.mean(found**2))
+    times = fitted - fitted.sum() / len(fitted)  # quicker than a mean for so few
+    found = np.exp(falling_power(misses, fitted) * times)
+    steady = found / math.sqrt(found @ found / len(found))
     far = misses * steady / deviation(misses * steady)
     return np.asarray(steady / np.sqrt(1.0 + far**2 / _FREEDOM))
 
 
 def deviation(misses: Floats) -> float:
     """Return the deviation of misses, by their median."""
-    return 1.4826 * float(np.median(np.abs(misses))) + _LEAST
+    ordered = np.sort(np.abs(misses))  # quicker than a median for so few
+    middle = 0.5 * (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
+    return (
+        1.4826 * float(middle if ordered[-1] < np.inf else np.median(ordered)) + _LEAST
+    )
 
 
 def falling_power(misses: Floats, fitted: Floats) -> float:
@@ -68,10 +75,10 @@ def falling_power(misses: Floats, fitted: Floats) -> float:
     than a line through logarithms of misses, of which the smallest say nothing. It
     counts as far as it is larger than its own error.
     """
-    times = fitted - fitted.mean()
+    times = fitted - fitted.sum() / len(fitted)
     whole = float(times @ times)
     sizes = np.abs(misses)
-    if len(times) < _FEWEST or whole <= 0.0 or not sizes.any():
+    if len(times) < _FEWEST or whole <= 0.0 or not 0.0 < sizes.sum() < np.inf:
         return 0.0
     power = 0.0
     for _ in range(_ROUNDS):
@@ -82,6 +89,6 @@ def falling_power(misses: Floats, fitted: Floats) -> float:
         if bend <= 0.0:
             return 0.0
         power = min(max(power - middle / bend, 0.0), _STEEPEST)
-    even = even / even.mean()
-    error = float(np.mean((even - 1.0) ** 2)) / whole
+    rest = even * len(even) - 1.0
+    error = float(rest @ rest) / len(rest) / whole
     return power * power**2 / (power**2 + error) if power > 0.0 else 0.0

@@ -8,6 +8,7 @@ to how the times change along it, so that there never are too many products.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -54,6 +55,9 @@ _RIDGE = 1e-6
 #: Squares of larger terms, and of smaller ones, are no numbers.
 _LARGEST_LOG = 270.0
 
+#: Terms of so many sets of runs are kept: phases have the same inputs.
+_MOST_KEPT = 16
+
 
 @dataclass(frozen=True, slots=True)
 class WorkloadTerm:
@@ -94,34 +98,72 @@ def workload_terms(
         are no numbers at the runs are left out.
     (terms, runs) float64 array
     """
+    inputs = tuple(inputs)
     exponents = _exponents(runs, inputs)
-    alone = len(inputs) == 1
     kept = max(2, int(_MOST_TERMS ** (1 / len(inputs))))
-    each = []
-    for one, exponent in zip(inputs, exponents, strict=True):
-        column = runs.columns[one.name]
-        log = log_of(one.name, column)
-        functions = _functions(one, log, alone=alone, falls=exponent < _FALLS)
-        each.append(_nearest(functions, {one.name: column}, exponent, kept))
-    found = [
+    falls = tuple((exponents < _FALLS).tolist())
+    each = _functions_of(runs.unmeasured, inputs, falls)
+    if max(map(len, each)) <= kept:
+        found, columns = _all_products(runs.unmeasured, inputs, falls)
+    else:
+        nearest = [
+            _nearest(functions, {one.name: runs.columns[one.name]}, exponent, kept)
+            for one, functions, exponent in zip(inputs, each, exponents, strict=True)
+        ]
+        found = _products(nearest)
+        columns = columns_of([one.expression for one in found], runs).T
+    powers = [
+        _power(one.name, round(float(exponent), 4))
+        for one, exponent in zip(inputs, exponents, strict=True)
+    ]
+    if np.abs(exponents).max() > _LARGEST_EXPONENT:
+        return _usable(found, columns, runs)
+    odd = _FREE * len(inputs) + _ODD_PARALLEL * any(
+        one.meaning.parallel for one in inputs
+    )
+    free = WorkloadTerm(multiplied(powers), odd, float(exponents.sum()), len(inputs))
+    own = columns_of([free.expression], runs).T
+    return _usable((*found, free), np.concatenate([columns, own]), runs)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _functions_of(
+    runs: RunTable, inputs: tuple[ModelInput, ...], falls: tuple[bool, ...]
+) -> tuple[tuple[WorkloadTerm, ...], ...]:
+    """Return the functions of each input, the constant first."""
+    return tuple(
+        tuple(
+            _functions(
+                one,
+                log_of(one.name, runs.columns[one.name]),
+                alone=len(inputs) == 1,
+                falls=own,
+            )
+        )
+        for one, own in zip(inputs, falls, strict=True)
+    )
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _all_products(
+    runs: RunTable, inputs: tuple[ModelInput, ...], falls: tuple[bool, ...]
+) -> tuple[tuple[WorkloadTerm, ...], Floats]:
+    """Return products of all functions, and their values, which cannot be written."""
+    found = _products(_functions_of(runs, inputs, falls))
+    columns = columns_of([one.expression for one in found], runs).T
+    columns.setflags(write=False)
+    return found, columns
+
+
+def _products(each: Sequence[Sequence[WorkloadTerm]]) -> tuple[WorkloadTerm, ...]:
+    return tuple(
         WorkloadTerm(
             multiplied([one.expression for one in chosen]),
             sum(one.odd for one in chosen),
             sum(one.growth for one in chosen),
         )
         for chosen in itertools.product(*each)
-    ]
-    powers = [
-        _power(one.name, round(float(exponent), 4))
-        for one, exponent in zip(inputs, exponents, strict=True)
-    ]
-    if np.abs(exponents).max() > _LARGEST_EXPONENT:
-        return _usable(found, runs)
-    odd = _FREE * len(inputs) + _ODD_PARALLEL * any(
-        one.meaning.parallel for one in inputs
     )
-    free = WorkloadTerm(multiplied(powers), odd, float(exponents.sum()), len(inputs))
-    return _usable([*found, free], runs)
 
 
 def that_count(runs: RunTable) -> tuple[ModelInput, ...]:
@@ -186,11 +228,11 @@ def log_of(name: str, column: Floats) -> Expression:
 
 
 def _nearest(
-    functions: list[WorkloadTerm],
+    functions: Sequence[WorkloadTerm],
     values: dict[str, Floats],
     exponent: float,
     count: int,
-) -> list[WorkloadTerm]:
+) -> Sequence[WorkloadTerm]:
     """Return the constant and the functions that change most like the times do."""
     if len(functions) <= count:
         return functions
@@ -209,10 +251,9 @@ def _nearest(
 
 
 def _usable(
-    terms: Sequence[WorkloadTerm], runs: RunTable
+    terms: Sequence[WorkloadTerm], columns: Floats, runs: RunTable
 ) -> tuple[list[WorkloadTerm], Floats]:
     """Return the terms that are numbers, which can be squared, at the runs."""
-    columns = columns_of([one.expression for one in terms], runs).T
     with np.errstate(all="ignore"):
         largest = np.abs(np.log(np.max(columns / runs.values, axis=1)))
     good = np.isfinite(columns).all(axis=1) & (columns >= 0.0).all(axis=1)

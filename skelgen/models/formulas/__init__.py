@@ -5,6 +5,7 @@ is read back without loss, LaTeX, Python. Nothing of a formula is ever executed.
 """
 
 from skelgen.models.formulas.expression import (
+    MATHEMATICS,
     Call,
     Expression,
     Name,
@@ -22,6 +23,7 @@ from skelgen.models.formulas.grammar import parse
 from skelgen.models.formulas.printing import to_latex, to_python, to_text
 
 __all__ = [
+    "MATHEMATICS",
     "Call",
     "Expression",
     "Name",

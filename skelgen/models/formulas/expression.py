@@ -112,6 +112,9 @@ MATHEMATICS: dict[str, tuple[Callable[..., Any], int]] = {
 }
 
 
+_NOTHING, _ONE = np.float64(0.0), np.float64(1.0)
+
+
 def evaluate(
     expression: Expression, values: Values, functions: Functions | None = None
 ) -> Floats:
@@ -143,26 +146,28 @@ def evaluate(
 def _value(
     expression: Expression, values: Mapping[str, Floats], functions: Functions
 ) -> Any:
-    def of(inner: Expression) -> Any:
-        return _value(inner, values, functions)
-
-    result: Any = np.float64(1.0)
+    result: Any = _ONE
     match expression:
+        case Product(factors):
+            for factor in factors:
+                result = result * _value(factor, values, functions)
         case Number():
             result = np.float64(plain(expression))
         case Name(name):
             result = _named(name, values)
-        case Sum(terms):
-            result = sum((of(term) for term in terms), np.float64(0.0))
-        case Product(factors):
-            for factor in factors:
-                result = result * of(factor)
-        case Quotient(above, below):
-            result = np.divide(of(above), of(below))
         case Power(base, exponent):
-            result = np.power(of(base), of(exponent))
+            raised = _value(base, values, functions)
+            result = np.power(raised, _value(exponent, values, functions))
+        case Quotient(above, below):
+            over = _value(above, values, functions)
+            result = np.divide(over, _value(below, values, functions))
+        case Sum(terms):
+            result = _NOTHING
+            for term in terms:
+                result = result + _value(term, values, functions)
         case Call(function, arguments):
-            result = _called(function, functions)(*(of(one) for one in arguments))
+            given = (_value(one, values, functions) for one in arguments)
+            result = _called(function, functions)(*given)
     return result
 
 
@@ -206,9 +211,11 @@ def inner(expression: Expression) -> tuple[Expression, ...]:
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """Yield an expression and all that it is made of, the outermost first."""
-    yield expression
-    for part in inner(expression):
-        yield from walk(part)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(inner(part)))
 
 
 def names(expression: Expression) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ The grammar is small and our own: nothing of a formula is ever executed.
     signed   = ["-" | "+"] power
     power    = atom [("^" | "**") signed]
     atom     = number [unit] | name | name "(" sum {"," sum} ")" | "(" sum ")"
+
+A name that is no word stands in single quotes: ``'n^2'``; a quote in it is doubled.
 """
 
 from __future__ import annotations
@@ -28,14 +30,20 @@ from skelgen.models.formulas.expression import (
     Product,
     Quotient,
     Sum,
+    inner,
 )
 
 #: Longer formulas and deeper ones are refused: nobody reads them.
 LONGEST, DEEPEST = 20_000, 50
 
+#: Operations within each other that can be computed: 50 brackets have no more.
+_MOST_NESTED = 250
+
+_WORD = re.compile(r"[^\W\d]\w*")
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/^(),]))"
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[^\W\d]\w*)|'(?P<quoted>(?:[^']|'')+)'"
+    r"|(?P<sign>\*\*|[-+*/^(),]))"
 )
 
 
@@ -45,7 +53,7 @@ def parse(text: str) -> Expression:
     Parameters
     ----------
     text : str
-        At most `LONGEST` characters.
+        At most `LONGEST` characters besides spaces.
 
     Returns
     -------
@@ -61,15 +69,28 @@ def parse(text: str) -> Expression:
     >>> parse("2*n")
     Product(factors=(Number(value=2.0, unit=''), Name(name='n')))
     """
-    if len(text) > LONGEST:
-        raise InputError(
-            f"a formula of {len(text)} characters; at most {LONGEST} are read"
-        )
+    count = len(text) - text.count(" ")  # what is written has more of them
+    if count > LONGEST:
+        raise InputError(f"a formula of {count} characters; at most {LONGEST} are read")
     reader = _Reader(text, _tokens(text))
     expression = reader.sum()
     if reader.place < len(reader.tokens):
         reader.wrong("an operator or the end")
+    _check_nesting(text, expression)
     return expression
+
+
+def _check_nesting(text: str, expression: Expression) -> None:
+    """Refuse what has no deep brackets, but is deep: 1/1/1/... of many divisors."""
+    parts = [(expression, 1)]
+    while parts:
+        part, depth = parts.pop()
+        if depth > _MOST_NESTED:
+            raise InputError(
+                f"the formula {text[:60]!r} has more than {_MOST_NESTED} operations "
+                "within each other; write it in parts"
+            )
+        parts += [(one, depth + 1) for one in inner(part)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +108,12 @@ def _tokens(text: str) -> list[_Token]:
             rest = text[at:].lstrip()
             raise InputError(
                 f"the formula {text[:60]!r}: read {rest[:1]!r}, expected numbers, "
-                "names, + - * / ^ ( ) and commas"
+                "names, + - * / ^ ( ) and commas; write a name with signs in single "
+                "quotes"
             )
         kind = str(match.lastgroup)
-        found.append(_Token(kind, match[kind], match.start(kind)))
+        said = match[kind].replace("''", "'") if kind == "quoted" else match[kind]
+        found.append(_Token(kind, said, match.start(kind)))
         at = match.end()
     return found
 
@@ -152,6 +175,8 @@ class _Reader:
         token = self._next("a number, a name or an opening bracket")
         if token.kind == "number":
             return self._number(token)
+        if token.kind == "quoted":
+            return Name(token.text)
         if token.kind == "name":
             return self._named(token)
         if token.text != "(":
@@ -168,7 +193,11 @@ class _Reader:
                 f"the formula {self.text[:60]!r}: {token.text[:20]} is too large"
             )
         following = self._peek()
-        if following is not None and following.text in UNITS:
+        if (
+            following is not None
+            and following.kind == "name"
+            and following.text in UNITS
+        ):
             self.place += 1
             return Number(value, following.text)
         return Number(value)
@@ -225,6 +254,13 @@ class _Reader:
         raise InputError(
             f"the formula {self.text[:60]!r}: read {where}, expected {expected}"
         )
+
+
+def written_name(name: str) -> str:
+    """Write a name so that `parse` reads it: in quotes where it is no word."""
+    if _WORD.fullmatch(name):
+        return name
+    return "'" + name.replace("'", "''") + "'"
 
 
 def negative(expression: Expression) -> Expression:

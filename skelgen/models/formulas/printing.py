@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from keyword import iskeyword
+import keyword
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
 
 from skelgen.models.formulas.expression import (
+    MATHEMATICS,
     Call,
     Expression,
     Name,
@@ -19,12 +22,24 @@ from skelgen.models.formulas.expression import (
     plain,
     replaced,
 )
-from skelgen.models.formulas.grammar import negative
+from skelgen.models.formulas.grammar import negative, written_name
 
 #: How tightly operations bind.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 
 _GREEK = frozenset(("alpha", "beta", "gamma", "delta", "mu", "sigma", "tau", "omega"))
+
+
+#: Terms of a sum that Python is given without brackets.
+_MANY = 150
+
+#: How LaTeX writes characters that it would obey.
+_LATEX = {
+    **{one: rf"\{one}" for one in "_%$#&{}"},
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+}
 
 
 def to_text(expression: Expression, digits: int = 17) -> str:
@@ -55,9 +70,9 @@ def _text(expression: Expression, digits: int) -> tuple[str, int]:
     match expression:
         case Number(value, unit):
             text = f"{value:.{digits}g}" + (f" {unit}" if unit else "")
-            binds = _ATOM if value >= 0.0 and not unit else _SIGN
+            binds = _ATOM if text[0] != "-" and not unit else _SIGN
         case Name(name):
-            text = name
+            text = written_name(name)
         case Sum(terms):
             text, binds = _added(terms, of), _SUM
         case Product((Number(-1.0, ""), *rest)) if rest:
@@ -97,25 +112,55 @@ def to_python(expression: Expression, name: str = "time_s") -> str:
     """Write a Python function of the names in an expression.
 
     Functions that are not mathematics become arguments, too. Times are in seconds and
-    sizes in bytes.
+    sizes in bytes. A comment says which argument is which where a name is no name for
+    Python.
     """
-    python = replaced(expression, _python)
-    arguments = ", ".join([*names(python), *calls(python)])
-    text = to_text(python).replace("^", "**")
-    return f"from math import *\n\n\ndef {name}({arguments}):\n    return {text}\n"
+    words = {*keyword.kwlist, *MATHEMATICS, "__debug__"}
+    arguments = _identifiers(names(expression), words)
+    functions = _identifiers(calls(expression), words | {*arguments.values()})
+
+    def change(part: Expression) -> Expression | None:
+        match part:
+            case Number():
+                return Number(plain(part))
+            case Name(own):
+                return Name(arguments[own])
+            case Call(own, inner):
+                return Call(functions.get(own, own), inner)
+            case Sum(parts) if len(parts) > _MANY:
+                return Sum(tuple(Sum(one) for one in _groups(parts)))
+            case Product(parts) if len(parts) > _MANY:
+                return Product(tuple(Product(one) for one in _groups(parts)))
+            case _:
+                return None
+
+    text = to_text(replaced(expression, change)).replace("^", "**")
+    renamed = "".join(
+        f"    # {own}: {before}\n"
+        for before, own in (*arguments.items(), *functions.items())
+        if own != before and before.isprintable()
+    )
+    taken = ", ".join([*arguments.values(), *functions.values()])
+    return f"from math import *\n\n\ndef {name}({taken}):\n{renamed}    return {text}\n"
 
 
-def _python(part: Expression) -> Expression | None:
-    """Return what Python takes: numbers without units, names that are no keywords."""
-    match part:
-        case Number():
-            return Number(plain(part))
-        case Name(name) if iskeyword(name):
-            return Name(f"{name}_")
-        case Call(name, arguments) if iskeyword(name):
-            return Call(f"{name}_", arguments)
-        case _:
-            return None
+def _groups(parts: tuple[Expression, ...]) -> list[tuple[Expression, ...]]:
+    """Return parts in groups, because Python reads no chain of thousands."""
+    return [parts[i : i + _MANY] for i in range(0, len(parts), _MANY)]
+
+
+def _identifiers(wanted: Sequence[str], words: set[str]) -> dict[str, str]:
+    """Return a name for Python for each name, all different and none of the words."""
+    found: dict[str, str] = {}
+    for name in wanted:
+        own = re.sub(r"\W", "_", unicodedata.normalize("NFKC", name))
+        if not f"_{own}".isidentifier():
+            own = re.sub(r"[^0-9A-Za-z_]", "_", name)
+        own = own if own.isidentifier() else f"_{own}"
+        while own in words or own in found.values():
+            own += "_"
+        found[name] = own
+    return found
 
 
 def to_latex(expression: Expression, digits: int = 4) -> str:
@@ -133,7 +178,7 @@ def _latex(expression: Expression, digits: int) -> tuple[str, int]:
         case Number(value, unit):
             text = _number(value, digits)
             text += rf"\,\mathrm{{{unit}}}" if unit else ""
-            binds = _ATOM if value >= 0.0 and "cdot" not in text else _SIGN
+            binds = _ATOM if text[0] != "-" and "cdot" not in text else _SIGN
         case Name(name):
             text = _name(name)
         case Sum(terms):
@@ -173,8 +218,10 @@ def _number(value: float, digits: int) -> str:
 def _name(name: str) -> str:
     if name in _GREEK:
         return rf"\{name}"
+    if written_name(name) != name:
+        return rf"\mbox{{{_escaped(name)}}}"
     return name if len(name) == 1 else rf"\mathit{{{_escaped(name)}}}"
 
 
 def _escaped(text: str) -> str:
-    return text.replace("_", r"\_")
+    return "".join(_LATEX.get(one, one) for one in text)

@@ -1,0 +1,168 @@
+"""Options of a formula that a user gives, and what people are told of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from skelgen.cli.output import (
+    check_trust,
+    print_doubts,
+    print_facts,
+    print_json,
+    trust_facts,
+)
+from skelgen.errors import UsageError
+from skelgen.pipeline.model_templates import (
+    FAMILY,
+    ChosenFamily,
+    TemplateRequest,
+    chosen_family,
+    computed,
+)
+from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.models.computing import ComputedTime
+    from skelgen.models.families.contract import TemplateForm
+    from skelgen.models.model import Model
+
+Template = Annotated[
+    str,
+    typer.Option(
+        metavar="FORMULA|FILE|NAME",
+        help="Formula of the model, such as 'ADDM*n^3/ranks + a'; or a file with one; "
+        "or the name of a template or a model in the store. Names that are neither "
+        "inputs nor facts are coefficients, and are fitted.",
+        show_default="--family finds one",
+    ),
+]
+TypedFacts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fact",
+        metavar="NAME=VALUE",
+        help="Value of a name in --template: 'L=1024 bytes', 'ADDM=48 ns', "
+        "'SR(L)=16 us + 2 ns*L'. Can be repeated.",
+        show_default="facts of --system",
+    ),
+]
+SystemName = Annotated[
+    str,
+    typer.Option(
+        "--system",
+        metavar="HOST",
+        help="Host or system of the store: its facts are names in --template, such as "
+        "ADDM, SR(L) and BC(L).",
+        show_default=False,
+    ),
+]
+
+
+def family_choice(
+    family: str,
+    template: str,
+    facts: list[str] | None,
+    system: str,
+    place: str | None,
+) -> ChosenFamily:
+    """Return the family of a command, with its formula and its facts.
+
+    Raises
+    ------
+    UsageError
+        When the options do not belong together.
+    """
+    request = TemplateRequest(template, tuple(facts or ()), system, place)
+    return chosen_family(family, request)
+
+
+def template_facts(form: TemplateForm | None) -> dict[str, Any]:
+    """Return what machines are told of a template; nothing where there is none."""
+    from skelgen.models import model_file
+
+    if form is None:
+        return {}
+    found = model_file.template_facts(form)
+    return {"template": found, "substituted": found["substituted"]}
+
+
+def template_rows(model: Model) -> list[tuple[str, str]]:
+    """Return what people are told of the template of a model."""
+    if model.template is None:
+        return []
+    fitted = ", ".join(f"{name} = {value:.4g}" for name, value in model.coefficients)
+    rows = _form_rows(model.template)
+    return [*rows, ("fitted", fitted)] if fitted else rows
+
+
+def _form_rows(form: TemplateForm) -> list[tuple[str, str]]:
+    from skelgen.models.formulas import to_text
+
+    facts = ", ".join(map(_shown, form.facts))
+    of = f"  (system {form.system})" if form.system else ""
+    rows = [("template", form.text), ("substituted", to_text(form.substituted, 4))]
+    return [*rows, ("facts", f"{facts}{of}")] if facts or of else rows
+
+
+def _shown(fact: str) -> str:
+    """Write a fact for people: formulas of sizes by their name only."""
+    name, _, value = fact.partition("=")
+    if "(" in name:
+        return name
+    number, _, unit = value.partition(" ")
+    return f"{name} = {float(number):.4g} {unit}".rstrip()
+
+
+def answer_without_runs(
+    chosen: ChosenFamily,
+    at: dict[str, float],
+    *,
+    with_load: bool,
+    slurm: bool,
+    json: bool,
+    strict: bool,
+) -> None:
+    """Say what a template computes where no run was made.
+
+    Raises
+    ------
+    UsageError
+        When something is asked for that only runs can tell.
+    """
+    if with_load or slurm:
+        what = "--load and --skeleton need" if with_load else "--format slurm needs"
+        raise UsageError(
+            f"{what} runs: a template alone has no interval; give a CSV file of runs, "
+            "or --app"
+        )
+    found = computed(chosen, at)
+    if json:
+        print_json(_computed_facts(found))
+    else:
+        at_text = ", ".join(f"{name}={value:g}" for name, value in found.at)
+        rows = [("time", f"{format_seconds(found.value)}  (no interval: no runs)")]
+        rows += [("at", at_text), *_form_rows(found.form)]
+        print_facts([*rows, ("verdict", "do not trust")])
+        print_doubts(found.doubts)
+    check_trust(found.doubts, strict=strict)
+
+
+def _computed_facts(found: ComputedTime) -> dict[str, Any]:
+    from skelgen.models.formulas import to_text
+
+    nothing = {"low": None, "high": None, "factor": None}
+    return {
+        "at": dict(found.at),
+        "value": found.value,
+        "unit": found.unit,
+        **dict.fromkeys(("p5", "p50", "p95")),
+        **trust_facts(found.doubts),
+        "formula": to_text(found.form.substituted, 4),
+        "family": FAMILY,
+        "load": {"cpu": None, "bandwidth": None, "source": "quiet"},
+        "range": {name: nothing for name, _ in found.at},
+        "parts": [],
+        **template_facts(found.form),
+    }

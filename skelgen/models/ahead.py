@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from skelgen.models.runs import Floats, Meaning, ModelInput, RunTable
 
 #: Parts of the runs to learn from; the rest lies ahead of them.
 _PARTS = (0.5, 0.65, 0.8)
+
+#: So many times some of the runs are left out.
+_TURNS = 3
 
 #: Logarithms closer than this are of one value.
 _SAME = 1e-9
@@ -91,6 +95,19 @@ def folds(runs: RunTable) -> Iterator[tuple[Indices, Indices]]:
         yield np.flatnonzero(behind), np.flatnonzero(~behind)
 
 
+def mixed_folds(runs: RunTable) -> Iterator[tuple[Indices, Indices]]:
+    """Yield runs to learn from, and runs among them (K-fold).
+
+    Runs that are equally far ahead stay together, and neighbours are left out by turns.
+    """
+    groups, which = np.unique(np.round(order(runs), 9), return_inverse=True)
+    turns = which.ravel() % _TURNS
+    if len(groups) < 2 * _TURNS:
+        return
+    for turn in range(_TURNS):
+        yield np.flatnonzero(turns != turn), np.flatnonzero(turns == turn)
+
+
 def beyond(runs: RunTable, values: Values) -> Floats:
     """Return how far cases lie outside of runs: logarithms of factors, over inputs.
 
@@ -102,11 +119,22 @@ def beyond(runs: RunTable, values: Values) -> Floats:
     Returns
     -------
     (cases,) float64 array
-        0 inside.
+        0 inside. At least as far as all ranks lie outside: 32 nodes of 4 are beyond 32
+        nodes of 1 and 8 nodes of 4.
     """
     total = np.zeros(np.broadcast_shapes(*(np.shape(v) for v in values.values())))
     for one in extents(runs):
-        learnt, asked = np.log(runs.columns[one.name]), np.log(values[one.name])
-        outside = np.maximum(asked - learnt.max(), learnt.min() - asked)
-        total = total + np.maximum(outside, 0.0) ** 2
-    return np.asarray(np.sqrt(total))
+        total = total + _outside(runs.columns[one.name], values[one.name]) ** 2
+    by = {one.meaning: one.name for one in extents(runs)}
+    packed = 0.0 * total
+    if Meaning.NODES in by and Meaning.RANKS_PER_NODE in by:
+        nodes, per_node = by[Meaning.NODES], by[Meaning.RANKS_PER_NODE]
+        ranks = runs.columns[nodes] * runs.columns[per_node]
+        packed = _outside(ranks, values[nodes] * values[per_node])
+    return np.asarray(np.maximum(np.sqrt(total), packed))
+
+
+def _outside(learnt: Floats, asked: Any) -> Floats:
+    """Return logarithms of the factors by which values lie outside; 0 inside."""
+    logs, far = np.log(learnt), np.log(asked)
+    return np.asarray(np.maximum(np.maximum(far - logs.max(), logs.min() - far), 0.0))

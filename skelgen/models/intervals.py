@@ -37,8 +37,11 @@ _LEAST = 0.005
 #: Noise falls no further than it does up to this logarithm of a factor of the middle.
 _MUCH_LONGER = 2.0
 
+#: No logarithm of a time is larger.
+_LARGEST_LOG = 500.0
+
 #: The normal factor counts as so many runs ahead; no factor is smaller than this part.
-_PRIOR, _SMALLEST = 6, 0.8
+_PRIOR, _SMALLEST = 6, 0.7
 
 #: Places of which a fold must have seen more: with fewer its misses say nothing.
 _FEWEST_PLACES = 4
@@ -180,6 +183,10 @@ def _misses(runs: RunTable, found: FittedFormula) -> Floats:
 def _noise(runs: RunTable, found: FittedFormula) -> Scale:
     misses = _misses(runs, found)
     times = np.log(runs.values)
+    with np.errstate(all="ignore"):
+        fitted = np.log(found.at(runs.columns))
+    known = np.isfinite(fitted) & (np.abs(fitted) < _LARGEST_LOG)
+    times = np.where(known, fitted, times)
     return Scale(
         1.4826 * float(np.median(misses)),
         max(len(found.coefficients), 1),

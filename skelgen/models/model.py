@@ -33,8 +33,14 @@ _USUAL = 4.0
 #: Half of the widest interval: nobody knows (a difference of logarithms).
 _MOST_WIDE = 200.0
 
-#: A factor to one side of an interval above which an answer is doubted.
+#: A factor to one side of an interval above which an answer is doubted: an error above
+#: 20 % is more likely than not.
 _WIDEST = math.exp(0.5)
+
+
+#: Half of an interval, a difference of logarithms, above which a change of regime is
+#: doubted: an error above 20 % has a probability of a third.
+_CHANGE_MATTERS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +320,7 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
     wide = float(np.nan_to_num(model.half_width(at), nan=_MOST_WIDE))
     factor = math.exp(min(wide, _MOST_WIDE))
     interval = Interval(value / factor, value, value * factor)
-    doubts = (*model.doubts, *_far(model, at), *wide_doubts(interval))
+    doubts = (*_still(model, wide), *_far(model, at), *wide_doubts(interval))
     return ModelPrediction(tuple(at.items()), interval, doubts)
 
 
@@ -332,6 +338,17 @@ def _asked(one: ModelInput, values: Mapping[str, float]) -> float:
             )
         )
     return value
+
+
+def _still(model: Model, wide: float) -> tuple[Doubt, ...]:
+    """Return the doubts of the fit that remain where half of the interval is `wide`.
+
+    An interval that has a change of regime in it, and is narrow, says that the change
+    matters little there.
+    """
+    if not model.scale.ahead or wide > _CHANGE_MATTERS:
+        return model.doubts
+    return tuple(one for one in model.doubts if one.code != "knee")
 
 
 def _far(model: Model, at: Mapping[str, float]) -> tuple[Doubt, ...]:

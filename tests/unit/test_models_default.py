@@ -16,7 +16,7 @@ from skelgen.models.families import FAMILIES, FamilySettings
 from skelgen.models.families.library import least_left
 from skelgen.models.families.normal_form import normal_forms
 from skelgen.models.families.terms import terms_for
-from skelgen.models.families.weighing import weights
+from skelgen.models.families.weighing import falling_power, weights
 from skelgen.models.formulas import evaluate, parse
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import Meaning, ModelInput, RunTable
@@ -76,7 +76,46 @@ def test_few_runs_after_a_change_are_doubted():
     runs = table((P,), [(p,) for p in (2, 4, 8, 16, 32)] * 3, law, noise=0.002)
     model = fit_model(runs)
     assert [one.code for one in model.doubts] == ["knee"]
-    assert predict_with(model, {"ranks": 64}).verdict == "do not trust"
+    far = predict_with(model, {"ranks": 120})
+    assert [one.code for one in far.doubts] == ["knee"]
+    assert far.verdict == "do not trust"
+    assert predict_with(model, {"ranks": 36}).verdict == "trust"
+
+
+def test_after_a_change_of_which_little_is_known_the_power_law_has_a_say():
+    def law(ranks):
+        return 100 / ranks * (1.5 if ranks < 8 else 1.0)
+
+    def share(ranks):
+        model = fit_model(table((P,), [(p,) for p in ranks] * 3, law, noise=0.002))
+        assert any("changes between ranks=4 and 8" in note for note in told(model))
+        return dict(model.coefficients)["share of the power law"]
+
+    few, many = share((2, 4, 8, 16, 32)), share((2, 4, 8, 11, 16, 23, 32))
+    assert 0.1 < many < few < 0.5
+
+
+def told(model):
+    return [*model.notes, *map(str, model.doubts)]
+
+
+def test_a_power_law_is_a_term_of_the_formula_where_loads_act_by_powers():
+    random = np.random.default_rng(6)
+
+    def law(n, ranks, cpu):
+        return 1e-6 * n**2.3 / ranks**0.8 / cpu**0.45
+
+    rows = [
+        (random.uniform(500, 3000), random.integers(2, 33), random.uniform(0.05, 1.0))
+        for _ in range(60)
+    ]
+    model = fit_model(table((N, P, CPU), rows, law, noise=0.1))
+    assert dict(model.coefficients)["share of the power law"] > 0.5
+    assert "cpu^" in model.text
+    at = {"n": 6000.0, "ranks": 64.0, "cpu": 0.1}
+    found = predict_with(model, at).interval
+    assert found.p50 == pytest.approx(law(**at), rel=0.15)
+    assert evaluate(parse(model.text), at) == pytest.approx(found.p50, rel=0.01)
 
 
 def test_a_smooth_program_has_no_change():
@@ -144,6 +183,30 @@ def test_unsteady_and_unusual_runs_count_less():
     assert found[-10:].mean() > 3 * found[:10].mean()
     even[30] = 3.0
     assert weights(even, fitted)[30] < 0.2 * np.median(weights(even, fitted))
+
+
+@pytest.mark.parametrize("power", [0.0, 0.3, 0.7])
+def test_how_misses_fall_with_the_time_is_found(power):
+    random = np.random.default_rng(8)
+    fitted = random.uniform(0.0, 5.0, 400)
+    misses = random.normal(0.0, 0.3, 400) * np.exp(-power * fitted)
+    assert falling_power(misses, fitted) == pytest.approx(power, abs=0.1)
+    assert falling_power(np.zeros(400), fitted) == 0.0
+    assert falling_power(misses[:4], fitted[:4]) == 0.0
+
+
+def test_intervals_of_long_runs_are_narrow_where_long_runs_are_steady():
+    random = np.random.default_rng(9)
+    sizes = np.repeat(np.geomspace(100, 1600, 12), 6)
+    for falls, low, high in ((0.0, 0.7, 1.5), (0.4, 0.15, 0.6)):
+        noise = 0.3 * (sizes / 100) ** (-2.0 * falls)
+        times = 1e-4 * sizes**2 * np.exp(noise * random.normal(0.0, 1.0, len(sizes)))
+        runs = RunTable.gather((N,), [{"n": n} for n in sizes], times.tolist())
+        model = fit_model(runs)
+        short, long = model.half_width({"n": np.array([150.0, 1600.0])})
+        middle = model.half_width({"n": np.array([400.0])})[0]
+        assert low < long / middle < high
+        assert short >= 0.9 * middle
 
 
 def test_nodes_and_ranks_per_node_make_ranks():
@@ -241,3 +304,27 @@ def test_folds_learn_behind_and_ask_ahead():
     assert ahead.beyond(runs, {"n": np.array([4.0, 16.0])}) == pytest.approx(
         [0.0, math.log(2)]
     )
+
+
+def test_mixed_folds_leave_out_neighbours_by_turns():
+    runs = table((N,), [(n,) for n in (1, 2, 3, 4, 5, 6, 7)] * 2, lambda n: n)
+    found = list(ahead.mixed_folds(runs))
+    asked = [sorted(set(runs.at[rest, 0])) for _, rest in found]
+    assert asked == [[1, 4, 7], [2, 5], [3, 6]]
+    for learnt, rest in found:
+        assert not set(runs.at[learnt, 0]) & set(runs.at[rest, 0])
+        assert len(learnt) + len(rest) == len(runs)
+    few = runs.only(np.flatnonzero(runs.at[:, 0] < 6))
+    assert list(ahead.mixed_folds(few)) == []
+
+
+def test_more_ranks_than_any_run_had_are_ahead_of_all_runs():
+    rows = [(8, 1), (16, 1), (32, 1), (8, 2), (8, 4)]
+    runs = table((NODES, PER_NODE), rows, lambda nodes, ranks_per_node: nodes)
+    asked = {
+        "nodes": np.array([32, 32, 64, 8]),
+        "ranks_per_node": np.array([1, 4, 1, 4]),
+    }
+    cases = {name: np.array(values, float) for name, values in asked.items()}
+    far = [0.0, math.log(4), math.log(2), 0.0]
+    assert ahead.beyond(runs, cases) == pytest.approx(far)

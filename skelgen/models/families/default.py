@@ -1,9 +1,8 @@
 """The default: normal forms and powers, weighed by their errors ahead of the data.
 
 What runs before a change of the program say is left out. Normal forms that fit about
-as well speak together, and the power law speaks with them as far as it did better for
-runs ahead of those that it had seen. What all say together is then written as one sum
-of few terms, which a person can read.
+as well speak together, and the power law speaks with them as far as `stacking` says.
+What all say together is then written as one sum of few terms, which a person can read.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skelgen.models import ahead, regimes
-from skelgen.models.families import power
+from skelgen.models.families import power, stacking
 from skelgen.models.families.contract import (
     Family,
     FamilySettings,
@@ -25,22 +24,14 @@ from skelgen.models.families.contract import (
 from skelgen.models.families.library import Library, least_left, library_for
 from skelgen.models.families.normal_form import NormalForms, normal_forms, sum_of
 from skelgen.models.families.searching import MOST_TERMS
-from skelgen.models.formulas import Expression
+from skelgen.models.families.terms import FormTerm
+from skelgen.models.formulas import Expression, Number, Power, Product
 from skelgen.models.formulas.expression import Values
-from skelgen.models.runs import LARGEST, SMALLEST, Floats, RunTable
+from skelgen.models.runs import LARGEST, SMALLEST, Floats, Meaning, RunTable
 from skelgen.trust import Doubt
-
-#: Weights of the normal forms that are tried.
-_WEIGHTS = np.linspace(0.0, 1.0, 11)
-
-#: An error counts as this at most [1].
-_LARGEST = 0.5
 
 #: No logarithm of what members say is larger: a computer has no such numbers.
 _LARGEST_LOG = 500.0
-
-#: No logarithm of a miss is larger.
-_FAR = 100.0
 
 #: How far ahead the written formula says what the members say: factors of inputs.
 _FACTORS = (1.5, 2.0, 3.0, 4.0)
@@ -64,8 +55,12 @@ _MOST_KEPT = 64
 #: sensors are thought to leave out.
 _SHARE, _ALWAYS_LEFT = "share of the power law", "always left of a resource"
 
-#: Standard errors by which the power law must help, and how likely a change must be.
-_SURE, _MOST_LIKELY = 2.0, 0.5
+#: How likely a change must be.
+_MOST_LIKELY = 0.5
+
+#: After fewer configurations, or fewer for each input, what is missed tells more of how
+#: few they are than of the forms.
+_FEWEST_LEARNT, _LEARNT_PER_INPUT = 2 * MOST_TERMS, 4
 
 _SETTINGS = FamilySettings()
 
@@ -102,18 +97,31 @@ class Members:
 
 
 def alternatives(found: Members) -> tuple[tuple[float, Expression], ...]:
-    """Write the likeliest members as formulas, with shares that sum to 1."""
+    """Write what each of the likeliest forms says together with the power law.
+
+    Returns
+    -------
+    tuple of (float, Expression)
+        With shares that sum to 1.
+    """
+    if found.weight == 0.0:
+        return ((1.0, found.power.formula),)
     forms = found.forms.best(_ALTERNATIVES)
-    each = [
-        (found.weight * share, sum_of(forms.terms, chosen, coefficients))
-        for share, chosen, coefficients in zip(
-            forms.shares, forms.sets, forms.coefficients, strict=True
-        )
-    ]
     whole = sum(forms.shares)
-    scaled = [(share / whole, formula) for share, formula in each]
-    rest = [(1 - found.weight, found.power.formula)] if found.weight < 1.0 else []
-    return (*scaled, *rest)
+    each = zip(forms.shares, forms.sets, forms.coefficients, strict=True)
+    return tuple(
+        (share / whole, _mixed(found, sum_of(forms.terms, chosen, coefficients)))
+        for share, chosen, coefficients in each
+    )
+
+
+def _mixed(found: Members, form: Expression) -> Expression:
+    """Write a mean of logarithms: a form by its weight, the power law by the rest."""
+    if found.weight == 1.0:
+        return form
+    first = Power(form, Number(found.weight))
+    second = Power(found.power.formula, Number(1.0 - found.weight))
+    return Product((first, second))
 
 
 def members(runs: RunTable, library: Library, weight: float, most: int) -> Members:
@@ -124,38 +132,41 @@ def members(runs: RunTable, library: Library, weight: float, most: int) -> Membe
     return Members(forms, power.FAMILY.fit(runs, _SETTINGS), weight)
 
 
-def weight_of(runs: RunTable, least: float) -> float:
-    """Return how much normal forms count against the power law.
+def share_of(found: Members, runs: RunTable, least: float) -> float:
+    """Return how much the power law counts, from 0 to 1.
 
-    All, unless both together came nearer to runs ahead by more than chance.
+    Parameters
+    ----------
+    found : Members
+        Of all runs.
+    runs : RunTable
+    least : float
+        What `library.least_left` says.
     """
-    errors = [_ahead(runs, least, *fold) for fold in ahead.folds(runs)]
-    known = [one for one in errors if one is not None]
-    if not known:
-        return 1.0
-    forms = np.concatenate([forms for forms, _ in known])
-    powers = np.concatenate([powers for _, powers in known])
-    mixed = np.outer(_WEIGHTS, forms) + np.outer(1 - _WEIGHTS, powers)
-    bounded = np.minimum(np.abs(mixed), _LARGEST)
-    gains = bounded[-1] - bounded  # the last weight is that of forms alone
-    places = _places(runs) / 2  # half lie ahead
-    sure = gains.mean(axis=1) - _SURE * gains.std(axis=1) / np.sqrt(places)
-    return float(_WEIGHTS[len(sure) - 1 - int(np.argmax(sure[::-1]))])
+    folds = [*ahead.folds(runs), *ahead.mixed_folds(runs)]
+    missed = [_missed(runs, least, *fold) for fold in folds]
+    known = [one for one in missed if one is not None]
+    return stacking.share_of_power(known, _unsure(found.forms, runs))
 
 
-def _ahead(
+def _missed(
     runs: RunTable, least: float, behind: ahead.Indices, rest: ahead.Indices
-) -> tuple[Floats, Floats] | None:
-    """Return how wrong both are for runs ahead: logarithms; None after too few runs."""
+) -> stacking.Missed | None:
+    """Return what both miss of some runs after the others; None after too few."""
     learnt, asked = runs.only(behind), runs.only(rest)
-    places = _places(learnt)
-    if len(learnt.varied) < len(runs.varied) or places <= MOST_TERMS:
+    few = max(_FEWEST_LEARNT, _LEARNT_PER_INPUT * len(runs.varied))
+    if len(learnt.varied) < len(runs.varied) or _places(learnt) < few:
         return None
     found = members(learnt, library_for(learnt, least), 1.0, _FOLD_TERMS)
-    forms = np.log(found.at(asked.columns, len(asked)) / asked.values)
+    said = found.at(asked.columns, len(asked))
+    before = found.forms.before(regimes.columns_of(found.forms.places, runs))
     with np.errstate(all="ignore"):
         powers = np.log(found.power.at(asked.columns) / asked.values)
-    return forms, np.clip(powers, -_FAR, _FAR)
+    return stacking.Missed(
+        np.log(said / asked.values) + before[rest],
+        np.nan_to_num(powers, nan=np.inf),
+        _places(asked),
+    )
 
 
 def written(
@@ -170,13 +181,14 @@ def written(
     said = found.at(values, cases)
     at = np.stack([values[one.name] for one in runs.inputs], axis=1)
     table = replace(runs, at=at, values=said)
-    forms = normal_forms(table, terms=found.forms.terms).best(1)
+    terms = (*found.forms.terms, *_power_term(found, runs))
+    forms = normal_forms(table, terms=terms).best(1)
     chosen, coefficients = forms.sets[0], forms.coefficients[0]
     varied = runs.varied
     loads = any(one.meaning.available for one in varied)
     return FittedFormula(
         "default",
-        sum_of(forms.terms, chosen, coefficients),
+        sum_of(terms, chosen, coefficients),
         varied,
         dropped=tuple(one.name for one in runs.inputs if one not in varied),
         coefficients=(
@@ -186,8 +198,18 @@ def written(
         ),
         alternatives=alternatives(found),
         used=kept,
-        ahead=_unsure(found.forms, runs),
+        ahead=_unsure(found.forms, runs) * float(np.sqrt(found.weight)),
     )
+
+
+def _power_term(found: Members, runs: RunTable) -> tuple[FormTerm, ...]:
+    """Return the power law as a term, where it counts."""
+    if found.weight == 1.0:
+        return ()
+    exponents = dict(found.power.coefficients)
+    sizes = [one.name for one in runs.varied if one.meaning is Meaning.SIZE]
+    growth = sum(exponents[name] for name in sizes)
+    return (FormTerm(found.power.formula, growth, messages=False),)
 
 
 def _unsure(forms: NormalForms, runs: RunTable) -> float:
@@ -236,7 +258,8 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     needs(runs, 2, "default")
     least = least_left(runs)
     library = library_for(runs, least)
-    found = members(runs, library, weight_of(runs, least), MOST_TERMS)
+    found = members(runs, library, 1.0, MOST_TERMS)
+    found = replace(found, weight=1.0 - share_of(found, runs, least))
     change, share = found.forms.change
     if change is None or share < _MOST_LIKELY:
         return finite(written(found, runs, runs, least), runs)
@@ -262,13 +285,17 @@ def _again(
     least = known.get(_ALWAYS_LEFT, 0.0)
     weight = 1.0 - known[_SHARE]
     again = members(runs, library_for(runs, least), weight, _FOLD_TERMS)
-    return written(again, runs, runs, least)
+    formula = written(again, runs, runs, least)
+    if found.used is None:
+        return formula
+    fewer = _places(found.used) / _places(runs)  # configurations after a change
+    return replace(formula, ahead=max(formula.ahead, found.ahead * fewer))
 
 
 FAMILY = Family(
     "default",
     source="",
-    assumes="what normal-form or power assume, whichever did better ahead of the data",
+    assumes="what normal-form and power assume, each as far as it misses less",
     fit=_fit,
     again=_again,
 )

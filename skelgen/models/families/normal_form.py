@@ -254,6 +254,8 @@ def _scaled(coefficient: float, term: Expression) -> Expression:
     match term:
         case Number(value):
             return Number(coefficient * value)
+        case Product((Number(value), *factors)):
+            return Product((Number(coefficient * value), *factors))
         case Product(factors):
             return Product((Number(coefficient), *factors))
         case Quotient(above, below):

@@ -25,6 +25,9 @@ _FEWEST = 8
 #: The deviation falls at most as fast as the time grows.
 _STEEPEST = 1.0
 
+#: Steps towards the power by which it falls.
+_ROUNDS = 8
+
 
 def weights(misses: Floats, fitted: Floats) -> Floats:
     """Return what each run counts: factors of its miss.
@@ -60,17 +63,32 @@ def deviation(misses: Floats) -> float:
 def falling_power(misses: Floats, fitted: Floats) -> float:
     """Return the power of the time by which misses fall; 0 where they do not.
 
-    The slope of the logarithms of misses counts as far as it is larger than its own
-    error.
+    Parameters
+    ----------
+    misses, fitted : (runs,) float64 array
+        As for `weights`. By measured times a run that took too long would have a large
+        miss because it took long.
+
+    Notes
+    -----
+    The likeliest power where misses follow Laplace's distribution: it is less noisy
+    than a line through logarithms of misses, of which the smallest say nothing. It
+    counts as far as it is larger than its own error.
     """
     times = fitted - fitted.sum() / len(fitted)
     whole = float(times @ times)
-    if len(times) < _FEWEST or whole <= 0.0:
+    sizes = np.abs(misses)
+    if len(times) < _FEWEST or whole <= 0.0 or not 0.0 < sizes.sum() < np.inf:
         return 0.0
-    sizes = np.log(np.abs(misses) + 0.1 * deviation(misses))
-    sizes = sizes - sizes.sum() / len(sizes)
-    slope = float(times @ sizes) / whole
-    rest = sizes - slope * times
+    power = 0.0
+    for _ in range(_ROUNDS):
+        even = sizes * np.exp(power * times)
+        even = even / even.sum()
+        middle = float(even @ times)
+        bend = float(even @ times**2) - middle**2
+        if bend <= 0.0:
+            return 0.0
+        power = min(max(power - middle / bend, 0.0), _STEEPEST)
+    rest = even * len(even) - 1.0
     error = float(rest @ rest) / len(rest) / whole
-    falls = min(max(-slope, 0.0), _STEEPEST)
-    return falls * falls**2 / (falls**2 + error) if falls > 0.0 else 0.0
+    return power * power**2 / (power**2 + error) if power > 0.0 else 0.0

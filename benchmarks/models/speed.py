@@ -34,28 +34,32 @@ _RANKS = (2.0, 4.0, 8.0, 16.0, 32.0)
 _PHASES, _PREDICTIONS = 100, 1000
 
 
-def phases(count: int, *, ranks: bool) -> tuple[RunTable, dict[str, Floats]]:
-    """Draw phases of 25 runs: of five sizes, five times each, or of sizes and ranks.
+def phases(count: int, inputs: str) -> tuple[RunTable, dict[str, Floats]]:
+    """Draw phases of 25 runs: five sizes five times each, or sizes and something else.
 
     Each phase has a constant, a part that grows as n, and one as n^2 to n^3, and noise
     of 2 %. With ranks the growing parts fall with them, and a part is as their
-    logarithm.
+    logarithm. With loads the fast part waits for processors, the other one for links.
     """
     random = np.random.default_rng(SEED)
     n, p = (one.ravel() for one in np.meshgrid(_SIZES, _RANKS))
+    cpu, bandwidth = random.uniform(0.2, 1.0, (2, len(n)))
+    others = {"ranks": {"ranks": p}, "loads": {"cpu": cpu, "bandwidth": bandwidth}}
+    own = others.get(inputs.removeprefix("sizes and "), {})
     found = {}
     for i in range(count):
         fast, power, line, constant, log = random.uniform(
             [1e-10, 2.0, 1e-7, 0.0, 0.0], [1e-9, 3.0, 1e-6, 1e-3, 1e-3]
         )
-        times = fast * n**power + line * n
-        times = times / p + log * np.log(p) if ranks else times
+        grows, sent = fast * n**power, line * n
+        if "ranks" in own:
+            grows, sent = grows / p, sent / p + log * np.log(p)
+        elif own:
+            grows, sent = grows / cpu, sent / (bandwidth * np.sqrt(cpu))
         noise = np.exp(0.02 * random.standard_normal(len(n)))
-        found[f"phase {i + 1}"] = (times + constant) * noise
-    rows = [
-        {"n": size, **({"ranks": own} if ranks else {})}
-        for size, own in zip(n.tolist(), p.tolist(), strict=True)
-    ]
+        found[f"phase {i + 1}"] = (grows + sent + constant) * noise
+    columns = {"n": n, **own}
+    rows = [{name: float(v[i]) for name, v in columns.items()} for i in range(len(n))]
     return table_of(rows, np.sum([*found.values()], axis=0).tolist()), found
 
 
@@ -66,8 +70,8 @@ def _fit(case: str) -> float:
     return time.process_time() - begin
 
 
-def _fit_phases(family: str, *, ranks: bool) -> float:
-    whole, parts = phases(_PHASES, ranks=ranks)
+def _fit_phases(family: str, inputs: str) -> float:
+    whole, parts = phases(_PHASES, inputs)
     begin = time.process_time()
     fit_parts(whole, parts, family)
     return time.process_time() - begin
@@ -100,9 +104,9 @@ CASES: Mapping[str, tuple[float, Callable[[], float]]] = {
     **{
         f"100 phases x 25 runs, {inputs}, {family}": (
             2.5,
-            partial(_fit_phases, family, ranks=inputs != "sizes"),
+            partial(_fit_phases, family, inputs),
         )
-        for inputs in ("sizes", "sizes and ranks")
+        for inputs in ("sizes", "sizes and ranks", "sizes and loads")
         for family in ("default", "normal-form", "power", "workload")
     },
     "a prediction, S1": (0.001, partial(_predict, "S1")),

@@ -108,10 +108,10 @@ def test_a_model_is_the_same_with_the_twins_of_the_kernels(
     )
 
 
-@pytest.mark.parametrize("ranks", [False, True])
+@pytest.mark.parametrize("inputs", ["sizes", "sizes and ranks", "sizes and loads"])
 @pytest.mark.parametrize("family", ["default", "normal-form", "power", "workload"])
-def test_phases_together_are_fitted_as_each_alone(family: str, ranks: bool) -> None:
-    whole, parts = speed.phases(6, ranks=ranks)
+def test_phases_together_are_fitted_as_each_alone(family: str, inputs: str) -> None:
+    whole, parts = speed.phases(6, inputs)
     forget()
     together = fit_parts(whole, parts, family)
     assert len(together.parts) == 6
@@ -124,7 +124,7 @@ def test_phases_together_are_fitted_as_each_alone(family: str, ranks: bool) -> N
 
 
 def test_fits_of_the_same_inputs_share_their_terms_and_not_their_times() -> None:
-    whole, parts = speed.phases(2, ranks=True)
+    whole, parts = speed.phases(2, "sizes and ranks")
     forget()
     first, second = (
         normal_form.normal_forms(replace(whole, values=one)) for one in parts.values()
@@ -135,7 +135,7 @@ def test_fits_of_the_same_inputs_share_their_terms_and_not_their_times() -> None
 
 
 def test_what_is_kept_cannot_be_written() -> None:
-    whole, _ = speed.phases(1, ranks=True)
+    whole, _ = speed.phases(1, "sizes and ranks")
     columns = terms.columns_of(terms.terms_for(whole), whole.columns, len(whole))
     with pytest.raises(ValueError, match="read-only"):
         columns[0, 0] = 2.0

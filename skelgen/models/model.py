@@ -233,7 +233,7 @@ def fit_model(
     found = replace(
         found,
         dropped=(*found.dropped, *others),
-        doubts=(*runs.doubts, *found.doubts, *_of_runs(runs, used, found)),
+        doubts=(*runs.doubts, *found.doubts, *_of_runs(runs, found)),
         notes=(*runs.notes, *found.notes),
     )
     with np.errstate(all="ignore"):  # formulas that are 0 somewhere are far apart
@@ -248,9 +248,9 @@ def fit_model(
     return _model(found, used, scale)
 
 
-def _of_runs(runs: RunTable, used: RunTable, found: FittedFormula) -> tuple[Doubt, ...]:
+def _of_runs(runs: RunTable, found: FittedFormula) -> tuple[Doubt, ...]:
     """Doubt what runs cannot tell, whatever the family."""
-    return (*too_few(used, found.formula), *odd_values(runs, found.formula))
+    return (*too_few(runs, found.formula), *odd_values(runs, found.formula))
 
 
 def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:

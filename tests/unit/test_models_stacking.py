@@ -59,3 +59,10 @@ def test_misses_beyond_any_use_do_not_count():
 def test_a_share_is_from_0_to_1(pairs, unsure, places):
     forms, power = zip(*pairs, strict=True)
     assert 0.0 <= share_of_power([missed(forms, power, places)], unsure) <= 1.0
+
+
+def test_normal_forms_that_miss_nothing_need_no_power_law() -> None:
+    exact = Missed(np.full(3, 1e-9), np.full(3, 0.1), 3)
+    rough = Missed(np.full(3, 0.05), np.full(3, 0.01), 3)
+    assert share_of_power([exact], 0.2) == 0.0
+    assert share_of_power([exact, rough], 0.2) > 0.0

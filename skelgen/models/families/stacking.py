@@ -25,6 +25,9 @@ _BENT = 0.3
 #: How far ahead it is judged: a logarithm of a factor.
 _AHEAD = float(np.log(2.0))
 
+#: Normal forms that miss less than this need no help [1].
+_EXACT = 1e-3
+
 #: Runs that either misses by more say nothing: it was asked beyond what it knows.
 _FAR = 1.0
 
@@ -59,7 +62,7 @@ def share_of_power(missed: Sequence[Missed], unsure: float) -> float:
     Returns
     -------
     float
-        From 0 to 1.
+        From 0 to 1; 0 where normal forms miss next to nothing.
 
     Notes
     -----
@@ -68,6 +71,8 @@ def share_of_power(missed: Sequence[Missed], unsure: float) -> float:
     """
     untested, bent = (unsure * _AHEAD) ** 2, (_BENT * _AHEAD) ** 2
     gained, apart = _PRIOR * untested, _PRIOR * (untested + bent)
+    if missed and all(np.abs(one.forms).max() < _EXACT for one in missed):
+        return 0.0
     for fold in missed:
         near = (np.abs(fold.forms) < _FAR) & (np.abs(fold.power) < _FAR)
         if not near.any():

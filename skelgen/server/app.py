@@ -6,7 +6,7 @@ import functools
 import logging
 from collections.abc import Awaitable, Callable
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.exceptions import HTTPException
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
@@ -29,6 +29,8 @@ from skelgen.server.tokens import Right
 logger = logging.getLogger(__name__)
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
+#: Requests that are worked on at once; others wait, which takes less memory.
+_THREADS = 6
 _NO_TOKEN = (
     "show your token: open the address that skelgen serve printed, or send "
     "Authorization: Bearer TOKEN"
@@ -63,11 +65,16 @@ def application(settings: Settings, keyring: Keyring) -> ASGIApp:
 
 def web_routes(settings: Settings, keyring: Keyring) -> list[WebRoute]:
     """Return the way in and out, and every address of the table."""
+    threads = CapacityLimiter(_THREADS)
     return [
         *entrance(settings, keyring),
         WebRoute("/leave", _leaving(settings, keyring), methods=["POST"]),
         *(
-            WebRoute(one.path, _endpoint(one, settings, keyring), methods=[one.method])
+            WebRoute(
+                one.path,
+                _endpoint(one, settings, keyring, threads),
+                methods=[one.method],
+            )
             for one in ROUTES
         ),
     ]
@@ -97,8 +104,10 @@ def visitor_of(
     return None if cookie is None else keyring.by_cookie(cookie)
 
 
-def _endpoint(one: Route, settings: Settings, keyring: Keyring) -> _Endpoint:
-    """Return what answers at an address, for who may."""
+def _endpoint(
+    one: Route, settings: Settings, keyring: Keyring, threads: CapacityLimiter
+) -> _Endpoint:
+    """Return what answers at an address, for who may, in one of the threads."""
 
     async def endpoint(request: Request) -> Response:
         visitor = None
@@ -108,7 +117,9 @@ def _endpoint(one: Route, settings: Settings, keyring: Keyring) -> _Endpoint:
             question = await _question(one, request, settings, visitor)
             work = functools.partial(one.handler, question)
             # A thread that takes too long is left to itself.
-            found = await to_thread.run_sync(work, abandon_on_cancel=True)
+            found = await to_thread.run_sync(
+                work, abandon_on_cancel=True, limiter=threads
+            )
         except (SkelgenError, RefusedError) as error:
             return problem(
                 status_of(error), str(error), settings, visitor, api=one.is_api

@@ -6,7 +6,7 @@ from typing import Any
 
 from skelgen.server.listening import Listening, bound, is_loopback, public_address
 from skelgen.server.routes import ROUTES
-from skelgen.server.tokens import Right, read_access
+from skelgen.server.tokens import PRINTED, Right, read_access
 from skelgen.store import open_store, place_of
 
 
@@ -37,7 +37,7 @@ def exposure(
         "tls": listening.tls,
         "store": place_of(place).shown,
         "read_only": read_only,
-        "tokens": [{"name": "you", "right": most.word}, *tokens],
+        "tokens": [{"name": PRINTED, "right": most.word}, *tokens],
         "open": [one.path for one in ROUTES if one.right is Right.OPEN],
         "rights": {
             right.word: [

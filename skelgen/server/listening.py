@@ -144,7 +144,8 @@ def bound(one: Listening) -> socket.socket:
     if one.unix is not None:
         return _bound_unix(one.unix)
     family, address = _addresses(one.host)[0]
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # Named, or asyncio would let the system hold back the ends of answers.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((address, one.port))

@@ -20,7 +20,7 @@ from skelgen.server.app import application
 from skelgen.server.keyring import Keyring
 from skelgen.server.listening import Listening, bound, own_names, public_address
 from skelgen.server.settings import Settings
-from skelgen.server.tokens import Right, new_token
+from skelgen.server.tokens import PRINTED, Right, new_token
 from skelgen.store import open_store, place_of
 
 #: Time that requests have to end [s]: the server ends within five.
@@ -94,7 +94,7 @@ def run_server(
     """
     open_store(place, make=False).close()
     most = Right.READ if read_only else Right.ADMINISTER
-    text, token = new_token("you", most)
+    text, token = new_token(PRINTED, most)
     keyring = Keyring(token, most)
     with contextlib.closing(bound(listening)) as opened:
         port = 0 if listening.unix else int(opened.getsockname()[1])

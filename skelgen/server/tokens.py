@@ -24,6 +24,9 @@ from skelgen.documents.system import writing
 from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.launch.folders import alone, private_folder, replace_file
 
+#: What the token of the address that `serve` prints is called: no name of another one.
+PRINTED = "of the printed address"
+
 _MEMBERS = ("skelgen_access", "key", "tokens")
 _FIELDS = ("name", "right", "digest", "made")
 _VERSION = 1

@@ -69,7 +69,7 @@ def _newest(one: Application) -> tuple[bool, float, str]:
 
 def _question(names: Sequence[str]) -> Form:
     fields = (
-        FormField("app", "How long does", names[0], "an application"),
+        FormField("app", "How long does", names[0], "", tuple(names)),
         FormField("at", "take at", "", "n=2000,ranks=8"),
     )
     return Form("/ask", fields, "Ask")

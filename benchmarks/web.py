@@ -1,0 +1,202 @@
+"""How fast the server answers, over a store of many runs, and what memory it takes.
+
+    python benchmarks/web.py --runs 100000
+
+One server in a process of its own, asked over loopback. The time is until the whole
+answer is there. `--readers` asks with several connections at once, while `--writers`
+add runs; then errors and lost runs are counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from skelgen.store import Run, open_store
+
+PAGES = (
+    *("/", "/applications", "/runs", "/runs?part=1000", "/runs?order=time_s"),
+    *("/runs?app=app7&where=n%3E=1000", "/runs?where=n%3E=15000,ranks=8"),
+    *("/runs?host=n3", "/runs?since=2022-01-01", "/runs/r77", "/models"),
+    *("/predictions", "/systems"),
+    *("/ask?app=app7&at=n=2000,ranks=8,solver=cg,steps=100", "/api/runs"),
+)
+_BATCH = 5000
+
+
+def made_runs(count: int) -> Iterator[Run]:
+    """Yield runs of 300 applications with three inputs."""
+    draw = random.Random(2)
+    for at in range(count):
+        yield Run(
+            f"app{draw.randrange(300)}",
+            draw.lognormvariate(2, 1),
+            ranks=draw.choice((1, 2, 4, 8, 16, 32)),
+            inputs=(
+                ("n", draw.randrange(1, 200) * 100.0),
+                ("solver", draw.choice(("cg", "mg"))),
+                ("steps", 100.0),
+            ),
+            hosts=(f"n{draw.randrange(64)}",),
+            started=1.6e9 + draw.random() * 1e8,
+            system="cluster",
+            identity=f"r{at}",
+        )
+
+
+def fill(place: Path, count: int) -> None:
+    """Make a store of so many runs."""
+    runs = list(made_runs(count))
+    with open_store(str(place)) as store:
+        for begin in range(0, count, _BATCH):
+            store.add(runs[begin : begin + _BATCH])
+
+
+class Server:
+    """A server in a process of its own."""
+
+    def __init__(self, place: Path) -> None:
+        words = ["serve", "--store", str(place), "--port", "0", "--json"]
+        begun = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "skelgen", *words], stdout=subprocess.PIPE
+        )
+        assert self.process.stdout is not None
+        url = json.loads(self.process.stdout.readline())["url"]
+        base, _, self.token = url.partition("/enter?token=")
+        self.netloc = urlsplit(base).netloc
+        self.get("/", self.connection())
+        self.start_s = time.perf_counter() - begun
+
+    def connection(self) -> http.client.HTTPConnection:
+        """Return a connection of its own for a reader."""
+        return http.client.HTTPConnection(self.netloc, timeout=60)
+
+    def get(
+        self, path: str, one: http.client.HTTPConnection, body: bytes | None = None
+    ) -> tuple[int, bytes]:
+        """Ask for a page, or send runs; return status and content."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        one.request("POST" if body else "GET", path, body, headers)
+        answer = one.getresponse()
+        return answer.status, answer.read()
+
+    def memory_mb(self) -> float:
+        """Return the memory that the server has in use [MB]."""
+        text = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        line = next(one for one in text.splitlines() if one.startswith("VmRSS"))
+        return int(line.split()[1]) / 1e3
+
+    def end(self) -> float:
+        """End the server; return how long that took [s]."""
+        begun = time.perf_counter()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=60)
+        return time.perf_counter() - begun
+
+
+def pages(server: Server, repeats: int) -> None:
+    """Print the time and size of each page."""
+    one = server.connection()
+    print(f"{'page':58} {'median':>8} {'p95':>8} {'size':>9}")
+    for path in PAGES:
+        times = []
+        for _ in range(repeats):
+            begun = time.perf_counter()
+            status, content = server.get(path, one)
+            times.append(time.perf_counter() - begun)
+            assert status == 200, (path, status)
+        p95 = statistics.quantiles(times, n=20)[-1]
+        print(
+            f"{path:58} {statistics.median(times) * 1e3:5.0f} ms {p95 * 1e3:5.0f} ms "
+            f"{len(content) / 1e3:6.1f} kB"
+        )
+
+
+def load(server: Server, readers: int, writers: int, seconds: float) -> None:
+    """Print what many readers and writers at once see."""
+    until = time.perf_counter() + seconds
+    times: list[float] = []
+    failed: list[str] = []
+    added: list[str] = []
+
+    def read(seed: int) -> None:
+        draw, one = random.Random(seed), server.connection()
+        while time.perf_counter() < until:
+            path, begun = draw.choice(PAGES), time.perf_counter()
+            try:
+                status, _ = server.get(path, one)
+            except (OSError, http.client.HTTPException) as error:
+                failed.append(f"{path} {error!r}")
+                one = server.connection()
+                continue
+            times.append(time.perf_counter() - begun)
+            if status != 200:
+                failed.append(f"{path} {status}")
+
+    def write(seed: int) -> None:
+        one, number = server.connection(), 0
+        while time.perf_counter() < until:
+            name = f"w{seed}-{number}"
+            facts = {"row": "run", "application": "new", "time_s": 1, "identity": name}
+            status, content = server.get("/api/runs", one, json.dumps(facts).encode())
+            if status == 200 and json.loads(content)["added"]:
+                added.append(name)
+            else:
+                failed.append(f"add {status}")
+            number += 1
+            time.sleep(0.2)
+
+    threads = [threading.Thread(target=read, args=(at,)) for at in range(readers)]
+    threads += [threading.Thread(target=write, args=(at,)) for at in range(writers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    _, content = server.get("/api/runs?app=new", server.connection())
+    lost = len(added) - json.loads(content)["total"]
+    times.sort()
+    print(
+        f"{readers} readers, {writers} writers, {seconds:g} s: {len(times)} answers, "
+        f"median {statistics.median(times) * 1e3:.0f} ms, p95 "
+        f"{times[int(0.95 * len(times))] * 1e3:.0f} ms, added {len(added)}, "
+        f"lost {lost}, failed {len(failed)} {failed[:3]}"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--readers", type=int, default=0)
+    parser.add_argument("--writers", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "store.db")
+        fill(place, options.runs)
+        server = Server(place)
+        print(f"start to the first page {server.start_s:.2f} s")
+        pages(server, options.repeats)
+        print(f"memory {server.memory_mb():.0f} MB")
+        if options.readers:
+            load(server, options.readers, options.writers, options.seconds)
+            print(f"memory {server.memory_mb():.0f} MB")
+        print(f"ended in {server.end():.2f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
-from skelgen.pipeline.page import update_page
+from skelgen.pipeline.page import has_page, update_page
 from skelgen.prediction import Choice, Failure, Prediction, SkeletonFacts
 
 if TYPE_CHECKING:
@@ -79,9 +79,8 @@ def keep_answer(folder: Path, one: KeptPrediction) -> None:
         In the place of one of the same time and command.
     """
     from skelgen.prediction.kept import load_kept, save_kept, with_newest
-    from skelgen.prediction.store import FACTS_FILE, writable
 
-    if not ((folder / FACTS_FILE).is_file() and writable(folder)):
+    if not has_page(folder):
         return
     known: Sequence[KeptPrediction] = [one]
     try:

@@ -17,6 +17,7 @@ from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.answers import keep_answer
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep, names
+from skelgen.pipeline.page import has_page
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import SEED
 from skelgen.pipeline.trusting import method_errors
@@ -156,6 +157,8 @@ def _show(
     from skelgen.prediction.predict import PHASES
     from skelgen.prediction.trials import name_of
 
+    if not has_page(folder):
+        return
     where = name_of(application.hosts)
     if application.elsewhere and not application.hosts:
         where = "the hosts of the launch"

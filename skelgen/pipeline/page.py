@@ -110,6 +110,13 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     return path
 
 
+def has_page(folder: Path) -> bool:
+    """Say whether a folder holds a skeleton, and a page can be written beside it."""
+    from skelgen.prediction.store import FACTS_FILE, writable
+
+    return (folder / FACTS_FILE).is_file() and writable(folder)
+
+
 def update_page(
     folder: Path,
     predictions: Sequence[KeptPrediction] | None = None,
@@ -129,9 +136,7 @@ def update_page(
     phases : PhaseSignature, optional
         New ones.
     """
-    from skelgen.prediction.store import FACTS_FILE, writable
-
-    if not ((folder / FACTS_FILE).is_file() and writable(folder)):
+    if not has_page(folder):
         return
     try:
         _update(folder, predictions, phases)

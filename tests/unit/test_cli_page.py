@@ -6,13 +6,16 @@ import html
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline import answers, page
+from skelgen.pipeline import answers, measuring, page
 from skelgen.prediction.kept import PREDICTIONS_FILE, load_kept
+from skelgen.runners import application, estimate, execute, plan
 from skelgen.signature import store
+from skelgen.trust import Doubt, Interval
 from tests import fake_mpi
 from tests.plans import CALIBRATION
 from tests.trace_writer import RankWriter
@@ -216,6 +219,25 @@ def test_a_choice_that_is_ended_early_says_so(capsys, monkeypatch, skel: Path):
     assert run(["select", str(skel), "--from", "n[3-5]", "--nodes", "2"]) == 130
     assert "when it was ended" in headline(skel)
     assert "it ended early" in text_of(skel)
+
+
+def test_what_measure_finds_comes_onto_the_page(monkeypatch, skel: Path):
+    """With an execution of the phases that is made up."""
+    here = SimpleNamespace(runner=None, elsewhere=False, hosts=())
+    doubts = (Doubt("few", "only a few occurrences", "raise --occurrences"),)
+    time_s = Interval(0.7, 0.8, 0.9)
+    found = SimpleNamespace(doubts=doubts, time_s=time_s, measured_s=time_s)
+    monkeypatch.setattr(plan, "check_phases", lambda _: None)
+    monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
+    monkeypatch.setattr(
+        measuring, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
+    )
+    monkeypatch.setattr(estimate, "estimate", lambda *_: found)
+    measuring.measure(skel / "phases.yaml")
+    assert headline(skel).startswith("800 ms on this machine (700 ms to 900 ms), ")
+    assert "times the time of the recorded run; do not trust" in headline(skel)
+    assert "only a few occurrences; raise --occurrences" in text_of(skel)
+    assert "The time of each phase there" in text_of(skel)
 
 
 def test_phases_that_are_stored_in_the_folder_come_onto_its_page(capsys, skel: Path):

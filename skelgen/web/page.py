@@ -22,11 +22,14 @@ from skelgen.web.pictures import (
     timeline_of,
 )
 from skelgen.web.times import TimeRow, time_rows
-from skelgen.web.tree import LEAST_SHARE, Row, rows_of
+from skelgen.web.tree import LEAST_SHARE, MOST_ROWS, Row, rows_of
 from skelgen.web.waiting import Waiting, waiting_of
 
 #: Rows of the table of phases.
 _MOST_PHASES = 40
+
+#: Groups of ranks whose loops are shown; they share the rows of one.
+_MOST_TREES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ class Page:
         Whether `times` counts functions as `skelgen info` does.
     times : tuple of TimeRow
     waiting : Waiting
+    more_trees : int
+        Groups of ranks that have no tree here.
     least_share : float
         Computation below it has no row in `trees` [1].
     measured : tuple of Shares
@@ -129,6 +134,7 @@ class Page:
     times: tuple[TimeRow, ...]
     waiting: Waiting
     trees: tuple[tuple[str, tuple[Row, ...]], ...]
+    more_trees: int
     least_share: float
     timeline: Timeline | None
     matrix: tuple[tuple[Cell, ...], ...]
@@ -268,6 +274,8 @@ def page_of(
     """
     ranks, whole_s = signature.ranks, signature.application_s * signature.ranks
     time = format_seconds(signature.application_s)
+    shown = signature.groups[:_MOST_TREES]
+    most = MOST_ROWS // max(len(shown), 1)
     return Page(
         title=signature.provenance.application,
         answer=answer or answer_of(None),
@@ -278,9 +286,10 @@ def page_of(
         times=time_rows(signature),
         waiting=waiting_of(signature, waits),
         trees=tuple(
-            (_ranks_text(group.ranks), rows_of(signature, group))
-            for group in signature.groups
+            (_ranks_text(group.ranks), rows_of(signature, group, most))
+            for group in shown
         ),
+        more_trees=len(signature.groups) - len(shown),
         least_share=LEAST_SHARE,
         timeline=timeline_of(signature),
         matrix=_matrix(signature),

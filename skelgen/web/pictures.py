@@ -16,8 +16,8 @@ from skelgen.symbols import VARYING
 from skelgen.units import format_seconds
 from skelgen.web.tree import leaf_numbers, leaf_times_ns
 
-#: Bars of one timeline row, ranks of one timeline, ranks of one matrix.
-MOST_BARS, MOST_LANES, MOST_CELLS = 400, 32, 64
+#: Bars of one timeline, ranks of one timeline, ranks of one matrix.
+MOST_BARS, MOST_LANES, MOST_CELLS = 4000, 32, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,12 @@ def dominant_loop(group: RankGroup) -> int | None:
 
 
 def _lane(
-    signature: Signature, group: RankGroup, rank: int, item: int, length: float
+    signature: Signature,
+    group: RankGroup,
+    rank: int,
+    item: int,
+    length: float,
+    most: int,
 ) -> tuple[Lane, float]:
     """Draw one rank with `length` [ns] as the whole width; also return its length."""
     nest, leaf_of = group.nest, leaf_numbers(group)
@@ -102,7 +107,7 @@ def _lane(
             ("mpi", group.mpi_ns[leaf, column]),
         ):
             width = float(total) / iterations
-            if width > 0 and len(bars) < MOST_BARS:
+            if width > 0 and len(bars) < most:
                 what = f"computation before {name}" if kind == "compute" else name
                 title = f"{what}: {format_seconds(width / 1e9)}"
                 bars.append(
@@ -122,8 +127,9 @@ def timeline_of(signature: Signature) -> Timeline | None:
     if not chosen:
         return None
     chosen = sorted(chosen, key=lambda entry: entry[1])[:MOST_LANES]
-    length = max(_lane(signature, g, r, i, 1.0)[1] for g, r, i in chosen) or 1.0
-    lanes = tuple(_lane(signature, g, r, i, length)[0] for g, r, i in chosen)
+    most = MOST_BARS // len(chosen)
+    length = max(_lane(signature, g, r, i, 1.0, 0)[1] for g, r, i in chosen) or 1.0
+    lanes = tuple(_lane(signature, g, r, i, length, most)[0] for g, r, i in chosen)
     group, _, item = chosen[0]
     rows = group.nest.trips[
         group.nest.trips_first[item] : group.nest.trips_first[item + 1]

@@ -91,13 +91,13 @@ def _sizes(group: RankGroup, leaf: int) -> str:
 class _Builder:
     """Walks a nest once; holds the sums that every row needs."""
 
-    def __init__(self, signature: Signature, group: RankGroup) -> None:
+    def __init__(self, signature: Signature, group: RankGroup, most: int) -> None:
         self.signature, self.group = signature, group
         self.leaf_of = leaf_numbers(group)
         self.before = np.concatenate(([0.0], np.cumsum(leaf_times_ns(group))))
         whole = signature.application_s * 1e9 * len(group.ranks)
         self.whole = whole if whole > 0 else 1.0
-        self.rows = 0
+        self.rows, self.most = 0, most
         computed = group.compute_ns.total
         none = np.zeros((1, len(group.ranks)))
         self.computed = np.concatenate((none, np.cumsum(computed, axis=0)))
@@ -158,7 +158,7 @@ class _Builder:
     def items(self, item: int, end: int) -> tuple[Row, ...]:
         found: list[Row] = []
         while item < end:
-            if self.rows >= MOST_ROWS:
+            if self.rows >= self.most:
                 share = self.share(item, end)
                 found.append(Row("…", f"{end - item} more items", share, "", ()))
                 break
@@ -169,19 +169,23 @@ class _Builder:
         return tuple(found)
 
 
-def rows_of(signature: Signature, group: RankGroup) -> tuple[Row, ...]:
+def rows_of(
+    signature: Signature, group: RankGroup, most: int = MOST_ROWS
+) -> tuple[Row, ...]:
     """List the items of a group's nest as a tree.
 
     Parameters
     ----------
     signature : Signature
     group : RankGroup
+    most : int
+        Items that are shown.
 
     Returns
     -------
     tuple of Row
-        The outermost items, at most `MOST_ROWS` of them and of those inside.
+        The outermost items, at most so many of them and of those inside.
     """
-    builder = _Builder(signature, group)
+    builder = _Builder(signature, group, most)
     tail = builder.computation(float(group.tail_ns.sum()), 1)
     return (*builder.items(0, len(group.nest)), *tail)

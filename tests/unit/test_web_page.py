@@ -173,6 +173,24 @@ def test_a_region_is_replaced_only_in_a_page_that_has_it_once() -> None:
     assert with_region(html + html, "measured", ()) is None
 
 
+def test_a_page_of_many_unlike_ranks_and_long_loops_stays_below_2_mb() -> None:
+    lines = ["ranks 40"]
+    for rank in range(40):
+        lines += [f"rank {rank}", "  repeat 3 {"]
+        lines += [f"  90000 Barrier site={site} mpi=900" for site in range(300)]
+        lines += ["  }"]
+        lines += [f"  90000 Comm_rank site={n}" for n in range(rank)]
+        lines += [f"  9 Send to=0 tag={rank} bytes=8"] if rank else []
+        if not rank:
+            lines += [f"  9 Recv from={n} tag={n} bytes=8" for n in range(1, 40)]
+    signature = signature_of("\n".join(lines), "long")
+    assert len(signature.groups) > 20
+    html = render_page(page_of(signature, plan(signature, 2).report))
+    assert "further groups of ranks" in html
+    assert "more items" in html
+    assert len(html.encode()) < 2_000_000
+
+
 def test_a_huge_nest_is_cut_with_a_line_that_says_so() -> None:
     lines = ["ranks 2", "rank *"]
     lines += [f"  10 Barrier site={i}" for i in range(MOST_ROWS + 500)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -110,9 +111,8 @@ def _shown(fact: str) -> str:
 def answer_without_runs(
     chosen: ChosenFamily,
     at: dict[str, float],
+    needs_runs: Mapping[str, object],
     *,
-    with_load: bool,
-    slurm: bool,
     json: bool,
     strict: bool,
 ) -> None:
@@ -123,11 +123,11 @@ def answer_without_runs(
     UsageError
         When something is asked for that only runs can tell.
     """
-    if with_load or slurm:
-        what = "--load and --skeleton need" if with_load else "--format slurm needs"
+    if given := [name for name, one in needs_runs.items() if one]:
+        needs = "need" if " and " in given[0] else "needs"
         raise UsageError(
-            f"{what} runs: a template alone has no interval; give a CSV file of runs, "
-            "or --app"
+            f"{given[0]} {needs} runs: a template alone has no interval; give a CSV "
+            "file of runs, or --app"
         )
     found = computed(chosen, at)
     if json:

@@ -93,10 +93,6 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 10.0
 
 
-#: Larger errors of a fit are all the same to people [1].
-_MOST_SHOWN = 10.0
-
-
 class FormulaFormat(StrEnum):
     """How fit writes a model."""
 
@@ -275,9 +271,18 @@ def predict(
     form = family_choice(family, template, fact, system, place)
     slurm = format_ is AnswerFormat.SLURM
     if form.settings and not (runs or app or model_name):
-        with_load = bool(load or nodes or skeleton)
         answer_without_runs(
-            form, asked, with_load=with_load, slurm=slurm, json=json, strict=strict
+            form,
+            asked,
+            {
+                "--load and --skeleton": load or nodes or skeleton,
+                "--format slurm": slurm,
+                "--quantity": not what.is_time,
+                "--on": on,
+                "--where": where,
+            },
+            json=json,
+            strict=strict,
         )
         return
     source = form.of(
@@ -289,7 +294,7 @@ def predict(
         )
         given = predict_quantity(done, asked, what, under, progress=progress)
     found, answer = given.model, given.answer
-    if what.is_time:
+    if what.is_time and not on:  # predictions are not paired by system
         keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:

@@ -31,7 +31,7 @@ _NOISIEST = 100.0
 _USUAL = 4.0
 
 #: Half of the widest interval: nobody knows (a difference of logarithms).
-_MOST_WIDE = 200.0
+MOST_WIDE = 200.0
 
 #: A factor to one side of an interval above which an answer is doubted: an error above
 #: 20 % is more likely than not.
@@ -250,7 +250,9 @@ def fit_model(
 
 def _of_runs(runs: RunTable, found: FittedFormula) -> tuple[Doubt, ...]:
     """Doubt what runs cannot tell, whatever the family."""
-    return (*too_few(runs, found.formula), *odd_values(runs, found.formula))
+    fitted = len(found.coefficients) if found.template else None
+    few = too_few(runs, found.formula, fitted)
+    return (*few, *odd_values(runs, found.formula))
 
 
 def _model(found: FittedFormula, used: RunTable, scale: Scale) -> Model:
@@ -317,8 +319,8 @@ def predict_with(model: Model, values: Mapping[str, float]) -> ModelPrediction:
             f"{shown}: that is no {model.quantity}; ask nearer to its runs, or use the "
             "family default"
         )
-    wide = float(np.nan_to_num(model.half_width(at), nan=_MOST_WIDE))
-    factor = math.exp(min(wide, _MOST_WIDE))
+    wide = float(np.nan_to_num(model.half_width(at), nan=MOST_WIDE))
+    factor = math.exp(min(wide, MOST_WIDE))
     interval = Interval(value / factor, value, value * factor)
     doubts = (*_still(model, wide), *_far(model, at), *wide_doubts(interval))
     return ModelPrediction(tuple(at.items()), interval, doubts)

@@ -21,7 +21,7 @@ from skelgen.errors import InputError
 from skelgen.models.families.candidates import averaged
 from skelgen.models.families.writing import columns_of, times, total
 from skelgen.models.formulas import Expression
-from skelgen.models.model import Model, fit_model
+from skelgen.models.model import MOST_WIDE, Model, fit_model
 from skelgen.models.runs import Floats, RunTable
 from skelgen.models.transfer import refit, terms_of
 from skelgen.trust import Doubt, Interval
@@ -89,6 +89,7 @@ def carry(
         )
     model = _unsure(form, there, runs, factor, scaled=scaled)
     half = form.scale.factor * model.scale.noise / math.sqrt(len(runs))
+    half = min(half, MOST_WIDE)
     span = Interval(factor * math.exp(-half), factor, factor * math.exp(half))
     counts = tuple((name, len(others[name])) for name in ordered)
     told = CarriedModel(model, span, len(runs), counts)

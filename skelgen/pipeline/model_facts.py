@@ -85,6 +85,7 @@ def prediction_facts(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
             for one in found.inputs
         },
         "parts": part_facts(found, at),
+        "system": None,
         **template_facts(found.template),
     }
 

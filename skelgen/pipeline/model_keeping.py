@@ -90,7 +90,8 @@ def fit_and_keep(
     """
     found = _fitted(source, family, parts, progress, settings)
     assert found.origin is not None
-    kept = keep_model(source.store, found.model, found.origin, name)
+    usual = f"{found.origin.application}-{source.system}" if source.system else ""
+    kept = keep_model(source.store, found.model, found.origin, name, usual)
     return replace(found, kept=kept)
 
 
@@ -121,9 +122,15 @@ def _fitted(
 
 
 def keep_model(
-    place: str | None, model: Model, origin: ModelOrigin, name: str = ""
+    place: str | None,
+    model: Model,
+    origin: ModelOrigin,
+    name: str = "",
+    usual: str = "",
 ) -> KeptModel | None:
     """Keep a model; without a name only where a store is set.
+
+    It has the `usual` name then, else that of the application.
 
     A store that does not take it is a warning, unless a name was given for it.
     """
@@ -134,7 +141,8 @@ def keep_model(
     if not name and not place_of(place).is_set:
         return None
     document = document_of(model, _author(), origin)
-    row = Row(name or origin.application, origin.application, time.time(), document)
+    called = name or usual or origin.application
+    row = Row(called, origin.application, time.time(), document)
     try:
         with open_store(place) as store:
             added = store.add([row])

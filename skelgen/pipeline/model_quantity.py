@@ -27,7 +27,7 @@ def asked_quantity(text: str, reference: str = "") -> Quantity:
     ------
     UsageError
     """
-    from skelgen.models.formulas import MATHEMATICS, calls, parse
+    from skelgen.models.formulas import MATHEMATICS, Number, calls, parse, walk
     from skelgen.models.quantities import Quantity, QuantityKind
     from skelgen.models.runs import LARGEST, SMALLEST
 
@@ -53,6 +53,11 @@ def asked_quantity(text: str, reference: str = "") -> Quantity:
         raise UsageError(
             f"--quantity: the formula calls {unknown[0]}, expected one of "
             f"{', '.join(MATHEMATICS)}"
+        )
+    if any(isinstance(one, Number) and one.unit for one in walk(formula)):
+        raise UsageError(
+            f"--quantity: {amount[:60]!r} has a unit; an amount is a plain number of "
+            "inputs, such as rate:n^3"
         )
     return Quantity(kind, formula)
 

@@ -18,6 +18,7 @@ from skelgen.models.formulas.expression import (
     evaluate,
     names,
     replaced,
+    walk,
 )
 from skelgen.models.formulas.grammar import parse
 from skelgen.models.formulas.printing import to_latex, to_python, to_text
@@ -40,4 +41,5 @@ __all__ = [
     "to_latex",
     "to_python",
     "to_text",
+    "walk",
 ]

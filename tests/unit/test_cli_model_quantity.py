@@ -232,3 +232,12 @@ def test_what_cannot_be_said_is_one_line(study, capsys, words, told):
     code, text = complained(capsys, *asked, *words)
     assert code in (ExitCode.USAGE, ExitCode.INPUT)
     assert told in text
+
+
+@pytest.mark.parametrize("amount", ["1 GiB*n", "n^3*1 s"])
+def test_an_amount_with_a_unit_is_refused(tmp_path, capsys, amount):
+    words = ["model", "predict", "runs.csv", "--at", "n=1", "--quantity"]
+    assert run([*words, f"rate:{amount}"]) == ExitCode.USAGE
+    text = capsys.readouterr().err
+    assert "has a unit" in text
+    assert text.count("\n") == 1

@@ -167,3 +167,15 @@ def test_runs_that_say_no_system_and_models_that_have_no_runs_are_said(
     code, text = complained(capsys, "model", "fit", path, "--on", "new", "--parts")
     assert code == ExitCode.USAGE
     assert "leave --parts out" in text
+
+
+def test_a_model_for_a_system_is_kept_by_a_name_of_its_own(study, tmp_path, capsys):
+    place = str(tmp_path / "runs.db")
+    with open_store(place):
+        pass
+    words = (study, *COLUMNS, *FAMILY, "--on", "new", "--app", "heat")
+    kept = said(capsys, "model", "fit", *words, "--store", place)["kept"]
+    assert kept["name"] == "heat-new"
+    said(capsys, "model", "predict", *words, "--store", place, *AT)
+    assert run(["store", "record", "--store", place, "--json"]) == 0
+    assert "heat" not in capsys.readouterr().out

@@ -415,3 +415,29 @@ def test_a_damaged_template_in_the_file_of_a_model_is_one_line(study, tmp_path, 
         capsys.readouterr()
         code, _ = complained(capsys, "model", "predict", kept, "--at", "n=100")
         assert code == ExitCode.INPUT
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--quantity", "speedup"), "--quantity needs runs"),
+        (("--on", "n1"), "--on needs runs"),
+        (("--where", "n>1"), "--where needs runs"),
+        (("--format", "slurm"), "--format slurm needs runs"),
+    ],
+)
+def test_what_needs_runs_is_refused_without_them(capsys, words, told):
+    formula = ("--template", "1e-9 s*n^3/ranks")
+    assert run(["model", "predict", *formula, *AT, *words]) == ExitCode.USAGE
+    text = capsys.readouterr().err
+    assert told in text
+    assert text.count("\n") == 1
+
+
+def test_as_many_coefficients_as_runs_are_doubted(tmp_path, capsys):
+    path = tmp_path / "one.csv"
+    path.write_text("n,ranks,time_s\n100,2,1\n")
+    words = ("--template", "a*n^3/ranks", "--at", "n=100,ranks=2", "--json")
+    assert run(["model", "predict", str(path), *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "too-few-runs" in {one["code"] for one in found["doubts"]}

@@ -111,22 +111,24 @@ def store_add(
     return store_add_content(place, Content(tuple(rows), tuple(refused)))
 
 
-def store_add_content(place: str | None, content: Content) -> Added:
+def store_add_content(
+    place: str | None, content: Content, *, make: bool = True
+) -> Added:
     """Add what was read to a store; what was refused already stays so."""
     from skelgen.store import Added, open_store
 
     if not content.rows:
         return Added(refused=tuple(content.refused))
-    with open_store(place) as store:
+    with open_store(place, make=make) as store:
         found = store.add(content.rows)
     return replace(found, refused=(*content.refused, *found.refused))
 
 
-def store_add_typed(place: str | None, run: Run) -> Added:
+def store_add_typed(place: str | None, run: Run, *, make: bool = True) -> Added:
     """Add a run that somebody typed; it is a new one each time."""
     from skelgen.store import open_store
 
-    with open_store(place) as store:
+    with open_store(place, make=make) as store:
         return store.add([filled(run)])
 
 

@@ -53,7 +53,7 @@ def application(settings: Settings, keyring: Keyring) -> ASGIApp:
     async def refused(request: Request, error: Exception) -> Response:
         return _refused(error, request, settings)
 
-    handlers = {HTTPException: refused, RefusedError: refused}
+    handlers = {HTTPException: refused, RefusedError: refused, SkelgenError: refused}
     handled = ExceptionMiddleware(router, handlers)
 
     async def inner(scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,6 +85,8 @@ def _refused(error: Exception, request: Request, settings: Settings) -> Response
     api = request.url.path.startswith(f"{settings.prefix}/api/")
     if isinstance(error, RefusedError):
         return problem(error.status, error.detail, settings, api=api)
+    if isinstance(error, SkelgenError):
+        return problem(status_of(error), str(error), settings, api=api)
     status = error.status_code if isinstance(error, HTTPException) else 404
     detail = {
         404: "there is no such page; begin at the overview",
@@ -116,9 +118,10 @@ def _endpoint(
             _check_right(one, visitor)
             question = await _question(one, request, settings, visitor)
             work = functools.partial(one.handler, question)
-            # A thread that takes too long is left to itself.
+            # A thread that reads for too long is left to itself; one that changes
+            # something is waited for, so that nobody is told of half a change.
             found = await to_thread.run_sync(
-                work, abandon_on_cancel=True, limiter=threads
+                work, abandon_on_cancel=not one.changes, limiter=threads
             )
         except (SkelgenError, RefusedError) as error:
             return problem(
@@ -158,7 +161,8 @@ async def _question(
     form: dict[str, str] = {}
     body = b""
     if one.changes and one.is_api:
-        if "authorization" not in request.headers:
+        kind = request.headers.get("authorization", "").partition(" ")[0]
+        if kind.lower() != "bearer":
             raise RefusedError(401, "this needs Authorization: Bearer TOKEN")
         body = await request.body()
     elif one.changes:

@@ -32,7 +32,7 @@ def add_typed(question: Question) -> Answer:
     except ValueError as error:
         raise UsageError(f"the wall time: {error}") from error
     run = pipeline.typed_run(known, time_s, typed.get("status", "").strip() or "ok")
-    found = storing.store_add_typed(question.settings.store, run)
+    found = storing.store_add_typed(question.settings.store, run, make=False)
     for refused in found.refused:
         raise InputError(refused.reason)
     return GoTo(address("runs", found.added[0].run))
@@ -55,7 +55,9 @@ def remove(question: Question) -> Answer:
 def add_lines(question: Question) -> Answer:
     """Add the runs of a body, lines as `skelgen store export` writes them."""
     content = runs_of_lines("the request", question.body)
-    return added_facts(storing.store_add_content(question.settings.store, content))
+    return added_facts(
+        storing.store_add_content(question.settings.store, content, make=False)
+    )
 
 
 def remove_row(question: Question) -> Answer:

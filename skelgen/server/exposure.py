@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from skelgen.server.listening import Listening, bound, is_loopback, public_address
+from skelgen.server.listening import (
+    Listening,
+    bound,
+    file_of,
+    is_loopback,
+    public_address,
+    unbind,
+)
 from skelgen.server.routes import ROUTES
 from skelgen.server.tokens import PRINTED, Right, read_access
 from skelgen.store import open_store, place_of
@@ -23,9 +30,8 @@ def exposure(
     open_store(place, make=False).close()
     opened = bound(listening)
     port = 0 if listening.unix else int(opened.getsockname()[1])
+    unbind(listening, file_of(listening))
     opened.close()
-    if listening.unix:
-        listening.unix.unlink(missing_ok=True)
     most = Right.READ if read_only else Right.ADMINISTER
     tokens = [
         {"name": one.name, "right": min(one.right, most).word}

@@ -7,6 +7,7 @@ import logging
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skelgen.server.replies import HEADERS, problem
@@ -71,10 +72,17 @@ class Gate:
             async with asyncio.timeout(settings.limit_s):
                 await self._app(scope, _bounded(receive, settings.most_bytes), send)
         except TimeoutError:
+            if scope["method"] not in ("GET", "HEAD"):
+                return 503, (
+                    f"it took longer than {settings.limit_s:g} s and may have been "
+                    "done; look before you send it again"
+                )
             return 503, (
                 f"it took longer than {settings.limit_s:g} s; ask for less, or use the "
                 "command line"
             )
+        except ClientDisconnect:  # nobody is there to be answered
+            return 0, ""
         except TooLargeError:
             return 413, (
                 f"the request is larger than {settings.most_bytes} bytes; send less at "

@@ -50,7 +50,7 @@ class Keyring:
         self._start = start
         self._most = most
         self._lock = threading.Lock()
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: tuple[int, ...] | None = None
         self._access: Access | None = None
 
     def by_token(self, text: str) -> Visitor | None:
@@ -92,7 +92,7 @@ class Keyring:
         with self._lock:
             try:
                 about = access_file().stat()
-                seen = about.st_ino, about.st_mtime_ns, about.st_size
+                seen = about.st_ino, about.st_ctime_ns, about.st_size
             except FileNotFoundError:
                 seen = None
             if self._access is None or seen is None or seen != self._seen:

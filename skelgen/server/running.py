@@ -9,6 +9,8 @@ import logging
 import os
 import signal
 import socket
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,7 +20,15 @@ from skelgen import _paths
 from skelgen.launch.folders import private_folder, replace_file
 from skelgen.server.app import application
 from skelgen.server.keyring import Keyring
-from skelgen.server.listening import Listening, bound, own_names, public_address
+from skelgen.server.listening import (
+    Listening,
+    bound,
+    file_of,
+    own_names,
+    public_address,
+    unbind,
+)
+from skelgen.server.opening import OpeningProtocol
 from skelgen.server.settings import Settings
 from skelgen.server.tokens import PRINTED, Right, new_token
 from skelgen.store import open_store, place_of
@@ -97,6 +107,7 @@ def run_server(
     text, token = new_token(PRINTED, most)
     keyring = Keyring(token, most)
     with contextlib.closing(bound(listening)) as opened:
+        made = file_of(listening)
         port = 0 if listening.unix else int(opened.getsockname()[1])
         settings = settings_of(place, listening, port, read_only=read_only)
         address = f"{public_address(listening, port)}/enter?token={text}"
@@ -105,8 +116,16 @@ def run_server(
                 _config(settings, keyring, listening), lambda: ready(address, file)
             )
             asyncio.run(server.serve([opened]))
-    if listening.unix:
-        listening.unix.unlink(missing_ok=True)
+        unbind(listening, made)
+    _leave_reads()
+
+
+def _leave_reads() -> None:
+    """End although a thread still reads: all that changed something was waited for."""
+    if any(one.name.startswith("AnyIO worker") for one in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _config(
@@ -116,7 +135,7 @@ def _config(
     return uvicorn.Config(
         application(settings, keyring),
         loop="asyncio",
-        http="h11",
+        http=OpeningProtocol,
         ws="none",
         lifespan="off",
         log_config=None,

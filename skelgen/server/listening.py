@@ -198,15 +198,15 @@ def _bound_unix(path: Path) -> socket.socket:
     return found
 
 
-def file_of(one: Listening) -> tuple[int, int] | None:
+def file_of(one: Listening) -> tuple[int, ...] | None:
     """Return which file the socket is, once it is bound; None for a port."""
     if one.unix is None:
         return None
     about = one.unix.stat()
-    return about.st_dev, about.st_ino
+    return about.st_dev, about.st_ino, about.st_ctime_ns
 
 
-def unbind(one: Listening, file: tuple[int, int] | None) -> None:
+def unbind(one: Listening, file: tuple[int, ...] | None) -> None:
     """Remove the socket's file, unless another server has put its own there."""
     if one.unix is not None and one.unix.exists() and file_of(one) == file:
         one.unix.unlink(missing_ok=True)

@@ -359,6 +359,13 @@ def _far(model: Model, at: Mapping[str, float]) -> tuple[Doubt, ...]:
     doubts = []
     for one in model.inputs:
         value = at[one.input.name]
+        if one.low == one.high != value:
+            told = (
+                f"{one.input.name} was {one.low:g} in all runs, and {value:g} is asked"
+            )
+            remedy = f"add a run with another {one.input.name}"
+            doubts.append(Doubt("extrapolation", told, remedy))
+            continue
         if one.input.meaning.available or one.beyond(value) <= limit:
             continue
         edge = one.high if value > one.high else one.low

@@ -93,7 +93,7 @@ def _amounts(
         if name not in known or not np.isfinite(known[name]).all():
             raise InputError(
                 f"rate: not every run has {name}; write it with what all have: "
-                f"{', '.join(known)}"
+                f"{', '.join(one for one, v in known.items() if np.isfinite(v).all())}"
             )
     found = np.broadcast_to(evaluate(quantity.amount, known), (len(runs),))
     if not (np.isfinite(found) & (found > 0.0)).all():

@@ -441,3 +441,34 @@ def test_as_many_coefficients_as_runs_are_doubted(tmp_path, capsys):
     assert run(["model", "predict", str(path), *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert "too-few-runs" in {one["code"] for one in found["doubts"]}
+
+
+def test_ranks_are_no_coefficient_where_runs_have_nodes(tmp_path, capsys):
+    path = tmp_path / "nodes.csv"
+    rows = [f"{n},{k},2,{n * n / k}" for n in (10, 20, 40) for k in (1, 2, 4)]
+    path.write_text("\n".join(["n,nodes,ranks_per_node,time_s", *rows]) + "\n")
+    words = ["model", "predict", str(path), "--at", "n=80,nodes=8,ranks_per_node=2"]
+    assert run([*words, "--template", "a*n^2/ranks"]) == ExitCode.INPUT
+    text = capsys.readouterr().err
+    assert "nodes*ranks_per_node" in text
+    assert text.count("\n") == 1
+    assert run([*words, "--template", "a*n^2/(nodes*ranks_per_node)"]) == 0
+
+
+def test_coefficients_that_are_one_are_named(study, capsys):
+    words = ["model", "predict", str(study), *AT, "--json"]
+    assert run([*words, "--template", "a*n^3/(b*ranks) + c*n"]) == 0
+    doubts = json.loads(capsys.readouterr().out)["doubts"]
+    (told,) = [one["text"] for one in doubts if one["code"] == "not-separable"]
+    assert told.endswith("a, b")
+
+
+def test_an_input_that_never_varied_is_doubted_elsewhere(tmp_path, capsys):
+    path = tmp_path / "two.csv"
+    rows = [f"{n},2,{n * n}" for n in (10, 20, 40, 80)]
+    path.write_text("\n".join(["n,ranks,time_s", *rows]) + "\n")
+    words = ["model", "predict", str(path), "--template", "a*n^2/ranks", "--json"]
+    for ranks, doubted in ((2, False), (4, True)):
+        assert run([*words, "--at", f"n=40,ranks={ranks}"]) == 0
+        doubts = json.loads(capsys.readouterr().out)["doubts"]
+        assert ("extrapolation" in {one["code"] for one in doubts}) is doubted

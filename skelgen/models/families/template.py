@@ -25,6 +25,7 @@ from skelgen.models.families.contract import (
 )
 from skelgen.models.families.least_squares import solve
 from skelgen.models.families.nonlinear import minimise
+from skelgen.models.families.separability import inseparable
 from skelgen.models.families.substituting import substituted
 from skelgen.models.families.writing import used
 from skelgen.models.formulas import (
@@ -47,6 +48,9 @@ _STARTS, _STEPS = (1.0, 0.5, 2.0, 0.1, -0.5), 60
 #: Facts that the paper names: who writes them does not mean coefficients.
 FACTS_OF_THE_PAPER = ("ADDM", "IADD", "IMADD")
 
+#: Names that have a meaning: who writes them does not mean coefficients.
+_MEANT = ("ranks", "nodes", "ranks_per_node", "cpu", "bandwidth")
+
 #: Names in a message.
 _SHOWN = 30
 
@@ -61,6 +65,9 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     _enough(runs, free, settings)
     task = _Task(formula, free, runs, settings.non_negative)
     values, lost = task.best() if free else (np.zeros(0), ())
+    zeros = all(
+        not value for name, value in zip(free, values, strict=True) if name in lost
+    )
     written = _with(formula, dict(zip(free, map(float, values), strict=True)))
     inputs, dropped = used(written, runs)
     found = FittedFormula(
@@ -68,7 +75,7 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
         written,
         inputs,
         dropped=dropped,
-        doubts=(_not_separable(lost),) if lost else (),
+        doubts=(_not_separable(lost, linear=zeros),) if lost else (),
         coefficients=tuple(zip(free, map(float, values), strict=True)),
         template=form,
     )
@@ -129,6 +136,11 @@ def free_names(
             raise InputError(
                 f"the template names {name}, a fact of a system: name the system with "
                 f"--system, or give --fact '{name}=1 ns'; {known_names(runs, settings)}"
+            )
+        if name in _MEANT:
+            raise InputError(
+                f"the template names {name}, which not every run has; write what they "
+                f"have (nodes*ranks_per_node); {known_names(runs, settings)}"
             )
         if name.lower() in alike:
             raise InputError(
@@ -220,7 +232,8 @@ class _Task:
                 f"template found no values for {', '.join(self.free)} at which the "
                 "formula is a number in all runs; write it in another way"
             )
-        return whole(found), ()
+        values = whole(found)
+        return values, inseparable(self.at, values, self.free)
 
     def _linear(self) -> list[int]:
         """Return coefficients that the formula is linear in, whatever the others."""
@@ -276,10 +289,11 @@ class _Task:
         return values, tuple(lost)
 
 
-def _not_separable(lost: tuple[str, ...]) -> Doubt:
+def _not_separable(lost: tuple[str, ...], *, linear: bool) -> Doubt:
+    taken = ", and taken as 0" if linear else ""
     return Doubt(
         "not-separable",
-        f"not separable in these runs, and taken as 0: {', '.join(lost)}",
+        f"not separable in these runs{taken}: {', '.join(lost)}",
         "add runs where what they stand before varies, or give them as facts",
     )
 

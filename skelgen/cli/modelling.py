@@ -72,6 +72,7 @@ from skelgen.cli.output import (
     say,
 )
 from skelgen.cli.storing import App, Conditions
+from skelgen.errors import UsageError
 from skelgen.pipeline import modelling
 from skelgen.pipeline.model_facts import prediction_facts, template_facts
 from skelgen.pipeline.model_keeping import (
@@ -268,6 +269,8 @@ def predict(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
+    if model_name and family:
+        raise UsageError("--model has a family; leave --family out")
     form = family_choice(family, template, fact, system, place)
     slurm = format_ is AnswerFormat.SLURM
     if form.settings and not (runs or app or model_name):

@@ -144,3 +144,20 @@ def test_what_others_wrote_into_the_store_is_refused(place, capsys, document, sa
         code, text = complained(capsys, "model", *words, "--store", place)
         assert code == ExitCode.INPUT
         assert said in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--family", "power"),
+        ("--where", "n>1"),
+        ("--inputs", "n"),
+        ("--columns", "n=size"),
+    ],
+)
+def test_what_only_a_fit_can_use_is_refused_with_a_kept_model(capsys, words):
+    asked = ["model", "predict", "--model", "heat", "--at", "n=1", *words]
+    assert run(asked) == ExitCode.USAGE
+    text = capsys.readouterr().err
+    assert f"leave {words[0]} out" in text
+    assert text.count("\n") == 1

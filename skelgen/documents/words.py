@@ -11,6 +11,10 @@ from __future__ import annotations
 import re
 
 MARK = "\ufdd0"
+#: Control characters but tab and new line, and those that turn the direction of text.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 _BYTE = re.compile("[\udc80-\udcff]")
 _ESCAPED = re.compile(f"{MARK}([89a-f][0-9a-f])")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -63,6 +67,20 @@ def shown(text: str) -> str:
         lambda found: found[0] if _BYTE.fullmatch(found[0]) else "\ufffd", text
     )
     return raw.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def visible(text: str) -> str:
+    r"""Return text with a mark for each character that no page may have.
+
+    Control characters but tabs and new lines are not well-formed in XML and reach a
+    terminal when they are copied; others turn the direction of the text around them.
+
+    Examples
+    --------
+    >>> print(visible("a\u202eb\x1b"))
+    a�b�
+    """
+    return _HIDDEN.sub("\ufffd", text)
 
 
 def whole(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
-from skelgen.documents.words import shown
+from skelgen.documents.words import shown, visible
 from skelgen.models.model import Model
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
@@ -161,4 +161,4 @@ def _filled(template: str, **values: object) -> str:
     environment.filters["seconds"] = format_seconds
     environment.filters["span"] = format_span
     environment.filters["moment"] = moment
-    return shown(environment.get_template(template).render(**values))
+    return visible(shown(environment.get_template(template).render(**values)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
-from skelgen.documents.words import shown
+from skelgen.documents.words import shown, visible
 from skelgen.web.site import SitePage
 
 #: What the navigation leads to: address, and what it is called.
@@ -53,7 +53,7 @@ def render_site(page: SitePage, frame: Frame) -> bytes:
     """Lay a page out as HTML, the same for the same page."""
     template = _environment().get_template("page.html.j2")
     text = template.render(page=page, frame=frame, navigation=NAVIGATION)
-    return shown(text).encode("utf-8", "replace")
+    return visible(shown(text)).encode("utf-8", "replace")
 
 
 def style_sheet() -> bytes:

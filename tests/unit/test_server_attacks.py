@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 from skelgen.server import opening
 from skelgen.server.listening import Listening, bound, file_of, unbind
 from skelgen.server.tokens import Right, access_file, add_token
-from skelgen.store import Run
+from skelgen.store import Run, open_store
 from skelgen.store.lines import to_line
 from tests.visitors import fill, serve
 
@@ -130,3 +130,15 @@ def test_the_socket_of_another_server_stays(tmp_path):
     unbind(where, file_of(where))
     assert not path.exists()
     second.close()
+
+
+def test_no_name_brings_control_characters_onto_a_page(place, tmp_path):
+    hidden = "a\x1b[31m\x0b\u202egnp\u2066\x85b"
+    with open_store(str(place)) as store:
+        row = Run(hidden, 1.0, ranks=1, identity="odd", hosts=(hidden,))
+        refused = store.add([row]).refused
+    browser = serve(place).browser()
+    pages = ["/applications", "/runs", "/ask", *([] if refused else ["/runs/odd"])]
+    for path in pages:
+        text = browser.get(path).text
+        assert not set("\x1b\x0b\u202e\u2066\x85") & set(text), path

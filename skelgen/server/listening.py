@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import itertools
 import re
 import socket
 import stat
@@ -230,7 +231,10 @@ def own_names(one: Listening, port: int) -> frozenset[str]:
         hosts = (*_LOOPBACK, bracketed(one.host))
     else:
         hosts = (bracketed(one.host), socket.gethostname())
-    return frozenset(name for host in hosts for name in _with_ports(host, port, usual))
+    # A proxy passes on the name that people type.
+    ports = {port, usual} if one.names and not one.tls else {port}
+    pairs = itertools.product(hosts, ports)
+    return frozenset(name for pair in pairs for name in _with_ports(*pair, usual))
 
 
 def _with_ports(host: str, port: int, usual: int) -> Iterator[str]:

@@ -95,6 +95,8 @@ def test_the_names_of_a_server_are_its_own_and_no_others():
     assert loopback == {"127.0.0.1:8642", "localhost:8642", "[::1]:8642"}
     proxied = own_names(Listening(names=("Site.example",)), 0)
     assert proxied == {"site.example", "site.example:443", "site.example:0"}
+    typed = own_names(Listening(names=("site.example",)), 8642)
+    assert typed == {"site.example", "site.example:443", "site.example:8642"}
     exact = own_names(Listening(names=("site.example:8443",)), 8642)
     assert exact == {"site.example:8443"}
     assert "127.0.0.1" in own_names(Listening(port=80), 80)

@@ -204,3 +204,7 @@ def _check_private(path: Path) -> None:
         )
     if about.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise MachineError(f"others may read {path}; run: chmod 600 {path}")
+    if path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise MachineError(
+            f"others may change {path.parent}; run: chmod 700 {path.parent}"
+        )

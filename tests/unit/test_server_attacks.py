@@ -118,6 +118,14 @@ def test_tokens_that_others_may_read_now_count_no_more(place):
     assert "fault of skelgen" not in refused.text
 
 
+def test_a_folder_of_tokens_that_others_may_change_is_refused(place):
+    served = serve(place)
+    browser = served.browser(add_token("ada", Right.READ))
+    access_file().parent.chmod(0o777)
+    access_file().touch()  # it is read again
+    assert browser.get("/api/runs").status_code == 503
+
+
 def test_the_socket_of_another_server_stays(tmp_path):
     path = tmp_path / "s"
     where = Listening(unix=path, names=("site.example",))

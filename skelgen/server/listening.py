@@ -257,7 +257,9 @@ def public_address(one: Listening, port: int) -> str:
     """Return the address of the overview, as people type it."""
     scheme = "https" if one.secure else "http"
     if one.names:
-        return f"{scheme}://{one.names[0]}{one.prefix}"
+        # A proxy has the usual port; where the server itself speaks TLS it is its own.
+        own = one.tls and not re.search(r":[0-9]+$", one.names[0])
+        return f"{scheme}://{one.names[0]}{f':{port}' if own else ''}{one.prefix}"
     host = one.host
     if (
         not is_loopback(host)

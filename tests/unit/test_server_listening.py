@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from skelgen.server.listening import (
     own_names,
     public_address,
 )
+
+PEM = Path("file.pem")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.9.9.9"])
@@ -108,6 +111,16 @@ def test_the_names_of_a_server_are_its_own_and_no_others():
         (Listening(), 8642, "http://127.0.0.1:8642"),
         (Listening("::1", prefix="/p"), 1, "http://[::1]:1/p"),
         (Listening(names=("site.example",), prefix="/p"), 5, "https://site.example/p"),
+        (
+            Listening("0.0.0.0", names=("a.example",), certificate=PEM, key=PEM),
+            8642,
+            "https://a.example:8642",
+        ),
+        (
+            Listening("0.0.0.0", names=("a.example:1",), certificate=PEM, key=PEM),
+            8642,
+            "https://a.example:1",
+        ),
         (
             Listening("0.0.0.0", insecure=True),
             5,

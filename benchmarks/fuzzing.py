@@ -28,7 +28,6 @@ import shutil
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -40,6 +39,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.shared.forked import LONGEST_S, campaign
+from benchmarks.shared.guarded import place_of
 
 MOST_BYTES = 2_000_000_000
 #: Cases whose files are kept.
@@ -213,7 +213,7 @@ def _outcome(run: Any, words: list[str]) -> dict[str, Any]:
     except SystemExit as error:
         code, wrong = 1, f"SystemExit {error.code}"
     except Exception as error:
-        code, wrong = 1, _place(error)
+        code, wrong = 1, place_of(error)
     finally:
         sys.stdout, sys.stderr = kept
     said = []
@@ -235,17 +235,6 @@ def _judged(code: int, errors: str, wrong: str) -> tuple[str, str]:
     if code not in _CODES or len(lines) != (code != 0) or others:
         return "not one line", f"{(others or lines or ['nothing'])[0][:80]!r}"
     return f"exit code {code}", ""
-
-
-def _place(error: Exception) -> str:
-    """Return what was raised and the last line of ours that it came from."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if "skelgen" in Path(frame.filename).parts
-    ]
-    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
-    return f"{type(error).__name__} at {where}: {str(error)[:80]}"
 
 
 def _peak_bytes() -> int:

@@ -117,3 +117,14 @@ def format_bytes(size_bytes: float) -> str:
             return f"{size:.3g} {unit}" if size % 1 else f"{int(size)} {unit}"
         size /= 1024
     raise AssertionError("unreachable")
+
+
+def number_of(count: int, what: str) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> number_of(1, "run"), number_of(2, "run"), number_of(0, "run")
+    ('1 run', '2 runs', '0 runs')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"

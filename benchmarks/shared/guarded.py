@@ -55,7 +55,7 @@ def guarded(call: Callable[[], Value], longest_s: float = LONGEST_S) -> Value:
             raise Wrong(f"an error of several lines: {str(error)[:200]!r}") from error
         raise
     except Exception as error:
-        raise Wrong(_place(error)) from error
+        raise Wrong(place_of(error)) from error
     except _TooLong as error:
         raise Wrong(f"longer than {longest_s:g} s") from error
     finally:
@@ -64,7 +64,7 @@ def guarded(call: Callable[[], Value], longest_s: float = LONGEST_S) -> Value:
         signal.signal(signal.SIGPROF, before)
 
 
-def _place(error: Exception) -> str:
+def place_of(error: Exception) -> str:
     """Return what was raised and the last line of ours that it came from."""
     frames = [
         frame

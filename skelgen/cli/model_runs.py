@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from skelgen.documents.words import listed
 from skelgen.errors import UsageError
 from skelgen.pipeline.modelling import RunSource
 
@@ -66,7 +67,7 @@ def run_source(
         raise UsageError(
             "say of which runs: name a CSV file, or an application of the store (--app)"
         )
-    names = tuple(name.strip() for name in inputs.split(",") if name.strip())
+    names = tuple(listed(inputs))
     return RunSource(
         file=runs,
         store=place,

@@ -15,7 +15,7 @@ from skelgen.cli.output import (
     trust_facts,
 )
 from skelgen.errors import UsageError
-from skelgen.pipeline.model_facts import template_facts
+from skelgen.pipeline.model_facts import form_facts
 from skelgen.pipeline.model_templates import (
     FAMILY,
     ChosenFamily,
@@ -156,5 +156,5 @@ def _computed_facts(found: ComputedTime) -> dict[str, Any]:
         "load": {"cpu": None, "bandwidth": None, "source": "quiet"},
         "range": {name: nothing for name, _ in found.at},
         "parts": [],
-        **template_facts(found.form),
+        **form_facts(found.form),
     }

@@ -54,7 +54,7 @@ from skelgen.cli.model_runs import (
     Source,
     run_source,
 )
-from skelgen.cli.model_systems import OnSystem, system_facts
+from skelgen.cli.model_systems import OnSystem
 from skelgen.cli.model_template import (
     SystemName,
     Template,
@@ -74,7 +74,11 @@ from skelgen.cli.output import (
 from skelgen.cli.storing import App, Conditions
 from skelgen.errors import UsageError
 from skelgen.pipeline import modelling
-from skelgen.pipeline.model_facts import prediction_facts, template_facts
+from skelgen.pipeline.model_facts import (
+    carried_facts,
+    form_facts,
+    prediction_facts,
+)
 from skelgen.pipeline.model_keeping import (
     asked_model,
     fit_and_keep,
@@ -166,9 +170,9 @@ def fit(
         write_model(found, output)
     if json:
         file = str(output) if output else None
-        facts = template_facts(found.template) | made_facts(shown)
+        facts = form_facts(found.template) | made_facts(shown)
         facts |= {"file": file, "kept": kept_facts(done.kept)}
-        facts["system"] = system_facts(done.carried, on)
+        facts["system"] = carried_facts(done.carried, on)
         print_json(model_facts(found) | facts)
         return
     if format_ is not FormulaFormat.TEXT:
@@ -301,8 +305,8 @@ def predict(
         keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
     if json:
-        facts = prediction_facts(found, answer)
-        print_json(facts | {"system": system_facts(done.carried, on)})
+        system_said = carried_facts(done.carried, on)
+        print_json(prediction_facts(found, answer, system_said))
     elif slurm:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skelgen.cli.output import say
+from skelgen.documents.dates import date_of
 from skelgen.units import format_bytes, format_seconds, format_span
 
 if TYPE_CHECKING:
@@ -98,7 +98,5 @@ def print_marks(one: History) -> None:
 
 def date(when: float) -> str:
     """Write a date for people."""
-    try:
-        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return "never"
+    found = date_of(when)
+    return "never" if found is None else found.strftime("%Y-%m-%d %H:%M:%S")

@@ -152,8 +152,8 @@ def _show_calibration(measured: Calibration) -> None:
 def _calibration_facts(measured: Calibration) -> dict[str, Any]:
     return {
         "ratio": measured.ratio,
-        "application_s": statistics.median(measured.application_runs_s),
-        "skeleton_s": statistics.median(measured.skeleton_runs_s),
+        "application_s": measured.application_s,
+        "skeleton_s": measured.skeleton_s,
         "application_runs_s": measured.application_runs_s,
         "skeleton_runs_s": measured.skeleton_runs_s,
         "host": measured.host,

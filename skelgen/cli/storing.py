@@ -24,6 +24,7 @@ from skelgen.cli.storing_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
 from skelgen.pipeline.store_facts import added_facts
+from skelgen.units import number_of
 
 if TYPE_CHECKING:
     from skelgen.store import Added
@@ -335,8 +336,7 @@ def check(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) ->
             ]
         )
     if not health.sound:
-        count = len(health.problems)
-        where = f"{count} place{'s' if count > 1 else ''}"
+        where = number_of(len(health.problems), "place")
         remedy = (
             "export what can be read (skelgen store export) and add it to a new store"
             if health.version

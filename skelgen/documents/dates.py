@@ -1,7 +1,8 @@
-"""Read moments that people and other tools write."""
+"""Read moments that people and other tools write, and give them a date."""
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
 from skelgen.documents.numbers import NumberError, real
@@ -34,6 +35,22 @@ def moment_s(text: str) -> float:
     if not 0 <= found <= MOST_S:
         raise NumberError(f"read {text[:40]!r}, {EXPECTED}")
     return found
+
+
+def date_of(moment: float) -> datetime | None:
+    """Return the date of seconds since 1970; None for nan or a year without calendar.
+
+    Examples
+    --------
+    >>> date_of(1769860800.0).isoformat(), date_of(float("nan")), date_of(1e300)
+    ('2026-01-31T12:00:00+00:00', None, None)
+    """
+    if math.isnan(moment):
+        return None
+    try:
+        return datetime.fromtimestamp(moment, UTC)
+    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
+        return None
 
 
 def _date_s(text: str) -> float:

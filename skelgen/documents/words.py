@@ -69,6 +69,17 @@ def shown(text: str) -> str:
     return raw.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def listed(text: str) -> list[str]:
+    """Return what stands between commas, without blanks and without empty parts.
+
+    Examples
+    --------
+    >>> listed(" n>1, m ,,")
+    ['n>1', 'm']
+    """
+    return [one for part in text.split(",") if (one := part.strip())]
+
+
 def visible(text: str) -> str:
     r"""Return text with a mark for each character that no page may have.
 

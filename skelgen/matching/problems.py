@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Communicator
 from skelgen.matching.roles import Role, ShapeTable
+from skelgen.units import number_of
 
 _SHOWN_RANKS = 4
 
@@ -64,7 +65,7 @@ def _line(
         what = "of requests without a partner"
     else:
         what = f"without a partner (peer {row['peer']}, tag {row['tag']}{on})"
-    count = f"{len(those)} call{'s' if len(those) > 1 else ''}"
+    count = number_of(len(those), "call")
     return f"{function}: {count} of {where}, first {_place(calls, first)}, {what}"
 
 

@@ -20,7 +20,7 @@ from skelgen.models.intervals import (
     error_at_smallest,
     scale_of,
 )
-from skelgen.models.odd_runs import odd_values, too_few
+from skelgen.models.odd_runs import no_error_known, odd_values, too_few
 from skelgen.models.runs import LARGEST, SMALLEST, Floats, ModelInput, RunTable
 from skelgen.trust import Doubt, Interval, verdict_of
 
@@ -250,8 +250,10 @@ def fit_model(
 
 def _of_runs(runs: RunTable, found: FittedFormula) -> tuple[Doubt, ...]:
     """Doubt what runs cannot tell, whatever the family."""
-    fitted = len(found.coefficients) if found.template else None
-    few = too_few(runs, found.formula, fitted)
+    if found.template:
+        few = no_error_known(runs, len(found.coefficients))
+    else:
+        few = too_few(runs, found.formula)
     return (*few, *odd_values(runs, found.formula))
 
 

@@ -105,25 +105,17 @@ def odd_values(runs: RunTable, formula: Expression) -> tuple[Doubt, ...]:
     return (Doubt("odd-run", told, "check its unit, or leave it out with --where"),)
 
 
-def too_few(
-    runs: RunTable, formula: Expression, fitted: int | None = None
-) -> tuple[Doubt, ...]:
-    """Doubt a formula of more inputs or terms than there are different runs.
+def no_error_known(runs: RunTable, fitted: int) -> tuple[Doubt, ...]:
+    """Doubt coefficients of a given form that have as many runs, and so no error."""
+    if len(runs) > fitted:
+        return ()
+    told = f"{len(runs)} runs give {fitted} coefficients and no error of them"
+    return (Doubt("too-few-runs", told, "add runs"),)
 
-    Parameters
-    ----------
-    runs : RunTable
-    formula : Expression
-    fitted : int, optional
-        Coefficients that were fitted, where the form was given: its error is known
-        only where there are more runs.
-    """
+
+def too_few(runs: RunTable, formula: Expression) -> tuple[Doubt, ...]:
+    """Doubt a formula of more inputs or terms than there are different runs."""
     different = len(np.unique(runs.at, axis=0))
-    if fitted is not None:
-        if len(runs) > fitted:
-            return ()
-        told = f"{len(runs)} runs give {fitted} coefficients and no error of them"
-        return (Doubt("too-few-runs", told, "add runs"),)
     inputs = len(runs.varied)
     terms = len(formula.terms) if isinstance(formula, Sum) else 1
     if different > inputs and different >= terms:

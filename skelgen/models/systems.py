@@ -25,6 +25,7 @@ from skelgen.models.model import MOST_WIDE, Model, fit_model
 from skelgen.models.runs import Floats, RunTable
 from skelgen.models.transfer import refit, terms_of
 from skelgen.trust import Doubt, Interval
+from skelgen.units import number_of
 
 #: With fewer runs nothing says whether one factor is enough.
 _FEWEST = 3
@@ -209,9 +210,7 @@ def _misfit(ratios: Floats, sigma: float) -> float:
 def _few(count: int, system: str) -> tuple[Doubt, ...]:
     if count >= _FEWEST:
         return ()
-    told = (
-        f"{count} run{'s' if count > 1 else ''} on {system}: whether it is slower by "
-    )
+    told = f"{number_of(count, 'run')} on {system}: whether it is slower by "
     told += "the same factor everywhere is not known"
     return (Doubt("few-runs", told, f"make {_FEWEST} and more on {system}, far apart"),)
 
@@ -223,5 +222,5 @@ def _note(told: CarriedModel, system: str) -> str:
     )
     return (
         f"the form is that of {others}; {system} takes {span} times as long, from "
-        f"{told.runs} run{'s' if told.runs > 1 else ''}"
+        f"{number_of(told.runs, 'run')}"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,16 +37,13 @@ def begun(command: str, facts: SkeletonFacts) -> KeptPrediction:
     """
     from skelgen.prediction.kept import KeptPrediction
 
-    known = facts.calibration
     return KeptPrediction(
         made=datetime.now(UTC).isoformat(timespec="milliseconds"),
         command=command,
         method=facts.method,
         state="done",
-        quiet_s=facts.application_s
-        if known is None
-        else statistics.median(known.application_runs_s),
-        calibrated=known is not None,
+        quiet_s=facts.quiet_s,
+        calibrated=facts.calibration is not None,
         sets=(),
     )
 

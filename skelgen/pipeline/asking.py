@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from skelgen.documents.words import listed
 from skelgen.errors import InputError, UsageError
 from skelgen.launch import Host
 from skelgen.pipeline.expecting import Expected, Neighbour, expected
@@ -20,6 +21,7 @@ from skelgen.pipeline.modelling import asked_values
 from skelgen.pipeline.store_facts import expected_facts
 from skelgen.pipeline.storing_typed import inputs_of
 from skelgen.pipeline.track_record import shown_store
+from skelgen.units import number_of
 
 if TYPE_CHECKING:
     from skelgen.trust import Doubt, Interval
@@ -114,14 +116,14 @@ def how_long(place: str | None, asked: Wondered) -> HowLong:
 
 def plain_hosts(text: str) -> list[str]:
     """Read names of hosts with commas between them; ranges would cost others time."""
-    names = [one.strip() for one in text.split(",") if one.strip()]
+    names = listed(text)
     if len(names) > _MOST_HOSTS:
         raise UsageError(f"read {len(names)} hosts, expected at most {_MOST_HOSTS}")
     return names
 
 
 def _by_runs(place: str | None, asked: Wondered) -> HowLong:
-    parts = [one.strip() for one in asked.at.split(",") if one.strip()]
+    parts = listed(asked.at)
     own = [one for one in parts if one.partition("=")[0].strip() == "ranks"]
     others = [one for one in parts if one not in own]
     ranks = asked_values(",".join(own), "ranks").get("ranks", 0.0) if own else 0.0
@@ -149,8 +151,7 @@ def _by_runs(place: str | None, asked: Wondered) -> HowLong:
 def _runs_text(found: Expected) -> str:
     if found.time_s is None:
         return "no run of this configuration, and no model of the application"
-    count = len(found.runs)
-    return f"from {count} run{'s' if count > 1 else ''} of this configuration"
+    return f"from {number_of(len(found.runs), 'run')} of this configuration"
 
 
 def _by_model(place: str | None, asked: Wondered, chosen: KeptModel) -> HowLong:

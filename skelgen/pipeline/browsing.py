@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
+from skelgen.documents.words import listed
 from skelgen.errors import UsageError
 from skelgen.pipeline.track_record import past_predictions
 from skelgen.pipeline.uncollected import uncollected
@@ -120,7 +121,7 @@ def browse_runs(place: str | None, query: RunQuery) -> RunPart:
 def _conditions(query: RunQuery) -> list[Condition]:
     from skelgen.store import Condition, condition
 
-    found = [condition(one.strip()) for one in query.where.split(",") if one.strip()]
+    found = [condition(one) for one in listed(query.where)]
     for name, text in (("system", query.system), ("host", query.host)):
         found += [Condition(name, "=", text)] if text else []
     for text, operator in ((query.since, ">="), (query.until, "<=")):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.trust import Doubt
+from skelgen.units import number_of
 
 if TYPE_CHECKING:
     from skelgen.store import Run
@@ -27,11 +28,6 @@ def place_of(run: Run, number: int) -> str:
     if re.search(r" line [0-9]+$", run.source):
         return run.source
     return f"run {run.identity or number}"
-
-
-def number_of(count: int, what: str) -> str:
-    """Write ``1 run`` or ``2 runs``."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def check_numbers(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from skelgen.documents.dates import date_of
 from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
     from skelgen.models.derived import DerivedModel
     from skelgen.models.families.contract import TemplateForm
     from skelgen.models.model import Model
+    from skelgen.models.systems import CarriedModel
     from skelgen.pipeline.kept_model import KeptModel
     from skelgen.pipeline.model_loads import LoadedPrediction, PredictedLoad
 
@@ -49,7 +50,7 @@ def shown_model_facts(found: KeptModel, now: tuple[int, bool] | None) -> dict[st
 
     return (
         model_facts(found.model)
-        | template_facts(found.model.template)
+        | form_facts(found.model.template)
         | kept_model_facts(found)
         | {
             "formula": found.model.text,
@@ -60,8 +61,18 @@ def shown_model_facts(found: KeptModel, now: tuple[int, bool] | None) -> dict[st
     )
 
 
-def prediction_facts(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
-    """Return what machines are told of a prediction of a model."""
+def prediction_facts(
+    found: Model, answer: LoadedPrediction, system: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what machines are told of a prediction of a model.
+
+    Parameters
+    ----------
+    found : Model
+    answer : LoadedPrediction
+    system : mapping, optional
+        What `carried_facts` says of the model.
+    """
     said = answer.prediction
     at = dict(said.at)
     return {
@@ -85,8 +96,21 @@ def prediction_facts(found: Model, answer: LoadedPrediction) -> dict[str, Any]:
             for one in found.inputs
         },
         "parts": part_facts(found, at),
-        "system": None,
-        **template_facts(found.template),
+        "system": system,
+        **form_facts(found.template),
+    }
+
+
+def carried_facts(carried: CarriedModel | None, system: str) -> dict[str, Any] | None:
+    """Return what machines are told of a model that other systems gave the form of."""
+    if carried is None:
+        return None
+    factor = carried.factor
+    return {
+        "name": system,
+        "factor": {"p5": factor.p5, "p50": factor.p50, "p95": factor.p95},
+        "runs": carried.runs,
+        "others": dict(carried.others),
     }
 
 
@@ -104,7 +128,7 @@ def made_of_times(model: Model) -> DerivedModel | None:
     return model if isinstance(model, DerivedModel) else None
 
 
-def template_facts(form: TemplateForm | None) -> dict[str, Any]:
+def form_facts(form: TemplateForm | None) -> dict[str, Any]:
     """Return what machines are told of a template; nothing where there is none."""
     from skelgen.models import model_file
 
@@ -154,7 +178,5 @@ def part_facts(model: Model, at: Mapping[str, float]) -> list[dict[str, Any]]:
 
 def fitted_date(moment: float) -> str:
     """Return when a model was fitted; empty where no calendar has it."""
-    try:
-        return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
-        return ""
+    found = date_of(moment)
+    return "" if found is None else found.strftime("%Y-%m-%dT%H:%M:%SZ")

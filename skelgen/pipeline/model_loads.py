@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -366,11 +365,10 @@ def _by_skeleton(
     if not found.predictions:
         raise ApplicationError(f"{folder}: {found.failures[0].reason}")
     (one,) = found.predictions
-    known = one.calibration
     quiet_s = (
         facts.application_s
-        if known is None
-        else statistics.median(known.application_runs_s)
+        if one.calibration is None
+        else one.calibration.application_s
     )
     span = one.time_s
     slowdown = Interval(*(end / quiet_s for end in (span.p5, span.p50, span.p95)))

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline.model_cells import (
     check_numbers,
-    number_of,
     partly_known,
     place_of,
 )
 from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.storing import store_list
 from skelgen.progress import Progress
+from skelgen.units import number_of
 
 if TYPE_CHECKING:
     from skelgen.models.families.contract import FamilySettings

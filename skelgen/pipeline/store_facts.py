@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from skelgen.documents.dates import date_of
 from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
@@ -87,7 +87,5 @@ def date_text(started: float) -> str:
     """Return a moment as a date, empty where it is not known."""
     if math.isnan(started):
         return ""
-    try:
-        return datetime.fromtimestamp(started, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
-        return repr(started)
+    found = date_of(started)
+    return repr(started) if found is None else found.strftime("%Y-%m-%dT%H:%M:%SZ")

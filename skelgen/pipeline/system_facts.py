@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from skelgen.documents.dates import date_of
 
 if TYPE_CHECKING:
     from skelgen.pipeline.known_systems import SystemRows
@@ -86,9 +86,5 @@ def _message(one: Message) -> dict[str, Any]:
 
 def measured_date(seconds: float) -> str | None:
     """Return when something was measured; None where it is not known."""
-    if math.isnan(seconds):
-        return None
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (OverflowError, ValueError, OSError):
-        return None
+    found = date_of(seconds)
+    return None if found is None else found.isoformat(timespec="seconds")

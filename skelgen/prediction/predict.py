@@ -142,9 +142,7 @@ def application_time(facts: SkeletonFacts, there_s: _Times) -> NDArray[np.float6
     """Return times of the application [s] for times of its skeleton [s]."""
     if (known := facts.calibration) is None:
         return np.asarray(there_s * ratio(facts), np.float64)
-    quiet_s = statistics.median(known.application_runs_s)
-    skeleton_s = statistics.median(known.skeleton_runs_s)
-    return scaled(there_s, quiet_s, skeleton_s, _scale(facts))
+    return scaled(there_s, known.application_s, known.skeleton_s, _scale(facts))
 
 
 def predict(

@@ -82,8 +82,17 @@ class Calibration:
     @property
     def ratio(self) -> float:
         """Return application time / skeleton time, medians of the runs [1]."""
-        application_s = statistics.median(self.application_runs_s)
-        return application_s / statistics.median(self.skeleton_runs_s)
+        return self.application_s / self.skeleton_s
+
+    @property
+    def application_s(self) -> float:
+        """Return the time of the application, median of its runs [s]."""
+        return statistics.median(self.application_runs_s)
+
+    @property
+    def skeleton_s(self) -> float:
+        """Return the time of the skeleton, median of its runs [s]."""
+        return statistics.median(self.skeleton_runs_s)
 
     @property
     def lost_share(self) -> float:
@@ -173,6 +182,15 @@ class SkeletonFacts:
     application: str = ""
     recorded: str = ""
     waits: tuple[WaitState, ...] = ()
+
+    @property
+    def quiet_s(self) -> float:
+        """Return the application's time on a quiet machine, as far as known [s].
+
+        That of the calibration; without one that of the recorded run.
+        """
+        known = self.calibration
+        return self.application_s if known is None else known.application_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,11 +99,17 @@ def visitor_of(
     request: Request, keyring: Keyring, settings: Settings
 ) -> Visitor | None:
     """Return who asks: by a token in the header, or by the cookie."""
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() == "bearer":
-        return keyring.by_token(token.strip())
+    token = _bearer(request)
+    if token is not None:
+        return keyring.by_token(token)
     cookie = request.cookies.get(settings.cookie)
     return None if cookie is None else keyring.by_cookie(cookie)
+
+
+def _bearer(request: Request) -> str | None:
+    """Return the token of the header; None where it has none."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
 
 
 def _endpoint(
@@ -161,8 +167,7 @@ async def _question(
     form: dict[str, str] = {}
     body = b""
     if one.changes and one.is_api:
-        kind = request.headers.get("authorization", "").partition(" ")[0]
-        if kind.lower() != "bearer":
+        if _bearer(request) is None:
             raise RefusedError(401, "this needs Authorization: Bearer TOKEN")
         body = await request.body()
     elif one.changes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -127,7 +126,7 @@ def _said(
         said = f"No prediction yet. The recorded run took {_span(facts.application_s)}."
         todo = "Calibrate next, on a quiet machine: skelgen calibrate; then predict."
         return said, "", (todo,)
-    quiet = _span(statistics.median(known.application_runs_s))
+    quiet = _span(known.application_s)
     said = (
         f"No prediction yet. The application takes {quiet} on {_where(known)}, quiet."
     )
@@ -210,9 +209,8 @@ def _row(one: Calibration, *, is_used: bool) -> CalibrationRow:
         where=_where(one),
         mpi=one.mpi,
         ratio=f"{one.ratio:.3f}",
-        application="recorded " * one.recorded
-        + _span(statistics.median(one.application_runs_s)),
-        skeleton=_span(statistics.median(one.skeleton_runs_s)),
+        application="recorded " * one.recorded + _span(one.application_s),
+        skeleton=_span(one.skeleton_s),
         runs=str(len(one.skeleton_runs_s)),
         load=", ".join(f"{value:g}" for value in one.load[:3]),
         is_used=is_used,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import ClassVar
 from urllib.parse import quote, urlencode
 
+from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
 
 
@@ -190,10 +190,8 @@ def date(moment: float) -> str:
     """Return a moment for people, in UTC; empty where it is not known."""
     if math.isnan(moment):
         return ""
-    try:
-        return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    except (OverflowError, ValueError, OSError):  # of a year that no calendar has
-        return repr(moment)
+    found = date_of(moment)
+    return repr(moment) if found is None else found.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def value(number: float | str | None) -> str:

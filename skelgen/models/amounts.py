@@ -9,7 +9,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.formulas import evaluate
-from skelgen.models.model import Model, ModelPrediction, predict_with
+from skelgen.models.model import MOST_WIDE, Model, ModelPrediction, predict_with
 from skelgen.models.runs import LARGEST, SMALLEST, Floats
 from skelgen.trust import Doubt, Interval
 
@@ -61,7 +61,7 @@ def predict_count(model: Model, at: Mapping[str, float]) -> ModelPrediction:
         doubts.append(Doubt("not-whole", told))
     wide = 0.0
     if value > 0.0 and not (model.scale.noise < _EXACT and _agree(model, at, value)):
-        wide = min(float(model.half_width(at)), 200.0)
+        wide = min(float(model.half_width(at)), MOST_WIDE)
     ends = (value * np.exp(-wide), value, value * np.exp(wide))
     interval = Interval(*(float(round(end)) for end in ends))
     return ModelPrediction(tuple(at.items()), interval, tuple(doubts))

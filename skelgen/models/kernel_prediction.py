@@ -31,7 +31,13 @@ from skelgen.models.kernel_times import (
     distance,
     nearest,
 )
-from skelgen.models.model import Model, fit_model, predict_with, wide_doubts
+from skelgen.models.model import (
+    MOST_WIDE,
+    Model,
+    fit_model,
+    predict_with,
+    wide_doubts,
+)
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt, Interval
 
@@ -154,7 +160,7 @@ def predict_loop(
     value = coupling.time_s({name: one.p50 for name, one in alone.items()})
     errors = errors_elsewhere(answer)
     far_off = math.hypot(half_width(answer), method_half_width(errors))
-    wide = math.exp(min(far_off, 200.0))
+    wide = math.exp(min(far_off, MOST_WIDE))
     interval = Interval(value / wide, value, value * wide)
     reused, about = _reused(answer, errors)
     unknown, notes = _unknown(answer, errors)

@@ -10,7 +10,7 @@ import numpy as np
 
 from skelgen.errors import UsageError
 from skelgen.models.amounts import above_0, summed
-from skelgen.models.model import Model, fit_model
+from skelgen.models.model import MOST_WIDE, Model, fit_model
 from skelgen.models.runs import Floats, table_of
 
 #: Workloads that are compared.
@@ -21,9 +21,6 @@ _COST_POWER = 0.1
 
 #: Recordings that take less cost as much as one of this time [s].
 _LEAST_COST_S = 1e-6
-
-#: Half of an interval, as a logarithm, that cannot be wider.
-_WIDEST = 200.0
 
 #: Part of a range (on a log scale) within which a second point tells little.
 _NEAR = 1 / 16
@@ -199,7 +196,7 @@ def _fitted(recorded: Sequence[Mapping[str, float]], column: Sequence[float]) ->
 
 def _half(model: Model, values: Floats, at: Mapping[str, Floats]) -> Floats:
     """Return half of the 90 % intervals, in the unit of the values."""
-    return np.asarray(values * np.expm1(np.minimum(model.half_width(at), _WIDEST)))
+    return np.asarray(values * np.expm1(np.minimum(model.half_width(at), MOST_WIDE)))
 
 
 def _first(

@@ -175,6 +175,14 @@ def measured_hosts(rows: SystemRows) -> list[tuple[str, str, float, int, int]]:
     return found
 
 
+def stored_applications(place: str | None) -> tuple[Application, ...]:
+    """Return the applications of a store with their runs."""
+    from skelgen.store import open_store
+
+    with open_store(place, make=False) as store:
+        return tuple(store.applications())
+
+
 def store_overview(place: str | None) -> StoreOverview:
     """Return what a store holds."""
     from skelgen.store import open_store

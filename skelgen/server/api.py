@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from skelgen import pipeline
-from skelgen.errors import UsageError
 from skelgen.pipeline import browsing, model_keeping
 from skelgen.pipeline.asking import how_long
 from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
 from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
 from skelgen.pipeline.system_facts import known_of, summary_of, system_doubts
-from skelgen.server.pages import asked_of, run_query, stored_model, stored_run
-from skelgen.server.settings import Answer, Question, RefusedError
+from skelgen.server.pages import (
+    asked_of,
+    measured_system,
+    run_query,
+    stored_model,
+    stored_run,
+)
+from skelgen.server.settings import Answer, Question
 from skelgen.trust.facts import trust_facts
 
 
@@ -80,13 +85,9 @@ def systems(question: Question) -> Answer:
 
 def system(question: Question) -> Answer:
     """Show what was measured of a host or system, as system show does."""
-    rows = pipeline.known_systems(store=question.settings.store)
-    name = question.path["name"]
-    try:
-        found = pipeline.chosen_system(rows, name)
-    except UsageError as error:
-        raise RefusedError(404, str(error)) from error
-    return {**known_of(rows, name), **trust_facts(system_doubts(found))}
+    found = measured_system(question)
+    told = known_of(found, question.path["name"])
+    return {**told, **trust_facts(system_doubts(found))}
 
 
 def ask(question: Question) -> Answer:

@@ -8,6 +8,7 @@ from skelgen.pipeline import browsing, model_keeping, storing
 from skelgen.pipeline.asking import HowLong, Wondered, how_long
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.kept_picture import kept_picture
+from skelgen.pipeline.known_systems import SystemRows
 from skelgen.server.settings import Answer, Question, RefusedError, Sent
 from skelgen.server.tokens import Right
 from skelgen.store import Run
@@ -40,8 +41,8 @@ def overview(question: Question) -> Answer:
 
 def applications(question: Question) -> Answer:
     """Show all applications."""
-    found = browsing.store_overview(question.settings.store)
-    return site_runs.applications_page(found.applications)
+    found = browsing.stored_applications(question.settings.store)
+    return site_runs.applications_page(found)
 
 
 def run_query(question: Question) -> browsing.RunQuery:
@@ -175,15 +176,25 @@ def systems(question: Question) -> Answer:
     return site_systems.systems_page(browsing.measured_hosts(rows))
 
 
-def system(question: Question) -> Answer:
-    """Show what was measured of a host or system."""
-    name = question.path["name"]
+def measured_system(question: Question) -> SystemRows:
+    """Return what was measured of the host or system that an address names.
+
+    Raises
+    ------
+    RefusedError
+        When nothing was.
+    """
     rows = pipeline.known_systems(store=question.settings.store)
     try:
-        found = pipeline.chosen_system(rows, name)
+        return pipeline.chosen_system(rows, question.path["name"])
     except UsageError as error:
         raise RefusedError(404, str(error)) from error
-    return site_systems.system_page(name, found.facts, found.messages)
+
+
+def system(question: Question) -> Answer:
+    """Show what was measured of a host or system."""
+    found = measured_system(question)
+    return site_systems.system_page(question.path["name"], found.facts, found.messages)
 
 
 def asked_of(question: Question) -> Wondered:
@@ -202,7 +213,7 @@ def ask(question: Question) -> Answer:
     """Answer "how long on that machine?"."""
     place = question.settings.store
     asked = {name: question.query.get(name, "") for name in ASKED}
-    names = [one.name for one in browsing.store_overview(place).applications]
+    names = [one.name for one in browsing.stored_applications(place)]
     kept = sorted({one.name for one in model_keeping.kept_models(place, faults=[])})
     answer, problem = None, ""
     if asked["app"] or asked["model"]:

@@ -6,6 +6,7 @@ says is shown as text and used for nothing else.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -100,15 +101,13 @@ class KeptPrediction:
 
 def kept_set(one: Prediction, best: float | None = None) -> KeptSet:
     """Return what is kept of a prediction for a node set."""
-    runs_s = sorted(one.runs_s)
-    middle = len(runs_s) // 2
     return KeptSet(
         name=name_of(one.hosts),
         predicted_s=one.time_s.p50,
         p5_s=one.time_s.p5,
         p95_s=one.time_s.p95,
-        skeleton_s=(runs_s[middle] + runs_s[~middle]) / 2 if runs_s else 0.0,
-        runs=len(runs_s),
+        skeleton_s=statistics.median(one.runs_s) if one.runs_s else 0.0,
+        runs=len(one.runs_s),
         doubts=tuple(str(doubt) for doubt in one.doubts),
         best=best,
     )

@@ -267,7 +267,7 @@ def asked_model(
 ) -> FittedModel:
     """Return the model to ask: a kept one, that of a file, or one fitted to runs."""
     if name:
-        check_fitted(name, source, settings)
+        check_fitted(name[:60], source, settings)
         found = kept_model(source.store, name, source.application or None)
         return FittedModel(found.model, found.origin, found)
     if (model := model_in_file(source, settings)) is not None:

@@ -362,7 +362,7 @@ def check_fitted(
     }
     for option in [name for name, one in given.items() if one]:
         raise UsageError(
-            f"{model[:60]} is a model that is fitted already; leave {option} out, or "
+            f"{model} is a model that is fitted already; leave {option} out, or "
             "give runs"
         )
 

@@ -159,6 +159,8 @@ class SitePage:
         The first sentence.
     goes_on : str
         An address that the browser goes to by itself; empty: none.
+    again_s : int
+        The browser asks for the page again after this time; 0: it does not [s].
     """
 
     title: str
@@ -166,6 +168,7 @@ class SitePage:
     here: str = ""
     lead: str = ""
     goes_on: str = ""
+    again_s: int = 0
 
 
 def address(*parts: str, **query: str) -> str:

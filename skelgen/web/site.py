@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,17 @@ class Paging:
 
 
 Block = (
-    SiteTable | FactList | SitePicture | Heading | Prose | CommandLine | Form | Paging
+    SiteTable
+    | FactList
+    | SitePicture
+    | Heading
+    | Prose
+    | CommandLine
+    | Form
+    | Paging
+    | StepForm
+    | StepDone
+    | LinkLine
 )
 
 

@@ -100,6 +100,25 @@ class CommandLine:
 
 
 @dataclass(frozen=True, slots=True)
+class FormulaShown:
+    """A formula set as mathematics; `skelgen.web.site_formulas` makes it.
+
+    Attributes
+    ----------
+    mathematics : str
+        MathML of `to_mathml`, which goes into the page as it is; empty where the
+        formula is too long to be set.
+    text, latex : str
+        The same to copy.
+    """
+
+    kind: ClassVar[str] = "formula"
+    mathematics: str
+    text: str
+    latex: str
+
+
+@dataclass(frozen=True, slots=True)
 class FormField:
     """A field of a form.
 
@@ -148,6 +167,7 @@ Block = (
     | Heading
     | Prose
     | CommandLine
+    | FormulaShown
     | Form
     | Paging
     | StepForm

@@ -16,6 +16,7 @@ from skelgen.cli.model_coupling import couple
 from skelgen.cli.model_drawing import draw
 from skelgen.cli.model_kept import (
     AskedName,
+    KeptAuthor,
     KeptName,
     kept_facts,
     kept_row,
@@ -143,6 +144,7 @@ def fit(
     columns: Columns = "",
     inputs: InputNames = "",
     name: KeptName = "",
+    author: KeptAuthor = "",
     parts: ByParts = None,
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
@@ -158,6 +160,7 @@ def fit(
     with progress_bar() as progress:
         done = fit_and_keep(
             *(source, form.name, name),
+            author=author,
             progress=progress,
             parts=parts,
             settings=form.settings,

@@ -193,6 +193,8 @@ class PostgresqlDatabase:
         try:
             yield
         except psycopg.Error as error:
+            if isinstance(error, refusals.QueryCanceled) and left_s() < math.inf:
+                raise late(self.shown) from error
             raise told(error, self.shown) from error
 
 
@@ -280,8 +282,6 @@ def _password(url: str, shown: str) -> str:
 def told(error: psycopg.Error, shown: str) -> SkelgenError:
     """Return what the server refused as an error of one line with what to do."""
     reason = " ".join(str(error).split())
-    if isinstance(error, refusals.QueryCanceled) and left_s() < math.inf:
-        return late(shown)
     if isinstance(error, _BUSY):
         return BusyError(f"{shown}: others are using it ({reason}); try again")
     if isinstance(error, _DAMAGED):

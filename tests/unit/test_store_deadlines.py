@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from pytest import raises
 
 from skelgen.server import routes
 from skelgen.store import deadlines, open_store
@@ -27,9 +28,9 @@ def place(tmp_path):
 
 
 def test_an_endless_read_ends_with_a_sentence(place):
-    with deadline(0.1), open_store(str(place)) as store:
-        with pytest.raises(LateError, match="longer than it may; ask for less"):
-            store.current().execute(ENDLESS)
+    said = "longer than it may; ask for less"
+    with deadline(0.1), open_store(str(place)) as store, raises(LateError, match=said):
+        store.current().execute(ENDLESS)
     with open_store(str(place)) as store:
         assert len(store.runs()) == 12
 
@@ -38,7 +39,7 @@ def test_reading_rows_ends_as_well_where_the_database_was_quick(place, monkeypat
     with deadline(60.0), open_store(str(place)) as store:
         database = store.current()
         monkeypatch.setattr(deadlines, "left_s", lambda: -1.0)
-        with pytest.raises(LateError):
+        with raises(LateError):
             store.runs()
         assert database.execute("SELECT 1") == [(1,)]
 
@@ -81,8 +82,8 @@ def test_postgresql_ends_a_read_as_well():
     with postgresql.server() as server:
         url = server.create("late")
         open_store(url).close()
-        with deadline(0.2), open_store(url) as store:
-            with pytest.raises(LateError, match="ask for less"):
-                store.current().execute("SELECT 1 FROM pg_sleep(600)")
+        said = "ask for less"
+        with deadline(0.2), open_store(url) as store, raises(LateError, match=said):
+            store.current().execute("SELECT 1 FROM pg_sleep(600)")
         with open_store(url) as store:
             assert store.runs() == []

@@ -25,8 +25,9 @@ from skelgen.server.keyring import Keyring, Visitor, same
 from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of
 from skelgen.server.routes import ROUTES, Route
-from skelgen.server.settings import Question, RefusedError, Settings
+from skelgen.server.settings import Answer, Question, RefusedError, Settings
 from skelgen.server.tokens import Right
+from skelgen.store.deadlines import deadline
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +138,7 @@ def _endpoint(
             _check_right(one, visitor)
             question = await _question(one, request, settings, visitor)
             question = replace(question, jobs=jobs)
-            work = functools.partial(one.handler, question)
+            work = functools.partial(_in_time, one, question)
             # A thread that reads for too long is left to itself; one that changes
             # something is waited for, so that nobody is told of half a change.
             found = await to_thread.run_sync(
@@ -155,6 +156,14 @@ def _endpoint(
         return reply(found, settings, visitor, api=one.is_api)
 
     return endpoint
+
+
+def _in_time(one: Route, question: Question) -> Answer:
+    """Work on a request; what only reads ends when its time is over."""
+    if one.changes:
+        return one.handler(question)
+    with deadline(question.settings.limit_s):
+        return one.handler(question)
 
 
 def _check_right(one: Route, visitor: Visitor | None) -> None:

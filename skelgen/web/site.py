@@ -121,13 +121,26 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form; one that changes something is sent by POST and has a second token."""
+    """A form.
+
+    Attributes
+    ----------
+    action : str
+    fields : tuple of FormField
+    button : str
+    changes : bool
+        It is sent by POST, with a second token.
+    tone : str
+        ``main``; ``quiet`` where something else is done first; ``danger`` where
+        something is lost.
+    """
 
     kind: ClassVar[str] = "form"
     action: str
     fields: tuple[FormField, ...]
     button: str
     changes: bool = False
+    tone: str = "main"
 
 
 @dataclass(frozen=True, slots=True)

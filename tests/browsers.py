@@ -102,6 +102,10 @@ class Tab:
         """Go to an address of the server; return its answer."""
         return self.page.goto(f"{self.base}{path}")
 
+    def ask(self, path: str) -> Any:
+        """Return what an address answers, without going there."""
+        return self.context.request.get(f"{self.base}{path}")
+
     @property
     def path(self) -> str:
         """Return where it is, within the server."""

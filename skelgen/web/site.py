@@ -65,12 +65,21 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class SitePicture:
-    """A picture, and the table of what it shows."""
+    """A picture, and the table of what it shows.
+
+    Attributes
+    ----------
+    address, text : str
+    table : SiteTable
+    size : (int, int)
+        Width and height [px]: its place is free before it is there.
+    """
 
     kind: ClassVar[str] = "picture"
     address: str
     text: str
     table: SiteTable
+    size: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from skelgen.server.routes import ROUTES
@@ -21,6 +23,11 @@ def is_page(answer) -> bool:
     return answer.headers["content-type"].startswith("text/html")
 
 
+def name_of(path: str) -> str:
+    """Return a name of a file for an address."""
+    return re.sub("[^a-z0-9]+", "-", path.lower()).strip("-") or "overview"
+
+
 def test_every_route_with_braces_has_an_example():
     needed = {one.path for one in shown_routes() if "{" in one.path}
     assert needed <= {*EXAMPLES}
@@ -29,21 +36,22 @@ def test_every_route_with_braces_has_an_example():
 
 def check_page(tab, path: str) -> None:
     """Open an address, and look at it as people with other windows and eyes do."""
-    answer = tab.open(path)
-    assert answer.status == 200
-    if not is_page(answer):
+    asked = tab.ask(path)
+    assert asked.status == 200
+    if not is_page(asked):
         return
     page = tab.page
+    tab.open(path)
     assert page.locator("h1").count() == 1
     assert page.title().endswith(" – skelgen")
     assert tab.shifts() == 0
     for scheme in ("dark", "light"):
         tab.look(scheme)
         assert tab.barriers() == []
-    for size in (PHONE, WALL):
-        tab.resize(size)
-        assert tab.sideways() <= 0
-    tab.resize(LAPTOP)
+        for size in (PHONE, WALL, LAPTOP):
+            tab.resize(size)
+            assert tab.sideways() <= 0
+            tab.picture(f"{name_of(path)}-{size[0]}-{scheme}")
 
 
 @pytest.mark.parametrize("path", FULL)
@@ -77,7 +85,7 @@ def test_all_links_lead_to_a_page_that_answers(browser, site):
             if path in seen or len(seen) > 400:
                 continue
             seen.add(path)
-            answer = tab.context.request.get(f"{site.base}{path}")
+            answer = tab.ask(path)
             assert answer.status == 200, path
             if is_page(answer):
                 tab.page.set_content(answer.text())
@@ -93,9 +101,9 @@ def test_a_page_needs_no_script(browser, site, path):
         browser.tab(site) as tab,
         browser.tab(site, java_script_enabled=False) as still,
     ):
-        answer = tab.open(path)
-        if not is_page(answer):
+        if not is_page(tab.ask(path)):
             return
+        tab.open(path)
         still.open(path)
         assert still.page.inner_text("main") == tab.page.inner_text("main")
         for form in still.page.locator("main form").all():
@@ -105,8 +113,9 @@ def test_a_page_needs_no_script(browser, site, path):
 @pytest.mark.parametrize("path", FULL)
 def test_paper_shows_the_answer_and_no_forms(browser, site, path):
     with browser.tab(site) as tab:
-        if not is_page(tab.open(path)):
+        if not is_page(tab.ask(path)):
             return
+        tab.open(path)
         tab.page.emulate_media(media="print", color_scheme="dark")
         assert tab.page.locator("h1").is_visible()
         for one in tab.page.locator("nav, form, footer").all():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from starlette.exceptions import HTTPException
@@ -15,22 +19,37 @@ from starlette.routing import BaseRoute, Mount, Router
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from skelgen import _paths
 from skelgen.documents.system import system_error
 from skelgen.errors import SkelgenError
+from skelgen.server.allowance import Allowance
 from skelgen.server.entrance import entrance, set_cookie
 from skelgen.server.gate import Gate
 from skelgen.server.keyring import Keyring, Visitor, same
+from skelgen.server.multipart import boundary_of
 from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.settings import Question, RefusedError, Settings
 from skelgen.server.tokens import Right
+from skelgen.server.uploads import (
+    SentForm,
+    form_with_files,
+    receive_body,
+    upload_folder,
+)
+from skelgen.store import place_of
 
 logger = logging.getLogger(__name__)
 
-_Endpoint = Callable[[Request], Awaitable[Response]]
+_Answering = Callable[[Request], Awaitable[Response]]
+_Result = TypeVar("_Result")
 #: Requests that are worked on at once; others wait, which takes less memory.
 _THREADS = 6
+#: Files that are read at once: each takes a process of its own meanwhile.
+_READERS = 2
+#: What a form counts for that somebody typed [bytes].
+_TYPED_BYTES = 1024
 _NO_TOKEN = (
     "show your token: open the address that skelgen serve printed, or send "
     "Authorization: Bearer TOKEN"
@@ -60,19 +79,27 @@ def application(settings: Settings, keyring: Keyring) -> ASGIApp:
         scope["app"] = router  # so that what no address answers is refused above
         await handled(scope, receive, send)
 
-    return Gate(inner, settings)
+    long = frozenset(f"{settings.prefix}{one.path}" for one in ROUTES if one.long)
+    return Gate(inner, settings, long)
 
 
 def web_routes(settings: Settings, keyring: Keyring) -> list[WebRoute]:
     """Return the way in and out, and every address of the table."""
-    threads = CapacityLimiter(_THREADS)
+    threads, readers = CapacityLimiter(_THREADS), CapacityLimiter(_READERS)
+    allowance = allowance_of(settings)
     return [
         *entrance(settings, keyring),
         WebRoute("/leave", _leaving(settings, keyring), methods=["POST"]),
         *(
             WebRoute(
                 one.path,
-                _endpoint(one, settings, keyring, threads),
+                _Endpoint(
+                    one,
+                    settings,
+                    keyring,
+                    readers if one.takes_files else threads,
+                    allowance,
+                ),
                 methods=[one.method],
             )
             for one in ROUTES
@@ -112,23 +139,34 @@ def _bearer(request: Request) -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
-def _endpoint(
-    one: Route, settings: Settings, keyring: Keyring, threads: CapacityLimiter
-) -> _Endpoint:
-    """Return what answers at an address, for who may, in one of the threads."""
+def allowance_of(settings: Settings) -> Allowance:
+    """Return how much may be sent to a server, and on which disks it is kept."""
+    folders = [_paths.state()]
+    place = place_of(settings.store)
+    if not place.is_url:
+        folders.append(Path(place.where).expanduser().parent)
+    return Allowance(settings.daily_bytes, settings.free_bytes, folders)
 
-    async def endpoint(request: Request) -> Response:
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """What answers at an address, for who may, in one of the threads."""
+
+    route: Route
+    settings: Settings
+    keyring: Keyring
+    threads: CapacityLimiter
+    allowance: Allowance
+
+    async def __call__(self, request: Request) -> Response:
+        one, settings = self.route, self.settings
         visitor = None
         try:
-            visitor = visitor_of(request, keyring, settings)
+            visitor = visitor_of(request, self.keyring, settings)
             _check_right(one, visitor)
-            question = await _question(one, request, settings, visitor)
-            work = functools.partial(one.handler, question)
-            # A thread that reads for too long is left to itself; one that changes
-            # something is waited for, so that nobody is told of half a change.
-            found = await to_thread.run_sync(
-                work, abandon_on_cancel=not one.changes, limiter=threads
-            )
+            async with contextlib.AsyncExitStack() as stack:
+                question = await self._question(request, visitor, stack)
+                found = await self._work(functools.partial(one.handler, question))
         except (SkelgenError, RefusedError) as error:
             return problem(
                 status_of(error), str(error), settings, visitor, api=one.is_api
@@ -140,7 +178,64 @@ def _endpoint(
             return problem(503, told, settings, visitor, api=one.is_api)
         return reply(found, settings, visitor, api=one.is_api)
 
-    return endpoint
+    async def _work(self, work: Callable[[], _Result]) -> _Result:
+        """Work in a thread.
+
+        One that reads for too long is left to itself; one that changes something is
+        waited for, so that nobody is told of half a change.
+        """
+        return await to_thread.run_sync(
+            work, abandon_on_cancel=not self.route.changes, limiter=self.threads
+        )
+
+    async def _question(
+        self,
+        request: Request,
+        visitor: Visitor | None,
+        stack: contextlib.AsyncExitStack,
+    ) -> Question:
+        """Read a request, and check the second token of what changes something."""
+        one = self.route
+        query = checked(request.query_params.multi_items())
+        path = {name: str(value) for name, value in request.path_params.items()}
+        if any("\0" in value or len(value) > 200 for value in path.values()):
+            raise RefusedError(404, "there is no such page; begin at the overview")
+        name = "" if visitor is None else visitor.name
+        charge = functools.partial(self.allowance.charge, name)
+        found = Question(
+            *(self.settings, visitor, path, query),
+            charge=charge,
+            left=self.allowance.left(name),
+        )
+        if one.changes and one.is_api and _bearer(request) is None:
+            raise RefusedError(401, "this needs Authorization: Bearer TOKEN")
+        if one.takes_files:
+            stack.enter_context(self.allowance.place(name))
+            sent = await self._sent(
+                request, stack.enter_context(upload_folder()), charge
+            )
+            if not one.is_api:
+                check_form(sent.fields, visitor)
+            return replace(found, form=sent.fields, files=sent.files)
+        if one.changes and one.is_api:
+            body = await request.body()
+            charge(len(body))
+            return replace(found, body=body)
+        if one.changes:
+            form = await form_of(request)
+            check_form(form, visitor)
+            charge(_TYPED_BYTES)
+            return replace(found, form=form)
+        return found
+
+    async def _sent(
+        self, request: Request, folder: Path, charge: Callable[[int], None]
+    ) -> SentForm:
+        """Write files onto the disk as they come."""
+        kind = request.headers.get("content-type", "")
+        boundary_of(kind)  # before anything is read
+        body = await receive_body(request.stream(), folder, charge)
+        return await self._work(functools.partial(form_with_files, body, kind))
 
 
 def _check_right(one: Route, visitor: Visitor | None) -> None:
@@ -156,33 +251,13 @@ def _check_right(one: Route, visitor: Visitor | None) -> None:
         )
 
 
-async def _question(
-    one: Route, request: Request, settings: Settings, visitor: Visitor | None
-) -> Question:
-    """Read a request, and check the second token of what changes something."""
-    query = checked(request.query_params.multi_items())
-    path = {name: str(value) for name, value in request.path_params.items()}
-    if any("\0" in value or len(value) > 200 for value in path.values()):
-        raise RefusedError(404, "there is no such page; begin at the overview")
-    form: dict[str, str] = {}
-    body = b""
-    if one.changes and one.is_api:
-        if _bearer(request) is None:
-            raise RefusedError(401, "this needs Authorization: Bearer TOKEN")
-        body = await request.body()
-    elif one.changes:
-        form = await form_of(request)
-        check_form(form, visitor)
-    return Question(settings, visitor, path, query, form, body)
-
-
 def check_form(form: dict[str, str], visitor: Visitor | None) -> None:
     """Refuse a form that no page of ours has shown to who sends it."""
     if visitor is None or not same(form.pop("form_token", ""), visitor.form):
         raise RefusedError(403, "this form is not of a page of yours; open it again")
 
 
-def _leaving(settings: Settings, keyring: Keyring) -> _Endpoint:
+def _leaving(settings: Settings, keyring: Keyring) -> _Answering:
     """Return what takes the cookie away."""
 
     async def leave(request: Request) -> Response:

@@ -109,6 +109,8 @@ class FormField:
         Where one of these is meant; the first is usual.
     secret : bool
         What is typed is not shown.
+    files : bool
+        Files are chosen in place of what is typed.
     """
 
     name: str
@@ -117,17 +119,26 @@ class FormField:
     hint: str = ""
     choices: tuple[str, ...] = ()
     secret: bool = False
+    files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form; one that changes something is sent by POST and has a second token."""
+    """A form; one that changes something is sent by POST and has a second token.
+
+    Files can be dropped onto a page whose form has a field for them.
+    """
 
     kind: ClassVar[str] = "form"
     action: str
     fields: tuple[FormField, ...]
     button: str
     changes: bool = False
+
+    @property
+    def sends_files(self) -> bool:
+        """Say whether it has a field for files."""
+        return any(one.files for one in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +170,8 @@ class SitePage:
         The first sentence.
     goes_on : str
         An address that the browser goes to by itself; empty: none.
+    script : bool
+        Whether the script of the server helps; the page works without it.
     """
 
     title: str
@@ -166,6 +179,7 @@ class SitePage:
     here: str = ""
     lead: str = ""
     goes_on: str = ""
+    script: bool = False
 
 
 def address(*parts: str, **query: str) -> str:

@@ -25,12 +25,13 @@ from skelgen.errors import SkelgenError
 from skelgen.server.allowance import Allowance
 from skelgen.server.entrance import entrance, set_cookie
 from skelgen.server.gate import Gate
+from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
 from skelgen.server.multipart import boundary_of
 from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of
 from skelgen.server.routes import ROUTES, Route
-from skelgen.server.settings import Question, RefusedError, Settings
+from skelgen.server.settings import Answer, Question, RefusedError, Settings
 from skelgen.server.tokens import Right
 from skelgen.server.uploads import (
     SentForm,
@@ -39,6 +40,7 @@ from skelgen.server.uploads import (
     upload_folder,
 )
 from skelgen.store import place_of
+from skelgen.store.deadlines import deadline
 
 logger = logging.getLogger(__name__)
 
@@ -56,15 +58,19 @@ _NO_TOKEN = (
 )
 
 
-def application(settings: Settings, keyring: Keyring) -> ASGIApp:
+def application(
+    settings: Settings, keyring: Keyring, jobs: JobQueue | None = None
+) -> ASGIApp:
     """Return the application that answers all requests.
 
     Parameters
     ----------
     settings : Settings
     keyring : Keyring
+    jobs : JobQueue, optional
+        For work outside the requests; else it has one of its own.
     """
-    routes: list[BaseRoute] = [*web_routes(settings, keyring)]
+    routes: list[BaseRoute] = [*web_routes(settings, keyring, jobs)]
     if settings.prefix:
         routes = [Mount(settings.prefix, routes=routes)]
     router = Router(routes, redirect_slashes=False)
@@ -83,10 +89,13 @@ def application(settings: Settings, keyring: Keyring) -> ASGIApp:
     return Gate(inner, settings, long)
 
 
-def web_routes(settings: Settings, keyring: Keyring) -> list[WebRoute]:
+def web_routes(
+    settings: Settings, keyring: Keyring, jobs: JobQueue | None = None
+) -> list[WebRoute]:
     """Return the way in and out, and every address of the table."""
     threads, readers = CapacityLimiter(_THREADS), CapacityLimiter(_READERS)
     allowance = allowance_of(settings)
+    queue = jobs or JobQueue(settings.store)
     return [
         *entrance(settings, keyring),
         WebRoute("/leave", _leaving(settings, keyring), methods=["POST"]),
@@ -99,6 +108,7 @@ def web_routes(settings: Settings, keyring: Keyring) -> list[WebRoute]:
                     keyring,
                     readers if one.takes_files else threads,
                     allowance,
+                    queue,
                 ),
                 methods=[one.method],
             )
@@ -157,6 +167,7 @@ class _Endpoint:
     keyring: Keyring
     threads: CapacityLimiter
     allowance: Allowance
+    jobs: JobQueue
 
     async def __call__(self, request: Request) -> Response:
         one, settings = self.route, self.settings
@@ -166,7 +177,7 @@ class _Endpoint:
             _check_right(one, visitor)
             async with contextlib.AsyncExitStack() as stack:
                 question = await self._question(request, visitor, stack)
-                found = await self._work(functools.partial(one.handler, question))
+                found = await self._work(functools.partial(_in_time, one, question))
         except (SkelgenError, RefusedError) as error:
             return problem(
                 status_of(error), str(error), settings, visitor, api=one.is_api
@@ -206,6 +217,7 @@ class _Endpoint:
             *(self.settings, visitor, path, query),
             charge=charge,
             left=self.allowance.left(name),
+            jobs=self.jobs,
         )
         if one.changes and one.is_api and _bearer(request) is None:
             raise RefusedError(401, "this needs Authorization: Bearer TOKEN")
@@ -236,6 +248,15 @@ class _Endpoint:
         boundary_of(kind)  # before anything is read
         body = await receive_body(request.stream(), folder, charge)
         return await self._work(functools.partial(form_with_files, body, kind))
+
+
+def _in_time(one: Route, question: Question) -> Answer:
+    """Work on a request; what only reads ends when its time is over."""
+    if one.changes:
+        return one.handler(question)
+    settings = question.settings
+    with deadline(settings.long_limit_s if one.long else settings.limit_s):
+        return one.handler(question)
 
 
 def _check_right(one: Route, visitor: Visitor | None) -> None:

@@ -1,4 +1,4 @@
-"""Files to keep: runs, models, pictures, predictions, as the command line takes them."""
+"""Files to keep: runs, models, pictures, predictions, as commands take them."""
 
 from __future__ import annotations
 

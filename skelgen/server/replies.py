@@ -68,7 +68,9 @@ def page(
         right, form = visitor.right.word, visitor.form
         frame = Frame(settings.prefix, visitor.name, right, form, settings.shown)
     content = render_site(found, frame)
-    headers = {_POLICY: SCRIPT_POLICY} if found.script else None
+    headers = {"refresh": str(found.again_s)} if found.again_s else {}
+    if found.script:
+        headers[_POLICY] = SCRIPT_POLICY
     return Response(content, status, headers, media_type="text/html")
 
 

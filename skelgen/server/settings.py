@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Visitor
 from skelgen.web.site import SitePage
 
@@ -100,6 +101,8 @@ class Question:
         Counts bytes that are kept for who asks, and refuses what is too much.
     left : int
         That who asks may still send today [bytes].
+    jobs : JobQueue or None
+        Of the server; None where a question was made by hand.
     """
 
     settings: Settings
@@ -111,6 +114,7 @@ class Question:
     files: tuple[UploadedFile, ...] = ()
     charge: Callable[[int], None] = _free
     left: int = 0
+    jobs: JobQueue | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,25 @@ class CommandLine:
 
 
 @dataclass(frozen=True, slots=True)
+class FormulaShown:
+    """A formula set as mathematics; `skelgen.web.site_formulas` makes it.
+
+    Attributes
+    ----------
+    mathematics : str
+        MathML of `to_mathml`, which goes into the page as it is; empty where the
+        formula is too long to be set.
+    text, latex : str
+        The same to copy.
+    """
+
+    kind: ClassVar[str] = "formula"
+    mathematics: str
+    text: str
+    latex: str
+
+
+@dataclass(frozen=True, slots=True)
 class FormField:
     """A field of a form.
 
@@ -152,7 +172,18 @@ class Paging:
 
 
 Block = (
-    SiteTable | FactList | SitePicture | Heading | Prose | CommandLine | Form | Paging
+    SiteTable
+    | FactList
+    | SitePicture
+    | Heading
+    | Prose
+    | CommandLine
+    | FormulaShown
+    | Form
+    | Paging
+    | StepForm
+    | StepDone
+    | LinkLine
 )
 
 
@@ -172,6 +203,8 @@ class SitePage:
         An address that the browser goes to by itself; empty: none.
     script : bool
         Whether the script of the server helps; the page works without it.
+    again_s : int
+        The browser asks for the page again after this time; 0: it does not [s].
     """
 
     title: str
@@ -180,6 +213,7 @@ class SitePage:
     lead: str = ""
     goes_on: str = ""
     script: bool = False
+    again_s: int = 0
 
 
 def address(*parts: str, **query: str) -> str:

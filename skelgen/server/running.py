@@ -19,6 +19,7 @@ import uvicorn
 from skelgen import _paths
 from skelgen.launch.folders import private_folder, replace_file
 from skelgen.server.app import application
+from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring
 from skelgen.server.listening import (
     Listening,
@@ -114,6 +115,7 @@ def run_server(
     most = Right.READ if read_only else Right.ADMINISTER
     text, token = new_token(PRINTED, most)
     keyring = Keyring(token, most)
+    jobs = JobQueue(place)
     with contextlib.ExitStack() as stack:
         first = stack.enter_context(contextlib.closing(bound(listening)))
         made = file_of(listening)
@@ -126,9 +128,14 @@ def run_server(
         address = f"{public_address(listening, port)}{way}"
         named = f"http://{name}:{port}{listening.prefix}{way}" if name else address
         file = stack.enter_context(_leading_there(named))
-        config = _config(settings, keyring, listening)
+        config = _config(settings, keyring, listening, jobs)
         server = _Server(config, lambda: ready(address, named, file))
-        asyncio.run(server.serve(opened))
+        if not read_only:
+            jobs.resume()
+        try:
+            asyncio.run(server.serve(opened))
+        finally:
+            jobs.stop()
         unbind(listening, made)
 
 
@@ -141,11 +148,11 @@ def leave_reads() -> None:
 
 
 def _config(
-    settings: Settings, keyring: Keyring, listening: Listening
+    settings: Settings, keyring: Keyring, listening: Listening, jobs: JobQueue
 ) -> uvicorn.Config:
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would name addresses
     return uvicorn.Config(
-        application(settings, keyring),
+        application(settings, keyring, jobs),
         loop="asyncio",
         http=OpeningProtocol,
         ws="none",

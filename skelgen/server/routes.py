@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skelgen.server import api, api_jobs, changes, pages, pages_jobs
+from skelgen.server import api, api_jobs, changes, pages, pages_curve, pages_jobs
 from skelgen.server.openapi import described
 from skelgen.server.settings import Answer, Question
 from skelgen.server.tokens import Right
@@ -50,6 +50,7 @@ class Route:
 
 
 _RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
+_CURVE = pages_curve.CHOSEN
 _PART = ("app", "part")
 _OPEN, _READ, _ADD, _ADMINISTER = Right
 
@@ -77,6 +78,12 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/systems", _READ, pages.systems),
     Route("GET", "/systems/{name}", _READ, pages.system),
     Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
+    Route("GET", "/model/curve", _READ, pages_curve.curve, _CURVE),
+    Route("GET", "/model/curve/picture.svg", _READ, pages_curve.picture, _CURVE),
+    Route("GET", "/model/curve/residuals.svg", _READ, pages_curve.residuals, _CURVE),
+    Route("POST", "/model/curve/keep", _ADD, pages_curve.keep),
+    Route("POST", "/model/curve/compare", _ADD, pages_curve.compare),
+    Route("GET", "/api/model/curve", _READ, pages_curve.facts, _CURVE),
     Route("GET", "/jobs", _READ, pages_jobs.jobs),
     Route("GET", "/jobs/{identity}", _READ, pages_jobs.job),
     Route("POST", "/jobs/{identity}/cancel", _ADD, pages_jobs.cancel),

@@ -18,6 +18,7 @@ from skelgen.pipeline.modelling import FIELDS
 from skelgen.pipeline.run_pool import RunPool, number_typed, run_pool, written
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import CurveAsked, CurveSteps, Setting
+from skelgen.web.site_curve import GRAPH_TYPES
 
 #: Graph types of the paper, and how many values of the input each needs.
 CURVES: Mapping[str, int] = {
@@ -130,6 +131,11 @@ def _check_curve(steps: CurveSteps) -> None:
         )
 
 
+def _called(asked: CurveAsked) -> str:
+    own = GRAPH_TYPES[asked.family]
+    return "a curve" if asked.family == "least-residual" else own
+
+
 def _settings(steps: CurveSteps, pool: RunPool) -> CurveSteps:
     """Return the step of values: what else may be fixed."""
     asked = steps.asked
@@ -139,11 +145,12 @@ def _settings(steps: CurveSteps, pool: RunPool) -> CurveSteps:
     if not good:
         most = max((len(one.values) for one in found), default=0)
         where = f" at {found[0].text}" if found and found[0].text else ""
-        lower = [name for name, number in CURVES.items() if number <= most]
+        lower = [name for name in GRAPH_TYPES if "inverse" not in name]
+        lower = [GRAPH_TYPES[name] for name in lower if CURVES[name] <= most]
         remedy = f"choose {lower[-1]}, or add runs" if most > 1 else "add runs"
         raise _StepError(
-            f"{asked.family} needs {needed} values of {asked.x} where all else is the "
-            f"same, and there are at most {most}{where}; {remedy}"
+            f"{_called(asked)} needs {needed} values of {asked.x} where all else is "
+            f"the same, and there are at most {most}{where}; {remedy}"
         )
     return replace(
         steps,
@@ -194,7 +201,7 @@ def _range(asked: CurveAsked, chosen: Setting) -> tuple[float, float, float]:
         )
     if left < needed:
         raise UsageError(
-            f"{asked.family} needs {needed} values of {asked.x}, and from {low:g} to "
+            f"{_called(asked)} needs {needed} values of {asked.x}, and from {low:g} to "
             f"{high:g} there are {left}; widen the range, or choose another graph type"
         )
     return low, high, to

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.models.residuals import Residual
+from skelgen.models.runs import Floats
 from skelgen.web.axes import Axis, AxisMark
 
 #: Size of a panel [px], and panels at most.
 WIDTH, HEIGHT, _MOST_PANELS = 420, 110, 3
+#: Space around panels [px].
+LEFT, TOP, _RIGHT, _BELOW = 76, 46, 24, 76
 #: The picture shows errors up to so much to both sides at least, and at most [1].
 _LEAST, _MOST = 0.01, 9.0
 
@@ -46,23 +49,34 @@ def residual_panels(residuals: Sequence[Residual]) -> tuple[ResidualPanel, ...]:
     """Prepare the picture: a panel for each of the first inputs that vary."""
     if not residuals:
         return ()
-    columns = {
-        name: np.array([dict(one.at)[name] for one in residuals])
-        for name, _ in residuals[0].at
-    }
-    varied = [name for name, column in columns.items() if np.ptp(column) > 0.0]
+    columns = _columns(residuals)
     errors = np.array([one.error for one in residuals])
     edge = float(np.clip(np.max(np.abs(errors)), _LEAST, _MOST))
     return tuple(
-        _panel(name, columns[name], errors, edge, residuals)
-        for name in (varied or [*columns])[:_MOST_PANELS]
+        _panel(name, columns[name], errors, edge, residuals) for name in _shown(columns)
     )
+
+
+def residual_size(residuals: Sequence[Residual]) -> tuple[int, int]:
+    """Return width and height of the picture, without drawing it [px]."""
+    panels = len(_shown(_columns(residuals))) if residuals else 0
+    return LEFT + WIDTH + _RIGHT, TOP + panels * (HEIGHT + _BELOW)
+
+
+def _columns(residuals: Sequence[Residual]) -> dict[str, Floats]:
+    rows = [dict(one.at) for one in residuals]
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _shown(columns: dict[str, Floats]) -> list[str]:
+    varied = [name for name, column in columns.items() if np.ptp(column) > 0.0]
+    return (varied or [*columns])[:_MOST_PANELS]
 
 
 def _panel(
     name: str,
-    column: np.ndarray[tuple[int], np.dtype[np.float64]],
-    errors: np.ndarray[tuple[int], np.dtype[np.float64]],
+    column: Floats,
+    errors: Floats,
     edge: float,
     residuals: Sequence[Residual],
 ) -> ResidualPanel:

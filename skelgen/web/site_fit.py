@@ -10,6 +10,8 @@ from skelgen.models.next_run import NextRun
 from skelgen.models.residuals import Residual
 from skelgen.trust import verdict_of
 from skelgen.units import format_seconds
+from skelgen.web.model_picture import picture_size
+from skelgen.web.residual_picture import residual_size
 from skelgen.web.site import (
     Block,
     Cell,
@@ -106,6 +108,7 @@ def fit_blocks(one: FitShown) -> list[Block]:
             one.picture,
             f"{model.quantity}: curve, 90 % interval and runs",
             model_curves(model, dict(one.asked)),
+            picture_size(model, marked=bool(one.asked)),
         )
     )
     if one.residuals:
@@ -114,6 +117,7 @@ def fit_blocks(one: FitShown) -> list[Block]:
                 one.residual_picture,
                 "residuals: by how much runs are above and below the curve",
                 _residuals(one),
+                residual_size(one.residuals),
             )
         )
     blocks.append(FactList(_facts(one)))

@@ -8,6 +8,7 @@ import pytest
 
 from skelgen.server import tokens
 from skelgen.server.app import web_routes
+from skelgen.server.jobs import JobFolder
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.tokens import Right
 from skelgen.store import open_store
@@ -15,7 +16,29 @@ from tests.visitors import fill, serve
 
 LINE = json.dumps({"row": "run", "application": "new", "time_s": 1.0, "identity": "x"})
 NAMED = {"identity": "run-1000-2", "name": "n1"}
+#: What answers otherwise to who may: of models and jobs there are none in this store.
+REFUSED = {
+    "GET /api/ask": 400,  # nothing was asked
+    "GET /api/compare": 400,
+    "GET /models/{identity}": 404,
+    "GET /models/{identity}/picture.svg": 404,
+    "GET /api/models/{identity}": 404,
+    "GET /jobs/{identity}": 404,
+    "POST /jobs/{identity}/cancel": 404,
+    "GET /api/jobs/{identity}": 404,
+    "DELETE /api/jobs/{identity}": 404,
+    "GET /model/curve/picture.svg": 400,  # nothing was chosen
+    "GET /model/curve/residuals.svg": 400,
+    "GET /api/model/curve": 400,
+    "POST /api/jobs": 400,
+}
 TYPED = {"app": "typed", "time": "12.5", "ranks": "2", "inputs": "n=5", "status": "ok"}
+CURVE = {
+    **{"app": "heat", "family": "linear", "x": "n", "y": "time"},
+    **{"fixed": "ranks=2", "low": "1000", "high": "4000", "name": "mine"},
+}
+#: Forms of addresses that take another one.
+FORMS = {"POST /model/curve/keep": CURVE, "POST /model/curve/compare": CURVE}
 
 
 @pytest.fixture
@@ -29,7 +52,8 @@ def place(tmp_path, monkeypatch):
 def asked(client, route: Route, visitor=None, token: str = ""):
     """Make the request of a row of the table, as well as a visitor can."""
     headers = {"Authorization": f"Bearer {token}"} if token and route.is_api else {}
-    form = {**TYPED, "form_token": visitor.form if visitor else ""}
+    token_of_form = visitor.form if visitor else ""
+    form = {**FORMS.get(shown(route), TYPED), "form_token": token_of_form}
     data = None if route.is_api or not route.changes else form
     content = LINE if route.is_api and route.method == "POST" else None
     return client.request(
@@ -44,7 +68,8 @@ def asked(client, route: Route, visitor=None, token: str = ""):
 def everything(place) -> list[str]:
     with open_store(str(place), make=False) as store:
         rows = [*store.runs(), *store.models(), *store.predictions(), *store.facts()]
-    return sorted(map(repr, rows))
+    jobs = [one.identity for one in JobFolder(str(place)).all()]
+    return sorted(map(repr, [*rows, *jobs]))
 
 
 def shown(route: Route) -> str:
@@ -98,16 +123,12 @@ def test_a_token_allows_what_its_kind_says_and_no_more(place, route, right):
     if route.right > right:
         assert answer.status_code == 403
         assert everything(place) == before
-    elif route.changes:
-        assert answer.status_code in (200, 303), answer.text
-        assert everything(place) != before
-    else:
-        missing = "/models/{identity}" in route.path  # there is none in this store
-        wanted = {404} if missing else {200}
-        if route.path == "/api/ask":  # nothing was asked
-            wanted = {400}
-        assert answer.status_code in wanted, answer.text
+    elif (wanted := REFUSED.get(shown(route))) is not None:
+        assert answer.status_code == wanted, answer.text
         assert everything(place) == before
+    else:
+        assert answer.status_code in ((200, 303) if route.changes else (200,))
+        assert (everything(place) != before) == route.changes
 
 
 @pytest.mark.parametrize("route", [one for one in ROUTES if one.changes], ids=shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import InputError
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 #: Models of requests that are kept in memory: a page and its pictures need the same.
 _MOST_KEPT = 16
-#: So many runs of one input, and of several, take below two seconds.
-_QUICK_CURVE, _QUICK = 2000, 150
+#: So many runs of one input, and of several, take about two seconds at most.
+_QUICK_CURVE, _QUICK = 5000, 200
 #: Runs that are offered to be made next.
 _NEXT = 4
 
@@ -197,6 +197,7 @@ def _answer(place: str | None, request: FitRequest, known: _KnownRuns) -> FitAns
     table = table_of(known.runs, source)
     measured = with_quantity(table, quantity, other_numbers(known.runs, table))
     said, problem = None, ""
+    request = replace(request, at=_known(fitted.model, request.at))
     if request.at:
         try:
             asked = predict_quantity(
@@ -219,6 +220,14 @@ def _answer(place: str | None, request: FitRequest, known: _KnownRuns) -> FitAns
         () if measured is None else residuals_of(shown, measured),
         _next(fitted.model, request),
     )
+
+
+def _known(
+    model: Model, at: tuple[tuple[str, float], ...]
+) -> tuple[tuple[str, float], ...]:
+    """Return what is asked of inputs that a model has."""
+    names = {*(one.input.name for one in model.inputs), *model.dropped}
+    return tuple((name, value) for name, value in at if name in names)
 
 
 def _next(model: Model, request: FitRequest) -> tuple[NextRun, ...]:

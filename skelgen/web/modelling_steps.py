@@ -131,3 +131,58 @@ class CurveSteps:
     few: int = 0
     said: str = ""
     runs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpan:
+    """An input that is a number, and the range that is used.
+
+    Attributes
+    ----------
+    name : str
+    least, most : float
+        Of all runs.
+    low, high, to : str
+        As they were typed: the range, and what is predicted.
+    """
+
+    name: str
+    least: float
+    most: float
+    low: str = ""
+    high: str = ""
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultSteps:
+    """How far somebody is with a model of all inputs.
+
+    Attributes
+    ----------
+    app, exe, fixed : str
+        Application, program, and inputs that are no numbers.
+    step : int
+        The one that is to be filled in; 3: none.
+    applications : sequence of (str, int)
+    executables : sequence of ExecutableRuns
+    settings : sequence of Setting
+        What may be fixed, where inputs are no numbers.
+    spans : sequence of InputSpan
+        Empty until what is fixed is chosen.
+    said : str
+        What is wrong at the step.
+    runs : int
+        That are left.
+    """
+
+    app: str
+    exe: str
+    fixed: str
+    step: int
+    applications: Sequence[tuple[str, int]] = ()
+    executables: Sequence[ExecutableRuns] = ()
+    settings: Sequence[Setting] = ()
+    spans: Sequence[InputSpan] = ()
+    said: str = ""
+    runs: int = 0

@@ -30,6 +30,9 @@ REFUSED = {
     "GET /model/curve/picture.svg": 400,  # nothing was chosen
     "GET /model/curve/residuals.svg": 400,
     "GET /api/model/curve": 400,
+    "GET /model/default/picture.svg": 400,
+    "GET /model/default/residuals.svg": 400,
+    "GET /api/model/default": 400,
     "POST /api/jobs": 400,
 }
 TYPED = {"app": "typed", "time": "12.5", "ranks": "2", "inputs": "n=5", "status": "ok"}
@@ -38,7 +41,13 @@ CURVE = {
     **{"fixed": "ranks=2", "low": "1000", "high": "4000", "name": "mine"},
 }
 #: Forms of addresses that take another one.
-FORMS = {"POST /model/curve/keep": CURVE, "POST /model/curve/compare": CURVE}
+DEFAULT = {"app": "heat", "low-n": "1000", "high-n": "4000", "name": "mine"}
+FORMS = {
+    "POST /model/curve/keep": CURVE,
+    "POST /model/curve/compare": CURVE,
+    "POST /model/default/keep": DEFAULT,
+    "POST /model/default/compare": DEFAULT,
+}
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from skelgen.server import (
     downloads,
     pages,
     pages_compare,
+    pages_curve,
+    pages_default,
     pages_jobs,
     pages_uploads,
 )
@@ -72,6 +74,8 @@ class Route:
 
 
 _RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
+_CURVE = pages_curve.CHOSEN
+_DEFAULT = pages_default.CHOSEN
 _PART = ("app", "part")
 _OPEN, _READ, _ADD, _ADMINISTER = Right
 
@@ -117,6 +121,20 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/server", _READ, api_remote.about),
     Route("GET", "/api/rows/{identity}", _READ, api_remote.row),
     Route("POST", "/api/known", _ADD, api_remote.known),
+    Route("GET", "/model/curve", _READ, pages_curve.curve, _CURVE),
+    Route("GET", "/model/curve/picture.svg", _READ, pages_curve.picture, _CURVE),
+    Route("GET", "/model/curve/residuals.svg", _READ, pages_curve.residuals, _CURVE),
+    Route("POST", "/model/curve/keep", _ADD, pages_curve.keep),
+    Route("POST", "/model/curve/compare", _ADD, pages_curve.compare),
+    Route("GET", "/api/model/curve", _READ, pages_curve.facts, _CURVE),
+    Route("GET", "/model/default", _READ, pages_default.default, _DEFAULT),
+    Route("GET", "/model/default/picture.svg", _READ, pages_default.picture, _DEFAULT),
+    Route(
+        "GET", "/model/default/residuals.svg", _READ, pages_default.residuals, _DEFAULT
+    ),
+    Route("POST", "/model/default/keep", _ADD, pages_default.keep),
+    Route("POST", "/model/default/compare", _ADD, pages_default.compare),
+    Route("GET", "/api/model/default", _READ, pages_default.facts, _DEFAULT),
     Route("GET", "/jobs", _READ, pages_jobs.jobs),
     Route("GET", "/jobs/{identity}", _READ, pages_jobs.job),
     Route("POST", "/jobs/{identity}/cancel", _ADD, pages_jobs.cancel),

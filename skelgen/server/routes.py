@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skelgen.server import api, changes, pages
+from skelgen.server import api, api_jobs, changes, pages, pages_jobs
 from skelgen.server.openapi import described
 from skelgen.server.settings import Answer, Question
 from skelgen.server.tokens import Right
@@ -77,6 +77,13 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/systems", _READ, pages.systems),
     Route("GET", "/systems/{name}", _READ, pages.system),
     Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
+    Route("GET", "/jobs", _READ, pages_jobs.jobs),
+    Route("GET", "/jobs/{identity}", _READ, pages_jobs.job),
+    Route("POST", "/jobs/{identity}/cancel", _ADD, pages_jobs.cancel),
+    Route("GET", "/api/jobs", _READ, api_jobs.jobs),
+    Route("POST", "/api/jobs", _ADD, api_jobs.add_job),
+    Route("GET", "/api/jobs/{identity}", _READ, api_jobs.job),
+    Route("DELETE", "/api/jobs/{identity}", _ADD, api_jobs.cancel_job),
     Route("GET", "/api/applications", _READ, api.applications),
     Route("GET", "/api/runs", _READ, api.runs, _RUNS),
     Route("POST", "/api/runs", _ADD, changes.add_lines),

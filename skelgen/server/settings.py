@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Visitor
 from skelgen.web.site import SitePage
 
@@ -58,6 +59,8 @@ class Question:
     path, query, form : mapping of str to str
         Named parts of the address, its query, and a form's fields.
     body : bytes
+    jobs : JobQueue or None
+        Of the server; None where a question was made by hand.
     """
 
     settings: Settings
@@ -66,6 +69,7 @@ class Question:
     query: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    jobs: JobQueue | None = None
 
 
 @dataclass(frozen=True, slots=True)

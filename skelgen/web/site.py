@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,25 @@ class CommandLine:
 
 
 @dataclass(frozen=True, slots=True)
+class FormulaShown:
+    """A formula set as mathematics; `skelgen.web.site_formulas` makes it.
+
+    Attributes
+    ----------
+    mathematics : str
+        MathML of `to_mathml`, which goes into the page as it is; empty where the
+        formula is too long to be set.
+    text, latex : str
+        The same to copy.
+    """
+
+    kind: ClassVar[str] = "formula"
+    mathematics: str
+    text: str
+    latex: str
+
+
+@dataclass(frozen=True, slots=True)
 class FormField:
     """A field of a form.
 
@@ -141,7 +161,18 @@ class Paging:
 
 
 Block = (
-    SiteTable | FactList | SitePicture | Heading | Prose | CommandLine | Form | Paging
+    SiteTable
+    | FactList
+    | SitePicture
+    | Heading
+    | Prose
+    | CommandLine
+    | FormulaShown
+    | Form
+    | Paging
+    | StepForm
+    | StepDone
+    | LinkLine
 )
 
 
@@ -159,6 +190,8 @@ class SitePage:
         The first sentence.
     goes_on : str
         An address that the browser goes to by itself; empty: none.
+    again_s : int
+        The browser asks for the page again after this time; 0: it does not [s].
     """
 
     title: str
@@ -166,6 +199,7 @@ class SitePage:
     here: str = ""
     lead: str = ""
     goes_on: str = ""
+    again_s: int = 0
 
 
 def address(*parts: str, **query: str) -> str:

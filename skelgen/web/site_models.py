@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models.formulas import to_latex
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.store.rows import Inputs
 from skelgen.units import format_seconds
@@ -32,6 +31,7 @@ from skelgen.web.site import (
     inputs_text,
     value,
 )
+from skelgen.web.site_formulas import formula_block
 
 #: Values of each input in the table next to the picture.
 _VALUES = 9
@@ -104,9 +104,7 @@ def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> Site
 def model_page(one: ModelEntry) -> SitePage:
     """Return the page of a model: formula, ranges, picture, doubts."""
     model = one.model
-    blocks: list[Block] = [
-        CommandLine(f"{model.quantity} = {model.text}  [{model.unit}]")
-    ]
+    blocks: list[Block] = [formula_block(model.quantity, model.formula, model.unit)]
     if one.runs_now is not None:
         blocks.append(
             Prose(
@@ -133,10 +131,6 @@ def model_page(one: ModelEntry) -> SitePage:
         FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
     )
     blocks += [Heading("Ask it"), Form("/ask", fields, "Ask")]
-    blocks += [
-        Heading("Formula in LaTeX"),
-        CommandLine(to_latex(model.formula).strip()),
-    ]
     lead = f"A model of {one.application}, fitted to {one.runs} runs."
     return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
 

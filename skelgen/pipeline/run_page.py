@@ -15,6 +15,7 @@ from skelgen.errors import SkelgenError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.ours import Kind, made_as
 from skelgen.launch.record import read_facts
+from skelgen.pipeline.timelines import MOST_MATCHED, Seen
 from skelgen.prediction.store import writable
 
 if TYPE_CHECKING:
@@ -23,13 +24,9 @@ if TYPE_CHECKING:
 
     from skelgen.events import Events
     from skelgen.events.summary import RunSummary
-    from skelgen.matching.waits import WaitState
     from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
-
-#: Calls of runs whose wait states are found for the page: a few seconds' work.
-_MOST_CALLS_OF_WAITS = 20_000_000
 
 
 def has_run_page(folder: Path) -> bool:
@@ -94,14 +91,15 @@ def _text(run: Trace, events: Events, summary: RunSummary, notes: Sequence[str])
     from skelgen.web.run_page import run_page
 
     facts = read_facts(run.folder)
-    phases = run.folder / PHASES_FILE
+    phases, seen = run.folder / PHASES_FILE, _seen(events)
     page = run_page(
         summary,
         computed_of_ranks_s(events),
         application=application_of(run.files[0].header, facts),
         command=facts.command if facts is not None else (),
         predictions=load_kept(run.folder),
-        waits=_waits(events),
+        waits=seen.waits,
+        timeline=seen.timeline,
         notes=notes,
         phases=load_phases(run.folder) if phases.is_file() else None,
     )
@@ -121,15 +119,17 @@ def computed_of_ranks_s(events: Events) -> NDArray[np.float64]:
     return computed / 1e9
 
 
-def _waits(events: Events) -> tuple[WaitState, ...]:
-    """Return the wait states of a run, none of what does not fit together."""
+def _seen(events: Events) -> Seen:
+    """Return wait states and timeline of a run; of large ones the timeline alone."""
     from skelgen.matching.threads import matched
-    from skelgen.matching.waits import wait_states
+    from skelgen.timeline import joined, lanes_of
 
-    if len(events.calls) > _MOST_CALLS_OF_WAITS:
-        return ()
+    seen = Seen()
     try:
-        return wait_states(*matched(events))
+        if len(events.calls) <= MOST_MATCHED:
+            seen.look(*matched(events))
+            return seen
     except SkelgenError as error:
         logger.info("no wait states: %s", error)
-        return ()
+    seen.timeline = joined([lanes_of(events, range(events.calls.ranks))])
+    return seen

@@ -15,6 +15,7 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.signature import Signature
 from skelgen.skeleton import Report
 from skelgen.skeleton.types import WHOLE_EVENTS
+from skelgen.timeline import RunTimeline
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.answer import Answer, answer_of
 from skelgen.web.call_sites import CallSites, call_sites_of, signature_sites
@@ -25,6 +26,7 @@ from skelgen.web.pictures import (
     communication_matrix,
     timeline_of,
 )
+from skelgen.web.timeline import TimelineView, timeline_view
 from skelgen.web.times import TimeRow, time_rows
 from skelgen.web.tree import LEAST_SHARE, MOST_ROWS, Row, rows_of
 from skelgen.web.waiting import Waiting, waiting_of
@@ -128,6 +130,7 @@ class Page:
         Groups of ranks that have no tree here.
     least_share : float
         Computation below it has no row in `trees` [1].
+    whole_run : TimelineView or None
     measured : tuple of Shares
         Of the skeleton.
     """
@@ -145,6 +148,7 @@ class Page:
     trees: tuple[tuple[str, tuple[Row, ...]], ...]
     more_trees: int
     least_share: float
+    whole_run: TimelineView | None
     timeline: Timeline | None
     matrix: tuple[tuple[Cell, ...], ...]
     shares: tuple[Shares, ...]
@@ -257,6 +261,7 @@ def page_of(
     phases: PhaseSignature | None = None,
     waits: Sequence[WaitState] = (),
     lines: Mapping[str, SourceLine] | None = None,
+    timeline: RunTimeline | None = None,
 ) -> Page:
     """Collect what a page about a signature shows.
 
@@ -280,6 +285,7 @@ def page_of(
         Of the recorded run.
     lines : mapping of str to SourceLine, optional
         Of call sites, by module and offset.
+    timeline : RunTimeline, optional
 
     Returns
     -------
@@ -310,6 +316,7 @@ def page_of(
         ),
         more_trees=len(signature.groups) - len(shown),
         least_share=LEAST_SHARE,
+        whole_run=timeline_view(timeline),
         timeline=timeline_of(signature),
         matrix=matrix_cells(communication_matrix(signature)),
         shares=(application_shares(signature),),

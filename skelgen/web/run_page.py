@@ -13,10 +13,12 @@ from skelgen.events.summary import RunSummary
 from skelgen.matching.waits import WaitState
 from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.kept import KeptPrediction
+from skelgen.timeline import RunTimeline
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.answer import Answer, answer_of
 from skelgen.web.call_sites import CallSites, call_sites_of
 from skelgen.web.page import Page, matrix_cells, phase_rows
+from skelgen.web.timeline import timeline_view
 from skelgen.web.times import divided
 from skelgen.web.tree import LEAST_SHARE
 from skelgen.web.waiting import Waiting, waiting
@@ -32,6 +34,7 @@ def run_page(
     waits: Sequence[WaitState] = (),
     notes: Sequence[str] = (),
     phases: PhaseSignature | None = None,
+    timeline: RunTimeline | None = None,
 ) -> Page:
     """Collect what the page of a recorded run shows.
 
@@ -49,6 +52,7 @@ def run_page(
     notes : sequence of str
         Why lines of call sites are not known.
     phases : PhaseSignature, optional
+    timeline : RunTimeline, optional
     """
     whole_s = run.application_s * run.ranks
     inside_s = sum(one.time_s for one in run.functions)
@@ -73,6 +77,7 @@ def run_page(
         sites=call_sites_of(run.sites, whole_s, notes),
         matrix=matrix_cells(run.matrix),
         phases=phase_rows(phases),
+        whole_run=timeline_view(timeline),
     )
 
 
@@ -126,6 +131,7 @@ def _empty(title: str, about: str) -> Page:
         trees=(),
         more_trees=0,
         least_share=LEAST_SHARE,
+        whole_run=None,
         timeline=None,
         matrix=(),
         shares=(),

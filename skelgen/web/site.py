@@ -66,12 +66,21 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class SitePicture:
-    """A picture, and the table of what it shows."""
+    """A picture, and the table of what it shows.
+
+    Attributes
+    ----------
+    address, text : str
+    table : SiteTable
+    size : (int, int)
+        Width and height [px]: its place is free before it is there.
+    """
 
     kind: ClassVar[str] = "picture"
     address: str
     text: str
     table: SiteTable
+    size: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +150,26 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form; one that changes something is sent by POST and has a second token."""
+    """A form.
+
+    Attributes
+    ----------
+    action : str
+    fields : tuple of FormField
+    button : str
+    changes : bool
+        It is sent by POST, with a second token.
+    tone : str
+        ``main``; ``quiet`` where something else is done first; ``danger`` where
+        something is lost.
+    """
 
     kind: ClassVar[str] = "form"
     action: str
     fields: tuple[FormField, ...]
     button: str
     changes: bool = False
+    tone: str = "main"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from skelgen.errors import InputError
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.store.rows import Inputs
 from skelgen.units import format_seconds
+from skelgen.web.model_picture import picture_size
 from skelgen.web.site import (
     Block,
     Cell,
@@ -122,6 +123,7 @@ def model_page(one: ModelEntry) -> SitePage:
             address("models", one.identity, "picture.svg"),
             f"{model.quantity} over each input, with the 90 % interval and the runs",
             _curves(model),
+            picture_size(model),
         )
     )
     fields = (

@@ -25,9 +25,7 @@ calls = st.lists(
 @st.composite
 def runs(draw, most_ranks: int = 4):
     ranks = draw(st.lists(calls, min_size=1, max_size=most_ranks))
-    numbers = st.lists(
-        st.integers(0, 4000), min_size=len(ranks), max_size=len(ranks)
-    )
+    numbers = st.lists(st.integers(0, 4000), min_size=len(ranks), max_size=len(ranks))
     return run_of(ranks, begins=draw(numbers), tails=draw(numbers))
 
 

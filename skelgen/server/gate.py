@@ -51,7 +51,7 @@ class Gate:
                 begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
             await send(message)
 
         status, detail = self._refused(Headers(scope=scope))

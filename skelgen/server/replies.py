@@ -19,8 +19,9 @@ from skelgen.web.site_render import Frame, render_site
 
 #: Of every answer: nothing but our own style and pictures is loaded, nobody frames us,
 #: and no address of ours is told to others.
+_POLICY = "content-security-policy"
 HEADERS = {
-    "content-security-policy": (
+    _POLICY: (
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     ),
@@ -30,6 +31,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+#: Of a page with a script, which is ours, in a file of its own.
+SCRIPT_POLICY = f"{HEADERS[_POLICY]}; script-src 'self'"
 
 
 def reply(
@@ -55,7 +58,9 @@ def page(
         right, form = visitor.right.word, visitor.form
         frame = Frame(settings.prefix, visitor.name, right, form, settings.shown)
     content = render_site(found, frame)
-    headers = {"refresh": str(found.again_s)} if found.again_s else None
+    headers = {"refresh": str(found.again_s)} if found.again_s else {}
+    if found.script:
+        headers[_POLICY] = SCRIPT_POLICY
     return Response(content, status, headers, media_type="text/html")
 
 

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skelgen.server import api, api_jobs, changes, pages, pages_jobs
+from skelgen.server import (
+    api,
+    api_jobs,
+    changes,
+    pages,
+    pages_jobs,
+    pages_templates,
+)
 from skelgen.server.openapi import described
 from skelgen.server.settings import Answer, Question
 from skelgen.server.tokens import Right
@@ -63,6 +70,7 @@ def _description(question: Question) -> Answer:
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", _OPEN, pages.health),
     Route("GET", "/style.css", _OPEN, pages.style),
+    Route("GET", "/script.js", _OPEN, pages.page_script),
     Route("GET", "/icon.svg", _OPEN, pages.tab_icon),
     Route("GET", "/", _READ, pages.overview),
     Route("GET", "/applications", _READ, pages.applications),
@@ -73,6 +81,16 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/models", _READ, pages.models),
     Route("GET", "/models/{identity}", _READ, pages.model),
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
+    Route("GET", "/templates", _READ, pages_templates.templates),
+    Route("GET", "/templates/{identity}", _READ, pages_templates.template),
+    Route(
+        "GET",
+        "/model/template",
+        _READ,
+        pages_templates.model_template,
+        pages_templates.ASKED,
+    ),
+    Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
     Route("GET", "/predictions", _READ, pages.predictions, _PART),
     Route("GET", "/systems", _READ, pages.systems),
     Route("GET", "/systems/{name}", _READ, pages.system),

@@ -14,15 +14,27 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.drawing import Shape
 from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, with a link where it leads to another page."""
+    """A text, with a link where it leads to another page.
+
+    Attributes
+    ----------
+    text, link : str
+    tone : str
+        A class of the style that colours it; empty: none.
+    mathematics : str
+        MathML of `to_mathml`, which is shown in place of the text.
+    """
 
     text: str
     link: str = ""
+    tone: str = ""
+    mathematics: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,30 @@ class SitePicture:
     address: str
     text: str
     table: SiteTable
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingShown:
+    """A drawing that is part of the page, and the table of what it shows.
+
+    Attributes
+    ----------
+    text : str
+        What it shows.
+    size : (int, int)
+        Width and height [px].
+    shapes : tuple of Shape
+    table : SiteTable
+    turns : str
+        Data of a surface that the page's script turns; empty: nothing turns.
+    """
+
+    kind: ClassVar[str] = "drawing"
+    text: str
+    size: tuple[int, int]
+    shapes: tuple[Shape, ...]
+    table: SiteTable
+    turns: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +200,7 @@ Block = (
     SiteTable
     | FactList
     | SitePicture
+    | DrawingShown
     | Heading
     | Prose
     | CommandLine
@@ -192,6 +229,8 @@ class SitePage:
         An address that the browser goes to by itself; empty: none.
     again_s : int
         The browser asks for the page again after this time; 0: it does not [s].
+    script : bool
+        Whether the script of the server helps; the page works without it.
     """
 
     title: str
@@ -200,6 +239,7 @@ class SitePage:
     lead: str = ""
     goes_on: str = ""
     again_s: int = 0
+    script: bool = False
 
 
 def address(*parts: str, **query: str) -> str:

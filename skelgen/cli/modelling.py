@@ -73,7 +73,6 @@ from skelgen.cli.output import (
     say,
 )
 from skelgen.cli.storing import App, Conditions
-from skelgen.errors import UsageError
 from skelgen.pipeline import modelling
 from skelgen.pipeline.model_facts import (
     carried_facts,
@@ -276,8 +275,6 @@ def predict(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
-    if model_name and family:
-        raise UsageError("--model has a family; leave --family out")
     form = family_choice(family, template, fact, system, place)
     slurm = format_ is AnswerFormat.SLURM
     if form.settings and not (runs or app or model_name):

@@ -159,7 +159,13 @@ def _chains(times: KernelTimes, place: Place) -> tuple[CoupledChain, ...]:
             alone = math.fsum(there[one,].time_s for one in chain)
             coupling = ChainCoupling(chain, ran.time_s, ran.time_s / alone)
             found.append(coupled_chain(times, place, coupling))
-    return tuple(sorted(found, key=lambda one: len(one.coupling.chain)))
+    order = {name: i for i, name in enumerate(times.loop)}
+
+    def of_loop(one: CoupledChain) -> tuple[int, ...]:
+        chain = one.coupling.chain
+        return len(chain), *(order.get(name, len(order)) for name in chain)
+
+    return tuple(sorted(found, key=of_loop))
 
 
 def coupled_apart(

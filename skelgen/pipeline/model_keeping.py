@@ -22,12 +22,12 @@ from skelgen.pipeline.kept_model import (
 )
 from skelgen.pipeline.model_parts import model_of_runs
 from skelgen.pipeline.model_systems import model_on_system
-from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.modelling import (
     FIELDS,
     LOADS,
     RunSource,
     check_families,
+    check_fitted,
     good_runs,
     model_in_file,
     table_of,
@@ -275,23 +275,12 @@ def asked_model(
 ) -> FittedModel:
     """Return the model to ask: a kept one, that of a file, or one fitted to runs."""
     if name:
-        _check_no_system(source)
-        no_template(settings, name)
+        check_fitted(name[:60], source, settings)
         found = kept_model(source.store, name, source.application or None)
         return FittedModel(found.model, found.origin, found)
-    if (model := model_in_file(source)) is not None:
-        _check_no_system(source)
-        no_template(settings, source.file)
+    if (model := model_in_file(source, settings)) is not None:
         return FittedModel(model)
     return _fitted(source, family, None, progress, settings)
-
-
-def _check_no_system(source: RunSource) -> None:
-    """Refuse to carry what has no runs."""
-    if source.system:
-        raise UsageError(
-            "--on needs runs, and a fitted model has none; give --on to model fit"
-        )
 
 
 def keep_prediction(

@@ -23,10 +23,11 @@ from skelgen.server.gate import Gate
 from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
 from skelgen.server.replies import problem, reply, status_of
-from skelgen.server.requests import checked, form_of
+from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
-from skelgen.server.settings import Question, RefusedError, Settings
+from skelgen.server.settings import Answer, Question, RefusedError, Settings
 from skelgen.server.tokens import Right
+from skelgen.store.deadlines import deadline
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +138,7 @@ def _endpoint(
             _check_right(one, visitor)
             question = await _question(one, request, settings, visitor)
             question = replace(question, jobs=jobs)
-            work = functools.partial(one.handler, question)
+            work = functools.partial(_in_time, one, question)
             # A thread that reads for too long is left to itself; one that changes
             # something is waited for, so that nobody is told of half a change.
             found = await to_thread.run_sync(
@@ -157,6 +158,14 @@ def _endpoint(
     return endpoint
 
 
+def _in_time(one: Route, question: Question) -> Answer:
+    """Work on a request; what only reads ends when its time is over."""
+    if one.changes:
+        return one.handler(question)
+    with deadline(question.settings.limit_s):
+        return one.handler(question)
+
+
 def _check_right(one: Route, visitor: Visitor | None) -> None:
     if one.right is Right.OPEN:
         return
@@ -174,7 +183,8 @@ async def _question(
     one: Route, request: Request, settings: Settings, visitor: Visitor | None
 ) -> Question:
     """Read a request, and check the second token of what changes something."""
-    query = checked(request.query_params.multi_items())
+    pairs = request.query_params.multi_items()
+    query, several = checked(pairs, one.several), repeated(pairs, one.several)
     path = {name: str(value) for name, value in request.path_params.items()}
     if any("\0" in value or len(value) > 200 for value in path.values()):
         raise RefusedError(404, "there is no such page; begin at the overview")
@@ -187,7 +197,7 @@ async def _question(
     elif one.changes:
         form = await form_of(request)
         check_form(form, visitor)
-    return Question(settings, visitor, path, query, form, body)
+    return Question(settings, visitor, path, query, several, form, body)
 
 
 def check_form(form: dict[str, str], visitor: Visitor | None) -> None:

@@ -203,10 +203,10 @@ def _read(path: Path) -> Job:
     document = read_json(path)
     fields = document.mapping(_MEMBERS)
     fields[_MEMBERS[0]].integer(_VERSION, _VERSION)
-    moments = {
-        name: math.nan if fields[name].is_null() else fields[name].number()
+    begun, ended, share = (
+        math.nan if fields[name].is_null() else fields[name].number()
         for name in _MOMENTS
-    }
+    )
     state = fields["state"].text()
     if state not in set(JobState):
         raise fields["state"].error("is no state of a job")
@@ -219,5 +219,7 @@ def _read(path: Path) -> Job:
         tries=fields["tries"].integer(0, _MOST_TRIES),
         process=fields["process"].text(),
         **{name: fields[name].text() for name in texts},
-        **moments,
+        begun=begun,
+        ended=ended,
+        share=share,
     )

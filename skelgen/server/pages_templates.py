@@ -222,8 +222,9 @@ def shown_result(
             else CurveSpot(one.at, one.value)
             for one in found.curve
         ),
-        surface=surface
-        and SurfaceNumbers(surface.names, surface.x, surface.y, surface.values),
+        surface=None
+        if surface is None
+        else SurfaceNumbers(surface.names, surface.x, surface.y, surface.values),
         keep=keep,
     )
 

@@ -125,10 +125,9 @@ def run_server(
             finally:
                 jobs.stop()
         unbind(listening, made)
-    _leave_reads()
 
 
-def _leave_reads() -> None:
+def leave_reads() -> None:
     """End although a thread still reads: all that changed something was waited for."""
     if any(one.name.startswith("AnyIO worker") for one in threading.enumerate()):
         sys.stdout.flush()

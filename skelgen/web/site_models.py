@@ -12,6 +12,8 @@ from skelgen.errors import InputError
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.store.rows import Inputs
 from skelgen.units import format_seconds
+from skelgen.web.model_links import model_links
+from skelgen.web.model_picture import picture_size
 from skelgen.web.site import (
     Block,
     Cell,
@@ -74,9 +76,10 @@ def quantity_text(number: float, unit: str) -> str:
 
 def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> SitePage:
     """Return the page of all models, and why some cannot be shown."""
-    doubts = tuple(Prose(one, "doubt") for one in faults)
+    doubts = (model_links("/models"), *(Prose(one, "doubt") for one in faults))
     if not (found or faults):
         advice = (
+            *doubts,
             Prose("Fit one to the runs of an application, and keep it:"),
             CommandLine("skelgen model fit --app heat --name heat"),
         )
@@ -122,6 +125,7 @@ def model_page(one: ModelEntry) -> SitePage:
             address("models", one.identity, "picture.svg"),
             f"{model.quantity} over each input, with the 90 % interval and the runs",
             _curves(model),
+            picture_size(model),
         )
     )
     fields = (

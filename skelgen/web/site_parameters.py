@@ -16,6 +16,7 @@ from skelgen.models.model import Model
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.facts import trust_facts
 from skelgen.web import curve, turned
+from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
     Cell,
@@ -33,7 +34,7 @@ from skelgen.web.site import (
 from skelgen.web.site_formulas import formula_block
 from skelgen.web.site_models import quantity_text
 from skelgen.web.site_steps import Choice, StepDone, StepField, StepForm
-from skelgen.web.site_templates import TemplateShown, model_links, template_blocks
+from skelgen.web.site_templates import TemplateShown, template_blocks
 
 #: The page, and rows of tables next to its pictures.
 PAGE = "/model/template"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.models.formulas import Expression, to_mathml
+from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
     Cell,
     Column,
     CommandLine,
     FactList,
-    LinkLine,
     Prose,
     SitePage,
     SiteTable,
@@ -21,15 +21,7 @@ from skelgen.web.site import (
     date,
 )
 from skelgen.web.site_formulas import formula_block, is_shown_as_mathematics
-
-#: Pages that belong to models, in the line at their top.
-MODEL_PAGES = (
-    ("/models", "Models"),
-    ("/templates", "Templates"),
-    ("/couplings", "Couplings"),
-    ("/model/template", "Model by a template"),
-    ("/model/coupling", "Model by kernels"),
-)
+from skelgen.web.site_steps import LinkLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +57,6 @@ class TemplateShown:
     model: str
     author: str
     fitted: float
-
-
-def model_links(here: str) -> LinkLine:
-    """Return links to the pages of models; the one that is open has none."""
-    links = tuple(("" if link == here else link, text) for link, text in MODEL_PAGES)
-    return LinkLine("Pages of models", links)
 
 
 def templates_page(found: Sequence[TemplateShown]) -> SitePage:
@@ -122,7 +108,7 @@ def _formula_cell(one: TemplateShown) -> Cell:
 
 def template_page(one: TemplateShown) -> SitePage:
     """Return the page of a template: formula, what its names are, units."""
-    blocks: list[Block] = [model_links(""), *template_blocks(one)]
+    blocks: list[Block] = [model_links(), *template_blocks(one)]
     ask = address("model", "template", app=one.application, template=one.text)
     blocks.append(LinkLine("What can be done", ((ask, "Compute or fit it"),)))
     lead = f"A formula for {one.application}." if one.application else ""

@@ -122,7 +122,9 @@ def _place(loop: Sequence[str], one: ShownPlace) -> list[Block]:
             )
         ]
     found: list[Block] = []
-    pairs = {c.coupling.chain: c for c in one.chains if len(c.coupling.chain) == 2}
+    pairs: dict[tuple[str, ...], CoupledChain] = {
+        c.coupling.chain: c for c in one.chains if len(c.coupling.chain) == 2
+    }
     if pairs:
         found.append(_matrix(loop, pairs))
     found.append(_chains(one.chains))

@@ -76,9 +76,10 @@ def quantity_text(number: float, unit: str) -> str:
 
 def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> SitePage:
     """Return the page of all models, and why some cannot be shown."""
-    doubts = (model_links("/models"), *(Prose(one, "doubt") for one in faults))
+    doubts: list[Block] = [model_links("/models")]
+    doubts += [Prose(one, "doubt") for one in faults]
     if not (found or faults):
-        advice = (
+        advice: tuple[Block, ...] = (
             *doubts,
             Prose("Fit one to the runs of an application, and keep it:"),
             CommandLine("skelgen model fit --app heat --name heat"),

@@ -18,9 +18,11 @@ from skelgen.server import (
     downloads,
     pages,
     pages_compare,
+    pages_couplings,
     pages_curve,
     pages_default,
     pages_jobs,
+    pages_templates,
     pages_uploads,
 )
 from skelgen.server.openapi import described
@@ -114,6 +116,26 @@ ROUTES: tuple[Route, ...] = (
         query=("app",),
         long=True,
     ),
+    Route("GET", "/templates", _READ, pages_templates.templates),
+    Route("GET", "/templates/{identity}", _READ, pages_templates.template),
+    Route(
+        "GET",
+        "/model/template",
+        _READ,
+        pages_templates.model_template,
+        pages_templates.ASKED,
+    ),
+    Route(
+        "GET", "/couplings", _READ, pages_couplings.couplings, pages_couplings.LISTED
+    ),
+    Route(
+        "GET",
+        "/model/coupling",
+        _READ,
+        pages_couplings.model_coupling,
+        pages_couplings.ASKED,
+    ),
+    Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
     Route("GET", "/predictions", _READ, pages.predictions, _PART),
     Route("GET", "/systems", _READ, pages.systems),
     Route("GET", "/systems/{name}", _READ, pages.system),

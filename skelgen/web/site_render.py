@@ -63,7 +63,8 @@ def style_sheet() -> bytes:
 
 def script() -> bytes:
     """Return the script that pages have who need one."""
-    return (_folder() / "script.js").read_bytes()
+    names = ("dropping.js", "turning.js")
+    return b"".join((_folder() / name).read_bytes() for name in names)
 
 
 def icon() -> bytes:

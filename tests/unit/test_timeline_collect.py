@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -75,12 +76,9 @@ def test_rows_of_several_ranks_have_their_time(events, most, parts):
         ranks = events.calls.ranks
         edges = np.linspace(0, ranks, parts + 1).astype(int).tolist()
         found = joined(
-            [
-                lanes_of(events, range(*edge))
-                for edge in zip(edges[:-1], edges[1:], strict=True)
-            ]
+            [lanes_of(events, range(*edge)) for edge in itertools.pairwise(edges)]
         )
-    assert (collect.MOST_LANES, collect.MOST_PIECES) == before
+    assert before == (collect.MOST_LANES, collect.MOST_PIECES)
     if found is None:
         assert events.application_ns == 0
         return

@@ -119,9 +119,9 @@ def browse_runs(place: str | None, query: RunQuery) -> RunPart:
 
 
 def _conditions(query: RunQuery) -> list[Condition]:
-    from skelgen.store import Condition, condition
+    from skelgen.store import Condition, conditions_of
 
-    found = [condition(one) for one in listed(query.where)]
+    found = [each for one in listed(query.where) for each in conditions_of(one)]
     for name, text in (("system", query.system), ("host", query.host)):
         found += [Condition(name, "=", text)] if text else []
     for text, operator in ((query.since, ">="), (query.until, "<=")):

@@ -23,7 +23,7 @@ from skelgen.server.gate import Gate
 from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
 from skelgen.server.replies import problem, reply, status_of
-from skelgen.server.requests import checked, form_of
+from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.settings import Answer, Question, RefusedError, Settings
 from skelgen.server.tokens import Right
@@ -183,7 +183,8 @@ async def _question(
     one: Route, request: Request, settings: Settings, visitor: Visitor | None
 ) -> Question:
     """Read a request, and check the second token of what changes something."""
-    query = checked(request.query_params.multi_items())
+    pairs = request.query_params.multi_items()
+    query, several = checked(pairs, one.several), repeated(pairs, one.several)
     path = {name: str(value) for name, value in request.path_params.items()}
     if any("\0" in value or len(value) > 200 for value in path.values()):
         raise RefusedError(404, "there is no such page; begin at the overview")
@@ -196,7 +197,7 @@ async def _question(
     elif one.changes:
         form = await form_of(request)
         check_form(form, visitor)
-    return Question(settings, visitor, path, query, form, body)
+    return Question(settings, visitor, path, query, several, form, body)
 
 
 def check_form(form: dict[str, str], visitor: Visitor | None) -> None:

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skelgen.server import api, api_jobs, changes, pages, pages_jobs
+from skelgen.server import (
+    api,
+    api_compare,
+    api_jobs,
+    changes,
+    pages,
+    pages_compare,
+    pages_jobs,
+)
 from skelgen.server.openapi import described
 from skelgen.server.settings import Answer, Question
 from skelgen.server.tokens import Right
@@ -30,6 +38,8 @@ class Route:
     handler : callable
     query : tuple of str
         Names of what may be asked for.
+    several : tuple of str
+        Those of them that may be given more than once.
     """
 
     method: str
@@ -37,6 +47,7 @@ class Route:
     right: Right
     handler: Callable[[Question], Answer]
     query: tuple[str, ...] = ()
+    several: tuple[str, ...] = ()
 
     @property
     def is_api(self) -> bool:
@@ -66,10 +77,11 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/icon.svg", _OPEN, pages.tab_icon),
     Route("GET", "/", _READ, pages.overview),
     Route("GET", "/applications", _READ, pages.applications),
-    Route("GET", "/runs", _READ, pages.runs, _RUNS),
+    Route("GET", "/runs", _READ, pages.runs, (*_RUNS, "column"), ("column",)),
     Route("POST", "/runs", _ADD, changes.add_typed),
     Route("GET", "/runs/{identity}", _READ, pages.run),
     Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),
+    Route("GET", "/compare", _READ, pages_compare.compare, ("run",), ("run",)),
     Route("GET", "/models", _READ, pages.models),
     Route("GET", "/models/{identity}", _READ, pages.model),
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
@@ -89,6 +101,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/api/runs", _ADD, changes.add_lines),
     Route("GET", "/api/runs/{identity}", _READ, api.run),
     Route("DELETE", "/api/runs/{identity}", _ADMINISTER, changes.remove_row),
+    Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
     Route("GET", "/api/models", _READ, api.models, ("app",)),
     Route("GET", "/api/models/{identity}", _READ, api.model),
     Route("GET", "/api/predictions", _READ, api.predictions, _PART),

@@ -58,6 +58,8 @@ class Question:
         None only where a route is open.
     path, query, form : mapping of str to str
         Named parts of the address, its query, and a form's fields.
+    several : mapping of str to tuple of str
+        All values of what the query may name more than once.
     body : bytes
     jobs : JobQueue or None
         Of the server; None where a question was made by hand.
@@ -67,6 +69,7 @@ class Question:
     visitor: Visitor | None = None
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     form: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     jobs: JobQueue | None = None

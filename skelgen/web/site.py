@@ -128,6 +128,46 @@ class FormulaShown:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A table with a check box before each row: what is chosen goes to an address.
+
+    Attributes
+    ----------
+    action : str
+        The address.
+    name, button : str
+        Of the boxes in the address, and what the button says.
+    values : tuple of str
+        Of the boxes, one for each row.
+    table : SiteTable
+    """
+
+    kind: ClassVar[str] = "choice"
+    action: str
+    name: str
+    button: str
+    values: tuple[str, ...]
+    table: SiteTable
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Check boxes of a form, folded until somebody wants them.
+
+    Attributes
+    ----------
+    name, label : str
+    choices : tuple of (str, str, bool)
+        Value, text, and whether it is chosen.
+    """
+
+    kind: ClassVar[str] = "checks"
+    name: str
+    label: str
+    choices: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FormField:
     """A field of a form.
 
@@ -140,6 +180,7 @@ class FormField:
         What is typed is not shown.
     """
 
+    kind: ClassVar[str] = "field"
     name: str
     label: str
     value: str = ""
@@ -166,7 +207,7 @@ class Form:
 
     kind: ClassVar[str] = "form"
     action: str
-    fields: tuple[FormField, ...]
+    fields: tuple[FormField | Checks, ...]
     button: str
     changes: bool = False
     tone: str = "main"
@@ -191,6 +232,7 @@ Block = (
     | CommandLine
     | FormulaShown
     | Form
+    | Choice
     | Paging
     | StepForm
     | StepDone
@@ -224,17 +266,21 @@ class SitePage:
     again_s: int = 0
 
 
-def address(*parts: str, **query: str) -> str:
+def address(*parts: str, **query: str | Sequence[str]) -> str:
     """Return an address within the server, with what is empty left out.
+
+    What has several values is there once for each.
 
     Examples
     --------
     >>> address("runs", "a/b", sort="time_s", page="")
     '/runs/a%2Fb?sort=time_s'
+    >>> address("compare", run=["a", "b"])
+    '/compare?run=a&run=b'
     """
     path = "/" + "/".join(_quoted(one) for one in parts)
     given = {name: one for name, one in query.items() if one}
-    words = urlencode(given, errors="surrogateescape")
+    words = urlencode(given, doseq=True, errors="surrogateescape")
     return f"{path}?{words}" if words else path
 
 

@@ -18,6 +18,7 @@ NAMED = {"identity": "run-1000-2", "name": "n1"}
 #: What answers otherwise to who may: of models and jobs there are none in this store.
 REFUSED = {
     "GET /api/ask": 400,  # nothing was asked
+    "GET /api/compare": 400,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
     "GET /api/models/{identity}": 404,

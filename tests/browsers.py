@@ -25,7 +25,7 @@ from tests.visitors import fill
 PHONE, LAPTOP, WALL = (375, 812), (1280, 800), (2560, 1440)
 _OPTIONS = [
     "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost",
 ]
 #: Sum of all layout shifts of a page so far.
 _SHIFTS = """() => new Promise(done => {

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skelgen.server import api, api_compare, changes, pages, pages_compare
+from skelgen.server import (
+    api,
+    api_compare,
+    api_loads,
+    changes,
+    pages,
+    pages_compare,
+    pages_loads,
+)
 from skelgen.server.openapi import described
 from skelgen.server.settings import Answer, Question
 from skelgen.server.tokens import Right
@@ -80,6 +88,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/predictions", _READ, pages.predictions, _PART),
     Route("GET", "/systems", _READ, pages.systems),
     Route("GET", "/systems/{name}", _READ, pages.system),
+    Route("GET", "/loads", _READ, pages_loads.loads, pages_loads.ASKED),
+    Route("GET", "/loads/picture.svg", _READ, pages_loads.picture, pages_loads.ASKED),
     Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
     Route("GET", "/api/applications", _READ, api.applications),
     Route("GET", "/api/runs", _READ, api.runs, _RUNS),
@@ -92,6 +102,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/predictions", _READ, api.predictions, _PART),
     Route("GET", "/api/systems", _READ, api.systems),
     Route("GET", "/api/systems/{name}", _READ, api.system),
+    Route("GET", "/api/loads", _READ, api_loads.loads, pages_loads.ASKED),
     Route("GET", "/api/ask", _READ, api.ask, pages.ASKED),
     Route("GET", "/api/openapi.json", _READ, _description),
 )

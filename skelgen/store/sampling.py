@@ -45,8 +45,8 @@ ORDER BY names.quantity, names.host
 """
 #: A time at a bin's edge belongs to the later one: databases round halves in two ways.
 _BINS = (
-    "SELECT ROUND((time - ?) / ? - 0.4999999), COUNT(*), MIN(time), MAX(time), MIN(value), "
-    "MAX(value), AVG(value) FROM samples WHERE host = ? AND quantity = ? "
+    "SELECT ROUND((time - ?) / ? - 0.4999999), COUNT(*), MIN(time), MAX(time), "
+    "MIN(value), MAX(value), AVG(value) FROM samples WHERE host = ? AND quantity = ? "
     "AND time >= ? AND time <= ? AND value IS NOT NULL GROUP BY 1 ORDER BY 1"
 )
 

@@ -54,6 +54,11 @@ def store_schemas() -> Path:
     return _PACKAGE / "store/schema"
 
 
+def demonstration() -> Path:
+    """Return the rows of the example store that comes with skelgen."""
+    return _PACKAGE / "pipeline/demonstration.jsonl.gz"
+
+
 def data() -> Path:
     """Return the folder for what a user keeps.
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Protocol
+
+#: Asks for progress as lines on stderr where its value is `LINES`.
+VARIABLE, LINES = "SKELGEN_PROGRESS", "lines"
+
+_LINE = re.compile(r"skelgen: progress: (.{1,200}?)(?:: ([\d.e+]+) of ([\d.e+]+))?")
 
 
 class Progress(Protocol):
@@ -32,3 +39,38 @@ class _NoProgress:
 
 
 NO_PROGRESS: Progress = _NoProgress()
+
+
+def progress_line(what: str, done: float, total: float) -> str:
+    """Write progress as a line for another program.
+
+    Examples
+    --------
+    >>> progress_line("comparing families", 3, 17)
+    'skelgen: progress: comparing families: 3 of 17'
+    """
+    shown = f": {done:g} of {total:g}" if total else ""
+    return f"skelgen: progress: {what}{shown}"
+
+
+def read_progress(line: str) -> tuple[str, float] | None:
+    """Read a line of progress: in words, and the share that is done or nan.
+
+    None where it is another line.
+
+    Examples
+    --------
+    >>> read_progress("skelgen: progress: comparing families: 3 of 12")
+    ('comparing families: 3 of 12', 0.25)
+    """
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return None
+    what, done, total = found.groups()
+    if done is None:
+        return what, math.nan
+    try:
+        share = float(done) / float(total)
+    except (ValueError, ZeroDivisionError):
+        return what, math.nan
+    return f"{what}: {done} of {total}", min(share, 1.0)

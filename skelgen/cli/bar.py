@@ -1,15 +1,21 @@
-"""A progress bar on a terminal."""
+"""A progress bar on a terminal, or lines of progress for a program that asks."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import time
 from collections.abc import Iterator
 
 from rich import progress as rich_progress
 from rich.console import Console
 
-from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.cli.output import say
+from skelgen.progress import LINES, NO_PROGRESS, VARIABLE, Progress, progress_line
+
+#: Lines of one piece of work are at least so far apart [s].
+_APART_S = 0.5
 
 
 class Bar:
@@ -50,9 +56,46 @@ class Bar:
             self.finish()
 
 
+class Lines:
+    """Write every piece of work as lines on stderr, for the program that started us."""
+
+    def __init__(self) -> None:
+        self._work: list[tuple[str, float, float]] = []
+        self._last_s = 0.0
+
+    def start(self, what: str, total: float) -> None:
+        """Begin a piece of work."""
+        self._work.append((what, 0.0, total))
+        self._write()
+
+    def advance(self, amount: float) -> None:
+        """Say how far the piece of work is that was started last, now and then."""
+        if not self._work:
+            return
+        what, done, total = self._work.pop()
+        self._work.append((what, done + amount, total))
+        if time.monotonic() - self._last_s >= _APART_S:
+            self._write()
+
+    def finish(self) -> None:
+        """Forget the piece of work that was started last."""
+        if self._work:
+            self._work.pop()
+
+    def _write(self) -> None:
+        self._last_s = time.monotonic()
+        say(progress_line(*self._work[-1]), err=True)
+
+
 @contextlib.contextmanager
 def progress_bar(*, shown: bool = True) -> Iterator[Progress]:
-    """Give a bar where a person is looking at stderr, else nothing."""
+    """Give a bar where a person is looking at stderr, else nothing.
+
+    ``SKELGEN_PROGRESS=lines`` asks for lines in its place.
+    """
+    if os.environ.get(VARIABLE) == LINES:
+        yield Lines()
+        return
     if not (shown and sys.stderr.isatty()):
         yield NO_PROGRESS
         return

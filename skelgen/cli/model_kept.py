@@ -30,6 +30,15 @@ KeptName = Annotated[
         show_default="the application's name, where a store is set",
     ),
 ]
+KeptAuthor = Annotated[
+    str,
+    typer.Option(
+        "--author",
+        metavar="NAME",
+        help="Who fitted it, for the store.",
+        show_default="your user name",
+    ),
+]
 AskedName = Annotated[
     str,
     typer.Option(

@@ -60,9 +60,6 @@ def run_source(
 
     if runs and model:
         raise UsageError("give runs or --model, not both")
-    chosen = {"--where": where, "--columns": columns, "--inputs": inputs}
-    for option in [name for name, one in chosen.items() if one and model]:
-        raise UsageError(f"--model is fitted already; leave {option} out")
     if not runs and not app and not model:
         raise UsageError(
             "say of which runs: name a CSV file, or an application of the store (--app)"

@@ -16,6 +16,7 @@ from skelgen.cli.model_coupling import couple
 from skelgen.cli.model_drawing import draw
 from skelgen.cli.model_kept import (
     AskedName,
+    KeptAuthor,
     KeptName,
     kept_facts,
     kept_row,
@@ -72,7 +73,6 @@ from skelgen.cli.output import (
     say,
 )
 from skelgen.cli.storing import App, Conditions
-from skelgen.errors import UsageError
 from skelgen.pipeline import modelling
 from skelgen.pipeline.model_facts import (
     carried_facts,
@@ -144,6 +144,7 @@ def fit(
     columns: Columns = "",
     inputs: InputNames = "",
     name: KeptName = "",
+    author: KeptAuthor = "",
     parts: ByParts = None,
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
@@ -159,6 +160,7 @@ def fit(
     with progress_bar() as progress:
         done = fit_and_keep(
             *(source, form.name, name),
+            author=author,
             progress=progress,
             parts=parts,
             settings=form.settings,
@@ -273,8 +275,6 @@ def predict(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
     )
-    if model_name and family:
-        raise UsageError("--model has a family; leave --family out")
     form = family_choice(family, template, fact, system, place)
     slurm = format_ is AnswerFormat.SLURM
     if form.settings and not (runs or app or model_name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_text
 import os
 import webbrowser
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,9 @@ import typer
 from skelgen.cli.options import Json, StorePlace, Verbose
 from skelgen.cli.output import print_facts, print_json, print_table, say
 from skelgen.documents.answers import answer
-from skelgen.errors import MachineError
+from skelgen.errors import MachineError, UsageError
 from skelgen.pipeline import storing
+from skelgen.pipeline.demonstration import demonstration_store
 from skelgen.pipeline.store_facts import date_text
 from skelgen.server import tokens
 from skelgen.server.listening import Listening, check_listening
@@ -80,6 +82,12 @@ def _serve(
     open_: Annotated[
         bool, typer.Option("--open", help="Open the browser when it is ready.")
     ] = False,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo", help="Show a filled example; it goes when the server ends."
+        ),
+    ] = False,
     check: Annotated[
         bool,
         typer.Option("--check", help="Say what would be shown to whom, and end."),
@@ -96,9 +104,22 @@ def _serve(
         *(certificate, key, insecure),
     )
     check_listening(listening)
-    if check:
-        _check(place, listening, read_only=read_only, json=json)
-        return
+    if demo and place is not None:
+        raise UsageError("--demo shows a store of its own; leave out --store")
+    with demonstration_store() if demo else nullcontext(place) as shown_place:
+        if check:
+            _check(shown_place, listening, read_only=read_only, json=json)
+            return
+        _run(shown_place, listening, read_only=read_only, json=json, open_=open_)
+    from skelgen.server.running import leave_reads
+
+    leave_reads()
+
+
+def _run(
+    place: str | None, listening: Listening, *, read_only: bool, json: bool, open_: bool
+) -> None:
+    """Serve a store until a signal comes, and say where it is."""
     from skelgen.server.running import run_server
 
     shown = storing.store_place(place).shown

@@ -320,6 +320,20 @@ def lives(pid: int) -> bool:
     return bool(fields) and fields[0] not in "ZX"
 
 
+def process_name(pid: int) -> str:
+    """Return what tells a process from all others that have had its number.
+
+    Empty where there is none.
+    """
+    if not (started := _started(pid)) or not lives(pid):
+        return ""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        boot = ""
+    return f"{pid}:{started}:{boot}"
+
+
 def _started(pid: int) -> str:
     fields = _stat(pid)
     return fields[19] if fields else ""

@@ -102,7 +102,20 @@ def odd_values(runs: RunTable, formula: Expression) -> tuple[Doubt, ...]:
     told += " the formula of all runs says"
     if len(far) > 1:
         told += f"; {len(far) - 1} others are far off, too"
-    return (Doubt("odd-run", told, "check its unit, or leave it out with --where"),)
+    remedy = f"check its unit, or leave it out with --where{_without(runs, far)}"
+    return (Doubt("odd-run", told, remedy),)
+
+
+def _without(runs: RunTable, far: NDArray[np.intp]) -> str:
+    """Return the condition that leaves times out; empty where none does."""
+    if runs.quantity != "time" or runs.unit != "s":
+        return ""
+    odd, rest = runs.values[far], np.delete(runs.values, far)
+    for low, sign, high in ((rest, "<=", odd), (odd, ">=", rest)):
+        limit = f"{np.sqrt(low.max() * high.min()):.3g}"
+        if low.max() < float(limit) < high.min():
+            return f" 'time{sign}{limit}'"
+    return ""
 
 
 def no_error_known(runs: RunTable, fitted: int) -> tuple[Doubt, ...]:

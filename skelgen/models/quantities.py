@@ -69,9 +69,13 @@ def reference_among(
             f"{told}; a {quantity.kind} compares runs on several numbers of ranks, "
             "add such runs"
         )
-    if unknown := [name for name, _ in quantity.reference if name not in lows]:
+    asked = dict(quantity.reference)
+    if asked.get("ranks") == 1 and {*lows} == {"nodes", "ranks_per_node"}:
+        asked = {**asked, "nodes": 1.0, "ranks_per_node": 1.0}
+        del asked["ranks"]
+    if unknown := [name for name in asked if name not in lows]:
         raise InputError(
             f"--reference: there is no input {unknown[0]} that says on how many ranks "
             f"a run is; expected {', '.join(lows)}"
         )
-    return tuple({**lows, **dict(quantity.reference)}.items())
+    return tuple({**lows, **asked}.items())

@@ -100,18 +100,25 @@ def how_long(place: str | None, asked: Wondered) -> HowLong:
     if asked.model:
         chosen = kept_model(place, asked.model, asked.application or None)
         return _by_model(place, asked, chosen)
-    own = kept_models(place, asked.application, [])[-1:]
+    own = _own_model(place, asked.application)
     if asked.load:
-        if not own:
+        if own is None:
             raise InputError(
                 f"{asked.application[:60]}: runs do not answer for a load; fit a "
                 "model: skelgen model fit --app NAME --name NAME"
             )
-        return _by_model(place, asked, own[0])
+        return _by_model(place, asked, own)
     found = _by_runs(place, asked)
-    if found.interval is None and own:
-        return _by_model(place, asked, own[0])
+    if found.interval is None and own is not None:
+        return _by_model(place, asked, own)
     return found
+
+
+def _own_model(place: str | None, application: str) -> KeptModel | None:
+    """Return the model that has the name of the application, else any of its models."""
+    found = kept_models(place, application, [])
+    named = [one for one in found if one.name == application]
+    return next(iter((named or found)[-1:]), None)
 
 
 def plain_hosts(text: str) -> list[str]:

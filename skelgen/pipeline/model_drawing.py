@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.launch.folders import new_file
-from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.modelling import (
     RunSource,
     check_asked,
@@ -88,8 +87,7 @@ def _model_and_runs(
     from skelgen.models.derived import derive
     from skelgen.models.model import fit_model
 
-    if (model := model_in_file(source)) is not None:
-        no_template(settings, source.file)
+    if (model := model_in_file(source, settings)) is not None:
         return derive(model, quantity), None
     runs = good_runs(source, progress)
     table = table_of(runs, source)

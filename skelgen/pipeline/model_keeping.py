@@ -22,12 +22,12 @@ from skelgen.pipeline.kept_model import (
 )
 from skelgen.pipeline.model_parts import model_of_runs
 from skelgen.pipeline.model_systems import model_on_system
-from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.modelling import (
     FIELDS,
     LOADS,
     RunSource,
     check_families,
+    check_fitted,
     good_runs,
     model_in_file,
     table_of,
@@ -71,6 +71,7 @@ def fit_and_keep(
     name: str,
     *,
     progress: Progress,
+    author: str = "",
     parts: bool | None = None,
     settings: FamilySettings | None = None,
 ) -> FittedModel:
@@ -83,6 +84,8 @@ def fit_and_keep(
     name : str
         For the store; empty: that of the application.
     progress : Progress
+    author : str
+        Who fitted it; empty: the user of this process.
     parts : bool or None
         Fit each part of the runs; None: where all have the same ones.
     settings : FamilySettings, optional
@@ -91,7 +94,9 @@ def fit_and_keep(
     found = _fitted(source, family, parts, progress, settings)
     assert found.origin is not None
     usual = f"{found.origin.application}-{source.system}" if source.system else ""
-    kept = keep_model(source.store, found.model, found.origin, name, usual)
+    kept = keep_model(
+        source.store, found.model, found.origin, name, usual, author=author
+    )
     return replace(found, kept=kept)
 
 
@@ -127,6 +132,8 @@ def keep_model(
     origin: ModelOrigin,
     name: str = "",
     usual: str = "",
+    *,
+    author: str = "",
 ) -> KeptModel | None:
     """Keep a model; without a name only where a store is set.
 
@@ -140,7 +147,8 @@ def keep_model(
 
     if not name and not place_of(place).is_set:
         return None
-    document = document_of(model, _author(), origin)
+    whose = author or _author()
+    document = document_of(model, whose, origin)
     called = name or usual or origin.application
     row = Row(called, origin.application, time.time(), document)
     try:
@@ -153,7 +161,7 @@ def keep_model(
         return None
     for refused in added.refused:
         raise InputError(f"the model was not kept: {refused.reason}")
-    return KeptModel(identity_of(row), row.name, row.fitted, _author(), origin, model)
+    return KeptModel(identity_of(row), row.name, row.fitted, whose, origin, model)
 
 
 def _author() -> str:
@@ -267,23 +275,12 @@ def asked_model(
 ) -> FittedModel:
     """Return the model to ask: a kept one, that of a file, or one fitted to runs."""
     if name:
-        _check_no_system(source)
-        no_template(settings, name)
+        check_fitted(name[:60], source, settings)
         found = kept_model(source.store, name, source.application or None)
         return FittedModel(found.model, found.origin, found)
-    if (model := model_in_file(source)) is not None:
-        _check_no_system(source)
-        no_template(settings, source.file)
+    if (model := model_in_file(source, settings)) is not None:
         return FittedModel(model)
     return _fitted(source, family, None, progress, settings)
-
-
-def _check_no_system(source: RunSource) -> None:
-    """Refuse to carry what has no runs."""
-    if source.system:
-        raise UsageError(
-            "--on needs runs, and a fitted model has none; give --on to model fit"
-        )
 
 
 def keep_prediction(

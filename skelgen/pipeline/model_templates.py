@@ -54,6 +54,8 @@ class ChosenFamily:
     Attributes
     ----------
     name : str
+    asked : str
+        The one that the user named; empty: none.
     settings : FamilySettings or None
         With the formula of a template; None for other families.
     typed : tuple of str
@@ -63,16 +65,17 @@ class ChosenFamily:
     """
 
     name: str
+    asked: str = ""
     settings: FamilySettings | None = None
     typed: tuple[str, ...] = ()
     rows: SystemRows | None = None
 
     def of(self, source: RunSource) -> RunSource:
-        """Return the source with the inputs that a template names."""
+        """Return the source with the family, and the inputs that a template names."""
         from skelgen.models.formulas import calls, names
 
         if self.settings is None or self.settings.template is None:
-            return source
+            return replace(source, family=self.asked)
         template = self.settings.template
         ranks = ("ranks",) if calls(template) else ()
         return replace(source, named=(*names(template), *ranks), facts=self.typed)
@@ -106,7 +109,7 @@ def chosen_family(family: str, request: TemplateRequest) -> ChosenFamily:
                 "--family template needs a formula; give one: --template "
                 "'a*n^3/ranks + b'"
             )
-        return ChosenFamily(family or DEFAULT)
+        return ChosenFamily(family or DEFAULT, family)
     if family not in ("", FAMILY):
         raise UsageError(
             f"--template gives the form of the model, and --family {family[:40]} has "
@@ -141,7 +144,7 @@ def _told(request: TemplateRequest) -> ChosenFamily:
         text=text,
         system=request.system,
     )
-    return ChosenFamily(FAMILY, settings, typed.names, rows)
+    return ChosenFamily(FAMILY, FAMILY, settings, typed.names, rows)
 
 
 def _all_named(typed: Facts, formula: Expression) -> None:
@@ -217,20 +220,6 @@ def _of_store(name: str, store: str | None) -> str:
             "a template; give a formula, such as 'a*n^3/ranks + b'"
         )
     return form.text
-
-
-def no_template(settings: FamilySettings | None, model: str) -> None:
-    """Refuse a template where a model is asked that has its formula.
-
-    Raises
-    ------
-    UsageError
-    """
-    if settings is not None and settings.template is not None:
-        raise UsageError(
-            f"{model} is a model with a formula of its own; leave out --template, or "
-            "give runs"
-        )
 
 
 def computed(chosen: ChosenFamily, at: Mapping[str, float]) -> ComputedTime:

@@ -15,7 +15,6 @@ from skelgen.pipeline.model_cells import (
     partly_known,
     place_of,
 )
-from skelgen.pipeline.model_templates import no_template
 from skelgen.pipeline.storing import store_list
 from skelgen.progress import Progress
 from skelgen.units import number_of
@@ -62,6 +61,8 @@ class RunSource:
         Names that a user gave a value: no inputs.
     system : str
         The model is for it, and runs on others give the form; empty: for all alike.
+    family : str
+        That a user named; empty: the usual one.
     """
 
     file: str = ""
@@ -73,6 +74,7 @@ class RunSource:
     named: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     system: str = ""
+    family: str = ""
 
 
 def runs_to_learn_from(source: RunSource, progress: Progress) -> RunTable:
@@ -318,8 +320,16 @@ def model_fit(
     return fit_model(runs_to_learn_from(source, progress), family, settings)
 
 
-def model_in_file(source: RunSource) -> Model | None:
-    """Return the model that a file holds; None where it holds runs."""
+def model_in_file(
+    source: RunSource, settings: FamilySettings | None = None
+) -> Model | None:
+    """Return the model that a file holds; None where it holds runs.
+
+    Raises
+    ------
+    UsageError
+        When options are given that are for runs.
+    """
     from skelgen.documents import json_field
     from skelgen.documents.files import as_text, read_bytes
     from skelgen.models.model_file import is_model, model_of
@@ -328,7 +338,34 @@ def model_in_file(source: RunSource) -> Model | None:
     if path.suffix != ".json" or not path.is_file():
         return None
     content = json_field(as_text(path, read_bytes(path)), path)
-    return model_of(content) if is_model(content) else None
+    if not is_model(content):
+        return None
+    check_fitted(source.file, source, settings)
+    return model_of(content)
+
+
+def check_fitted(
+    model: str, source: RunSource, settings: FamilySettings | None = None
+) -> None:
+    """Refuse options for runs where a model is asked that is fitted already.
+
+    Raises
+    ------
+    UsageError
+    """
+    given = {
+        "--family": source.family,
+        "--template": settings is not None and settings.template is not None,
+        "--where": source.where,
+        "--columns": source.columns,
+        "--inputs": source.inputs,
+        "--on": source.system,
+    }
+    for option in [name for name, one in given.items() if one]:
+        raise UsageError(
+            f"{model} is a model that is fitted already; leave {option} out, or "
+            "give runs"
+        )
 
 
 def known_model(
@@ -339,8 +376,7 @@ def known_model(
     settings: FamilySettings | None = None,
 ) -> Model:
     """Return the model that a file holds, or one fitted to runs."""
-    if (model := model_in_file(source)) is not None:
-        no_template(settings, source.file)
+    if (model := model_in_file(source, settings)) is not None:
         return model
     return model_fit(source, family, progress=progress, settings=settings)
 

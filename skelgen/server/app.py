@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from anyio import CapacityLimiter, to_thread
 from starlette.exceptions import HTTPException
@@ -19,12 +20,14 @@ from skelgen.documents.system import system_error
 from skelgen.errors import SkelgenError
 from skelgen.server.entrance import entrance, set_cookie
 from skelgen.server.gate import Gate
+from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
 from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
-from skelgen.server.settings import Question, RefusedError, Settings
+from skelgen.server.settings import Answer, Question, RefusedError, Settings
 from skelgen.server.tokens import Right
+from skelgen.store.deadlines import deadline
 
 logger = logging.getLogger(__name__)
 
@@ -37,15 +40,19 @@ _NO_TOKEN = (
 )
 
 
-def application(settings: Settings, keyring: Keyring) -> ASGIApp:
+def application(
+    settings: Settings, keyring: Keyring, jobs: JobQueue | None = None
+) -> ASGIApp:
     """Return the application that answers all requests.
 
     Parameters
     ----------
     settings : Settings
     keyring : Keyring
+    jobs : JobQueue, optional
+        For work outside the requests; else it has one of its own.
     """
-    routes: list[BaseRoute] = [*web_routes(settings, keyring)]
+    routes: list[BaseRoute] = [*web_routes(settings, keyring, jobs)]
     if settings.prefix:
         routes = [Mount(settings.prefix, routes=routes)]
     router = Router(routes, redirect_slashes=False)
@@ -63,16 +70,19 @@ def application(settings: Settings, keyring: Keyring) -> ASGIApp:
     return Gate(inner, settings)
 
 
-def web_routes(settings: Settings, keyring: Keyring) -> list[WebRoute]:
+def web_routes(
+    settings: Settings, keyring: Keyring, jobs: JobQueue | None = None
+) -> list[WebRoute]:
     """Return the way in and out, and every address of the table."""
     threads = CapacityLimiter(_THREADS)
+    queue = jobs or JobQueue(settings.store)
     return [
         *entrance(settings, keyring),
         WebRoute("/leave", _leaving(settings, keyring), methods=["POST"]),
         *(
             WebRoute(
                 one.path,
-                _endpoint(one, settings, keyring, threads),
+                _endpoint(one, settings, keyring, threads, queue),
                 methods=[one.method],
             )
             for one in ROUTES
@@ -113,7 +123,11 @@ def _bearer(request: Request) -> str | None:
 
 
 def _endpoint(
-    one: Route, settings: Settings, keyring: Keyring, threads: CapacityLimiter
+    one: Route,
+    settings: Settings,
+    keyring: Keyring,
+    threads: CapacityLimiter,
+    jobs: JobQueue,
 ) -> _Endpoint:
     """Return what answers at an address, for who may, in one of the threads."""
 
@@ -123,7 +137,8 @@ def _endpoint(
             visitor = visitor_of(request, keyring, settings)
             _check_right(one, visitor)
             question = await _question(one, request, settings, visitor)
-            work = functools.partial(one.handler, question)
+            question = replace(question, jobs=jobs)
+            work = functools.partial(_in_time, one, question)
             # A thread that reads for too long is left to itself; one that changes
             # something is waited for, so that nobody is told of half a change.
             found = await to_thread.run_sync(
@@ -141,6 +156,14 @@ def _endpoint(
         return reply(found, settings, visitor, api=one.is_api)
 
     return endpoint
+
+
+def _in_time(one: Route, question: Question) -> Answer:
+    """Work on a request; what only reads ends when its time is over."""
+    if one.changes:
+        return one.handler(question)
+    with deadline(question.settings.limit_s):
+        return one.handler(question)
 
 
 def _check_right(one: Route, visitor: Visitor | None) -> None:

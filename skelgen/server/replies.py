@@ -55,7 +55,8 @@ def page(
         right, form = visitor.right.word, visitor.form
         frame = Frame(settings.prefix, visitor.name, right, form, settings.shown)
     content = render_site(found, frame)
-    return Response(content, status, media_type="text/html")
+    headers = {"refresh": str(found.again_s)} if found.again_s else None
+    return Response(content, status, headers, media_type="text/html")
 
 
 def problem(

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from skelgen.server import (
     api,
     api_compare,
+    api_jobs,
     api_loads,
     changes,
     pages,
     pages_compare,
+    pages_jobs,
     pages_loads,
 )
 from skelgen.server.openapi import described
@@ -91,6 +93,13 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/loads", _READ, pages_loads.loads, pages_loads.ASKED),
     Route("GET", "/loads/picture.svg", _READ, pages_loads.picture, pages_loads.ASKED),
     Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
+    Route("GET", "/jobs", _READ, pages_jobs.jobs),
+    Route("GET", "/jobs/{identity}", _READ, pages_jobs.job),
+    Route("POST", "/jobs/{identity}/cancel", _ADD, pages_jobs.cancel),
+    Route("GET", "/api/jobs", _READ, api_jobs.jobs),
+    Route("POST", "/api/jobs", _ADD, api_jobs.add_job),
+    Route("GET", "/api/jobs/{identity}", _READ, api_jobs.job),
+    Route("DELETE", "/api/jobs/{identity}", _ADD, api_jobs.cancel_job),
     Route("GET", "/api/applications", _READ, api.applications),
     Route("GET", "/api/runs", _READ, api.runs, _RUNS),
     Route("POST", "/api/runs", _ADD, changes.add_lines),

@@ -19,6 +19,7 @@ import uvicorn
 from skelgen import _paths
 from skelgen.launch.folders import private_folder, replace_file
 from skelgen.server.app import application
+from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring
 from skelgen.server.listening import (
     Listening,
@@ -106,6 +107,7 @@ def run_server(
     most = Right.READ if read_only else Right.ADMINISTER
     text, token = new_token(PRINTED, most)
     keyring = Keyring(token, most)
+    jobs = JobQueue(place)
     with contextlib.closing(bound(listening)) as opened:
         made = file_of(listening)
         port = 0 if listening.unix else int(opened.getsockname()[1])
@@ -113,14 +115,19 @@ def run_server(
         address = f"{public_address(listening, port)}/enter?token={text}"
         with _leading_there(address) as file:
             server = _Server(
-                _config(settings, keyring, listening), lambda: ready(address, file)
+                _config(settings, keyring, listening, jobs),
+                lambda: ready(address, file),
             )
-            asyncio.run(server.serve([opened]))
+            if not read_only:
+                jobs.resume()
+            try:
+                asyncio.run(server.serve([opened]))
+            finally:
+                jobs.stop()
         unbind(listening, made)
-    _leave_reads()
 
 
-def _leave_reads() -> None:
+def leave_reads() -> None:
     """End although a thread still reads: all that changed something was waited for."""
     if any(one.name.startswith("AnyIO worker") for one in threading.enumerate()):
         sys.stdout.flush()
@@ -129,11 +136,11 @@ def _leave_reads() -> None:
 
 
 def _config(
-    settings: Settings, keyring: Keyring, listening: Listening
+    settings: Settings, keyring: Keyring, listening: Listening, jobs: JobQueue
 ) -> uvicorn.Config:
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would name addresses
     return uvicorn.Config(
-        application(settings, keyring),
+        application(settings, keyring, jobs),
         loop="asyncio",
         http=OpeningProtocol,
         ws="none",

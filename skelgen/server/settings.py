@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Visitor
 from skelgen.web.site import SitePage
 
@@ -60,6 +61,8 @@ class Question:
     several : mapping of str to tuple of str
         All values of what the query may name more than once.
     body : bytes
+    jobs : JobQueue or None
+        Of the server; None where a question was made by hand.
     """
 
     settings: Settings
@@ -69,6 +72,7 @@ class Question:
     several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     form: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    jobs: JobQueue | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import itertools
 import logging
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from psycopg.pq import TransactionStatus
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 from skelgen.launch.secrets import HIDDEN
 from skelgen.store.database import BusyError, DamagedError
+from skelgen.store.deadlines import late, left_s
 
 #: How long a server may take to answer a new connection [s].
 _CONNECT_S = 10
@@ -63,6 +65,8 @@ class PostgresqlDatabase:
         self._connection = _connected(url, shown)
         try:
             self.writable = self._is_writable()
+            if (left := left_s()) < math.inf:
+                self.execute(f"SET statement_timeout = {max(1, int(1000 * left))}")
         except BaseException:
             self.close()
             raise
@@ -189,6 +193,8 @@ class PostgresqlDatabase:
         try:
             yield
         except psycopg.Error as error:
+            if isinstance(error, refusals.QueryCanceled) and left_s() < math.inf:
+                raise late(self.shown) from error
             raise told(error, self.shown) from error
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +15,7 @@ from typing import Any, Self
 from skelgen.documents.system import writing
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.store.database import BusyError, DamagedError
+from skelgen.store.deadlines import late, left_s
 from skelgen.store.file_systems import is_local
 from skelgen.store.locks import locked
 from skelgen.store.sharing import make_file
@@ -22,6 +25,8 @@ logger = logging.getLogger(__name__)
 #: How long a statement waits for another process, and one of a writer [s].
 _WAIT_S, _SHORT_WAIT_S = 10.0, 0.02
 _CACHE_KIB = 64 << 10
+#: So often a statement looks whether its time is over: every millisecond or so.
+_LOOK_INSTRUCTIONS = 20_000
 #: The log is written back when it is longer, by those that wait and by others, and is
 #: no longer than the first of these afterwards [bytes].
 _LONG_LOG_BYTES, _VERY_LONG_LOG_BYTES = 4 << 20, 16 << 20
@@ -71,6 +76,11 @@ class SqliteDatabase:
         self._connection = connection
         self._lock_file = lock_file
         self._mode = mode
+        if (left := left_s()) < math.inf:
+            end_s = time.monotonic() + left
+            connection.set_progress_handler(
+                lambda: time.monotonic() > end_s, _LOOK_INSTRUCTIONS
+            )
 
     @classmethod
     def open(cls, path: Path, lock_file: Path, mode: int) -> Self:
@@ -259,6 +269,8 @@ class SqliteDatabase:
 def told(error: sqlite3.Error, shown: str) -> SkelgenError:
     """Return what SQLite refused as an error of one line with what to do."""
     code = _code(error)
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return late(shown)
     if code in _BUSY:
         return BusyError(f"{shown}: another process has it ({error}); try again")
     if code in _DAMAGED or "decode to UTF-8" in str(error):

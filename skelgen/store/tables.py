@@ -9,6 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from skelgen.store.database import DamagedError, Database
+from skelgen.store.deadlines import check_deadline
 from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
 from skelgen.store.lines import content_of, identity_of, seal_of
 from skelgen.store.rows import Part, Row, Run, Series
@@ -22,8 +23,8 @@ _NAMED = {"input": "inputs", "load": "loads", "cost": "costs"}
 #: Values by field, and parts, as they are kept.
 _Apart = tuple[dict[str, list[Any]], list[Any]]
 _text, _real = TEXT.load, REAL.load
-#: Identities in one statement.
-_AT_ONCE = 500
+#: Identities in one statement, and rows between two looks whether time is over.
+_AT_ONCE, _LOOK_ROWS = 500, 1000
 
 
 class Checked(NamedTuple):
@@ -178,7 +179,9 @@ def rows_of(
             f"SELECT identity, seal, {names} FROM {table} {where}", parameters
         )
     found = []
-    for identity, seal, *values in kept:
+    for at, (identity, seal, *values) in enumerate(kept):
+        if not at % _LOOK_ROWS:
+            check_deadline(database.shown)
         try:
             row = _row(kind, identity, values, apart.get(identity, ({}, [])))
         except UnfitError as error:

@@ -83,6 +83,11 @@ class Chart:
     legend: tuple[tuple[str, str], ...]
     height: int
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return width and height [px]."""
+        return LEFT + WIDTH + RIGHT, self.height
+
 
 @dataclass(frozen=True, slots=True)
 class Plane:

@@ -8,12 +8,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from skelgen import _paths
 from skelgen.documents.words import shown, visible
-from skelgen.web.chart import LEFT, RIGHT, WIDTH, Chart
+from skelgen.web.chart import LEFT, WIDTH, Chart
 
 
 def render_chart(chart: Chart) -> bytes:
     """Draw a chart as SVG, the same for the same chart."""
-    text = _template().render(chart=chart, width=WIDTH, left=LEFT, right=RIGHT)
+    text = _template().render(chart=chart, width=WIDTH, left=LEFT)
     return visible(shown(text)).encode("utf-8", "replace")
 
 

@@ -12,6 +12,7 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.signature import Signature
 from skelgen.skeleton import Report
 from skelgen.skeleton.types import WHOLE_EVENTS
+from skelgen.timeline import RunTimeline
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.answer import Answer, answer_of
 from skelgen.web.kept_rows import KeptRow, kept_rows
@@ -21,6 +22,7 @@ from skelgen.web.pictures import (
     communication_matrix,
     timeline_of,
 )
+from skelgen.web.timeline import TimelineView, timeline_view
 from skelgen.web.times import TimeRow, time_rows
 from skelgen.web.tree import LEAST_SHARE, MOST_ROWS, Row, rows_of
 from skelgen.web.waiting import Waiting, waiting_of
@@ -121,6 +123,7 @@ class Page:
         Groups of ranks that have no tree here.
     least_share : float
         Computation below it has no row in `trees` [1].
+    whole_run : TimelineView or None
     measured : tuple of Shares
         Of the skeleton.
     """
@@ -136,6 +139,7 @@ class Page:
     trees: tuple[tuple[str, tuple[Row, ...]], ...]
     more_trees: int
     least_share: float
+    whole_run: TimelineView | None
     timeline: Timeline | None
     matrix: tuple[tuple[Cell, ...], ...]
     shares: tuple[Shares, ...]
@@ -246,6 +250,7 @@ def page_of(
     answer: Answer | None = None,
     phases: PhaseSignature | None = None,
     waits: Sequence[WaitState] = (),
+    timeline: RunTimeline | None = None,
 ) -> Page:
     """Collect what a page about a signature shows.
 
@@ -267,6 +272,7 @@ def page_of(
     phases : PhaseSignature, optional
     waits : sequence of WaitState
         Of the recorded run.
+    timeline : RunTimeline, optional
 
     Returns
     -------
@@ -291,6 +297,7 @@ def page_of(
         ),
         more_trees=len(signature.groups) - len(shown),
         least_share=LEAST_SHARE,
+        whole_run=timeline_view(timeline),
         timeline=timeline_of(signature),
         matrix=_matrix(signature),
         shares=(application_shares(signature),),

@@ -25,8 +25,8 @@ from skelgen.workload import WorkloadTime
 
 #: Lines around each region of a page that changes later, for this version of the page.
 EDGES = {
-    name: (f"<!-- {name}, page 2 -->", f"<!-- end of {name} -->")
-    for name in ("answer", "measured", "phases")
+    name: (f"<!-- {name}, page 3 -->", f"<!-- end of {name} -->")
+    for name in ("answer", "measured", "timeline", "phases")
 }
 
 #: How a picture begins that was drawn here.
@@ -48,7 +48,12 @@ def render_page(page: Page) -> str:
     str
         HTML, the same for the same page.
     """
-    regions = {"answer": page.answer, "measured": page.measured, "phases": page.phases}
+    regions = {
+        "answer": page.answer,
+        "measured": page.measured,
+        "timeline": page.whole_run,
+        "phases": page.phases,
+    }
     return _filled("report.html.j2", page=page, edges=EDGES, **regions)
 
 
@@ -60,9 +65,9 @@ def with_region(html: str, name: str, value: object) -> str | None:
     html : str
         What `render_page` returned.
     name : str
-        Of the region: ``answer``, ``measured`` or ``phases``.
+        Of the region: ``answer``, ``measured``, ``timeline`` or ``phases``.
     value : object
-        The page's attribute of that name.
+        What the page has for it.
 
     Returns
     -------

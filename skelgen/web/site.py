@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,21 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class SitePicture:
-    """A picture, and the table of what it shows."""
+    """A picture, and the table of what it shows.
+
+    Attributes
+    ----------
+    address, text : str
+    table : SiteTable
+    size : (int, int)
+        Width and height [px]: its place is free before it is there.
+    """
 
     kind: ClassVar[str] = "picture"
     address: str
     text: str
     table: SiteTable
+    size: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,25 @@ class CommandLine:
 
     kind: ClassVar[str] = "command"
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaShown:
+    """A formula set as mathematics; `skelgen.web.site_formulas` makes it.
+
+    Attributes
+    ----------
+    mathematics : str
+        MathML of `to_mathml`, which goes into the page as it is; empty where the
+        formula is too long to be set.
+    text, latex : str
+        The same to copy.
+    """
+
+    kind: ClassVar[str] = "formula"
+    mathematics: str
+    text: str
+    latex: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +191,26 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form; one that changes something is sent by POST and has a second token."""
+    """A form.
+
+    Attributes
+    ----------
+    action : str
+    fields : tuple of FormField
+    button : str
+    changes : bool
+        It is sent by POST, with a second token.
+    tone : str
+        ``main``; ``quiet`` where something else is done first; ``danger`` where
+        something is lost.
+    """
 
     kind: ClassVar[str] = "form"
     action: str
     fields: tuple[FormField | Checks, ...]
     button: str
     changes: bool = False
+    tone: str = "main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +230,13 @@ Block = (
     | Heading
     | Prose
     | CommandLine
+    | FormulaShown
     | Form
     | Choice
     | Paging
+    | StepForm
+    | StepDone
+    | LinkLine
 )
 
 
@@ -208,6 +254,8 @@ class SitePage:
         The first sentence.
     goes_on : str
         An address that the browser goes to by itself; empty: none.
+    again_s : int
+        The browser asks for the page again after this time; 0: it does not [s].
     """
 
     title: str
@@ -215,6 +263,7 @@ class SitePage:
     here: str = ""
     lead: str = ""
     goes_on: str = ""
+    again_s: int = 0
 
 
 def address(*parts: str, **query: str | Sequence[str]) -> str:

@@ -10,7 +10,13 @@ from skelgen.forecasts import LoadForecast
 from skelgen.store.sampling import NewestSample, ShortSeries
 from skelgen.trust import Doubt, verdict_of
 from skelgen.units import format_span
-from skelgen.web.loads_chart import ForecastShown, LoadsDrawn, averages, load_text
+from skelgen.web.loads_chart import (
+    ForecastShown,
+    LoadsDrawn,
+    averages,
+    load_text,
+    loads_chart,
+)
 from skelgen.web.site import (
     Block,
     Cell,
@@ -145,7 +151,8 @@ def _picture(found: LoadsShown, asked: Mapping[str, str]) -> SitePicture:
     text = f"{drawn.quantity} over time: the average, and smallest to largest sample"
     if drawn.forecast is not None:
         text += "; then the forecast with its 90 % interval"
-    return SitePicture(address("loads", "picture.svg", **kept), text, _table(drawn))
+    place = address("loads", "picture.svg", **kept)
+    return SitePicture(place, text, _table(drawn), loads_chart(drawn).size)
 
 
 def _table(drawn: LoadsDrawn) -> SiteTable:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models.formulas import to_latex
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.store.rows import Inputs
 from skelgen.units import format_seconds
+from skelgen.web.model_picture import picture_size
 from skelgen.web.site import (
     Block,
     Cell,
@@ -32,6 +32,7 @@ from skelgen.web.site import (
     inputs_text,
     value,
 )
+from skelgen.web.site_formulas import formula_block
 
 #: Values of each input in the table next to the picture.
 _VALUES = 9
@@ -104,9 +105,7 @@ def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> Site
 def model_page(one: ModelEntry) -> SitePage:
     """Return the page of a model: formula, ranges, picture, doubts."""
     model = one.model
-    blocks: list[Block] = [
-        CommandLine(f"{model.quantity} = {model.text}  [{model.unit}]")
-    ]
+    blocks: list[Block] = [formula_block(model.quantity, model.formula, model.unit)]
     if one.runs_now is not None:
         blocks.append(
             Prose(
@@ -124,6 +123,7 @@ def model_page(one: ModelEntry) -> SitePage:
             address("models", one.identity, "picture.svg"),
             f"{model.quantity} over each input, with the 90 % interval and the runs",
             _curves(model),
+            picture_size(model),
         )
     )
     fields = (
@@ -133,10 +133,6 @@ def model_page(one: ModelEntry) -> SitePage:
         FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
     )
     blocks += [Heading("Ask it"), Form("/ask", fields, "Ask")]
-    blocks += [
-        Heading("Formula in LaTeX"),
-        CommandLine(to_latex(model.formula).strip()),
-    ]
     lead = f"A model of {one.application}, fitted to {one.runs} runs."
     return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
 

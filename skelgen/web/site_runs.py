@@ -195,7 +195,8 @@ def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
         CommandLine(f"skelgen store show {run.identity}"),
     ]
     if may_remove:
-        removal = Form(address("runs", run.identity, "remove"), (), "Remove", True)
+        removed = address("runs", run.identity, "remove")
+        removal = Form(removed, (), "Remove", changes=True, tone="danger")
         blocks += [Heading("Remove this run"), removal]
     lead = f"{run.application} took {format_seconds(run.time_s)}."
     return SitePage(f"Run {run.identity[:8]}", tuple(blocks), "/runs", lead)

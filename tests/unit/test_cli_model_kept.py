@@ -146,18 +146,29 @@ def test_what_others_wrote_into_the_store_is_refused(place, capsys, document, sa
         assert said in text
 
 
+@pytest.mark.parametrize("words", [("--model", "heat"), ("FILE",)])
 @pytest.mark.parametrize(
-    "words",
+    "told",
     [
         ("--family", "power"),
+        ("--template", "a*n^2"),
         ("--where", "n>1"),
         ("--inputs", "n"),
         ("--columns", "n=size"),
+        ("--on", "east"),
     ],
 )
-def test_what_only_a_fit_can_use_is_refused_with_a_kept_model(capsys, words):
-    asked = ["model", "predict", "--model", "heat", "--at", "n=1", *words]
-    assert run(asked) == ExitCode.USAGE
+def test_what_only_a_fit_can_use_is_refused_with_a_fitted_model(
+    study,  # noqa: F811
+    tmp_path,
+    capsys,
+    words,
+    told,
+):
+    kept = tmp_path / "heat.json"
+    said(capsys, "model", "fit", study, *COLUMNS, "--family", "linear", "-o", kept)
+    words = [str(kept) if one == "FILE" else one for one in words]
+    assert run(["model", "predict", *words, "--at", "n=1", *told]) == ExitCode.USAGE
     text = capsys.readouterr().err
-    assert f"leave {words[0]} out" in text
+    assert f"leave {told[0]} out" in text
     assert text.count("\n") == 1

@@ -163,7 +163,7 @@ def test_runs_that_say_no_system_and_models_that_have_no_runs_are_said(
     words = ("model", "predict", kept, "--at", "n=5000", "--on", "new")
     code, text = complained(capsys, *words)
     assert code == ExitCode.USAGE
-    assert "--on needs runs" in text
+    assert "leave --on out" in text
     code, text = complained(capsys, "model", "fit", path, "--on", "new", "--parts")
     assert code == ExitCode.USAGE
     assert "leave --parts out" in text

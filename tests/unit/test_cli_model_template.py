@@ -400,7 +400,7 @@ def test_a_model_has_its_own_formula(study, tmp_path, capsys):
     ):
         code, text = complained(capsys, "model", *words)
         assert code == ExitCode.USAGE
-        assert "leave out --template" in text
+        assert "leave --template out" in text
 
 
 def test_a_damaged_template_in_the_file_of_a_model_is_one_line(study, tmp_path, capsys):

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import stat
-import subprocess
 import sys
 import threading
 import time
@@ -18,10 +17,8 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.store import open_store
+from tests.servers import LONG_S, Server
 from tests.visitors import fill
-
-#: How long a server may take to start or end on a machine that is busy [s].
-_LONG_S = 60
 
 
 @pytest.fixture
@@ -35,33 +32,6 @@ def place(tmp_path, state):
     found = tmp_path / "store.db"
     fill(found)
     return found
-
-
-class Server:
-    """A server in a process of its own."""
-
-    def __init__(self, *words: str) -> None:
-        command = [sys.executable, "-m", "skelgen", "serve", "--json", *words]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        self.line = self.process.stdout.readline()
-        self.ready = json.loads(self.line) if self.line else {}
-        self.url = self.ready.get("url", "")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-
-    def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        self.process.send_signal(number)
-        _, err = self.process.communicate(timeout=_LONG_S)
-        return self.process.returncode, err
 
 
 def test_a_server_says_in_one_line_where_it_is_and_ends_by_a_signal(place, state):
@@ -98,14 +68,14 @@ def test_a_request_that_has_begun_is_finished_when_the_server_ends(place):
             f"POST /api/runs HTTP/1.1\r\nHost: {name}:{port}\r\nAuthorization: Bearer "
             f"{token}\r\nContent-Length: {len(line)}\r\n\r\n"
         )
-        with socket.create_connection((name, int(port)), timeout=_LONG_S) as client:
+        with socket.create_connection((name, int(port)), timeout=LONG_S) as client:
             client.sendall(head.encode() + line[:10])
             time.sleep(0.5)  # it reads the body now
             server.process.send_signal(signal.SIGTERM)
             time.sleep(0.5)
             client.sendall(line[10:])
             assert client.recv(100).startswith(b"HTTP/1.1 200")
-        _, err = server.process.communicate(timeout=_LONG_S)
+        _, err = server.process.communicate(timeout=LONG_S)
         assert (server.process.returncode, err) == (0, "")
     with open_store(str(place)) as store:
         assert store.count("late") == 1
@@ -136,7 +106,7 @@ def test_many_ask_at_once_while_the_command_line_adds(place):
         statuses: list[int] = []
 
         def read() -> None:
-            with httpx.Client(headers=headers, timeout=_LONG_S) as client:
+            with httpx.Client(headers=headers, timeout=LONG_S) as client:
                 for path in ("/runs", "/api/runs", "/", "/predictions"):
                     statuses.append(client.get(f"{base}{path}").status_code)
 

@@ -133,6 +133,10 @@ def test_nodes_and_ranks_on_each_are_the_reference_where_ranks_are_no_input():
     assert predict_quantity(model, EFFICIENCY, at).interval.p50 == pytest.approx(
         1.0, rel=0.01
     )
+    one_rank = Quantity(QuantityKind.SPEEDUP, reference=(("ranks", 1.0),))
+    assert derive(model, one_rank).reference == derive(model, SPEEDUP).reference
+    with pytest.raises(InputError, match="no input ranks"):
+        derive(model, Quantity(QuantityKind.SPEEDUP, reference=(("ranks", 2.0),)))
 
 
 def test_a_formula_of_a_quantity_is_read_by_our_grammar():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,17 @@ def test_a_time_in_another_unit_is_named(factor):
     assert "n=300" in doubt.text
     assert "1,000 times as" in doubt.text
     assert "unit" in doubt.remedy
+    sign, limit = re.search(r"--where 'time([<>]=)(.*)'$", doubt.remedy).groups()
+    kept = [t <= float(limit) if sign == "<=" else t >= float(limit) for t in times]
+    assert kept == [*[True] * (len(times) - 1), False]
+
+
+def test_an_odd_time_among_the_others_has_no_condition():
+    sizes = (*SIZES, 100_000.0)
+    times = [1e-6 * n * n for n in sizes]
+    times[-1] *= 1e-5
+    (doubt,) = odd_values(runs_of(sizes, times), SQUARE)
+    assert doubt.remedy.endswith("leave it out with --where")
 
 
 def test_noise_is_no_odd_value():

@@ -177,6 +177,19 @@ def test_numbers_as_far_apart_as_can_be_give_numbers_or_one_line(
     assert np.isfinite(found.at(runs.columns)).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("times", "columns"),
+    [
+        ([0.6, 48.6], {"k": [2.0e4, 7.8e4], "c": [1.7e-21, 1.7e-22], "b": [0.8, 0.01]}),
+        ([304.7, 304.7], {"k": [2.5e-29, 6.3e-24], "c": [93.4, 10.4]}),
+    ],
+)
+def test_functions_that_are_no_numbers_at_any_run_are_no_warnings(times, columns):
+    runs = table(times, **columns)
+    assert np.isfinite(fitted(runs).at(runs.columns)).all()
+
+
 def test_a_case_that_was_run_twice_counts_once_with_its_mean():
     runs = averaged(table([90, 110, 200, 400], n=[100, 100, 200, 400]))
     assert runs.values.tolist() == [100, 200, 400]

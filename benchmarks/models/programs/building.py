@@ -144,4 +144,5 @@ _PROGRAMS: dict[
         ),
     ),
     "kernels": (find_mpi, _c_program(_EXAMPLES / "kernels.c")),
+    "matrix-product": (find_mpi, _c_program(_EXAMPLES / "matrix_product.c")),
 }

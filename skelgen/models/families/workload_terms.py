@@ -243,8 +243,8 @@ def _nearest(
         with np.errstate(all="ignore"):
             y = np.log(np.broadcast_to(evaluate(one.expression, values), column.shape))
         seen = np.isfinite(y) & (logs != logs.min())
-        x = logs[seen] - logs[seen].mean()
-        slope = float(x @ y[seen] / (x @ x)) if seen.any() and x.any() else one.growth
+        x = logs[seen] - logs[seen].mean() if seen.any() else logs[seen]
+        slope = float(x @ y[seen] / (x @ x)) if x.any() else one.growth
         far.append(abs(slope - exponent) + _ODD_APART * one.odd)
     order = np.sort(np.argsort(far, kind="stable")[: count - 1])
     return [functions[0], *(functions[1 + i] for i in order)]

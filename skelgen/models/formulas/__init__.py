@@ -1,7 +1,7 @@
 """Formulas: what they are made of, how they are read, written and evaluated.
 
 In: text that a person or a file gives, or what a fit has found. Out: numbers, text that
-is read back without loss, LaTeX, Python. Nothing of a formula is ever executed.
+is read back without loss, LaTeX, MathML, Python. Nothing of a formula is ever executed.
 """
 
 from skelgen.models.formulas.expression import (
@@ -21,7 +21,7 @@ from skelgen.models.formulas.expression import (
     walk,
 )
 from skelgen.models.formulas.grammar import parse
-from skelgen.models.formulas.printing import to_latex, to_python, to_text
+from skelgen.models.formulas.printing import to_latex, to_mathml, to_python, to_text
 
 __all__ = [
     "MATHEMATICS",
@@ -39,6 +39,7 @@ __all__ = [
     "parse",
     "replaced",
     "to_latex",
+    "to_mathml",
     "to_python",
     "to_text",
     "walk",

@@ -1,4 +1,4 @@
-"""Write an expression: as a formula that can be read back, as LaTeX, as Python."""
+"""Write an expression: as text that is read back, LaTeX, MathML, Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from xml.sax.saxutils import escape
 
+from skelgen.documents.words import shown, visible
 from skelgen.models.formulas.expression import (
     MATHEMATICS,
     Call,
@@ -90,13 +92,18 @@ def _text(expression: Expression, digits: int) -> tuple[str, int]:
     return text, binds
 
 
-def _added(terms: tuple[Expression, ...], of: Callable[[Expression, int], str]) -> str:
-    """Write terms with plus or minus between them."""
-    text = of(terms[0], _PRODUCT) if terms else "0"
+def _added(
+    terms: tuple[Expression, ...],
+    of: Callable[[Expression, int], str],
+    signs: tuple[str, str, str] = ("0", " + ", " - "),
+) -> str:
+    """Write terms with plus or minus between them; `signs` says how, nothing first."""
+    nothing, plus, minus = signs
+    text = of(terms[0], _PRODUCT) if terms else nothing
     for term in terms[1:]:
-        minus = _is_negative(term)
-        shown = of(negative(term) if minus else term, _PRODUCT)
-        text += f" - {shown}" if minus else f" + {shown}"
+        less = _is_negative(term)
+        shown = of(negative(term) if less else term, _PRODUCT)
+        text += (minus if less else plus) + shown
     return text
 
 
@@ -225,3 +232,115 @@ def _name(name: str) -> str:
 
 def _escaped(text: str) -> str:
     return "".join(_LATEX.get(one, one) for one in text)
+
+
+def to_mathml(expression: Expression, digits: int = 4, of: str = "") -> str:
+    """Write a formula as MathML Core, which browsers set without a script.
+
+    Names become text: nothing in one is ever an element.
+
+    Parameters
+    ----------
+    expression : Expression
+    digits : int
+        Of numbers.
+    of : str
+        Name of what the formula gives, written before it with an equals sign.
+
+    Examples
+    --------
+    >>> to_mathml(Quotient(Number(2.0), Name("n<1")))
+    "<math display='block'><mfrac><mn>2</mn><mtext>'n&lt;1'</mtext></mfrac></math>"
+    """
+    text = _mathml(expression, digits)[0]
+    if of:
+        text = _row(f"{_name_element(of)}<mo>=</mo>{text}")
+    return f"<math display='block'>{text}</math>"
+
+
+def _mathml(expression: Expression, digits: int) -> tuple[str, int]:
+    """Return one element, and how tightly its outermost operation binds."""
+
+    def of(part: Expression, least: int = _SUM) -> str:
+        text, binds = _mathml(part, digits)
+        return text if binds >= least else _fenced(text)
+
+    text, binds = "", _ATOM
+    match expression:
+        case Number(value, unit):
+            text, binds = _number_element(value, unit, digits)
+        case Name(name):
+            text = _name_element(name)
+        case Sum(terms):
+            text, binds = _row(_added(terms, of, _MATHML_SIGNS)), _SUM
+        case Product((Number(-1.0, ""), *rest)) if rest:
+            text = _row(_LESS + _TIMES.join(of(one, _POWER) for one in rest))
+            binds = _SIGN
+        case Product(factors):
+            least = [_PRODUCT] + [_POWER] * len(factors)
+            text = _row(_TIMES.join(map(of, factors, least)) or "<mn>1</mn>")
+            binds = _PRODUCT
+        case Quotient(above, below):
+            text, binds = f"<mfrac>{of(above)}{of(below)}</mfrac>", _PRODUCT
+        case Power(base, exponent):
+            text, binds = f"<msup>{of(base, _ATOM)}{of(exponent)}</msup>", _POWER
+        case Call(function, arguments):
+            text = _call_element(function, [of(one) for one in arguments])
+    return text, binds
+
+
+#: What XML has no place for, besides what no page may have.
+_NO_CHARACTER = re.compile("[\ufffe\uffff]")
+_LESS, _TIMES = "<mo>\u2212</mo>", "<mo>\u22c5</mo>"
+_MATHML_SIGNS = ("<mn>0</mn>", "<mo>+</mo>", _LESS)
+_FENCES = {"ceil": ("\u2308", "\u2309"), "floor": ("\u230a", "\u230b")}
+_HEADS = {
+    "log": "<mi>ln</mi>",
+    "log2": "<msub><mi>log</mi><mn>2</mn></msub>",
+    "log10": "<msub><mi>log</mi><mn>10</mn></msub>",
+    "gamma": "<mi>\u0393</mi>",
+}
+
+
+def _row(inside: str) -> str:
+    return f"<mrow>{inside}</mrow>"
+
+
+def _fenced(inside: str, left: str = "(", right: str = ")") -> str:
+    return _row(f"<mo>{left}</mo>{inside}<mo>{right}</mo>")
+
+
+def _call_element(function: str, inside: list[str]) -> str:
+    if function == "sqrt":
+        return f"<msqrt>{inside[0]}</msqrt>"
+    if function in _FENCES:
+        return _fenced(inside[0], *_FENCES[function])
+    head = _HEADS.get(function) or _name_element(function)
+    return _row(f"{head}<mo>\u2061</mo>{_fenced('<mo>,</mo>'.join(inside))}")
+
+
+def _number_element(value: float, unit: str, digits: int) -> tuple[str, int]:
+    mantissa, _, power = f"{value:.{digits}g}".partition("e")
+    text, binds = _signed_element(mantissa), _ATOM
+    if power:
+        text += f"{_TIMES}<msup><mn>10</mn>{_row(_signed_element(f'{int(power)}'))}"
+        text += "</msup>"
+    if unit:
+        text += f"<mspace width='0.2em'></mspace><mtext>{escape(unit)}</mtext>"
+    if power or unit or mantissa.startswith("-"):
+        text, binds = _row(text), _SIGN
+    return text, binds
+
+
+def _signed_element(text: str) -> str:
+    less = _LESS if text.startswith("-") else ""
+    return f"{less}<mn>{text.removeprefix('-')}</mn>"
+
+
+def _name_element(name: str) -> str:
+    """Write a name as text: in quotes, as `to_text` does, where it is no word."""
+    said = written_name(name)
+    if said == name:
+        return f"<mi>{name}</mi>"
+    kept = _NO_CHARACTER.sub("\ufffd", visible(shown(said))).replace(" ", "\u00a0")
+    return f"<mtext>{escape(kept)}</mtext>"

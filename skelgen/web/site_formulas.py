@@ -1,0 +1,33 @@
+"""Formulas on pages: set as mathematics, with text and LaTeX behind them."""
+
+from __future__ import annotations
+
+from skelgen.models.formulas import Expression, Name, to_latex, to_mathml, to_text, walk
+from skelgen.web.site import FormulaShown
+
+#: Digits of numbers, as commands print them.
+_DIGITS = 4
+#: Parts of a formula that is set as mathematics; longer ones are text.
+_MOST_PARTS = 400
+
+
+def formula_block(quantity: str, formula: Expression, unit: str = "") -> FormulaShown:
+    """Return ``quantity = formula`` as a block of a page.
+
+    Parameters
+    ----------
+    quantity : str
+        Name of what the formula gives; empty: only the formula.
+    formula : Expression
+    unit : str
+        Of the quantity.
+    """
+    text, latex = to_text(formula, _DIGITS), to_latex(formula, _DIGITS)
+    mathematics = ""
+    if sum(1 for _ in walk(formula)) <= _MOST_PARTS:
+        mathematics = to_mathml(formula, _DIGITS, quantity)
+    if quantity:
+        text, latex = f"{quantity} = {text}", f"{to_latex(Name(quantity))} = {latex}"
+    if unit:
+        text = f"{text}  [{unit}]"
+    return FormulaShown(mathematics, text, latex)

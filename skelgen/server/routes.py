@@ -13,6 +13,7 @@ from skelgen.server import (
     api,
     api_compare,
     api_jobs,
+    api_loads,
     api_remote,
     changes,
     downloads,
@@ -22,6 +23,7 @@ from skelgen.server import (
     pages_curve,
     pages_default,
     pages_jobs,
+    pages_loads,
     pages_templates,
     pages_uploads,
 )
@@ -139,6 +141,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/predictions", _READ, pages.predictions, _PART),
     Route("GET", "/systems", _READ, pages.systems),
     Route("GET", "/systems/{name}", _READ, pages.system),
+    Route("GET", "/loads", _READ, pages_loads.loads, pages_loads.ASKED),
+    Route("GET", "/loads/picture.svg", _READ, pages_loads.picture, pages_loads.ASKED),
     Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
     Route("GET", "/api/server", _READ, api_remote.about),
     Route("GET", "/api/rows/{identity}", _READ, api_remote.row),
@@ -176,6 +180,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/predictions", _READ, api.predictions, _PART),
     Route("GET", "/api/systems", _READ, api.systems),
     Route("GET", "/api/systems/{name}", _READ, api.system),
+    Route("GET", "/api/loads", _READ, api_loads.loads, pages_loads.ASKED),
     Route("GET", "/api/ask", _READ, api.ask, pages.ASKED),
     Route("GET", "/api/openapi.json", _READ, _description),
 )

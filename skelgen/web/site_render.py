@@ -20,6 +20,7 @@ NAVIGATION = (
     ("/models", "Models"),
     ("/predictions", "Predictions"),
     ("/systems", "Systems"),
+    ("/loads", "Loads"),
     ("/ask", "How long?"),
 )
 

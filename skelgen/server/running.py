@@ -30,7 +30,7 @@ from skelgen.server.listening import (
     unbind,
 )
 from skelgen.server.opening import OpeningProtocol
-from skelgen.server.settings import Settings
+from skelgen.server.settings import Settings, UploadBounds
 from skelgen.server.tokens import PRINTED, Right, new_token
 from skelgen.store import open_store, place_of
 
@@ -65,7 +65,12 @@ class _Server(uvicorn.Server):
 
 
 def settings_of(
-    place: str | None, listening: Listening, port: int, *, read_only: bool = False
+    place: str | None,
+    listening: Listening,
+    port: int,
+    *,
+    read_only: bool = False,
+    uploads: UploadBounds = UploadBounds(),  # noqa: B008 -- it is frozen
 ) -> Settings:
     """Return how a server on a port is set up."""
     return Settings(
@@ -76,6 +81,7 @@ def settings_of(
         secure=listening.secure,
         cookie=f"skelgen-{port}" if port else "skelgen",
         read_only=read_only,
+        uploads=uploads,
     )
 
 
@@ -85,6 +91,7 @@ def run_server(
     *,
     read_only: bool,
     ready: Callable[[str, Path], None],
+    uploads: UploadBounds = UploadBounds(),  # noqa: B008 -- it is frozen
 ) -> None:
     """Serve a store until a signal comes.
 
@@ -95,6 +102,7 @@ def run_server(
     listening : Listening
         Checked.
     read_only : bool
+    uploads : UploadBounds
     ready : callable
         Gets the address with its token, and a file of this user alone that leads there.
 
@@ -111,7 +119,9 @@ def run_server(
     with contextlib.closing(bound(listening)) as opened:
         made = file_of(listening)
         port = 0 if listening.unix else int(opened.getsockname()[1])
-        settings = settings_of(place, listening, port, read_only=read_only)
+        settings = settings_of(
+            place, listening, port, read_only=read_only, uploads=uploads
+        )
         address = f"{public_address(listening, port)}/enter?token={text}"
         with _leading_there(address) as file:
             server = _Server(

@@ -132,13 +132,26 @@ def runs_page(
                 address("runs", **kept, part=after) if after else "",
             )
         )
+        blocks.append(_files(kept))
     elif any(asked.values()):
         blocks.append(Prose("No run is like this; ask for less."))
     else:
         blocks += nothing_yet()
     if may_add:
+        sending = FactList((("files with runs", Cell("send", address("upload"))),))
+        blocks += [Heading("Add runs"), sending]
         blocks += [Heading("Type a run"), _typed(asked["app"])]
     return SitePage("Runs", tuple(blocks), "/runs")
+
+
+def _files(asked: Mapping[str, str]) -> FactList:
+    """Return links to all runs that are asked for, as files."""
+    return FactList(
+        tuple(
+            (f"all of these as {what}", Cell(name, address(name, **asked)))
+            for what, name in (("lines", "runs.jsonl"), ("a table", "runs.csv"))
+        )
+    )
 
 
 def _table(runs: Sequence[Run], asked: Mapping[str, str], order: str) -> SiteTable:
@@ -193,6 +206,13 @@ def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
     blocks += [
         Heading("In a terminal"),
         CommandLine(f"skelgen store show {run.identity}"),
+        Heading("Files"),
+        FactList(
+            tuple(
+                (f"as {what}", Cell(name, address("runs", run.identity, name)))
+                for what, name in (("a line", "run.jsonl"), ("a table", "run.csv"))
+            )
+        ),
     ]
     if may_remove:
         removal = Form(address("runs", run.identity, "remove"), (), "Remove", True)

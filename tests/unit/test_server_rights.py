@@ -48,6 +48,7 @@ def asked(client, route: Route, visitor=None, token: str = ""):
     form = {**TYPED, "form_token": visitor.form if visitor else ""}
     if route.takes_files:
         sent = {"file": ("runs.jsonl", LINE)}
+        form = {"form_token": form["form_token"]}
         return client.post(route.path, headers=headers, data=form, files=sent)
     data = None if route.is_api or not route.changes else form
     content = LINE if route.is_api and route.method == "POST" else None

@@ -13,6 +13,7 @@ from skelgen.cli.expecting import expect
 from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_json, say
 from skelgen.cli.recorded import record
+from skelgen.cli.storing_compared import compare
 from skelgen.cli.storing_facts import (
     export_facts,
     print_runs,
@@ -44,8 +45,8 @@ Conditions = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only runs of which this holds: 'n>=1000', ranks=8, status!=ok, host=n1. "
-        "Several must all hold.",
+        help="Only runs of which this holds: 'n>=1000', n=1000:2000, ranks=8, "
+        "status!=ok, host=n1. Several must all hold.",
     ),
 ]
 Inputs = Annotated[
@@ -352,3 +353,4 @@ store.command(epilog="Example: [b]skelgen store record --within 2h[/b]")(record)
 store.command(epilog="Example: [b]skelgen store expect --app heat --ranks 8[/b]")(
     expect
 )
+store.command(epilog="Example: [b]skelgen store compare 3f2a 91c0[/b]")(compare)

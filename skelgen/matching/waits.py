@@ -70,8 +70,19 @@ class WaitState:
 
 
 @dataclass(slots=True)
-class _Longest:
-    """The longest wait of each call, what it is for, and the call of that rank."""
+class CallWaits:
+    """The longest wait of each call, what it is for, and the call of that rank.
+
+    Attributes
+    ----------
+    events : Events
+    time_ns : (n,) int64 array
+        From the begin of each call; 0 where none is certain [ns].
+    kind : (n,) int64 array
+        A `WaitKind`.
+    behind : (n,) int64 array
+        Call of the rank that is waited for.
+    """
 
     events: Events
     time_ns: _Integers
@@ -106,15 +117,20 @@ def wait_states(events: Events, matching: Matching) -> tuple[WaitState, ...]:
     ----------
     The names are those of Scalasca's patterns; a call is counted for one of them.
     """
+    return states_of(waits_of_calls(events, matching))
+
+
+def waits_of_calls(events: Events, matching: Matching) -> CallWaits:
+    """Find how long each call waits for others; see `wait_states`."""
     count = len(events.enter_ns)
     zeros = np.zeros(count, np.int64)
-    found = _Longest(events, zeros, zeros.copy(), zeros.copy())
+    found = CallWaits(events, zeros, zeros.copy(), zeros.copy())
     _messages(found, matching)
     _collectives(found, matching)
-    return _summed(events, found)
+    return found
 
 
-def _messages(found: _Longest, matching: Matching) -> None:
+def _messages(found: CallWaits, matching: Matching) -> None:
     enter, leave = found.events.enter_ns, found.events.leave_ns
     send, receive = matching.send_call, matching.receive_call
     sent, received = matching.send_done, matching.receive_done
@@ -132,7 +148,7 @@ def _messages(found: _Longest, matching: Matching) -> None:
     found.add(WaitKind.LATE_RECEIVER, sent[rows], until[rows], receive[rows])
 
 
-def _collectives(found: _Longest, matching: Matching) -> None:
+def _collectives(found: CallWaits, matching: Matching) -> None:
     calls, enter = found.events.calls, found.events.enter_ns
     meets = [function_info(name).collective in _ALL_TO_ALL for name in calls.functions]
     of_shape = np.array([*meets, False])[calls.shapes["function"]]
@@ -151,8 +167,9 @@ def _collectives(found: _Longest, matching: Matching) -> None:
     found.add(WaitKind.AT_COLLECTIVE, done, enter[behind], behind)
 
 
-def _summed(events: Events, found: _Longest) -> tuple[WaitState, ...]:
-    calls = events.calls
+def states_of(found: CallWaits) -> tuple[WaitState, ...]:
+    """Sum the waits of all calls by kind and function, longest time first."""
+    calls = found.events.calls
     waiting = np.flatnonzero(found.time_ns)
     function = calls.shapes["function"][calls.shape[waiting]].astype(np.int64)
     kinds = len(WaitKind)

@@ -12,29 +12,26 @@ from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import new_folder
 from skelgen.launch.ours import Kind
 from skelgen.launch.replaceable import check_free
+from skelgen.pipeline.call_sites import LINES_FILE, lines_for
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import PAGE_FILE, page_text
 from skelgen.pipeline.parallel import ALONE, Team
 from skelgen.pipeline.phasing import of_run
 from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
+from skelgen.pipeline.timelines import MOST_MATCHED, Seen, timeline_beside
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.events import Events
     from skelgen.launch.record import RunFacts
-    from skelgen.matching import Matching
-    from skelgen.matching.waits import WaitState
     from skelgen.phases.stored import PhaseSignature
     from skelgen.signature import Signature
     from skelgen.skeleton import Plan
     from skelgen.skeleton.compute import Mix
     from skelgen.skeleton.mixing import Fit
+    from skelgen.timeline import RunTimeline
 
 logger = logging.getLogger(__name__)
-
-#: Calls of runs whose phases are stored with a skeleton: a few seconds' work.
-_MOST_EVENTS_OF_PHASES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +171,7 @@ def build(
         team.first(
             lambda: check_free(output, Kind.SKELETON, force=force, reads=[source])
         )
+    seen = Seen()
     signature, run = read_signature(
         source,
         similarity_threshold=_threshold(options, source),
@@ -181,10 +179,18 @@ def build(
         target_s=options.target_s,
         progress=progress,
         team=team,
+        look=seen.look_at_large,
     )
     built: Built | None = team.first(
         lambda: _written(
-            signature, source, run, output, options, force=force, progress=progress
+            signature,
+            source,
+            run,
+            output,
+            options,
+            seen,
+            force=force,
+            progress=progress,
         )
     )
     return built
@@ -196,6 +202,7 @@ def _written(
     run: RunFacts | None,
     output: Path | None,
     options: BuildOptions,
+    seen: Seen,
     *,
     force: bool,
     progress: Progress,
@@ -203,6 +210,7 @@ def _written(
     """Plan a skeleton and write its folder."""
     from skelgen.phases import store
     from skelgen.prediction.store import FACTS_FILE, facts_of, with_waits
+    from skelgen.timeline.store import TIMELINE_FILE, text_of
 
     fitted = fitted_mix(source) if options.compute_mix is None else None
     scale = _scale(options, signature)
@@ -210,42 +218,54 @@ def _written(
     with new_folder(output, Kind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scale, options, progress)
         files = _files(plan, run, options.compute_mix, fitted)
-        waits: list[WaitState] = []
-        phases = _phases(source, signature, progress, waits)
-        if waits:
-            files[FACTS_FILE] = with_waits(files[FACTS_FILE], waits)
+        phases = _phases(source, signature, progress, seen)
+        if seen.waits:
+            files[FACTS_FILE] = with_waits(files[FACTS_FILE], seen.waits)
         if phases is not None:
             files[store.PHASES_FILE] = store.text_of(phases)
         facts = facts_of(files[FACTS_FILE], beside / FACTS_FILE)
-        files[PAGE_FILE] = page_text(signature, plan.report, facts, phases=phases)
+        timeline = seen.timeline or _timeline(source)
+        if timeline is not None:
+            files[TIMELINE_FILE] = text_of(timeline)
+        if (lines := lines_for(source, signature.sites)).text:
+            files[LINES_FILE] = lines.text
+        files[PAGE_FILE] = page_text(
+            signature,
+            plan.report,
+            facts,
+            phases=phases,
+            lines=lines.frames,
+            timeline=timeline,
+        )
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
     return _built(plan, output, fitted)
 
 
 def _phases(
-    source: Path, signature: Signature, progress: Progress, waits: list[WaitState]
+    source: Path, signature: Signature, progress: Progress, seen: Seen
 ) -> PhaseSignature | None:
     """Return the phase signature of a run, or that beside a signature.
 
-    A run is read a second time for it, whole: not the large ones. Then `waits` gets its
-    wait states.
+    A run is read a second time for it, whole: not the large ones.
     """
-    from skelgen.matching.waits import wait_states
     from skelgen.phases import store
 
     if is_run(source):
-        if signature.events > _MOST_EVENTS_OF_PHASES:
+        if signature.events > MOST_MATCHED:
             return None
-
-        def look(events: Events, matching: Matching) -> None:
-            waits.extend(wait_states(events, matching))
-
-        return of_run(source, None, progress, look)[1]
+        return of_run(source, None, progress, seen.look)[1]
     folder = source if source.is_dir() else source.parent
     if not (folder / store.PHASES_FILE).is_file():
         return None
     return store.load(folder)
+
+
+def _timeline(source: Path) -> RunTimeline | None:
+    """Return the timeline beside a stored signature."""
+    if is_run(source):
+        return None
+    return timeline_beside(source if source.is_dir() else source.parent)
 
 
 def _check_options(options: BuildOptions) -> None:

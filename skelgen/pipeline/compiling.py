@@ -9,7 +9,7 @@ are. A team of one does the same without sending anything.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -104,6 +104,7 @@ def signature_of_run(
     wanted: Wanted,
     progress: Progress = NO_PROGRESS,
     team: Team = ALONE,
+    look: Callable[[Events, range, Team], None] | None = None,
 ) -> Any:
     """Make the signature of a recorded run.
 
@@ -113,6 +114,8 @@ def signature_of_run(
     wanted : Wanted
     progress : Progress
     team : Team
+    look : callable, optional
+        Shown the calls of the own ranks, in each process.
 
     Returns
     -------
@@ -134,6 +137,8 @@ def signature_of_run(
         collected.pop(), common.warnings, wanted, team
     )
     progress.advance(1)
+    if look is not None:
+        look(events, ranks, team)
     symbols = with_times(clusters, events)
     del clusters
     groups = _groups(events, symbols, ranks, team)

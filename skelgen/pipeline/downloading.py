@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import InputError
-from skelgen.pipeline.browsing import RunQuery, conditions_of
+from skelgen.pipeline.browsing import RunQuery, query_conditions
 from skelgen.pipeline.storing import store_show
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _names(place: str | None, query: RunQuery) -> list[str]:
     from skelgen.store.browsing import RunOrder, run_names
 
     order = RunOrder(query.order.removeprefix("-"), query.order.startswith("-"))
-    where = conditions_of(query)
+    where = query_conditions(query)
     with open_store(place, make=False) as store:
         return run_names(store, query.application or None, where, order=order)
 
@@ -147,7 +147,7 @@ def _value_names(place: str | None, query: RunQuery) -> list[tuple[str, str]]:
     from skelgen.store.browsing import value_names
 
     with open_store(place, make=False) as store:
-        return value_names(store, query.application or None, conditions_of(query))
+        return value_names(store, query.application or None, query_conditions(query))
 
 
 def _batches(place: str | None, names: Sequence[str]) -> Iterator[list[Run]]:

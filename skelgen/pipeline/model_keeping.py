@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from skelgen.models.model import Model, ModelPrediction
     from skelgen.models.systems import CarriedModel
     from skelgen.store import Model as ModelRow
-    from skelgen.store import Store
+    from skelgen.store import Run, Store
 
 logger = logging.getLogger(__name__)
 
@@ -108,11 +109,9 @@ def _fitted(
 ) -> FittedModel:
     """Fit a model to the runs of a source, for one system or for all alike."""
     runs = good_runs(source, progress)
-    origin = origin_of(source, runs)
     if not source.system:
-        table = table_of(runs, source)
-        found = model_of_runs(runs, table, family, parts=parts, settings=settings)
-        return FittedModel(found, origin)
+        return fit_runs(source, runs, family, parts=parts, settings=settings)
+    origin = origin_of(source, runs)
     if parts:
         raise UsageError("--on carries whole runs to a system; leave --parts out")
     if settings:
@@ -123,6 +122,20 @@ def _fitted(
     check_families([family])
     model, carried = model_on_system(runs, source, family)
     return FittedModel(model, origin, carried=carried)
+
+
+def fit_runs(
+    source: RunSource,
+    runs: Sequence[Run],
+    family: str,
+    *,
+    parts: bool | None = None,
+    settings: FamilySettings | None = None,
+) -> FittedModel:
+    """Fit a model to runs that a source gave, for all systems alike."""
+    table = table_of(runs, source)
+    found = model_of_runs(runs, table, family, parts=parts, settings=settings)
+    return FittedModel(found, origin_of(source, runs))
 
 
 def keep_model(

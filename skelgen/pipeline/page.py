@@ -7,7 +7,7 @@ run again for it. No command fails, and none waits, because of its page.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,16 @@ from skelgen.documents.files import as_text, read_bytes
 from skelgen.errors import NoFileError, SkelgenError
 from skelgen.launch.folders import replace_file
 from skelgen.pipeline.signatures import SIGNATURE_FILE
+from skelgen.pipeline.timelines import timeline_beside
 
 if TYPE_CHECKING:
+    from skelgen.dwarf import SourceLine
     from skelgen.phases.stored import PhaseSignature
     from skelgen.prediction.kept import KeptPrediction
     from skelgen.prediction.types import SkeletonFacts
     from skelgen.signature import Signature
     from skelgen.skeleton import Report
+    from skelgen.timeline import RunTimeline
     from skelgen.web import Comparison, Shares
 
 logger = logging.getLogger(__name__)
@@ -41,6 +44,8 @@ def page_text(
     predictions: Sequence[KeptPrediction] = (),
     comparisons: Sequence[Comparison] = (),
     phases: PhaseSignature | None = None,
+    lines: Mapping[str, SourceLine] | None = None,
+    timeline: RunTimeline | None = None,
 ) -> str:
     """Return the whole page of a skeleton.
 
@@ -55,6 +60,10 @@ def page_text(
     comparisons : sequence of Comparison
         Predictions with what happened.
     phases : PhaseSignature, optional
+    lines : mapping of str to SourceLine, optional
+        Of call sites, by module and offset.
+    timeline : RunTimeline, optional
+        Of the recorded run.
     """
     from skelgen.web import page_of, render_page
     from skelgen.web.answer import answer_of
@@ -69,6 +78,8 @@ def page_text(
         answer=answer_of(facts, predictions),
         phases=phases,
         waits=facts.waits,
+        lines=lines,
+        timeline=timeline,
     )
     return render_page(page)
 
@@ -89,6 +100,7 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     """
     from skelgen.phases.store import PHASES_FILE
     from skelgen.phases.store import load as load_phases
+    from skelgen.pipeline.call_sites import kept_lines
     from skelgen.prediction.kept import load_kept
     from skelgen.prediction.store import load
     from skelgen.signature import store
@@ -104,6 +116,8 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
         predictions=load_kept(folder),
         comparisons=comparisons,
         phases=load_phases(folder) if (folder / PHASES_FILE).is_file() else None,
+        lines=kept_lines(folder).frames,
+        timeline=timeline_beside(folder),
     )
     path = folder / PAGE_FILE
     replace_file(path, text)
@@ -122,6 +136,7 @@ def update_page(
     predictions: Sequence[KeptPrediction] | None = None,
     *,
     phases: PhaseSignature | None = None,
+    timeline: RunTimeline | None = None,
 ) -> None:
     """Put what is known now into the page of a skeleton's folder.
 
@@ -135,11 +150,13 @@ def update_page(
         Those that its file has, where they were read already.
     phases : PhaseSignature, optional
         New ones.
+    timeline : RunTimeline, optional
+        A new one, which is stored there.
     """
     if not has_page(folder):
         return
     try:
-        _update(folder, predictions, phases)
+        _update(folder, predictions, phases, timeline)
     except (SkelgenError, OSError) as error:
         logger.warning("%s was not brought up to date: %s", folder / PAGE_FILE, error)
 
@@ -148,12 +165,15 @@ def _update(
     folder: Path,
     predictions: Sequence[KeptPrediction] | None,
     phases: PhaseSignature | None,
+    timeline: RunTimeline | None,
 ) -> None:
     from skelgen.prediction.kept import load_kept
     from skelgen.prediction.store import load
+    from skelgen.timeline.store import TIMELINE_FILE, text_of
     from skelgen.web.answer import answer_of
     from skelgen.web.page import phase_rows
     from skelgen.web.render import with_region
+    from skelgen.web.timeline import timeline_view
 
     facts, path = load(folder), folder / PAGE_FILE
     kept = load_kept(folder) if predictions is None else predictions
@@ -163,6 +183,9 @@ def _update(
     }
     if phases is not None:
         regions["phases"] = phase_rows(phases)
+    if timeline is not None:
+        replace_file(folder / TIMELINE_FILE, text_of(timeline))
+        regions["timeline"] = timeline_view(timeline)
     try:
         text: str | None = as_text(path, read_bytes(path, most_bytes=_MOST_PAGE))
     except NoFileError:

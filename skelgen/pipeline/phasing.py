@@ -12,8 +12,9 @@ from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.launch.record import read_facts
 from skelgen.launch.replaceable import check_file
-from skelgen.pipeline.page import update_page
+from skelgen.pipeline.page import has_page, update_page
 from skelgen.pipeline.signatures import is_run
+from skelgen.pipeline.timelines import Seen
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -62,9 +63,11 @@ def phases(
     from skelgen.phases import store
 
     target = store.file_of(output) if output is not None else None
+    seen = Seen()
+    look = seen.look if target is not None and has_page(target.parent) else None
     _check_files(target, picture, force=force)
     if is_run(source):
-        found, signature, warnings = of_run(source, parameters, progress)
+        found, signature, warnings = of_run(source, parameters, progress, look)
         for warning in warnings:
             logger.warning("%s", warning)
         if picture is not None:
@@ -82,7 +85,7 @@ def phases(
     if target is not None:
         store.save(signature, target)
         if target.name == store.PHASES_FILE:
-            update_page(target.parent, phases=signature)
+            update_page(target.parent, phases=signature, timeline=seen.timeline)
     return signature
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from skelgen.pipeline.parallel import ALONE, Team
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
+    from skelgen.events import Events
     from skelgen.signature import Signature
 
 SIGNATURE_FILE = "signature.yaml"
@@ -29,6 +31,7 @@ def read_signature(
     target_s: float | None,
     progress: Progress = NO_PROGRESS,
     team: Team = ALONE,
+    look: Callable[[Events, range, Team], None] | None = None,
 ) -> tuple[Signature, RunFacts | None]:
     """Return the signature of a run, made now or stored, and how the run was started.
 
@@ -45,12 +48,15 @@ def read_signature(
     progress : Progress
     team : Team
         Only its first process gets a signature.
+    look : callable, optional
+        Shown the calls of a run, in each process those of its ranks.
     """
     if team.share(team.first(lambda: is_run(source))):
         from skelgen.pipeline.compiling import Wanted, signature_of_run
 
         wanted = Wanted(similarity_threshold, scale, target_s)
-        return signature_of_run(source, wanted, progress, team), read_facts(source)
+        found = signature_of_run(source, wanted, progress, team, look)
+        return found, read_facts(source)
     asked = similarity_threshold is not None
     return team.first(lambda: _stored(source, threshold_asked=asked)), None
 

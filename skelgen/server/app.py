@@ -29,7 +29,7 @@ from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
 from skelgen.server.multipart import boundary_of
 from skelgen.server.replies import problem, reply, status_of
-from skelgen.server.requests import checked, form_of
+from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.settings import Answer, Question, RefusedError, Settings
 from skelgen.server.tokens import Right
@@ -207,14 +207,15 @@ class _Endpoint:
     ) -> Question:
         """Read a request, and check the second token of what changes something."""
         one = self.route
-        query = checked(request.query_params.multi_items())
+        pairs = request.query_params.multi_items()
+        query, several = checked(pairs, one.several), repeated(pairs, one.several)
         path = {name: str(value) for name, value in request.path_params.items()}
         if any("\0" in value or len(value) > 200 for value in path.values()):
             raise RefusedError(404, "there is no such page; begin at the overview")
         name = "" if visitor is None else visitor.name
         charge = functools.partial(self.allowance.charge, name)
         found = Question(
-            *(self.settings, visitor, path, query),
+            *(self.settings, visitor, path, query, several),
             charge=charge,
             left=self.allowance.left(name),
             jobs=self.jobs,

@@ -67,6 +67,7 @@ def runs(question: Question) -> Answer:
         found.runs,
         found.total,
         question.query,
+        question.several["column"],
         begin=found.begin,
         before=browsing.before(found),
         after=browsing.after(found),

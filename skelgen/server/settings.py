@@ -106,6 +106,8 @@ class Question:
         None only where a route is open.
     path, query, form : mapping of str to str
         Named parts of the address, its query, and a form's fields.
+    several : mapping of str to tuple of str
+        All values of what the query may name more than once.
     body : bytes
     files : tuple of UploadedFile
         Of a form with files.
@@ -121,6 +123,7 @@ class Question:
     visitor: Visitor | None = None
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     form: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     files: tuple[UploadedFile, ...] = ()

@@ -18,6 +18,10 @@ from skelgen.web.model_surface import SurfacePanel, surface_panel
 
 #: Panels that are drawn, numbers that a curve is drawn through, letters in a line.
 _MOST_PANELS, _VALUES, _LINE = 6, 48, 72
+#: Left and right of a panel, above all panels, below each, and below a surface [px].
+_LEFT, _RIGHT, _ABOVE, _BELOW, _LEGEND = 76, 24, 90, 108, 36
+#: Height of a line of the formula [px].
+_LINE_HEIGHT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +58,63 @@ class CurvePanel:
 
 @dataclass(frozen=True, slots=True)
 class ModelPicture:
-    """What the picture shows: the formula in lines, curves, and inputs left out."""
+    """What the picture shows: the formula in lines, curves, and inputs left out.
+
+    Attributes
+    ----------
+    title : str
+    formula : tuple of str
+    panels : tuple of CurvePanel
+    surface : SurfacePanel or None
+    hidden : int
+    left, top, down : int
+        Place of the first panel, and from each to the next [px].
+    size : (int, int)
+        Width and height [px].
+    """
 
     title: str
     formula: tuple[str, ...]
     panels: tuple[CurvePanel, ...]
     surface: SurfacePanel | None
     hidden: int
+    left: int
+    top: int
+    down: int
+    size: tuple[int, int]
+
+
+def picture_size(model: Model, *, marked: bool = False) -> tuple[int, int]:
+    """Return width and height of the picture of a model, without drawing it [px].
+
+    Parameters
+    ----------
+    model : Model
+    marked : bool
+        Whether something is asked for.
+    """
+    drawn = _drawn(model, marked=marked)
+    height = _top(model) + len(drawn[:_MOST_PANELS]) * (HEIGHT + _BELOW)
+    if len(_extents(drawn)) == 2:
+        height += HEIGHT + _BELOW + _LEGEND
+    return _LEFT + WIDTH + _RIGHT, height
+
+
+def _drawn(model: Model, *, marked: bool) -> list[InputRange]:
+    return [one for one in model.inputs if one.low < one.high or marked]
+
+
+def _extents(drawn: list[InputRange]) -> list[InputRange]:
+    """Return inputs that are no loads: two of them are drawn as a surface."""
+    return [one for one in drawn if not one.input.meaning.available]
+
+
+def _wrapped(model: Model) -> list[str]:
+    return textwrap.wrap(model.text, _LINE, break_long_words=False)
+
+
+def _top(model: Model) -> int:
+    return _ABOVE + _LINE_HEIGHT * len(_wrapped(model))
 
 
 def model_picture(
@@ -86,15 +140,18 @@ def model_picture(
     fixed |= {name: value for name, value in (at or {}).items() if name in fixed}
     predict_with(model, fixed)  # refuses what cannot be asked
     asked = Asked(model, fixed, runs, marked=at is not None)
-    drawn = [one for one in model.inputs if one.low < one.high or asked.marked]
-    extents = [one for one in drawn if not one.input.meaning.available]
-    wrapped = textwrap.wrap(model.text, _LINE, break_long_words=False)
+    drawn = _drawn(model, marked=asked.marked)
+    extents = _extents(drawn)
     return ModelPicture(
         title=f"{model.quantity}: a model of the family {model.family}",
-        formula=tuple(wrapped),
+        formula=tuple(_wrapped(model)),
         panels=tuple(_curve(asked, one) for one in drawn[:_MOST_PANELS]),
         surface=surface_panel(asked, *extents) if len(extents) == 2 else None,
         hidden=max(len(drawn) - _MOST_PANELS, 0),
+        left=_LEFT,
+        top=_top(model),
+        down=HEIGHT + _BELOW,
+        size=picture_size(model, marked=asked.marked),
     )
 
 

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
 from skelgen.documents.words import shown, visible
 from skelgen.models.model import Model
+from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
 from skelgen.ticks.table import TickTable
 from skelgen.units import format_seconds, format_span
-from skelgen.web import model_marks
+from skelgen.web import model_marks, residual_picture
 from skelgen.web.answer import moment
 from skelgen.web.model_picture import model_picture
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
+from skelgen.web.residual_picture import residual_panels, residual_size
 from skelgen.web.tick_picture import tick_picture
 from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
 from skelgen.workload import WorkloadTime
 
 #: Lines around each region of a page that changes later, for this version of the page.
 EDGES = {
-    name: (f"<!-- {name}, page 2 -->", f"<!-- end of {name} -->")
-    for name in ("answer", "measured", "phases")
+    name: (f"<!-- {name}, page 3 -->", f"<!-- end of {name} -->")
+    for name in ("answer", "measured", "timeline", "phases")
 }
 
 #: How a picture begins that was drawn here.
@@ -48,7 +50,12 @@ def render_page(page: Page) -> str:
     str
         HTML, the same for the same page.
     """
-    regions = {"answer": page.answer, "measured": page.measured, "phases": page.phases}
+    regions = {
+        "answer": page.answer,
+        "measured": page.measured,
+        "timeline": page.whole_run,
+        "phases": page.phases,
+    }
     return _filled("report.html.j2", page=page, edges=EDGES, **regions)
 
 
@@ -60,9 +67,9 @@ def with_region(html: str, name: str, value: object) -> str | None:
     html : str
         What `render_page` returned.
     name : str
-        Of the region: ``answer``, ``measured`` or ``phases``.
+        Of the region: ``answer``, ``measured``, ``timeline`` or ``phases``.
     value : object
-        The page's attribute of that name.
+        What the page has for it.
 
     Returns
     -------
@@ -147,6 +154,30 @@ def render_model(
     picture = model_picture(model, runs, at)
     size = {"width": model_marks.WIDTH, "height": model_marks.HEIGHT}
     return _filled("model.svg.j2", picture=picture, **size)
+
+
+def render_residuals(residuals: Sequence[Residual]) -> str:
+    """Draw by how much runs are above and below a model.
+
+    Parameters
+    ----------
+    residuals : sequence of Residual
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    panels = residual_panels(residuals)
+    return _filled(
+        "residuals.svg.j2",
+        panels=panels,
+        size=residual_size(residuals),
+        width=residual_picture.WIDTH,
+        height=residual_picture.HEIGHT,
+        left=residual_picture.LEFT,
+        top=residual_picture.TOP,
+    )
 
 
 def _filled(template: str, **values: object) -> str:

@@ -66,12 +66,21 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class SitePicture:
-    """A picture, and the table of what it shows."""
+    """A picture, and the table of what it shows.
+
+    Attributes
+    ----------
+    address, text : str
+    table : SiteTable
+    size : (int, int)
+        Width and height [px]: its place is free before it is there.
+    """
 
     kind: ClassVar[str] = "picture"
     address: str
     text: str
     table: SiteTable
+    size: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +128,46 @@ class FormulaShown:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A table with a check box before each row: what is chosen goes to an address.
+
+    Attributes
+    ----------
+    action : str
+        The address.
+    name, button : str
+        Of the boxes in the address, and what the button says.
+    values : tuple of str
+        Of the boxes, one for each row.
+    table : SiteTable
+    """
+
+    kind: ClassVar[str] = "choice"
+    action: str
+    name: str
+    button: str
+    values: tuple[str, ...]
+    table: SiteTable
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Check boxes of a form, folded until somebody wants them.
+
+    Attributes
+    ----------
+    name, label : str
+    choices : tuple of (str, str, bool)
+        Value, text, and whether it is chosen.
+    """
+
+    kind: ClassVar[str] = "checks"
+    name: str
+    label: str
+    choices: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FormField:
     """A field of a form.
 
@@ -133,6 +182,7 @@ class FormField:
         Files are chosen in place of what is typed.
     """
 
+    kind: ClassVar[str] = "field"
     name: str
     label: str
     value: str = ""
@@ -144,21 +194,31 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form; one that changes something is sent by POST and has a second token.
+    """A form.
 
-    Files can be dropped onto a page whose form has a field for them.
+    Attributes
+    ----------
+    action : str
+    fields : tuple of FormField
+    button : str
+    changes : bool
+        It is sent by POST, with a second token.
+    tone : str
+        ``main``; ``quiet`` where something else is done first; ``danger`` where
+        something is lost.
     """
 
     kind: ClassVar[str] = "form"
     action: str
-    fields: tuple[FormField, ...]
+    fields: tuple[FormField | Checks, ...]
     button: str
     changes: bool = False
+    tone: str = "main"
 
     @property
     def sends_files(self) -> bool:
         """Say whether it has a field for files."""
-        return any(one.files for one in self.fields)
+        return any(isinstance(one, FormField) and one.files for one in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +240,7 @@ Block = (
     | CommandLine
     | FormulaShown
     | Form
+    | Choice
     | Paging
     | StepForm
     | StepDone
@@ -216,17 +277,21 @@ class SitePage:
     again_s: int = 0
 
 
-def address(*parts: str, **query: str) -> str:
+def address(*parts: str, **query: str | Sequence[str]) -> str:
     """Return an address within the server, with what is empty left out.
+
+    What has several values is there once for each.
 
     Examples
     --------
     >>> address("runs", "a/b", sort="time_s", page="")
     '/runs/a%2Fb?sort=time_s'
+    >>> address("compare", run=["a", "b"])
+    '/compare?run=a&run=b'
     """
     path = "/" + "/".join(_quoted(one) for one in parts)
     given = {name: one for name, one in query.items() if one}
-    words = urlencode(given, errors="surrogateescape")
+    words = urlencode(given, doseq=True, errors="surrogateescape")
     return f"{path}?{words}" if words else path
 
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from skelgen.store.rows import Run
 from skelgen.store.store import Application
 from skelgen.units import format_bytes, format_seconds
+from skelgen.web.run_columns import column_checks, identity_cell, run_columns
 from skelgen.web.site import (
     Block,
     Cell,
+    Choice,
     Column,
     CommandLine,
     FactList,
@@ -23,27 +25,14 @@ from skelgen.web.site import (
     address,
     cells,
     date,
-    inputs_text,
-    names_text,
     share,
     value,
 )
 
-#: Columns of runs that can be sorted: order of the store, head, whether numbers.
-_SORTED = (
-    ("started", "started", False),
-    ("application", "application", False),
-    ("", "inputs", False),
-    ("ranks", "ranks", True),
-    ("", "hosts", False),
-    ("system", "system", False),
-    ("time_s", "time", True),
-    ("status", "ended", False),
-)
 #: Fields of the filter: name, label, hint.
 _FILTER = (
     ("app", "Application", ""),
-    ("where", "Conditions", "n>=1000, ranks=8, status!=ok"),
+    ("where", "Conditions", "n=1000:2000, ranks>=8, solver=cg, status!=ok"),
     ("system", "System", ""),
     ("host", "Host", ""),
     ("since", "Started from", "2026-01-31"),
@@ -84,6 +73,7 @@ def runs_page(
     runs: Sequence[Run],
     total: int,
     query: Mapping[str, str],
+    columns: Sequence[str] = (),
     *,
     begin: int,
     before: str,
@@ -101,6 +91,8 @@ def runs_page(
         All runs, and those before this part.
     query : mapping of str to str
         What was asked for, as people typed it.
+    columns : sequence of str
+        Names of columns that were chosen.
     before, after : str
         Numbers of the parts before and after it; empty where there is none.
     damaged : int
@@ -109,11 +101,13 @@ def runs_page(
         Whether who looks at it may type a run.
     """
     asked = {name: query.get(name, "") for name, _, _ in _FILTER}
+    kept: dict[str, str | Sequence[str]] = {**asked, "column": columns}
     order = query.get("order", "") or "-started"
     fields = [
         FormField(name, label, asked[name], hint) for name, label, hint in _FILTER
     ]
-    blocks: list[Block] = [Form("/runs", tuple(fields), "Show")]
+    boxes = column_checks(columns, runs)
+    blocks: list[Block] = [Form("/runs", (*fields, boxes), "Show")]
     if damaged:
         blocks.append(
             Prose(
@@ -123,8 +117,8 @@ def runs_page(
             )
         )
     if runs:
-        blocks.append(_table(runs, asked, order))
-        kept = {**asked, "order": order}
+        blocks.append(_chosen(_table(runs, kept, order), runs))
+        kept["order"] = order
         blocks.append(
             Paging(
                 f"{begin + 1} to {begin + len(runs)} of {total}",
@@ -144,31 +138,38 @@ def runs_page(
     return SitePage("Runs", tuple(blocks), "/runs")
 
 
-def _files(asked: Mapping[str, str]) -> FactList:
-    """Return links to all runs that are asked for, as files."""
+def _files(asked: Mapping[str, str | Sequence[str]]) -> FactList:
+    """Return links to all runs that are asked for, as files of all their fields."""
+    which = {name: one for name, one in asked.items() if name != "column"}
     return FactList(
         tuple(
-            (f"all of these as {what}", Cell(name, address(name, **asked)))
+            (f"all of these as {what}", Cell(name, address(name, **which)))
             for what, name in (("lines", "runs.jsonl"), ("a table", "runs.csv"))
         )
     )
 
 
-def _table(runs: Sequence[Run], asked: Mapping[str, str], order: str) -> SiteTable:
+def _chosen(table: SiteTable, runs: Sequence[Run]) -> Block:
+    """Return a list of runs with boxes, where there are several to compare."""
+    if len(runs) < 2:
+        return table
+    values = tuple(one.identity for one in runs)
+    return Choice("/compare", "run", "Compare those chosen", values, table)
+
+
+def _table(
+    runs: Sequence[Run], kept: Mapping[str, str | Sequence[str]], order: str
+) -> SiteTable:
+    columns = run_columns(kept["column"])
     head = [Column("run")]
-    for name, text, number in _SORTED:
+    for one in columns:
+        name = one.order
         turned = f"-{name}" if order == name else name
-        link = address("runs", **asked, order=turned) if name else ""
+        link = address("runs", **kept, order=turned) if name else ""
         way = {name: "ascending", f"-{name}": "descending"}.get(order, "")
-        head.append(Column(text, number, link, way if name else ""))
+        head.append(Column(one.text, one.number, link, way if name else ""))
     rows = tuple(
-        (
-            Cell(one.identity[:8], address("runs", one.identity)),
-            *cells(date(one.started), one.application, inputs_text(one.inputs)),
-            *cells(str(one.ranks or ""), names_text(one.hosts), one.system),
-            *cells(format_seconds(one.time_s), one.status),
-        )
-        for one in runs
+        (identity_cell(run), *(one.write(run) for one in columns)) for run in runs
     )
     return SiteTable("Runs", tuple(head), rows)
 
@@ -215,7 +216,8 @@ def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
         ),
     ]
     if may_remove:
-        removal = Form(address("runs", run.identity, "remove"), (), "Remove", True)
+        removed = address("runs", run.identity, "remove")
+        removal = Form(removed, (), "Remove", changes=True, tone="danger")
         blocks += [Heading("Remove this run"), removal]
     lead = f"{run.application} took {format_seconds(run.time_s)}."
     return SitePage(f"Run {run.identity[:8]}", tuple(blocks), "/runs", lead)

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import stat
-import subprocess
 import sys
 import threading
 import time
@@ -18,10 +17,8 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.store import open_store
+from tests.servers import LONG_S, Server
 from tests.visitors import fill
-
-#: How long a server may take to start or end on a machine that is busy [s].
-_LONG_S = 60
 
 
 @pytest.fixture
@@ -37,33 +34,6 @@ def place(tmp_path, state):
     return found
 
 
-class Server:
-    """A server in a process of its own."""
-
-    def __init__(self, *words: str) -> None:
-        command = [sys.executable, "-m", "skelgen", "serve", "--json", *words]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        self.line = self.process.stdout.readline()
-        self.ready = json.loads(self.line) if self.line else {}
-        self.url = self.ready.get("url", "")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-
-    def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        self.process.send_signal(number)
-        _, err = self.process.communicate(timeout=_LONG_S)
-        return self.process.returncode, err
-
-
 def test_a_server_says_in_one_line_where_it_is_and_ends_by_a_signal(place, state):
     with Server("--store", str(place), "--port", "0") as server:
         assert {*server.ready} == {"format", "url", "pid", "store", "read_only"}
@@ -72,7 +42,8 @@ def test_a_server_says_in_one_line_where_it_is_and_ends_by_a_signal(place, state
         assert server.ready["read_only"] is False
         (file,) = (state / "serve").glob("*.html")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        assert server.url in file.read_text()
+        way = server.url[server.url.index("/enter") :]
+        assert way in file.read_text()
         with httpx.Client(follow_redirects=True) as client:
             entered = client.get(server.url)
             assert "Going on" in entered.text
@@ -98,14 +69,14 @@ def test_a_request_that_has_begun_is_finished_when_the_server_ends(place):
             f"POST /api/runs HTTP/1.1\r\nHost: {name}:{port}\r\nAuthorization: Bearer "
             f"{token}\r\nContent-Length: {len(line)}\r\n\r\n"
         )
-        with socket.create_connection((name, int(port)), timeout=_LONG_S) as client:
+        with socket.create_connection((name, int(port)), timeout=LONG_S) as client:
             client.sendall(head.encode() + line[:10])
             time.sleep(0.5)  # it reads the body now
             server.process.send_signal(signal.SIGTERM)
             time.sleep(0.5)
             client.sendall(line[10:])
             assert client.recv(100).startswith(b"HTTP/1.1 200")
-        _, err = server.process.communicate(timeout=_LONG_S)
+        _, err = server.process.communicate(timeout=LONG_S)
         assert (server.process.returncode, err) == (0, "")
     with open_store(str(place)) as store:
         assert store.count("late") == 1
@@ -136,7 +107,7 @@ def test_many_ask_at_once_while_the_command_line_adds(place):
         statuses: list[int] = []
 
         def read() -> None:
-            with httpx.Client(headers=headers, timeout=_LONG_S) as client:
+            with httpx.Client(headers=headers, timeout=LONG_S) as client:
                 for path in ("/runs", "/api/runs", "/", "/predictions"):
                     statuses.append(client.get(f"{base}{path}").status_code)
 
@@ -228,3 +199,23 @@ def test_tokens_are_added_listed_and_removed(state, capsys):
 def test_a_port_of_the_administrator_is_one_line(place, capsys):
     assert run(["serve", "--store", str(place), "--port", "80"]) == 4
     assert "take one above 1023" in capsys.readouterr().err
+
+
+def test_a_demo_shows_an_example_of_its_own_that_goes_with_the_server(place):
+    with Server("--demo", "--port", "0") as server:
+        shown = Path(server.ready["store"])
+        assert shown.exists()
+        assert shown != place
+        base, _, token = server.url.partition("/enter?token=")
+        headers = {"Authorization": f"Bearer {token}"}
+        asked = "api/ask?app=matrix-product&at=n=1200,ranks=8"
+        found = httpx.get(f"{base}/{asked}", headers=headers, timeout=LONG_S).json()
+        assert found["unit"] == "s"
+        assert 0.3 < found["value"] < 2.0
+        assert server.end() == (0, "")
+        assert not shown.parent.exists()
+
+
+def test_a_demo_takes_no_other_store(place, capsys):
+    assert run(["serve", "--demo", "--store", str(place)]) == 2
+    assert "leave out --store" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,8 +28,12 @@ def place(tmp_path):
 
 
 def rows_of(place):
+    """Return all runs as text: unknown numbers are equal. A table says where it is."""
     with open_store(str(place), make=False) as store:
-        return store.runs()
+        return [
+            repr(replace(one, source="" if " line " in one.source else one.source))
+            for one in store.runs()
+        ]
 
 
 @pytest.mark.parametrize("name", ["runs.jsonl", "runs.csv"])
@@ -82,7 +87,7 @@ def test_no_cell_is_a_formula_of_a_spreadsheet_and_all_come_back(
     other, file = tmp_path / "other.db", tmp_path / "runs.csv"
     file.write_text(text, newline="")
     assert run(["store", "add", str(file), "--store", str(other)]) == 0
-    assert rows_of(other) == [row]
+    assert rows_of(other) == [repr(row)]
 
 
 @pytest.mark.parametrize("name", ["run.jsonl", "run.csv"])

@@ -12,35 +12,9 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.server.routes import ROUTES
-from skelgen.store import Fact, Model, Prediction, Run, open_store
-from skelgen.trust import Interval
+from skelgen.store import Run, open_store
+from tests.hostile import HOSTILE, hostile_rows
 from tests.visitors import fill, serve
-
-#: Ways to leave the place of a text in a page, and what would then be executed.
-WAYS_OUT = (
-    *("", '"', "'", "`", ">", '">', "'>", "-->", "]]>", "</title>", "</textarea>"),
-    *(
-        "</option></select>",
-        "</caption></table>",
-        "</pre>",
-        "\u2028",
-        "\\",
-    ),
-    *("{{", "&quot;>", "%22%3E", "\udcff"),
-)
-INJECTIONS = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<svg/onload=alert(1)>",
-    "<iframe src=javascript:alert(1)></iframe>",
-    "<a href='javascript:alert(1)'>x</a>",
-    " onmouseover=alert(1) x=",
-    "<style>*{display:none}</style>",
-    "<meta http-equiv=refresh content='0;url=//evil.example'>",
-    "<base href=//evil.example>",
-    "{{ 7*7 }}{% include 'x' %}",
-)
-HOSTILE = [way + what for way in WAYS_OUT for what in INJECTIONS]
 
 
 @pytest.fixture(scope="module")
@@ -105,22 +79,6 @@ def text_of(page: str) -> str:
 def test_there_are_two_hundred_injections():
     assert len(set(HOSTILE)) >= 190
     assert len(HOSTILE) == 200
-
-
-def hostile_rows(text: str, number: int):
-    pair = ((text, text), ("n", 5.0))
-    return [
-        Run(
-            text, 2.0, inputs=tuple(sorted(pair)), hosts=(text, "n1"), system=text,
-            allocation=text, mpi=text, source=text, status="ok",
-            identity=f"evil-{number}",
-        ),
-        Fact(text, text, 1.0, "1/s", 1.0, 1.0, system=text, doubt=text),
-        Prediction(
-            "model", text, Interval(1.0, 2.0, 3.0), 1.7e9, inputs=pair, hosts=(text,)
-        ),
-        Model(text, text, 1.7e9, f"not a model {text}"),
-    ]  # fmt: skip
 
 
 def test_no_name_of_a_store_becomes_an_element_or_an_attribute(tmp_path, place):

@@ -8,6 +8,7 @@ import pytest
 
 from skelgen.server import tokens
 from skelgen.server.app import web_routes
+from skelgen.server.jobs import JobFolder
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.tokens import Right
 from skelgen.store import open_store
@@ -18,6 +19,7 @@ NAMED = {"identity": "run-1000-2", "name": "n1"}
 #: What answers otherwise to who may: of models and jobs there are none in this store.
 REFUSED = {
     "GET /api/ask": 400,  # nothing was asked
+    "GET /api/compare": 400,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
     "GET /models/{identity}/model.json": 404,
@@ -28,10 +30,27 @@ REFUSED = {
     "POST /jobs/{identity}/cancel": 404,
     "GET /api/jobs/{identity}": 404,
     "DELETE /api/jobs/{identity}": 404,
-    "POST /jobs": 400,  # no job was described
+    "GET /model/curve/picture.svg": 400,  # nothing was chosen
+    "GET /model/curve/residuals.svg": 400,
+    "GET /api/model/curve": 400,
+    "GET /model/default/picture.svg": 400,
+    "GET /model/default/residuals.svg": 400,
+    "GET /api/model/default": 400,
     "POST /api/jobs": 400,
 }
 TYPED = {"app": "typed", "time": "12.5", "ranks": "2", "inputs": "n=5", "status": "ok"}
+CURVE = {
+    **{"app": "heat", "family": "linear", "x": "n", "y": "time"},
+    **{"fixed": "ranks=2", "low": "1000", "high": "4000", "name": "mine"},
+}
+#: Forms of addresses that take another one.
+DEFAULT = {"app": "heat", "low-n": "1000", "high-n": "4000", "name": "mine"}
+FORMS = {
+    "POST /model/curve/keep": CURVE,
+    "POST /model/curve/compare": CURVE,
+    "POST /model/default/keep": DEFAULT,
+    "POST /model/default/compare": DEFAULT,
+}
 
 
 @pytest.fixture
@@ -45,7 +64,8 @@ def place(tmp_path, monkeypatch):
 def asked(client, route: Route, visitor=None, token: str = ""):
     """Make the request of a row of the table, as well as a visitor can."""
     headers = {"Authorization": f"Bearer {token}"} if token and route.is_api else {}
-    form = {**TYPED, "form_token": visitor.form if visitor else ""}
+    token_of_form = visitor.form if visitor else ""
+    form = {**FORMS.get(shown(route), TYPED), "form_token": token_of_form}
     if route.takes_files:
         sent = {"file": ("runs.jsonl", LINE)}
         form = {"form_token": form["form_token"]}
@@ -64,7 +84,8 @@ def asked(client, route: Route, visitor=None, token: str = ""):
 def everything(place) -> list[str]:
     with open_store(str(place), make=False) as store:
         rows = [*store.runs(), *store.models(), *store.predictions(), *store.facts()]
-    return sorted(map(repr, rows))
+    jobs = [one.identity for one in JobFolder(str(place)).all()]
+    return sorted(map(repr, [*rows, *jobs]))
 
 
 def shown(route: Route) -> str:

@@ -11,7 +11,7 @@ from skelgen.errors import InputError
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import ModelInput, RunTable, meaning_of
 from skelgen.web import PICTURE_BEGINS, render_model
-from skelgen.web.model_picture import model_picture
+from skelgen.web.model_picture import model_picture, picture_size
 
 
 def runs(*names, time):
@@ -100,3 +100,15 @@ def test_many_inputs_are_counted_where_they_are_not_drawn():
 def test_a_question_that_the_model_cannot_answer_is_refused():
     with pytest.raises(InputError, match="n is 0"):
         model_picture(fit_model(ONE), ONE, {"n": 0.0})
+
+
+@pytest.mark.parametrize("runs_of", [ONE, TWO], ids=["curve", "curves and surface"])
+@pytest.mark.parametrize("at", [None, {"n": 6000.0, "ranks": 8.0}], ids=["", "asked"])
+def test_the_size_of_a_picture_is_known_before_it_is_drawn(runs_of, at):
+    model = fit_model(runs_of)
+    asked = at and {one.name: at[one.name] for one in runs_of.inputs}
+    root = ET.fromstring(render_model(model, runs_of, asked))
+    width, height = picture_size(model, marked=asked is not None)
+    assert root.get("viewBox") == f"0 0 {width} {height}"
+    last = root.findall("{*}text")[-1]
+    assert float(last.get("y")) == height - 12

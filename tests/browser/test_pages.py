@@ -1,0 +1,152 @@
+"""Every page of the table of addresses in a real browser, of a full or empty store."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from skelgen.server.routes import ROUTES
+from tests.browsers import LAPTOP, PHONE, WALL
+from tests.needs import needs_browser
+from tests.route_examples import EXAMPLES, addresses, shown_routes
+
+pytestmark = needs_browser
+
+FULL = [path for one in shown_routes() for path in addresses(one)]
+EMPTY = [one.path for one in shown_routes() if "{" not in one.path]
+#: What links of a page lead to, and how many titles it has.
+_LINKS = "all => all.map(one => one.getAttribute('href'))"
+
+
+def is_page(answer) -> bool:
+    return answer.headers["content-type"].startswith("text/html")
+
+
+def name_of(path: str) -> str:
+    """Return a name of a file for an address."""
+    return re.sub("[^a-z0-9]+", "-", path.lower()).strip("-") or "overview"
+
+
+def test_every_route_with_braces_has_an_example():
+    needed = {one.path for one in shown_routes() if "{" in one.path}
+    assert needed <= {*EXAMPLES}
+    assert {*EXAMPLES} <= {one.path for one in ROUTES}
+
+
+def check_page(tab, path: str) -> None:
+    """Open an address, and look at it as people with other windows and eyes do."""
+    asked = tab.ask(path)
+    assert asked.status == 200
+    if not is_page(asked):
+        return
+    page = tab.page
+    tab.open(path)
+    assert page.locator("h1").count() == 1
+    assert page.title().endswith(" – skelgen")
+    assert tab.shifts() == 0
+    for scheme in ("dark", "light"):
+        tab.look(scheme)
+        assert tab.barriers() == []
+        for size in (PHONE, WALL, LAPTOP):
+            tab.resize(size)
+            assert tab.sideways() <= 0
+            tab.picture(f"{name_of(path)}-{size[0]}-{scheme}")
+
+
+@pytest.mark.parametrize("path", FULL)
+def test_a_page_is_for_all_eyes_and_windows(browser, site, path):
+    with browser.tab(site) as tab:
+        check_page(tab, path)
+
+
+@pytest.mark.parametrize("path", EMPTY)
+def test_a_page_of_an_empty_store_is_too(browser, empty_site, path):
+    with browser.tab(empty_site) as tab:
+        check_page(tab, path)
+
+
+def test_the_way_in_and_what_is_not_there_are_pages_too(browser, site):
+    with browser.tab(site, token="") as tab:
+        check_page(tab, "/enter")
+    with browser.tab(site) as tab:
+        assert tab.open("/nothing").status == 404
+        assert tab.barriers() == []
+        (said,) = tab.faults  # Chromium notes each answer that is none
+        assert "404" in said
+        tab.faults.clear()
+
+
+def test_all_links_lead_to_a_page_that_answers(browser, site):
+    with browser.tab(site) as tab:
+        seen, waiting = set(), [*FULL]
+        while waiting:
+            path = waiting.pop()
+            if path in seen or len(seen) > 400:
+                continue
+            seen.add(path)
+            answer = tab.ask(path)
+            assert answer.status == 200, path
+            if is_page(answer):
+                tab.page.set_content(answer.text())
+                links = tab.page.locator("a[href]").evaluate_all(_LINKS)
+                assert all(one.startswith(("/", "#")) for one in links), path
+                waiting += [one for one in links if one.startswith("/")]
+        assert len(seen) > len(FULL)
+
+
+@pytest.mark.parametrize("path", FULL)
+def test_a_page_needs_no_script(browser, site, path):
+    with (
+        browser.tab(site) as tab,
+        browser.tab(site, java_script_enabled=False) as still,
+    ):
+        if not is_page(tab.ask(path)):
+            return
+        tab.open(path)
+        still.open(path)
+        assert still.page.inner_text("main") == tab.page.inner_text("main")
+        for form in still.page.locator("main form").all():
+            assert form.locator("button").count() >= 1
+
+
+@pytest.mark.parametrize("path", FULL)
+def test_paper_shows_the_answer_and_no_forms(browser, site, path):
+    with browser.tab(site) as tab:
+        if not is_page(tab.ask(path)):
+            return
+        tab.open(path)
+        tab.page.emulate_media(media="print", color_scheme="dark")
+        assert tab.page.locator("h1").is_visible()
+        for one in tab.page.locator("nav, form, footer").all():
+            assert not one.is_visible()
+        ink = "one => getComputedStyle(one).color"
+        paper = "one => getComputedStyle(one).backgroundColor"
+        assert tab.page.locator("h1").evaluate(ink) == "rgb(0, 0, 0)"
+        assert tab.page.locator("body").evaluate(paper) == "rgb(255, 255, 255)"
+
+
+def test_a_fault_of_a_page_is_noticed(browser, site):
+    """The checks above can fail: a page with each fault fails them."""
+    with browser.tab(site) as tab:
+        tab.open("/")
+        assert tab.barriers() == [] and tab.shifts() == 0 and not tab.faults
+        tab.page.evaluate(
+            """() => { const main = document.querySelector('main')
+            main.insertAdjacentHTML('afterbegin', '<input><p>pale</p>')
+            Object.assign(main.querySelector('p').style,
+                {minWidth: '3000px', height: '300px', color: '#bbb'}) }"""
+        )
+        said = " ".join(tab.barriers())
+        assert "label: " in said and "color-contrast: " in said
+        assert tab.shifts() > 0
+        tab.resize(PHONE)
+        assert tab.sideways() > 0
+        tab.page.evaluate(
+            """() => { console.error('wrong'); alert('asked');
+            const one = new Image(); one.src = 'http://evil.example/x' }"""
+        )
+        tab.page.wait_for_timeout(200)
+        said = " ".join(tab.faults)
+        assert "wrong" in said and "asked" in said and "evil.example" in said
+        tab.faults.clear()

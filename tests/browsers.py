@@ -1,0 +1,223 @@
+"""Chromium for tests: tabs that note every fault, and what pages are measured by.
+
+Nothing is downloaded: Playwright drives the Chromium of the distribution, which finds
+no host but this one. Only modules that are marked `needs_browser` use this.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2 as httpx
+
+from skelgen.cli.main import run
+from tests.needs import CHROMIUM
+from tests.servers import LONG_S, Server
+from tests.visitors import fill
+
+PHONE, LAPTOP, WALL = (375, 812), (1280, 800), (2560, 1440)
+_OPTIONS = [
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+#: Sum of all layout shifts of a page so far.
+_SHIFTS = """() => new Promise(done => {
+    let sum = 0
+    const add = list => { for (const one of list.getEntries()) sum += one.value }
+    new PerformanceObserver(add).observe({type: 'layout-shift', buffered: true})
+    requestAnimationFrame(() => setTimeout(() => done(sum), 50))
+})"""
+_SIDEWAYS = """() => document.scrollingElement.scrollWidth
+    - document.scrollingElement.clientWidth"""
+
+
+class Site(Server):
+    """A server with a store, and how tabs get into it without its way in."""
+
+    def __init__(self, place: Path, *words: str) -> None:
+        self.place = place
+        super().__init__("--store", str(place), "--port", "0", *words)
+
+    @cached_property
+    def cookies(self) -> list[dict[str, Any]]:
+        """Return the cookie of the printed address, for a browser."""
+        return self.cookies_of(self.token)
+
+    def cookies_of(self, token: str) -> list[dict[str, Any]]:
+        """Return the cookie that a token is exchanged for."""
+        answer = httpx.get(f"{self.base}/enter", params={"token": token})
+        return [
+            {"name": name, "value": value, "url": self.base, "sameSite": "Strict"}
+            for name, value in answer.cookies.items()
+        ]
+
+
+class Tab:
+    """A page in a browser that notes every fault.
+
+    Attributes
+    ----------
+    page : playwright.sync_api.Page
+    faults : list of str
+        Messages of the console, errors of scripts, dialogs, and requests that leave
+        this server.
+    requests : list of str
+        Address of each request.
+    """
+
+    def __init__(self, context: Any, base: str) -> None:
+        self.context, self.base = context, base
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        self.page = context.new_page()
+        self.page.set_default_timeout(LONG_S * 1000)
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda one: self.faults.append(f"script: {one}"))
+        self.page.on("dialog", self._asked)
+        context.on("request", self._requested)
+        context.on("page", lambda one: self.faults.append(f"window: {one.url}"))
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console: {message.text}")
+
+    def _asked(self, dialog: Any) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _requested(self, request: Any) -> None:
+        self.requests.append(request.url)
+        own = urlsplit(self.base)
+        found = urlsplit(request.url)
+        if (found.scheme, found.netloc) != (own.scheme, own.netloc):
+            self.faults.append(f"request: {request.url}")
+
+    def open(self, path: str) -> Any:
+        """Go to an address of the server; return its answer."""
+        return self.page.goto(f"{self.base}{path}")
+
+    def ask(self, path: str) -> Any:
+        """Return what an address answers, without going there."""
+        return self.context.request.get(f"{self.base}{path}")
+
+    @property
+    def path(self) -> str:
+        """Return where it is, within the server."""
+        return str(self.page.url).removeprefix(self.base)
+
+    def expect_fault(self, word: str) -> None:
+        """Forget the one fault so far, which is this: Chromium notes a refusal."""
+        (said,) = self.faults
+        assert word in said
+        self.faults.clear()
+
+    def picture(self, name: str) -> None:
+        """Keep what it shows as a file, in the folder of ``SKELGEN_SCREENSHOTS``."""
+        if folder := os.environ.get("SKELGEN_SCREENSHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Change its width and height."""
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+
+    def look(self, scheme: str) -> None:
+        """Choose ``light`` or ``dark``."""
+        self.page.emulate_media(color_scheme=scheme)
+
+    def shifts(self) -> float:
+        """Return how much of the page jumped since it was opened; 0 is nothing."""
+        return float(self.page.evaluate(_SHIFTS))
+
+    def sideways(self) -> float:
+        """Return by how many pixels the page is wider than its window."""
+        return float(self.page.evaluate(_SIDEWAYS))
+
+    def barriers(self) -> list[str]:
+        """Return what keeps people out by axe-core: serious and critical findings."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{one['id']}: {node['target']} {node['html'][:120]} "
+            f"{node['failureSummary']}"
+            for one in found
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"]
+        ]
+
+
+class Chromium:
+    """A browser, and the tabs that were opened in it."""
+
+    def __init__(self, playwright: Any) -> None:
+        root = ["--no-sandbox"] if os.geteuid() == 0 else []
+        self.browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=[*_OPTIONS, *root], timeout=LONG_S * 1000
+        )
+
+    @contextmanager
+    def tab(
+        self,
+        site: Site,
+        *,
+        size: tuple[int, int] = LAPTOP,
+        token: str | None = None,
+        **options: Any,
+    ) -> Iterator[Tab]:
+        """Open a tab of a person of its own; at the end it has met no fault.
+
+        Parameters
+        ----------
+        site : Site
+        size : (int, int)
+        token : str, optional
+            Whose; that of the printed address unless given. Empty: nobody's.
+        **options
+            Of Playwright's context.
+        """
+        context = self.browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, **options
+        )
+        if token != "":
+            cookies = site.cookies if token is None else site.cookies_of(token)
+            context.add_cookies(cookies)
+        one = Tab(context, site.base)
+        try:
+            yield one
+        finally:
+            context.close()
+        assert not one.faults, one.faults
+
+
+@contextmanager
+def chromium() -> Iterator[Chromium]:
+    """Start a browser; nothing else of this thread may use asyncio meanwhile."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        one = Chromium(playwright)
+        yield one
+        one.browser.close()
+
+
+def filled(place: Path) -> Path:
+    """Make a store with all that pages show, models too; return its place."""
+    fill(place)
+    words = ["--store", str(place), "--app", "heat", "--name", "heat"]
+    assert run(["model", "fit", *words, "--family", "normal-form"]) == 0
+    return place
+
+
+def emptied(place: Path) -> Path:
+    """Make a store with nothing in it; return its place."""
+    from skelgen.store import open_store
+
+    open_store(str(place)).close()
+    return place

@@ -1,0 +1,38 @@
+"""Addresses to open for each route: what its braces may hold in a filled store.
+
+A route without braces needs no row here; it may have rows for what can be asked of it.
+"""
+
+from __future__ import annotations
+
+from skelgen.server.routes import ROUTES, Route
+
+#: Route, and addresses of it that show something in the store of `tests.browsers`.
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "/runs": (
+        "/runs?order=-time_s&app=heat",
+        "/runs?where=n%3E%3D2000,ranks%3D8",
+        "/runs?where=n%3E9e9",
+    ),
+    "/runs/{identity}": ("/runs/run-1000-2",),
+    "/models/{identity}": ("/models/heat",),
+    "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
+    "/predictions": ("/predictions?app=heat",),
+    "/systems/{name}": ("/systems/n1", "/systems/cluster"),
+    "/ask": (
+        "/ask?app=heat&at=n%3D2000,solver%3Dcg,ranks%3D8",
+        "/ask?app=heat&model=heat&at=n%3D2500,ranks%3D8",
+        "/ask?app=heat&at=n%3D777",
+    ),
+}
+
+
+def shown_routes() -> list[Route]:
+    """Return the routes that a browser opens, in the order of the table."""
+    return [one for one in ROUTES if not one.is_api and not one.changes]
+
+
+def addresses(route: Route) -> tuple[str, ...]:
+    """Return all addresses of a route that are opened with a filled store."""
+    plain = () if "{" in route.path else (route.path,)
+    return plain + EXAMPLES.get(route.path, ())

@@ -110,7 +110,7 @@ class Gate:
         """Return how much a request may send [bytes]."""
         settings = self._settings
         is_long = scope["path"] in self._long
-        return settings.most_upload_bytes if is_long else settings.most_bytes
+        return settings.uploads.most_bytes if is_long else settings.most_bytes
 
     def _refused(self, headers: Headers, most_bytes: int) -> tuple[int, str]:
         """Say why a request is not for this server; 0 when it is."""

@@ -136,8 +136,22 @@ def model_page(one: ModelEntry) -> SitePage:
         FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
     )
     blocks += [Heading("Ask it"), Form("/ask", fields, "Ask")]
+    blocks += [Heading("Files"), _files(one)]
     lead = f"A model of {one.application}, fitted to {one.runs} runs."
     return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
+
+
+def _files(one: ModelEntry) -> FactList:
+    """Return links to the model as files."""
+    return FactList(
+        tuple(
+            (what, Cell(name, address("models", one.identity, name)))
+            for what, name in (
+                ("for skelgen model predict", "model.json"),
+                ("the picture", "model.svg"),
+            )
+        )
+    )
 
 
 def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:

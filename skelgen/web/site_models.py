@@ -117,12 +117,12 @@ def model_page(one: ModelEntry) -> SitePage:
     blocks += [Prose(f"Do not trust: {each}", "doubt") for each in model.doubts]
     blocks += [Prose(each) for each in model.notes]
     blocks.append(FactList(_facts(one)))
-    blocks.append(_ranges(model))
+    blocks.append(ranges_table(model))
     blocks.append(
         SitePicture(
             address("models", one.identity, "picture.svg"),
             f"{model.quantity} over each input, with the 90 % interval and the runs",
-            _curves(model),
+            curves_table(model),
             picture_size(model),
         )
     )
@@ -154,7 +154,8 @@ def _error(model: Model) -> str:
     return f"{math.expm1(min(model.scale.noise, 500.0)):.1%}"
 
 
-def _ranges(model: Model) -> SiteTable:
+def ranges_table(model: Model) -> SiteTable:
+    """Return the table of the inputs and the range of the runs."""
     head = (
         Column("input"),
         Column("from", True),
@@ -168,7 +169,8 @@ def _ranges(model: Model) -> SiteTable:
     return SiteTable("Range of the runs", head, rows)
 
 
-def _curves(model: Model) -> SiteTable:
+def curves_table(model: Model) -> SiteTable:
+    """Return the table of what the model says over each input."""
     head = (
         Column("input"),
         Column("value", True),

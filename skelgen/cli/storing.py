@@ -13,6 +13,7 @@ from skelgen.cli.expecting import expect
 from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_facts, print_json, say
 from skelgen.cli.recorded import record
+from skelgen.cli.storing_compared import compare
 from skelgen.cli.storing_facts import (
     export_facts,
     print_runs,
@@ -20,6 +21,7 @@ from skelgen.cli.storing_facts import (
     row_lines,
     run_facts,
 )
+from skelgen.cli.storing_loads import loads
 from skelgen.cli.storing_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
@@ -44,8 +46,8 @@ Conditions = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only runs of which this holds: 'n>=1000', ranks=8, status!=ok, host=n1. "
-        "Several must all hold.",
+        help="Only runs of which this holds: 'n>=1000', n=1000:2000, ranks=8, "
+        "status!=ok, host=n1. Several must all hold.",
     ),
 ]
 Inputs = Annotated[
@@ -77,7 +79,8 @@ def add(
             metavar="[SOURCE...]",
             help="Recorded runs, phase signatures, workload studies, what measure or "
             "predict --json printed, CSV, JSON lines, files of Extra-P, folders that "
-            "store export wrote; - reads lines of that format from standard input. "
+            "store export wrote, tar.gz and zip archives of these; - reads lines of "
+            "our own format from standard input. "
             "Without any, the run that --time describes.",
             show_default=False,
         ),
@@ -351,3 +354,5 @@ store.command(epilog="Example: [b]skelgen store record --within 2h[/b]")(record)
 store.command(epilog="Example: [b]skelgen store expect --app heat --ranks 8[/b]")(
     expect
 )
+store.command(epilog="Example: [b]skelgen store compare 3f2a 91c0[/b]")(compare)
+store.command(epilog="Example: [b]skelgen store loads --nodes n1,n2[/b]")(loads)

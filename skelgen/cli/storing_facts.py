@@ -22,6 +22,7 @@ __all__ = [
     "row_facts",
     "row_lines",
     "run_facts",
+    "short_identity",
 ]
 
 #: Characters of an identity that people are shown.
@@ -84,7 +85,7 @@ def print_runs(runs: Sequence[Run]) -> None:
     """Print a table of runs; columns that say nothing are left out."""
     inputs = list(dict.fromkeys(name for run in runs for name, _ in run.inputs))
     columns: dict[str, list[str]] = {
-        "id": [_short(run.identity, runs) for run in runs],
+        "id": [short_identity(run.identity, runs) for run in runs],
         "application": [run.application for run in runs],
         **{
             name: [_value(dict(run.inputs).get(name)) for run in runs]
@@ -101,7 +102,7 @@ def print_runs(runs: Sequence[Run]) -> None:
     print_table(list(used), list(zip(*used.values(), strict=True)))
 
 
-def _short(identity: str, runs: Sequence[Run]) -> str:
+def short_identity(identity: str, runs: Sequence[Run]) -> str:
     """Return the beginning of an identity, as much as tells it from the others."""
     begins = sum(run.identity.startswith(identity[:_SHORT]) for run in runs)
     return identity[:_SHORT] if begins == 1 else identity

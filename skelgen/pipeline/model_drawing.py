@@ -95,9 +95,10 @@ def _model_and_runs(
     others = other_numbers(runs, table)
     known = {name: float(v[0]) for name, v in others.items() if (v == v[0]).all()}
     drawn = derive(fit_model(table, family, settings), quantity, known)
-    return drawn, _with_quantity(table, quantity, others)
+    return drawn, with_quantity(table, quantity, others)
 
 
+<<<<<<< HEAD
 def runs_with_quantity(
     runs: Sequence[Run], source: RunSource, quantity: Quantity
 ) -> RunTable | None:
@@ -107,6 +108,9 @@ def runs_with_quantity(
 
 
 def _with_quantity(
+=======
+def with_quantity(
+>>>>>>> main
     table: RunTable, quantity: Quantity, others: Mapping[str, Floats]
 ) -> RunTable | None:
     """Return the runs that have a quantity, with it; None where none has a speedup."""

@@ -179,14 +179,15 @@ def rows_in_file(source: RunSource, progress: Progress) -> Sequence[Row]:
 
 def chosen_runs(runs: Sequence[Run], where: Sequence[str]) -> Sequence[Run]:
     """Return the runs of which conditions hold, as a store understands them."""
-    from skelgen.store import condition, open_store
+    from skelgen.store import conditions_of, open_store
 
+    wanted = [one for text in where for one in conditions_of(text)]
     with (
         tempfile.TemporaryDirectory() as folder,
         open_store(str(Path(folder, "runs.db"))) as store,
     ):
         store.add(runs)
-        return store.runs(None, [condition(text) for text in where])
+        return store.runs(None, wanted)
 
 
 def _row(run: Run) -> dict[str, float | str]:

@@ -151,9 +151,9 @@ def store_list(
     limit : int, optional
         Most runs.
     """
-    from skelgen.store import condition, open_store
+    from skelgen.store import conditions_of, open_store
 
-    conditions = [condition(text) for text in where]
+    conditions = [one for text in where for one in conditions_of(text)]
     with open_store(place, make=False) as store:
         runs = store.runs(application, conditions, limit)
         total = len(runs)
@@ -216,13 +216,13 @@ def store_export(
     force : bool
         Replace files of an earlier export.
     """
-    from skelgen.store import condition, open_store
+    from skelgen.store import conditions_of, open_store
     from skelgen.store.formats.exporting import BEGINS, Format, files_of, names_of
 
     if format_ not in (known := [one.value for one in Format]):
         raise UsageError(f"--format {format_}: expected {', '.join(known)}")
     wanted = Format(format_)
-    conditions = [condition(text) for text in where]
+    conditions = [one for text in where for one in conditions_of(text)]
     with open_store(place, make=False) as store:
         rows = _sound_rows(store, application, conditions)
     files = files_of(rows, wanted)

@@ -48,7 +48,14 @@ def _operation(one: Route) -> dict[str, Any]:
         {"name": name, "in": "path", "required": True, "schema": _TEXT}
         for name in _PART.findall(one.path)
     ]
-    parameters += [{"name": name, "in": "query", "schema": _TEXT} for name in one.query]
+    parameters += [
+        {
+            "name": name,
+            "in": "query",
+            "schema": _TEXTS if name in one.several else _TEXT,
+        }
+        for name in one.query
+    ]
     found: dict[str, Any] = {
         "operationId": f"{one.method.lower()}{_PART.sub('', one.path).title()}",
         "summary": summary,
@@ -77,6 +84,7 @@ def _response(text: str, media_type: str, schema: str) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string", "maxLength": 1000}
+_TEXTS = {"type": "array", "items": _TEXT}
 _ANSWER = {
     "type": "object",
     "required": ["format"],

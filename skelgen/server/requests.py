@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -38,24 +38,48 @@ async def form_of(request: Request) -> dict[str, str]:
     return checked(pairs)
 
 
-def checked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return fields, each given once, of a length that people type.
+def checked(
+    pairs: Iterable[tuple[str, str]], several: Collection[str] = ()
+) -> dict[str, str]:
+    """Return fields of a length that people type, each given once.
+
+    Parameters
+    ----------
+    pairs : iterable of (str, str)
+        Names and values.
+    several : collection of str
+        Names that may be given more than once: the first value counts here, and
+        `repeated` returns all.
 
     Raises
     ------
     RefusedError
     """
     found: dict[str, str] = {}
-    for name, value in pairs:
-        if len(found) >= _MOST_FIELDS or len(value) > _LONGEST or len(name) > _LONGEST:
+    for at, (name, value) in enumerate(pairs):
+        if at >= _MOST_FIELDS or len(value) > _LONGEST or len(name) > _LONGEST:
             raise RefusedError(
                 400, f"a field is longer than {_LONGEST} characters, or there are many"
             )
-        if "\0" in value or name in found:
+        if "\0" in value or (name in found and name not in several):
             raise RefusedError(
                 400, f"the field {name[:40]!r} is given twice, or holds a NUL"
             )
-        found[name] = value
+        found.setdefault(name, value)
     if found.get("where", "").count(",") >= _MOST_CONDITIONS:
         raise RefusedError(400, f"give at most {_MOST_CONDITIONS} conditions at once")
     return found
+
+
+def repeated(
+    pairs: Iterable[tuple[str, str]], several: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return all values of fields that may be given more than once, in their order.
+
+    Each value is there once, and empty ones are left out.
+    """
+    found: dict[str, dict[str, None]] = {name: {} for name in several}
+    for name, value in pairs:
+        if name in found and value:
+            found[name][value] = None
+    return {name: tuple(values) for name, values in found.items()}

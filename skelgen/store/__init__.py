@@ -3,7 +3,7 @@
 The only place that knows SQL. In and out go the frozen types of `skelgen.store.rows`.
 """
 
-from skelgen.store.conditions import Condition, condition
+from skelgen.store.conditions import Condition, condition, conditions_of
 from skelgen.store.opening import open_store
 from skelgen.store.places import Place, place_of
 from skelgen.store.rows import (
@@ -40,6 +40,7 @@ __all__ = [
     "Store",
     "Template",
     "condition",
+    "conditions_of",
     "open_store",
     "place_of",
 ]

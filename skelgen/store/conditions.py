@@ -21,6 +21,8 @@ _HOST = "host"
 #: What fields are called for short.
 _SHORT = {"time": "time_s", "id": "identity"}
 OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_RANGE = re.compile(rf"\s*([^<>=!]+?)\s*=\s*({_NUMBER})?\s*:\s*({_NUMBER})?\s*")
 _TEXT = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(.*?)\s*", re.DOTALL)
 
 
@@ -70,6 +72,35 @@ def condition(text: str) -> Condition:
         what = "= or !=" if name in (*_WORDS, _HOST) else f"a number after {operator}"
         raise UsageError(f"read the condition {text[:60]!r}, expected {what}")
     return Condition(name, operator, value)
+
+
+def conditions_of(text: str) -> list[Condition]:
+    """Read a condition or a range of numbers, whose ends both belong to it.
+
+    Either end may be left out. ``==`` asks for a word that looks like a range.
+
+    Raises
+    ------
+    UsageError
+        When it is neither.
+
+    Examples
+    --------
+    >>> [f"{one.operator}{one.value:g}" for one in conditions_of("n=1000:2e3")]
+    ['>=1000', '<=2000']
+    >>> conditions_of("n=:2000")
+    [Condition(name='n', operator='<=', value=2000.0)]
+    """
+    match = _RANGE.fullmatch(text)
+    if match is None or not (match[2] or match[3]):
+        return [condition(text)]
+    ends = [(">=", match[2]), ("<=", match[3])]
+    found = [condition(f"{match[1]}{operator}{end}") for operator, end in ends if end]
+    if len(found) > 1 and found[0].value > found[1].value:  # type: ignore[operator]
+        raise UsageError(
+            f"read the range {text[:60]!r}, expected the smaller end first"
+        )
+    return found
 
 
 def _value(text: str) -> float | str:

@@ -82,11 +82,12 @@ def repeats(runs: Iterable[Run]) -> list[Repeat]:
     groups: dict[Hashable, list[Run]] = {}
     for run in runs:
         if run.status == "ok" and math.isfinite(run.time_s) and run.time_s > 0:
-            groups.setdefault(_configuration(run), []).append(run)
+            groups.setdefault(configuration_of(run), []).append(run)
     return [_repeat(own) for own in groups.values()]
 
 
-def _configuration(run: Run) -> Hashable:
+def configuration_of(run: Run) -> Hashable:
+    """Return what runs of one configuration have in common; see `repeats`."""
     return (
         run.application,
         run.executable,

@@ -15,7 +15,7 @@ from skelgen.units import format_seconds
 from skelgen.web.render import filled, render_model, render_workload
 from skelgen.web.site import Column, FormulaShown, SiteTable, cells, value
 from skelgen.web.site_formulas import formula_block
-from skelgen.web.site_models import curves_table, quantity_text, ranges_table
+from skelgen.web.site_models import model_curves, quantity_text, ranges_table
 from skelgen.workload import Study, WorkloadTime
 
 #: How a page begins that was made here: no other file is replaced by one.
@@ -85,7 +85,7 @@ def render_model_page(
     """
     asked = None if said is None else dict(said.at)
     doubts = model.doubts if said is None else said.doubts
-    tables = [ranges_table(model), curves_table(model)]
+    tables = [ranges_table(model), model_curves(model, asked)]
     if runs is not None:
         tables.insert(0, _errors(model, runs))
     picture = f"{model.quantity} over each input, with the 90 % interval and the runs"

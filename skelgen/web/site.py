@@ -14,15 +14,27 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.drawing import Shape
 from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, with a link where it leads to another page."""
+    """A text, with a link where it leads to another page.
+
+    Attributes
+    ----------
+    text, link : str
+    tone : str
+        A class of the style that colours it; empty: none.
+    mathematics : str
+        MathML of `to_mathml`, which is shown in place of the text.
+    """
 
     text: str
     link: str = ""
+    tone: str = ""
+    mathematics: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,30 @@ class SitePicture:
 
 
 @dataclass(frozen=True, slots=True)
+class DrawingShown:
+    """A drawing that is part of the page, and the table of what it shows.
+
+    Attributes
+    ----------
+    text : str
+        What it shows.
+    size : (int, int)
+        Width and height [px].
+    shapes : tuple of Shape
+    table : SiteTable
+    turns : str
+        Data of a surface that the page's script turns; empty: nothing turns.
+    """
+
+    kind: ClassVar[str] = "drawing"
+    text: str
+    size: tuple[int, int]
+    shapes: tuple[Shape, ...]
+    table: SiteTable
+    turns: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Heading:
     """The title of a part of a page."""
 
@@ -128,6 +164,46 @@ class FormulaShown:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A table with a check box before each row: what is chosen goes to an address.
+
+    Attributes
+    ----------
+    action : str
+        The address.
+    name, button : str
+        Of the boxes in the address, and what the button says.
+    values : tuple of str
+        Of the boxes, one for each row.
+    table : SiteTable
+    """
+
+    kind: ClassVar[str] = "choice"
+    action: str
+    name: str
+    button: str
+    values: tuple[str, ...]
+    table: SiteTable
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Check boxes of a form, folded until somebody wants them.
+
+    Attributes
+    ----------
+    name, label : str
+    choices : tuple of (str, str, bool)
+        Value, text, and whether it is chosen.
+    """
+
+    kind: ClassVar[str] = "checks"
+    name: str
+    label: str
+    choices: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FormField:
     """A field of a form.
 
@@ -138,14 +214,18 @@ class FormField:
         Where one of these is meant; the first is usual.
     secret : bool
         What is typed is not shown.
+    files : bool
+        Files are chosen in place of what is typed.
     """
 
+    kind: ClassVar[str] = "field"
     name: str
     label: str
     value: str = ""
     hint: str = ""
     choices: tuple[str, ...] = ()
     secret: bool = False
+    files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +246,15 @@ class Form:
 
     kind: ClassVar[str] = "form"
     action: str
-    fields: tuple[FormField, ...]
+    fields: tuple[FormField | Checks, ...]
     button: str
     changes: bool = False
     tone: str = "main"
+
+    @property
+    def sends_files(self) -> bool:
+        """Say whether it has a field for files."""
+        return any(isinstance(one, FormField) and one.files for one in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +271,13 @@ Block = (
     SiteTable
     | FactList
     | SitePicture
+    | DrawingShown
     | Heading
     | Prose
     | CommandLine
     | FormulaShown
     | Form
+    | Choice
     | Paging
     | StepForm
     | StepDone
@@ -212,6 +299,8 @@ class SitePage:
         The first sentence.
     goes_on : str
         An address that the browser goes to by itself; empty: none.
+    script : bool
+        Whether the script of the server helps; the page works without it.
     again_s : int
         The browser asks for the page again after this time; 0: it does not [s].
     """
@@ -221,20 +310,25 @@ class SitePage:
     here: str = ""
     lead: str = ""
     goes_on: str = ""
+    script: bool = False
     again_s: int = 0
 
 
-def address(*parts: str, **query: str) -> str:
+def address(*parts: str, **query: str | Sequence[str]) -> str:
     """Return an address within the server, with what is empty left out.
+
+    What has several values is there once for each.
 
     Examples
     --------
     >>> address("runs", "a/b", sort="time_s", page="")
     '/runs/a%2Fb?sort=time_s'
+    >>> address("compare", run=["a", "b"])
+    '/compare?run=a&run=b'
     """
     path = "/" + "/".join(_quoted(one) for one in parts)
     given = {name: one for name, one in query.items() if one}
-    words = urlencode(given, errors="surrogateescape")
+    words = urlencode(given, doseq=True, errors="surrogateescape")
     return f"{path}?{words}" if words else path
 
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from skelgen.store.rows import Run
 from skelgen.store.store import Application
 from skelgen.units import format_bytes, format_seconds
+from skelgen.web.run_columns import column_checks, identity_cell, run_columns
 from skelgen.web.site import (
     Block,
     Cell,
+    Choice,
     Column,
     CommandLine,
     FactList,
@@ -23,27 +25,14 @@ from skelgen.web.site import (
     address,
     cells,
     date,
-    inputs_text,
-    names_text,
     share,
     value,
 )
 
-#: Columns of runs that can be sorted: order of the store, head, whether numbers.
-_SORTED = (
-    ("started", "started", False),
-    ("application", "application", False),
-    ("", "inputs", False),
-    ("ranks", "ranks", True),
-    ("", "hosts", False),
-    ("system", "system", False),
-    ("time_s", "time", True),
-    ("status", "ended", False),
-)
 #: Fields of the filter: name, label, hint.
 _FILTER = (
     ("app", "Application", ""),
-    ("where", "Conditions", "n>=1000, ranks=8, status!=ok"),
+    ("where", "Conditions", "n=1000:2000, ranks>=8, solver=cg, status!=ok"),
     ("system", "System", ""),
     ("host", "Host", ""),
     ("since", "Started from", "2026-01-31"),
@@ -84,6 +73,7 @@ def runs_page(
     runs: Sequence[Run],
     total: int,
     query: Mapping[str, str],
+    columns: Sequence[str] = (),
     *,
     begin: int,
     before: str,
@@ -101,6 +91,8 @@ def runs_page(
         All runs, and those before this part.
     query : mapping of str to str
         What was asked for, as people typed it.
+    columns : sequence of str
+        Names of columns that were chosen.
     before, after : str
         Numbers of the parts before and after it; empty where there is none.
     damaged : int
@@ -109,11 +101,13 @@ def runs_page(
         Whether who looks at it may type a run.
     """
     asked = {name: query.get(name, "") for name, _, _ in _FILTER}
+    kept: dict[str, str | Sequence[str]] = {**asked, "column": columns}
     order = query.get("order", "") or "-started"
     fields = [
         FormField(name, label, asked[name], hint) for name, label, hint in _FILTER
     ]
-    blocks: list[Block] = [Form("/runs", tuple(fields), "Show")]
+    boxes = column_checks(columns, runs)
+    blocks: list[Block] = [Form("/runs", (*fields, boxes), "Show")]
     if damaged:
         blocks.append(
             Prose(
@@ -123,8 +117,8 @@ def runs_page(
             )
         )
     if runs:
-        blocks.append(_table(runs, asked, order))
-        kept = {**asked, "order": order}
+        blocks.append(_chosen(_table(runs, kept, order), runs))
+        kept["order"] = order
         blocks.append(
             Paging(
                 f"{begin + 1} to {begin + len(runs)} of {total}",
@@ -132,30 +126,50 @@ def runs_page(
                 address("runs", **kept, part=after) if after else "",
             )
         )
+        blocks.append(_files(kept))
     elif any(asked.values()):
         blocks.append(Prose("No run is like this; ask for less."))
     else:
         blocks += nothing_yet()
     if may_add:
+        sending = FactList((("files with runs", Cell("send", address("upload"))),))
+        blocks += [Heading("Add runs"), sending]
         blocks += [Heading("Type a run"), _typed(asked["app"])]
     return SitePage("Runs", tuple(blocks), "/runs")
 
 
-def _table(runs: Sequence[Run], asked: Mapping[str, str], order: str) -> SiteTable:
-    head = [Column("run")]
-    for name, text, number in _SORTED:
-        turned = f"-{name}" if order == name else name
-        link = address("runs", **asked, order=turned) if name else ""
-        way = {name: "ascending", f"-{name}": "descending"}.get(order, "")
-        head.append(Column(text, number, link, way if name else ""))
-    rows = tuple(
-        (
-            Cell(one.identity[:8], address("runs", one.identity)),
-            *cells(date(one.started), one.application, inputs_text(one.inputs)),
-            *cells(str(one.ranks or ""), names_text(one.hosts), one.system),
-            *cells(format_seconds(one.time_s), one.status),
+def _files(asked: Mapping[str, str | Sequence[str]]) -> FactList:
+    """Return links to all runs that are asked for, as files of all their fields."""
+    which = {name: one for name, one in asked.items() if name != "column"}
+    return FactList(
+        tuple(
+            (f"all of these as {what}", Cell(name, address(name, **which)))
+            for what, name in (("lines", "runs.jsonl"), ("a table", "runs.csv"))
         )
-        for one in runs
+    )
+
+
+def _chosen(table: SiteTable, runs: Sequence[Run]) -> Block:
+    """Return a list of runs with boxes, where there are several to compare."""
+    if len(runs) < 2:
+        return table
+    values = tuple(one.identity for one in runs)
+    return Choice("/compare", "run", "Compare those chosen", values, table)
+
+
+def _table(
+    runs: Sequence[Run], kept: Mapping[str, str | Sequence[str]], order: str
+) -> SiteTable:
+    columns = run_columns(kept["column"])
+    head = [Column("run")]
+    for one in columns:
+        name = one.order
+        turned = f"-{name}" if order == name else name
+        link = address("runs", **kept, order=turned) if name else ""
+        way = {name: "ascending", f"-{name}": "descending"}.get(order, "")
+        head.append(Column(one.text, one.number, link, way if name else ""))
+    rows = tuple(
+        (identity_cell(run), *(one.write(run) for one in columns)) for run in runs
     )
     return SiteTable("Runs", tuple(head), rows)
 
@@ -193,6 +207,13 @@ def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
     blocks += [
         Heading("In a terminal"),
         CommandLine(f"skelgen store show {run.identity}"),
+        Heading("Files"),
+        FactList(
+            tuple(
+                (f"as {what}", Cell(name, address("runs", run.identity, name)))
+                for what, name in (("a line", "run.jsonl"), ("a table", "run.csv"))
+            )
+        ),
     ]
     if may_remove:
         removed = address("runs", run.identity, "remove")
@@ -217,6 +238,7 @@ def _facts(run: Run) -> tuple[tuple[str, Cell], ...]:
         ("MPI", run.mpi, ""),
         ("executable", run.executable, ""),
         ("source", run.source, ""),
+        ("added by", run.author, ""),
         ("id", run.identity, ""),
     )
     return tuple((name, Cell(text, link)) for name, text, link in rows if text)

@@ -104,7 +104,9 @@ def test_names_of_inputs_are_text_on_the_page(capsys, runs: Path):
 
 def test_a_study_has_a_page_beside_it_with_points_and_errors(capsys, runs: Path):
     study_file(Path("study.yaml"))
-    found = answer(capsys, "workload", "predict", "study.yaml", "--at", "n=700,steps=100")
+    found = answer(
+        capsys, "workload", "predict", "study.yaml", "--at", "n=700,steps=100"
+    )
     assert found["page"] == "study.html"
     said = headline("study.html")
     assert " at n=700, steps=100 (" in said

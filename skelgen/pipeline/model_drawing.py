@@ -98,19 +98,15 @@ def _model_and_runs(
     return drawn, with_quantity(table, quantity, others)
 
 
-<<<<<<< HEAD
 def runs_with_quantity(
     runs: Sequence[Run], source: RunSource, quantity: Quantity
 ) -> RunTable | None:
     """Return runs as a table of a quantity; None where none has a speedup."""
     table = table_of(runs, source)
-    return _with_quantity(table, quantity, other_numbers(runs, table))
+    return with_quantity(table, quantity, other_numbers(runs, table))
 
 
-def _with_quantity(
-=======
 def with_quantity(
->>>>>>> main
     table: RunTable, quantity: Quantity, others: Mapping[str, Floats]
 ) -> RunTable | None:
     """Return the runs that have a quantity, with it; None where none has a speedup."""

@@ -156,10 +156,6 @@ def render_model(
     return filled("model.svg.j2", picture=picture, **size)
 
 
-<<<<<<< HEAD
-def filled(template: str, **values: object) -> str:
-    """Return a template of pages with its values in it."""
-=======
 def render_residuals(residuals: Sequence[Residual]) -> str:
     """Draw by how much runs are above and below a model.
 
@@ -173,7 +169,7 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
         An SVG picture.
     """
     panels = residual_panels(residuals)
-    return _filled(
+    return filled(
         "residuals.svg.j2",
         panels=panels,
         size=residual_size(residuals),
@@ -184,8 +180,8 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
     )
 
 
-def _filled(template: str, **values: object) -> str:
->>>>>>> main
+def filled(template: str, **values: object) -> str:
+    """Return a template of pages with its values in it."""
     environment = Environment(
         loader=FileSystemLoader(_paths.templates() / "web"),
         autoescape=True,

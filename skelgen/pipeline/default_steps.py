@@ -89,9 +89,7 @@ def _spans(
     return found
 
 
-def _request(
-    steps: DefaultSteps, pool: RunPool, setting: Setting | None
-) -> FitRequest:
+def _request(steps: DefaultSteps, pool: RunPool, setting: Setting | None) -> FitRequest:
     where = [*pool.where, *(setting.where if setting else ())]
     at = []
     for one in steps.spans:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import logging
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.pipeline.authors import own_name
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
 from skelgen.pipeline.kept_model import (
     KeptModel,
@@ -160,7 +159,7 @@ def keep_model(
 
     if not name and not place_of(place).is_set:
         return None
-    whose = author or _author()
+    whose = author or own_name()
     document = document_of(model, whose, origin)
     called = name or usual or origin.application
     row = Row(called, origin.application, time.time(), document)
@@ -175,13 +174,6 @@ def keep_model(
     for refused in added.refused:
         raise InputError(f"the model was not kept: {refused.reason}")
     return KeptModel(identity_of(row), row.name, row.fitted, whose, origin, model)
-
-
-def _author() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # nobody has a name for this user
-        return str(os.getuid())
 
 
 def kept_models(

@@ -61,6 +61,11 @@ def style_sheet() -> bytes:
     return (_folder() / "style.css").read_bytes()
 
 
+def script() -> bytes:
+    """Return the script that pages have who need one."""
+    return (_folder() / "script.js").read_bytes()
+
+
 def icon() -> bytes:
     """Return the picture for a browser's tab."""
     return (_folder() / "icon.svg").read_bytes()

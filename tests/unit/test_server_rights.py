@@ -22,7 +22,10 @@ REFUSED = {
     "GET /api/compare": 400,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
+    "GET /models/{identity}/model.json": 404,
+    "GET /models/{identity}/model.svg": 404,
     "GET /api/models/{identity}": 404,
+    "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
     "GET /jobs/{identity}": 404,
     "POST /jobs/{identity}/cancel": 404,
     "GET /api/jobs/{identity}": 404,
@@ -63,6 +66,9 @@ def asked(client, route: Route, visitor=None, token: str = ""):
     headers = {"Authorization": f"Bearer {token}"} if token and route.is_api else {}
     token_of_form = visitor.form if visitor else ""
     form = {**FORMS.get(shown(route), TYPED), "form_token": token_of_form}
+    if route.takes_files:
+        sent = {"file": ("runs.jsonl", LINE)}
+        return client.post(route.path, headers=headers, data=form, files=sent)
     data = None if route.is_api or not route.changes else form
     content = LINE if route.is_api and route.method == "POST" else None
     return client.request(
@@ -103,9 +109,9 @@ def test_only_other_methods_than_get_change_something():
         assert (one.right > Right.READ) == (one.method != "GET"), shown(one)
 
 
-def test_only_the_style_the_icon_and_health_are_open():
+def test_only_style_script_icon_and_health_are_open():
     those = {one.path for one in ROUTES if one.right is Right.OPEN}
-    assert those == {"/health", "/style.css", "/icon.svg"}
+    assert those == {"/health", "/style.css", "/script.js", "/icon.svg"}
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=shown)
@@ -160,6 +166,15 @@ def test_what_changes_something_needs_the_second_token_or_the_header(
     served = serve(place)
     if form == "another":  # that of somebody else
         form = served.visitor(tokens.add_token("ada", Right.ADMINISTER)).form
+    if route.takes_files:
+        answer = served.browser().post(
+            route.path,
+            data={**TYPED, "form_token": form},
+            files={"file": ("runs.jsonl", LINE)},
+        )
+        assert answer.status_code == (401 if route.is_api else 403)
+        assert everything(place) == before
+        return
     answer = served.browser().request(
         route.method,
         route.path.format(**NAMED),

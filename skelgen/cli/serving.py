@@ -124,13 +124,15 @@ def _run(
 
     shown = storing.store_place(place).shown
 
-    def ready(address: str, file: Path) -> None:
+    def ready(address: str, named: str, file: Path) -> None:
         if json:
             facts = {"url": address, "pid": os.getpid(), "store": shown}
             line = answer({**facts, "read_only": read_only})
             typer.echo(json_text.dumps(line))
         else:
-            say(f"Open {address}")
+            say(f"Open {named}")
+            if named != address:
+                say("A browser that does not find that host takes 127.0.0.1 for it.")
             say(f"It shows {shown}; Ctrl-C ends it.")
         if open_ and not webbrowser.open(file.as_uri()):
             say("skelgen: note: no browser was found", err=True)

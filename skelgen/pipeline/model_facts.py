@@ -149,6 +149,27 @@ def made_of_times(model: Model) -> DerivedModel | None:
     return model if isinstance(model, DerivedModel) else None
 
 
+def made_facts(model: Model) -> dict[str, Any]:
+    """Return what machines are told of what a fitted model says besides times."""
+    if made_of_times(model) is None:
+        return {}
+    facts = {"unit": model.unit, "formula": model.text}
+    return {"says": quantity_facts(model) | facts}
+
+
+def fit_facts(found: Model, shown: Model) -> dict[str, Any]:
+    """Return what machines are told of a model that was fitted.
+
+    Parameters
+    ----------
+    found, shown : Model
+        Of times, and of the quantity that was asked for.
+    """
+    from skelgen.models.model_file import model_facts
+
+    return model_facts(found) | form_facts(found.template) | made_facts(shown)
+
+
 def form_facts(form: TemplateForm | None) -> dict[str, Any]:
     """Return what machines are told of a template; nothing where there is none."""
     from skelgen.models import model_file

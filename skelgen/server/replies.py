@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from skelgen.documents.answers import answer, plain
+from skelgen.documents.archives import safe_name
 from skelgen.documents.words import shown
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 from skelgen.server.keyring import Visitor
-from skelgen.server.settings import Answer, GoTo, RefusedError, Sent, Settings
+from skelgen.server.settings import Answer, GoTo, RefusedError, Sent, Settings, Streamed
 from skelgen.web.site import SitePage
 from skelgen.web.site_notices import enter_page, problem_page
 from skelgen.web.site_render import Frame, render_site
@@ -44,9 +45,18 @@ def reply(
     if isinstance(found, GoTo):
         return Response(None, 303, {"location": f"{settings.prefix}{found.path}"})
     if isinstance(found, Sent):
-        return Response(found.content, 200, media_type=found.media_type)
+        headers = _as_file(found.file_name) if found.file_name else None
+        return Response(found.content, 200, headers, media_type=found.media_type)
+    if isinstance(found, Streamed):
+        headers = _as_file(found.file_name)
+        return StreamingResponse(found.parts, 200, headers, media_type=found.media_type)
     described = "openapi" in found  # has a version of its own
     return _json(plain(found) if described or not api else answer(found), 200)
+
+
+def _as_file(name: str) -> dict[str, str]:
+    """Let a browser keep an answer under a name in which nothing is odd."""
+    return {"content-disposition": f'attachment; filename="{safe_name(name)}"'}
 
 
 def page(

@@ -214,6 +214,8 @@ class FormField:
         Where one of these is meant; the first is usual.
     secret : bool
         What is typed is not shown.
+    files : bool
+        Files are chosen in place of what is typed.
     """
 
     kind: ClassVar[str] = "field"
@@ -223,6 +225,7 @@ class FormField:
     hint: str = ""
     choices: tuple[str, ...] = ()
     secret: bool = False
+    files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +250,11 @@ class Form:
     button: str
     changes: bool = False
     tone: str = "main"
+
+    @property
+    def sends_files(self) -> bool:
+        """Say whether it has a field for files."""
+        return any(isinstance(one, FormField) and one.files for one in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +299,8 @@ class SitePage:
         The first sentence.
     goes_on : str
         An address that the browser goes to by itself; empty: none.
+    script : bool
+        Whether the script of the server helps; the page works without it.
     again_s : int
         The browser asks for the page again after this time; 0: it does not [s].
     script : bool
@@ -302,6 +312,7 @@ class SitePage:
     here: str = ""
     lead: str = ""
     goes_on: str = ""
+    script: bool = False
     again_s: int = 0
     script: bool = False
 

@@ -23,6 +23,9 @@ NAVIGATION = (
     ("/ask", "How long?"),
 )
 
+#: What the script of all pages is made of: dropping files, and turning surfaces.
+_SCRIPTS = ("script.js", "surface.js")
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -63,7 +66,7 @@ def style_sheet() -> bytes:
 
 def script() -> bytes:
     """Return the script that pages have who need one."""
-    return (_folder() / "surface.js").read_bytes()
+    return b"".join((_folder() / name).read_bytes() for name in _SCRIPTS)
 
 
 def icon() -> bytes:

@@ -217,6 +217,7 @@ def _facts(run: Run) -> tuple[tuple[str, Cell], ...]:
         ("MPI", run.mpi, ""),
         ("executable", run.executable, ""),
         ("source", run.source, ""),
+        ("added by", run.author, ""),
         ("id", run.identity, ""),
     )
     return tuple((name, Cell(text, link)) for name, text, link in rows if text)

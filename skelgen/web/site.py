@@ -303,8 +303,6 @@ class SitePage:
         Whether the script of the server helps; the page works without it.
     again_s : int
         The browser asks for the page again after this time; 0: it does not [s].
-    script : bool
-        Whether the script of the server helps; the page works without it.
     """
 
     title: str
@@ -314,7 +312,6 @@ class SitePage:
     goes_on: str = ""
     script: bool = False
     again_s: int = 0
-    script: bool = False
 
 
 def address(*parts: str, **query: str | Sequence[str]) -> str:

@@ -16,6 +16,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "/runs?where=n%3E9e9",
     ),
     "/runs/{identity}": ("/runs/run-1000-2",),
+    "/compare": ("/compare?run=run-1000-2&run=run-2000-2",),
+    "/loads": ("/loads?hosts=n1,n2&span=day",),
     "/models/{identity}": ("/models/heat",),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
     "/predictions": ("/predictions?app=heat",),

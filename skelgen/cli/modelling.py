@@ -43,7 +43,6 @@ from skelgen.cli.model_quantity import (
     check_format,
     formula_row,
     interval_text,
-    made_facts,
     made_rows,
     python_text,
     quantity_rows,
@@ -76,7 +75,7 @@ from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
 from skelgen.pipeline.model_facts import (
     carried_facts,
-    form_facts,
+    fit_facts,
     prediction_facts,
 )
 from skelgen.pipeline.model_keeping import (
@@ -166,16 +165,15 @@ def fit(
             settings=form.settings,
         )
     found, shown = done.model, model_of_quantity(done, what)
-    from skelgen.models.model_file import model_facts, write_model
-
     if output is not None:
+        from skelgen.models.model_file import write_model
+
         write_model(found, output)
     if json:
         file = str(output) if output else None
-        facts = form_facts(found.template) | made_facts(shown)
-        facts |= {"file": file, "kept": kept_facts(done.kept)}
+        facts = {"file": file, "kept": kept_facts(done.kept)}
         facts["system"] = carried_facts(done.carried, on)
-        print_json(model_facts(found) | facts)
+        print_json(fit_facts(found, shown) | facts)
         return
     if format_ is not FormulaFormat.TEXT:
         from skelgen.models.formulas import to_latex

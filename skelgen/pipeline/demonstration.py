@@ -66,6 +66,8 @@ def example_rows() -> tuple[Row, ...]:
     found = read_own(path, list(enumerate(text.splitlines(), start=1)), Known())
     for refused in found.refused:
         raise InputError(f"{refused.reason}; install skelgen again")
+    if not found.rows:
+        raise InputError(f"{path}: holds no rows; install skelgen again")
     return tuple(found.rows)
 
 

@@ -94,10 +94,10 @@ def _model_and_runs(
     others = other_numbers(runs, table)
     known = {name: float(v[0]) for name, v in others.items() if (v == v[0]).all()}
     drawn = derive(fit_model(table, family, settings), quantity, known)
-    return drawn, _with_quantity(table, quantity, others)
+    return drawn, with_quantity(table, quantity, others)
 
 
-def _with_quantity(
+def with_quantity(
     table: RunTable, quantity: Quantity, others: Mapping[str, Floats]
 ) -> RunTable | None:
     """Return the runs that have a quantity, with it; None where none has a speedup."""

@@ -7,7 +7,7 @@ run again for it. No command fails, and none waits, because of its page.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from skelgen.pipeline.signatures import SIGNATURE_FILE
 from skelgen.pipeline.timelines import timeline_beside
 
 if TYPE_CHECKING:
+    from skelgen.dwarf import SourceLine
     from skelgen.phases.stored import PhaseSignature
     from skelgen.prediction.kept import KeptPrediction
     from skelgen.prediction.types import SkeletonFacts
@@ -43,6 +44,7 @@ def page_text(
     predictions: Sequence[KeptPrediction] = (),
     comparisons: Sequence[Comparison] = (),
     phases: PhaseSignature | None = None,
+    lines: Mapping[str, SourceLine] | None = None,
     timeline: RunTimeline | None = None,
 ) -> str:
     """Return the whole page of a skeleton.
@@ -58,6 +60,8 @@ def page_text(
     comparisons : sequence of Comparison
         Predictions with what happened.
     phases : PhaseSignature, optional
+    lines : mapping of str to SourceLine, optional
+        Of call sites, by module and offset.
     timeline : RunTimeline, optional
         Of the recorded run.
     """
@@ -74,6 +78,7 @@ def page_text(
         answer=answer_of(facts, predictions),
         phases=phases,
         waits=facts.waits,
+        lines=lines,
         timeline=timeline,
     )
     return render_page(page)
@@ -95,6 +100,7 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     """
     from skelgen.phases.store import PHASES_FILE
     from skelgen.phases.store import load as load_phases
+    from skelgen.pipeline.call_sites import kept_lines
     from skelgen.prediction.kept import load_kept
     from skelgen.prediction.store import load
     from skelgen.signature import store
@@ -110,6 +116,7 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
         predictions=load_kept(folder),
         comparisons=comparisons,
         phases=load_phases(folder) if (folder / PHASES_FILE).is_file() else None,
+        lines=kept_lines(folder).frames,
         timeline=timeline_beside(folder),
     )
     path = folder / PAGE_FILE

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
 from skelgen.documents.words import shown, visible
 from skelgen.models.model import Model
+from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
 from skelgen.ticks.table import TickTable
 from skelgen.units import format_seconds, format_span
-from skelgen.web import model_marks
+from skelgen.web import model_marks, residual_picture
 from skelgen.web.answer import moment
 from skelgen.web.model_picture import model_picture
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
+from skelgen.web.residual_picture import residual_panels, residual_size
 from skelgen.web.tick_picture import tick_picture
 from skelgen.web.workload_picture import HEIGHT, WIDTH, workload_picture
 from skelgen.workload import WorkloadTime
@@ -152,6 +154,30 @@ def render_model(
     picture = model_picture(model, runs, at)
     size = {"width": model_marks.WIDTH, "height": model_marks.HEIGHT}
     return _filled("model.svg.j2", picture=picture, **size)
+
+
+def render_residuals(residuals: Sequence[Residual]) -> str:
+    """Draw by how much runs are above and below a model.
+
+    Parameters
+    ----------
+    residuals : sequence of Residual
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    panels = residual_panels(residuals)
+    return _filled(
+        "residuals.svg.j2",
+        panels=panels,
+        size=residual_size(residuals),
+        width=residual_picture.WIDTH,
+        height=residual_picture.HEIGHT,
+        left=residual_picture.LEFT,
+        top=residual_picture.TOP,
+    )
 
 
 def _filled(template: str, **values: object) -> str:

@@ -20,6 +20,7 @@ NAVIGATION = (
     ("/models", "Models"),
     ("/predictions", "Predictions"),
     ("/systems", "Systems"),
+    ("/loads", "Loads"),
     ("/ask", "How long?"),
 )
 
@@ -59,6 +60,12 @@ def render_site(page: SitePage, frame: Frame) -> bytes:
 def style_sheet() -> bytes:
     """Return the style of all pages."""
     return (_folder() / "style.css").read_bytes()
+
+
+def script() -> bytes:
+    """Return the script that pages have who need one."""
+    names = ("dropping.js", "turning.js")
+    return b"".join((_folder() / name).read_bytes() for name in names)
 
 
 def icon() -> bytes:

@@ -22,6 +22,9 @@ REFUSED = {
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
     "GET /api/models/{identity}": 404,
+    "GET /systems/{name}/history": 404,  # no value was named
+    "GET /systems/{name}/history.svg": 404,
+    "GET /api/systems/{name}/history": 404,
     "GET /jobs/{identity}": 404,
     "POST /jobs/{identity}/cancel": 404,
     "GET /api/jobs/{identity}": 404,

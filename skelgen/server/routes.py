@@ -140,13 +140,6 @@ ROUTES: tuple[Route, ...] = (
         pages_couplings.ASKED,
     ),
     Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
-    Route("GET", "/models/{identity}/model.json", _READ, downloads.model_file),
-    Route("GET", "/models/{identity}/model.svg", _READ, downloads.model_picture),
-    Route(
-        *("GET", "/predictions.jsonl", _READ, downloads.predictions_as_lines),
-        query=("app",),
-        long=True,
-    ),
     Route("GET", "/predictions", _READ, pages.predictions, _PART),
     Route("GET", "/systems", _READ, pages_systems.systems, ("with",), ("with",)),
     Route("GET", "/systems/{name}", _READ, pages_systems.system),

@@ -21,6 +21,7 @@ from skelgen.server import (
     pages_curve,
     pages_default,
     pages_jobs,
+    pages_refit,
     pages_uploads,
 )
 from skelgen.server.openapi import described
@@ -105,7 +106,9 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),
     Route("GET", "/compare", _READ, pages_compare.compare, ("run",), ("run",)),
     Route("GET", "/models", _READ, pages.models),
-    Route("GET", "/models/{identity}", _READ, pages.model),
+    Route("GET", "/models/{identity}", _READ, pages_refit.model),
+    Route("POST", "/models/{identity}/again", _ADD, pages_refit.again),
+    Route("POST", "/models/{identity}/compare", _ADD, pages_refit.compare),
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
     Route("GET", "/models/{identity}/model.json", _READ, downloads.model_file),
     Route("GET", "/models/{identity}/model.svg", _READ, downloads.model_picture),

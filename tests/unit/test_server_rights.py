@@ -22,6 +22,8 @@ REFUSED = {
     "GET /api/compare": 400,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
+    "POST /models/{identity}/again": 404,
+    "POST /models/{identity}/compare": 404,
     "GET /models/{identity}/model.json": 404,
     "GET /models/{identity}/model.svg": 404,
     "GET /api/models/{identity}": 404,

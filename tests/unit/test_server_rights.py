@@ -26,6 +26,8 @@ REFUSED = {
     "GET /models/{identity}/model.svg": 404,
     "GET /api/models/{identity}": 404,
     "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
+    "GET /templates/{identity}": 404,
+    "POST /model/template/keep": 422,  # without a formula
     "GET /jobs/{identity}": 404,
     "POST /jobs/{identity}/cancel": 404,
     "GET /api/jobs/{identity}": 404,

@@ -80,7 +80,7 @@ def test_rows_of_several_ranks_have_their_time(events, most, parts):
                 for edge in zip(edges[:-1], edges[1:], strict=True)
             ]
         )
-    assert (collect.MOST_LANES, collect.MOST_PIECES) == before
+    assert before == (collect.MOST_LANES, collect.MOST_PIECES)
     if found is None:
         assert events.application_ns == 0
         return

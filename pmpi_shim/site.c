@@ -16,12 +16,60 @@
 /* Frames of the recorder itself on top of the program's. */
 #define OWN_FRAMES 6
 
+/* Longest build id that is written down [bytes]: linkers make 8 to 32. */
+#define MOST_BUILD_ID 64
+
 /* The executable or shared library in which an address lies. */
 struct module {
 	uint64_t address;
 	uint64_t base; /* what the loader added to the file's own addresses */
 	const char *path;
+	uint8_t build[MOST_BUILD_ID];
+	size_t build_bytes; /* 0: it has none */
 };
+
+/* Find the build id among the notes of a segment, which may end anywhere. */
+static void find_build(struct module *module, const uint8_t *notes, uint64_t bytes)
+{
+	ElfW(Nhdr) note;
+
+	while (bytes >= sizeof(note)) {
+		uint64_t name;
+		uint64_t whole;
+
+		memcpy(&note, notes, sizeof(note));
+		name = sizeof(note) + (((uint64_t)note.n_namesz + 3) & ~(uint64_t)3);
+		whole = name + (((uint64_t)note.n_descsz + 3) & ~(uint64_t)3);
+		if (whole > bytes)
+			return;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(notes + sizeof(note), "GNU", 4) == 0 && note.n_descsz <= MOST_BUILD_ID) {
+			memcpy(module->build, notes + name, note.n_descsz);
+			module->build_bytes = note.n_descsz;
+			return;
+		}
+		notes += whole;
+		bytes -= whole;
+	}
+}
+
+/* Look at a segment of notes only where a segment that is loaded holds all of it. */
+static void look_at_notes(struct module *module, const struct dl_phdr_info *info,
+			  const ElfW(Phdr) * notes)
+{
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) &&
+		    notes->p_vaddr >= segment->p_vaddr &&
+		    notes->p_vaddr - segment->p_vaddr <= segment->p_filesz &&
+		    notes->p_filesz <= segment->p_filesz - (notes->p_vaddr - segment->p_vaddr)) {
+			find_build(module, (const uint8_t *)(info->dlpi_addr + notes->p_vaddr),
+				   notes->p_filesz);
+			return;
+		}
+	}
+}
 
 static int contains(struct dl_phdr_info *info, size_t bytes, void *data)
 {
@@ -36,6 +84,9 @@ static int contains(struct dl_phdr_info *info, size_t bytes, void *data)
 			continue;
 		module->base = info->dlpi_addr;
 		module->path = info->dlpi_name ? info->dlpi_name : "";
+		for (size_t j = 0; j < info->dlpi_phnum && !module->build_bytes; j++)
+			if (info->dlpi_phdr[j].p_type == PT_NOTE)
+				look_at_notes(module, info, &info->dlpi_phdr[j]);
 		return 1;
 	}
 	return 0;
@@ -46,7 +97,7 @@ static uint32_t module_id(struct skelgen_stream *s, const struct module *module)
 	uint64_t *known = skelgen_map_find(&s->interned.modules, module->base + 1);
 	char resolved[PATH_MAX];
 	const char *path = module->path[0] ? module->path : skelgen_program();
-	uint8_t payload[PATH_MAX + 32];
+	uint8_t payload[PATH_MAX + MOST_BUILD_ID + 32];
 	uint8_t *p = payload;
 	uint32_t id = s->interned.next_module;
 
@@ -57,6 +108,7 @@ static uint32_t module_id(struct skelgen_stream *s, const struct module *module)
 		path = resolved;
 	p = skelgen_put_varint(p, id);
 	p = skelgen_put_string(p, path, strnlen(path, PATH_MAX));
+	p = skelgen_put_string(p, (const char *)module->build, module->build_bytes);
 	skelgen_define(s, SKELGEN_REC_MODULE, payload, (size_t)(p - payload));
 	skelgen_map_set(&s->interned.modules, module->base + 1, id);
 	s->interned.next_module++;

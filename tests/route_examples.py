@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from skelgen.server.routes import ROUTES, Route
 
-#: Route, and addresses of it that show something in the store of `tests.browsers`.
+#: Route, and addresses of it that show something in the store of `tests.browsers`;
+#: ``{job}`` is the identity of a job that is done.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "/runs": (
         "/runs?order=-time_s&app=heat",
@@ -25,6 +26,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
     "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),
     "/systems/{name}/history.svg": ("/systems/n1/history.svg?fact=float_multiply_add",),
+    "/jobs/{identity}": ("/jobs/{job}",),
     "/ask": (
         "/ask?app=heat&at=n%3D2000,solver%3Dcg,ranks%3D8",
         "/ask?app=heat&model=heat&at=n%3D2500,ranks%3D8",

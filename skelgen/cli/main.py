@@ -134,6 +134,18 @@ class _Commands(CommandsOnDemand):
             "Show a store in a browser: runs, models, predictions, how long.",
         ),
         LaterCommand(
+            "push",
+            "pushing",
+            "Send runs to a server that skelgen serve started, from any node.",
+            "skelgen push https://site.example/skelgen run/ --input n=2000",
+        ),
+        LaterCommand(
+            "pull",
+            "pulling",
+            "Get runs or a model of a server as a file that other commands take.",
+            "skelgen pull https://site.example/skelgen 3f2a -o run.jsonl",
+        ),
+        LaterCommand(
             "time",
             "timing",
             "Run a program and keep in the store how long it took and how it ended.",

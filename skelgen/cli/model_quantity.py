@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.errors import UsageError
-from skelgen.pipeline.model_facts import made_of_times, quantity_facts
+from skelgen.pipeline.model_facts import made_of_times
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -50,14 +50,6 @@ def formula_row(model: Model) -> tuple[str, str]:
     if made is None:
         return ("model", f"{model.text}  ({model.family})")
     return ("time", f"{made.base.text}  ({model.family})")
-
-
-def made_facts(model: Model) -> dict[str, Any]:
-    """Return what machines are told of what a fitted model says besides times."""
-    if made_of_times(model) is None:
-        return {}
-    facts = {"unit": model.unit, "formula": model.text}
-    return {"says": quantity_facts(model) | facts}
 
 
 def made_rows(model: Model) -> list[tuple[str, str]]:

@@ -36,6 +36,7 @@ from skelgen.cli.model_loads import (
     load_text,
 )
 from skelgen.cli.model_next import next_
+from skelgen.cli.model_page import PageFile, page_row
 from skelgen.cli.model_parts import ByParts, fitted_parts, part_rows
 from skelgen.cli.model_quantity import (
     QuantityName,
@@ -43,7 +44,6 @@ from skelgen.cli.model_quantity import (
     check_format,
     formula_row,
     interval_text,
-    made_facts,
     made_rows,
     python_text,
     quantity_rows,
@@ -76,7 +76,7 @@ from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
 from skelgen.pipeline.model_facts import (
     carried_facts,
-    form_facts,
+    fit_facts,
     prediction_facts,
 )
 from skelgen.pipeline.model_keeping import (
@@ -84,6 +84,7 @@ from skelgen.pipeline.model_keeping import (
     fit_and_keep,
     keep_prediction,
 )
+from skelgen.pipeline.model_pages import check_page, write_model_page
 from skelgen.pipeline.model_quantity import (
     asked_quantity,
     model_of_quantity,
@@ -149,11 +150,13 @@ def fit(
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
     on: OnSystem = "",
+    page: PageFile = None,
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
+    check_page(page)
     form = family_choice(family, template, fact, system, place)
     what = asked_quantity(quantity, reference)
     source = form.of(run_source(runs, place, app, where, columns, inputs, system=on))
@@ -166,16 +169,17 @@ def fit(
             settings=form.settings,
         )
     found, shown = done.model, model_of_quantity(done, what)
-    from skelgen.models.model_file import model_facts, write_model
-
     if output is not None:
+        from skelgen.models.model_file import write_model
+
         write_model(found, output)
+    if page is not None:
+        write_model_page(page, done, shown, source, what)
     if json:
         file = str(output) if output else None
-        facts = form_facts(found.template) | made_facts(shown)
-        facts |= {"file": file, "kept": kept_facts(done.kept)}
+        facts = {"file": file, "kept": kept_facts(done.kept)}
         facts["system"] = carried_facts(done.carried, on)
-        print_json(model_facts(found) | facts)
+        print_json(fit_facts(found, shown) | facts)
         return
     if format_ is not FormulaFormat.TEXT:
         from skelgen.models.formulas import to_latex
@@ -183,7 +187,9 @@ def fit(
         latex = format_ is FormulaFormat.LATEX
         say((to_latex(shown.formula) if latex else python_text(shown)).rstrip())
         return
-    print_facts([*made_rows(shown), *_about(found), *kept_row(done.kept)])
+    print_facts(
+        [*made_rows(shown), *_about(found), *kept_row(done.kept), *page_row(page)]
+    )
     for note in found.notes:
         say(note)
     print_doubts(shown.doubts)
@@ -262,12 +268,14 @@ def predict(
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
     on: OnSystem = "",
+    page: PageFile = None,
     place: StorePlace = None,
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Say how long a run will take that nobody has made, with an interval."""
+    check_page(page)
     asked = modelling.asked_values(at, "--at")
     what = asked_quantity(quantity, reference)
     check_format(format_, what)
@@ -286,6 +294,7 @@ def predict(
                 "--format slurm": slurm,
                 "--quantity": not what.is_time,
                 "--on": on,
+                "--page": page,
                 "--where": where,
             },
             json=json,
@@ -304,6 +313,8 @@ def predict(
     if what.is_time and not on:  # predictions are not paired by system
         keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
+    if page is not None:
+        write_model_page(page, done, found, source, what, said)
     if json:
         system_said = carried_facts(done.carried, on)
         print_json(prediction_facts(found, answer, system_said))
@@ -313,11 +324,11 @@ def predict(
         for one in said.doubts:
             say(f"skelgen: warning: do not trust: {one}", err=True)
     else:
-        _tell(found, answer)
+        _tell(found, answer, page)
     check_trust(said.doubts, strict=strict)
 
 
-def _tell(found: Model, answer: LoadedPrediction) -> None:
+def _tell(found: Model, answer: LoadedPrediction, page: Path | None) -> None:
     said = answer.prediction
     at = ", ".join(f"{name}={value:g}" for name, value in said.at)
     rows = [
@@ -328,6 +339,7 @@ def _tell(found: Model, answer: LoadedPrediction) -> None:
         formula_row(found),
         *template_rows(found),
         ("verdict", said.verdict),
+        *page_row(page),
     ]
     print_facts([*rows, *part_rows(found, dict(said.at))])
     for note in found.notes:

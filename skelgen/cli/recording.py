@@ -92,13 +92,24 @@ def shim(
 
 def info(
     run: RunFolder,
+    no_page: Annotated[
+        bool,
+        typer.Option("--no-page", help="Leave report.html in the folder as it is."),
+    ] = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Show what was recorded: functions, bytes, communicators, time in MPI, loss."""
+    """Show what was recorded: functions, call sites, communicators, time in MPI, loss.
+
+    The same stands in report.html in the run's folder, with pictures, where it can be
+    written.
+    """
     with progress_bar() as progress:
-        summary, text = pipeline.info(run, progress=progress)
+        found = pipeline.info(run, page=not no_page, progress=progress)
     if json:
-        print_json(summary.facts())
-    else:
-        say(text)
+        page = None if found.page is None else str(found.page)
+        print_json({**found.summary.facts(), "page": page})
+        return
+    say(found.text)
+    if found.page is not None:
+        say(f"\npage: {found.page}")

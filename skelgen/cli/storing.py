@@ -79,7 +79,8 @@ def add(
             metavar="[SOURCE...]",
             help="Recorded runs, phase signatures, workload studies, what measure or "
             "predict --json printed, CSV, JSON lines, files of Extra-P, folders that "
-            "store export wrote; - reads lines of that format from standard input. "
+            "store export wrote, tar.gz and zip archives of these; - reads lines of "
+            "our own format from standard input. "
             "Without any, the run that --time describes.",
             show_default=False,
         ),

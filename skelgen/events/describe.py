@@ -11,15 +11,18 @@ from skelgen.units import format_bytes, format_seconds
 
 _MOST_FUNCTIONS = 20
 _MOST_PASSED = 6
+_MOST_NOTES = 4
 _MOST_MATRIX = 16
 
 
-def describe(run: RunSummary) -> str:
+def describe(run: RunSummary, notes: Sequence[str] = ()) -> str:
     """Write down what a recorded run holds.
 
     Parameters
     ----------
     run : RunSummary
+    notes : sequence of str
+        Why lines of call sites are not known.
 
     Returns
     -------
@@ -29,7 +32,7 @@ def describe(run: RunSummary) -> str:
     parts = [
         _head(run),
         _functions(run),
-        _sites(run),
+        _sites(run, notes),
         _communicators(run),
         _objects(run),
         _matrix(run),
@@ -137,18 +140,20 @@ def _functions(run: RunSummary) -> str:
     return _table(rows, "<>>>") + (f"\nand {more} functions more" if more else "")
 
 
-def _sites(run: RunSummary) -> str:
+def _sites(run: RunSummary, notes: Sequence[str]) -> str:
     """List the call sites where they say more than an address."""
-    if not any(one.deep for one in run.sites):
-        return ""
+    said = [f"lines are not known: {note}" for note in notes[:_MOST_NOTES]]
+    if not any(one.deep or one.called_from != one.where for one in run.sites):
+        return "\n".join(said)
     shown = run.sites[:_MOST_FUNCTIONS]
     rows = [("function", "calls", "time", "called from")]
     rows += [
-        (one.function, str(one.calls), format_seconds(one.time_s), one.where)
+        (one.function, str(one.calls), format_seconds(one.time_s), one.called_from)
         for one in shown
     ]
-    more = len(run.sites) - len(shown)
-    return _table(rows, "<>><") + (f"\nand {more} call sites more" if more else "")
+    if more := len(run.sites) - len(shown):
+        said.insert(0, f"and {more} call sites more")
+    return "\n".join([_table(rows, "<>><"), *said])
 
 
 def _communicators(run: RunSummary) -> str:

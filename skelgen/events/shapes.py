@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -59,6 +60,12 @@ _BITS = {
 }
 
 
+def site_name(frames: Iterable[tuple[str, int]]) -> str:
+    """Name a call site by its frames; hosts may have the module elsewhere."""
+    names = (f"{PurePosixPath(module).name}+{at:#x}" for module, at in frames)
+    return CALLED_BY.join(names)
+
+
 @dataclass(slots=True)
 class Names:
     """Functions and call sites of all files, numbered as they appear."""
@@ -71,9 +78,8 @@ class Names:
         return self.functions.setdefault(name, len(self.functions))
 
     def site(self, frames: tuple[tuple[str, int], ...]) -> int:
-        """Return the number of a call site; hosts may have the module elsewhere."""
-        names = (f"{PurePosixPath(module).name}+{at:#x}" for module, at in frames)
-        return self.sites.setdefault(CALLED_BY.join(names), len(self.sites))
+        """Return the number of a call site."""
+        return self.sites.setdefault(site_name(frames), len(self.sites))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

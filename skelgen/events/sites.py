@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.dwarf import SourceLine
 from skelgen.events.shapes import CALLED_BY
 from skelgen.events.types import Events
 from skelgen.units import seconds
@@ -25,17 +28,57 @@ class SiteSummary:
     calls : int
     time_s : float
         Time inside [s].
+    source : tuple of SourceLine
+        Where that is in the source, innermost first; empty where nobody looked.
     """
 
     function: str
     where: str
     calls: int
     time_s: float
+    source: tuple[SourceLine, ...] = ()
 
     @property
     def deep(self) -> bool:
         """Return whether callers were recorded."""
         return CALLED_BY in self.where
+
+    @property
+    def called_from(self) -> str:
+        """Return the place for people: lines and functions where they are known."""
+        frames = self.where.split(CALLED_BY)
+        if len(self.source) != len(frames):
+            return self.where
+        return CALLED_BY.join(map(_frame, frames, self.source))
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as plain values for JSON."""
+        return asdict(self)
+
+
+def with_source(
+    sites: Iterable[SiteSummary], lines: Mapping[str, SourceLine]
+) -> tuple[SiteSummary, ...]:
+    """Give call sites their source lines.
+
+    Parameters
+    ----------
+    sites : iterable of SiteSummary
+    lines : mapping of str to SourceLine
+        By module and offset; what is not there is not known.
+    """
+    nothing = SourceLine("", 0, "")
+    return tuple(
+        replace(
+            one,
+            source=tuple(lines.get(at, nothing) for at in one.where.split(CALLED_BY)),
+        )
+        for one in sites
+    )
+
+
+def _frame(where: str, source: SourceLine) -> str:
+    return " ".join(filter(None, (source.place or where, source.function)))
 
 
 def call_sites(

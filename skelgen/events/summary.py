@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -148,6 +148,10 @@ class RunSummary:
     clean: bool
     warnings: tuple[str, ...]
 
+    def with_sites(self, sites: Sequence[SiteSummary]) -> RunSummary:
+        """Return it with other call sites, such as those with source lines."""
+        return replace(self, sites=tuple(sites))
+
     def facts(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON."""
         return {
@@ -166,7 +170,7 @@ class RunSummary:
             "functions": [_fields(one) for one in self.functions],
             "communicators": [_fields(one) for one in self.communicators],
             "objects": [_fields(one) for one in self.objects],
-            "sites": [_fields(one) for one in self.sites],
+            "sites": [one.facts() for one in self.sites],
             "matrix_bytes": self.matrix.astype(np.int64).tolist(),
             "passed": {one.name: one.calls for one in self.passed},
             "passed_s": {one.name: one.time_s for one in self.passed},
@@ -191,7 +195,7 @@ class RunSummary:
 
 
 def _fields(
-    one: FunctionSummary | CommunicatorSummary | ObjectSummary | SiteSummary,
+    one: FunctionSummary | CommunicatorSummary | ObjectSummary,
 ) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
 

@@ -24,7 +24,7 @@ RANK_FILE_BEGINS = b"\x89SKT\r\n\x1a\n"
 _RANK_FILE = r"rank-\d{6,}(\.t\d{3,})?(\.\d+)?\.skt"
 #: What a skelgen that was killed left of a file that it was replacing.
 _HALF_WRITTEN = (
-    r"\.(skeleton|mix|report|phases|signature|run|predictions|timeline)"
+    r"\.(skeleton|mix|report|phases|signature|run|predictions|timeline|lines)"
     r"\.\w{8}\.(json|html|yaml)"
 )
 _NONE = "(?!)"
@@ -78,12 +78,12 @@ class Content:
 
 _RUN_FILES = (
     rf"{_RANK_FILE}|\.{_RANK_FILE}(\.[0-9a-f]{{16}})?\.part|run\.json|mix\.json|phases\.yaml|\.lock|"
-    rf"{_HALF_WRITTEN}"
+    rf"report\.html|predictions\.json|lines\.json|{_HALF_WRITTEN}"
 )
 _JOB = Content(r"job\.sh|log|out|err|part|status", {"begun": Content(_NONE)})
 _SKELETON_FILES = (
     r"skeleton(\.c|\.o|\.json)?|Makefile|signature\.yaml|phases\.yaml|mix\.json|"
-    rf"report\.html|predictions\.json|timeline\.json|predict\.jsonl|calibrate\.jsonl|\.lock|"
+    rf"report\.html|predictions\.json|timeline\.json|lines\.json|predict\.jsonl|calibrate\.jsonl|\.lock|"
     rf"{_HALF_WRITTEN}"
 )
 _SHORTER = Content(r"runs\.jsonl", {r"k[\d.e+]+": Content(_SKELETON_FILES)})

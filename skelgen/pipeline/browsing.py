@@ -107,7 +107,7 @@ def browse_runs(place: str | None, query: RunQuery) -> RunPart:
     from skelgen.store import open_store
     from skelgen.store.browsing import RunOrder, some_runs
 
-    where = _conditions(query)
+    where = query_conditions(query)
     begin = begin_of(query.part)
     order = RunOrder(query.order.removeprefix("-"), query.order.startswith("-"))
     with open_store(place, make=False) as store:
@@ -118,7 +118,14 @@ def browse_runs(place: str | None, query: RunQuery) -> RunPart:
     return RunPart(tuple(runs), total, begin, len(faults))
 
 
-def _conditions(query: RunQuery) -> list[Condition]:
+def query_conditions(query: RunQuery) -> list[Condition]:
+    """Return what runs must have that are asked for.
+
+    Raises
+    ------
+    UsageError
+        When something that was typed is not what it should be.
+    """
     from skelgen.store import Condition, conditions_of
 
     found = [each for one in listed(query.where) for each in conditions_of(one)]

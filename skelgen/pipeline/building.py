@@ -12,6 +12,7 @@ from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import new_folder
 from skelgen.launch.ours import Kind
 from skelgen.launch.replaceable import check_free
+from skelgen.pipeline.call_sites import LINES_FILE, lines_for
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
 from skelgen.pipeline.page import PAGE_FILE, page_text
 from skelgen.pipeline.parallel import ALONE, Team
@@ -226,8 +227,15 @@ def _written(
         timeline = seen.timeline or _timeline(source)
         if timeline is not None:
             files[TIMELINE_FILE] = text_of(timeline)
+        if (lines := lines_for(source, signature.sites)).text:
+            files[LINES_FILE] = lines.text
         files[PAGE_FILE] = page_text(
-            signature, plan.report, facts, phases=phases, timeline=timeline
+            signature,
+            plan.report,
+            facts,
+            phases=phases,
+            lines=lines.frames,
+            timeline=timeline,
         )
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")

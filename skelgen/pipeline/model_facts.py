@@ -10,6 +10,7 @@ from skelgen.documents.dates import date_of
 from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
+    from skelgen.models.computing import ComputedTime
     from skelgen.models.derived import DerivedModel
     from skelgen.models.families.contract import TemplateForm
     from skelgen.models.model import Model
@@ -101,6 +102,26 @@ def prediction_facts(
     }
 
 
+def computed_facts(found: ComputedTime) -> dict[str, Any]:
+    """Return what machines are told of a template that was computed without runs."""
+    from skelgen.models.formulas import to_text
+
+    nothing = {"low": None, "high": None, "factor": None}
+    return {
+        "at": dict(found.at),
+        "value": found.value,
+        "unit": found.unit,
+        **dict.fromkeys(("p5", "p50", "p95")),
+        **trust_facts(found.doubts),
+        "formula": to_text(found.form.substituted, 4),
+        "family": "template",
+        "load": {"cpu": None, "bandwidth": None, "source": "quiet"},
+        "range": {name: nothing for name, _ in found.at},
+        "parts": [],
+        **form_facts(found.form),
+    }
+
+
 def carried_facts(carried: CarriedModel | None, system: str) -> dict[str, Any] | None:
     """Return what machines are told of a model that other systems gave the form of."""
     if carried is None:
@@ -126,6 +147,27 @@ def made_of_times(model: Model) -> DerivedModel | None:
     from skelgen.models.derived import DerivedModel
 
     return model if isinstance(model, DerivedModel) else None
+
+
+def made_facts(model: Model) -> dict[str, Any]:
+    """Return what machines are told of what a fitted model says besides times."""
+    if made_of_times(model) is None:
+        return {}
+    facts = {"unit": model.unit, "formula": model.text}
+    return {"says": quantity_facts(model) | facts}
+
+
+def fit_facts(found: Model, shown: Model) -> dict[str, Any]:
+    """Return what machines are told of a model that was fitted.
+
+    Parameters
+    ----------
+    found, shown : Model
+        Of times, and of the quantity that was asked for.
+    """
+    from skelgen.models.model_file import model_facts
+
+    return model_facts(found) | form_facts(found.template) | made_facts(shown)
 
 
 def form_facts(form: TemplateForm | None) -> dict[str, Any]:

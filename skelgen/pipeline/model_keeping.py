@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import getpass
 import logging
-import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError, UsageError
+from skelgen.pipeline.authors import own_name
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
 from skelgen.pipeline.kept_model import (
     KeptModel,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from skelgen.models.model import Model, ModelPrediction
     from skelgen.models.systems import CarriedModel
     from skelgen.store import Model as ModelRow
-    from skelgen.store import Store
+    from skelgen.store import Run, Store
 
 logger = logging.getLogger(__name__)
 
@@ -109,11 +109,9 @@ def _fitted(
 ) -> FittedModel:
     """Fit a model to the runs of a source, for one system or for all alike."""
     runs = good_runs(source, progress)
-    origin = origin_of(source, runs)
     if not source.system:
-        table = table_of(runs, source)
-        found = model_of_runs(runs, table, family, parts=parts, settings=settings)
-        return FittedModel(found, origin)
+        return fit_runs(source, runs, family, parts=parts, settings=settings)
+    origin = origin_of(source, runs)
     if parts:
         raise UsageError("--on carries whole runs to a system; leave --parts out")
     if settings:
@@ -124,6 +122,20 @@ def _fitted(
     check_families([family])
     model, carried = model_on_system(runs, source, family)
     return FittedModel(model, origin, carried=carried)
+
+
+def fit_runs(
+    source: RunSource,
+    runs: Sequence[Run],
+    family: str,
+    *,
+    parts: bool | None = None,
+    settings: FamilySettings | None = None,
+) -> FittedModel:
+    """Fit a model to runs that a source gave, for all systems alike."""
+    table = table_of(runs, source)
+    found = model_of_runs(runs, table, family, parts=parts, settings=settings)
+    return FittedModel(found, origin_of(source, runs))
 
 
 def keep_model(
@@ -147,7 +159,7 @@ def keep_model(
 
     if not name and not place_of(place).is_set:
         return None
-    whose = author or _author()
+    whose = author or own_name()
     document = document_of(model, whose, origin)
     called = name or usual or origin.application
     row = Row(called, origin.application, time.time(), document)
@@ -162,13 +174,6 @@ def keep_model(
     for refused in added.refused:
         raise InputError(f"the model was not kept: {refused.reason}")
     return KeptModel(identity_of(row), row.name, row.fitted, whose, origin, model)
-
-
-def _author() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # nobody has a name for this user
-        return str(os.getuid())
 
 
 def kept_models(

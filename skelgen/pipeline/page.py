@@ -7,7 +7,7 @@ run again for it. No command fails, and none waits, because of its page.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from skelgen.pipeline.signatures import SIGNATURE_FILE
 from skelgen.pipeline.timelines import timeline_beside
 
 if TYPE_CHECKING:
+    from skelgen.dwarf import SourceLine
     from skelgen.phases.stored import PhaseSignature
     from skelgen.prediction.kept import KeptPrediction
     from skelgen.prediction.types import SkeletonFacts
@@ -43,6 +44,7 @@ def page_text(
     predictions: Sequence[KeptPrediction] = (),
     comparisons: Sequence[Comparison] = (),
     phases: PhaseSignature | None = None,
+    lines: Mapping[str, SourceLine] | None = None,
     timeline: RunTimeline | None = None,
 ) -> str:
     """Return the whole page of a skeleton.
@@ -58,6 +60,8 @@ def page_text(
     comparisons : sequence of Comparison
         Predictions with what happened.
     phases : PhaseSignature, optional
+    lines : mapping of str to SourceLine, optional
+        Of call sites, by module and offset.
     timeline : RunTimeline, optional
         Of the recorded run.
     """
@@ -74,6 +78,7 @@ def page_text(
         answer=answer_of(facts, predictions),
         phases=phases,
         waits=facts.waits,
+        lines=lines,
         timeline=timeline,
     )
     return render_page(page)
@@ -95,6 +100,7 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
     """
     from skelgen.phases.store import PHASES_FILE
     from skelgen.phases.store import load as load_phases
+    from skelgen.pipeline.call_sites import kept_lines
     from skelgen.prediction.kept import load_kept
     from skelgen.prediction.store import load
     from skelgen.signature import store
@@ -110,6 +116,7 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
         predictions=load_kept(folder),
         comparisons=comparisons,
         phases=load_phases(folder) if (folder / PHASES_FILE).is_file() else None,
+        lines=kept_lines(folder).frames,
         timeline=timeline_beside(folder),
     )
     path = folder / PAGE_FILE
@@ -118,10 +125,17 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
 
 
 def has_page(folder: Path) -> bool:
-    """Say whether a folder holds a skeleton, and a page can be written beside it."""
+    """Say whether a folder is of a skeleton, and a page can be written into it."""
     from skelgen.prediction.store import FACTS_FILE, writable
 
     return (folder / FACTS_FILE).is_file() and writable(folder)
+
+
+def has_any_page(folder: Path) -> bool:
+    """Say whether a page can be written into the folder of a skeleton or a run."""
+    from skelgen.pipeline.run_page import has_run_page
+
+    return has_page(folder) or has_run_page(folder)
 
 
 def update_page(
@@ -131,14 +145,14 @@ def update_page(
     phases: PhaseSignature | None = None,
     timeline: RunTimeline | None = None,
 ) -> None:
-    """Put what is known now into the page of a skeleton's folder.
+    """Put what is known now into the page of the folder of a skeleton or a run.
 
     Says in the log why it cannot, and raises nothing: the command's own work is done.
 
     Parameters
     ----------
     folder : Path
-        Without a skeleton there is no page.
+        Others have no page.
     predictions : sequence of KeptPrediction, optional
         Those that its file has, where they were read already.
     phases : PhaseSignature, optional
@@ -146,10 +160,13 @@ def update_page(
     timeline : RunTimeline, optional
         A new one, which is stored there.
     """
-    if not has_page(folder):
-        return
+    from skelgen.pipeline.run_page import update_run_page
+
     try:
-        _update(folder, predictions, phases, timeline)
+        if has_page(folder):
+            _update(folder, predictions, phases, timeline)
+        elif has_any_page(folder):
+            update_run_page(folder, predictions, phases)
     except (SkelgenError, OSError) as error:
         logger.warning("%s was not brought up to date: %s", folder / PAGE_FILE, error)
 
@@ -165,7 +182,6 @@ def _update(
     from skelgen.timeline.store import TIMELINE_FILE, text_of
     from skelgen.web.answer import answer_of
     from skelgen.web.page import phase_rows
-    from skelgen.web.render import with_region
     from skelgen.web.timeline import timeline_view
 
     facts, path = load(folder), folder / PAGE_FILE
@@ -179,20 +195,34 @@ def _update(
     if timeline is not None:
         replace_file(folder / TIMELINE_FILE, text_of(timeline))
         regions["timeline"] = timeline_view(timeline)
-    try:
-        text: str | None = as_text(path, read_bytes(path, most_bytes=_MOST_PAGE))
-    except NoFileError:
-        text = None
-    for name, value in regions.items():
-        text = None if text is None else with_region(text, name, value)
-    if text is not None:
-        replace_file(path, text)
+    if with_regions(path, regions):
         return
     signature = folder / SIGNATURE_FILE
     if signature.is_file() and signature.stat().st_size <= _MOST_SIGNATURE:
         write_page(folder)
     else:
         logger.info("%s is of another version; build the skeleton again", path)
+
+
+def with_regions(path: Path, regions: Mapping[str, object]) -> bool:
+    """Put regions into a page in place of those that it has.
+
+    Returns
+    -------
+    bool
+        False where there is no page, or one of another version: then nothing changed.
+    """
+    from skelgen.web.render import with_region
+
+    try:
+        text: str | None = as_text(path, read_bytes(path, most_bytes=_MOST_PAGE))
+    except NoFileError:
+        return False
+    for name, value in regions.items():
+        text = None if text is None else with_region(text, name, value)
+    if text is not None:
+        replace_file(path, text)
+    return text is not None
 
 
 def _measured(facts: SkeletonFacts) -> list[Shares]:

@@ -95,40 +95,79 @@ def record(
     run = open_trace(target)
     if not run.events:
         raise nothing_recorded(parse_command(command), facts)
-    _warn(run)
+    _look_at(run)
     return Recorded(facts, run.world_size, run.events, run.size_bytes)
 
 
-def _warn(run: Trace) -> None:
-    """Say at once what makes a recording less useful, such as a loaded machine."""
+def _look_at(run: Trace) -> None:
+    """Say at once what makes a recording less useful, such as a loaded machine.
+
+    Source lines are found and kept now: the program may be compiled again later.
+    """
     from skelgen.events import collect
     from skelgen.events.summary import summarise_run
+    from skelgen.pipeline.call_sites import lines_of
 
     try:
-        warnings = summarise_run(run, collect(run)).warnings
+        summary = summarise_run(run, collect(run))
     except SkelgenError as error:
         logger.warning("%s", error)
         return
-    for warning in warnings:
+    for warning in summary.warnings:
         if warning not in run.warnings:
             logger.warning("%s", warning)
+    lines_of(run, [one.where for one in summary.sites])
 
 
-def info(folder: Path, *, progress: Progress = NO_PROGRESS) -> tuple[RunSummary, str]:
-    """Describe a recorded run, for machines and in words.
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A recorded run, for machines and in words.
+
+    Attributes
+    ----------
+    summary : RunSummary
+    text : str
+    page : Path or None
+        The page that was written.
+    """
+
+    summary: RunSummary
+    text: str
+    page: Path | None
+
+
+def info(
+    folder: Path, *, page: bool = True, progress: Progress = NO_PROGRESS
+) -> RunInfo:
+    """Describe a recorded run, and write its page.
 
     The words leave out what was already said as a warning while the run was read.
+
+    Parameters
+    ----------
+    folder : Path
+    page : bool
+        Write a page into the run's folder, where that is ours and writable.
+    progress : Progress
     """
     from skelgen.events import collect
     from skelgen.events.describe import describe
+    from skelgen.events.sites import with_source
     from skelgen.events.summary import summarise_run
+    from skelgen.pipeline.call_sites import lines_of
+    from skelgen.pipeline.run_page import write_run_page
     from skelgen.trace import open_trace
 
     run = open_trace(folder, progress)
-    summary = summarise_run(run, collect(run, progress))
+    events = collect(run, progress)
+    summary = summarise_run(run, events)
+    found = lines_of(run, [one.where for one in summary.sites])
+    summary = summary.with_sites(with_source(summary.sites, found.frames))
+    written = write_run_page(run, events, summary, found.notes) if page else None
     said = set(run.warnings)
     new = tuple(text for text in summary.warnings if text not in said)
-    return summary, describe(replace(summary, warnings=new))
+    text = describe(replace(summary, warnings=new), found.notes)
+    return RunInfo(summary, text, written)
 
 
 def again(

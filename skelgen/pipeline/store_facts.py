@@ -45,7 +45,7 @@ def row_facts(identity: str, row: Row) -> dict[str, Any]:
     if isinstance(row, Run):
         others = {
             name: getattr(row, name)
-            for name in ("allocation", "executable", "mpi", "source")
+            for name in ("allocation", "executable", "mpi", "source", "author")
         }
         more = {"loads": dict(row.loads), "costs": dict(row.costs)}
         return {"row": "run", **run_facts(row), **others, **more}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skelgen.documents.archives import ArchiveLimits, is_archive
 from skelgen.documents.files import MOST_BYTES, as_text, read_bytes
 from skelgen.errors import InputError
 from skelgen.launch.record import read_facts
@@ -25,25 +26,32 @@ STDIN = "-"
 
 
 def content_of(
-    source: str, known: Known, mapping: Mapping[str, str], progress: Progress
+    source: str,
+    known: Known,
+    mapping: Mapping[str, str],
+    progress: Progress,
+    limits: ArchiveLimits | None = None,
 ) -> Content:
     """Return what a source holds.
 
     Parameters
     ----------
     source : str
-        A recorded run, a file, an exported folder, or ``-``.
+        A recorded run, a file, an archive, an exported folder, or ``-``.
     known : Known
         What holds for all runs.
     mapping : mapping
         Columns by what they are.
     progress : Progress
+    limits : ArchiveLimits, optional
+        Of an archive.
 
     Raises
     ------
     InputError
         For the first mistake.
     """
+    from skelgen.pipeline.storing_archives import archive_content
     from skelgen.pipeline.storing_studies import rows_of_study
     from skelgen.store.formats.reading import Content, read_content, yaml_kind
 
@@ -52,6 +60,8 @@ def content_of(
     path = Path(source)
     if path.is_dir():
         return _folder(path, known, mapping, progress)
+    if is_archive(path):
+        return archive_content(path, known, mapping, progress, limits)
     content = read_bytes(path, pipes=True)
     kind = yaml_kind(content)
     if kind == "workload":
@@ -75,8 +85,8 @@ def _stdin() -> bytes:
     return content
 
 
-def runs_of_lines(what: str, content: bytes) -> Content:
-    """Return the runs of lines of our own format; rows of other kinds are refused.
+def rows_of_lines(what: str, content: bytes) -> Content:
+    """Return the rows of lines of our own format.
 
     Parameters
     ----------
@@ -84,16 +94,9 @@ def runs_of_lines(what: str, content: bytes) -> Content:
         Where they are from, for messages.
     content : bytes
     """
-    from skelgen.store import Entry, Run
     from skelgen.store.formats.known import Known
-    from skelgen.store.formats.reading import Content
 
-    found = _own(Path(what), content, Known())
-    runs = tuple(row for row in found.rows if isinstance(row, Run))
-    others = [row for row in found.rows if not isinstance(row, Run)]
-    reason = f"{what}: only runs are added here; use skelgen store add for other rows"
-    refused = (Entry(what, "", reason) for _ in others)
-    return Content(runs, (*found.refused, *refused))
+    return _own(Path(what), content, Known())
 
 
 def _own(file: Path, content: bytes, known: Known) -> Content:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from starlette.exceptions import HTTPException
@@ -16,24 +19,37 @@ from starlette.routing import BaseRoute, Mount, Router
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from skelgen import _paths
 from skelgen.documents.system import system_error
 from skelgen.errors import SkelgenError
+from skelgen.server.allowance import Allowance
 from skelgen.server.entrance import entrance, set_cookie
 from skelgen.server.gate import Gate
 from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
+from skelgen.server.multipart import boundary_of
 from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.settings import Answer, Question, RefusedError, Settings
 from skelgen.server.tokens import Right
+from skelgen.server.uploads import (
+    SentForm,
+    form_with_files,
+    receive_body,
+    upload_folder,
+)
+from skelgen.store import place_of
 from skelgen.store.deadlines import deadline
 
 logger = logging.getLogger(__name__)
 
-_Endpoint = Callable[[Request], Awaitable[Response]]
+_Answering = Callable[[Request], Awaitable[Response]]
+_Result = TypeVar("_Result")
 #: Requests that are worked on at once; others wait, which takes less memory.
 _THREADS = 6
+#: Files that are read at once: each takes a process of its own meanwhile.
+_READERS = 2
 _NO_TOKEN = (
     "show your token: open the address that skelgen serve printed, or send "
     "Authorization: Bearer TOKEN"
@@ -67,14 +83,16 @@ def application(
         scope["app"] = router  # so that what no address answers is refused above
         await handled(scope, receive, send)
 
-    return Gate(inner, settings)
+    long = frozenset(f"{settings.prefix}{one.path}" for one in ROUTES if one.long)
+    return Gate(inner, settings, long)
 
 
 def web_routes(
     settings: Settings, keyring: Keyring, jobs: JobQueue | None = None
 ) -> list[WebRoute]:
     """Return the way in and out, and every address of the table."""
-    threads = CapacityLimiter(_THREADS)
+    threads, readers = CapacityLimiter(_THREADS), CapacityLimiter(_READERS)
+    allowance = allowance_of(settings)
     queue = jobs or JobQueue(settings.store)
     return [
         *entrance(settings, keyring),
@@ -82,7 +100,14 @@ def web_routes(
         *(
             WebRoute(
                 one.path,
-                _endpoint(one, settings, keyring, threads, queue),
+                _Endpoint(
+                    one,
+                    settings,
+                    keyring,
+                    readers if one.takes_files else threads,
+                    allowance,
+                    queue,
+                ).answer,
                 methods=[one.method],
             )
             for one in ROUTES
@@ -122,28 +147,37 @@ def _bearer(request: Request) -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
-def _endpoint(
-    one: Route,
-    settings: Settings,
-    keyring: Keyring,
-    threads: CapacityLimiter,
-    jobs: JobQueue,
-) -> _Endpoint:
-    """Return what answers at an address, for who may, in one of the threads."""
+def allowance_of(settings: Settings) -> Allowance:
+    """Return how much may be sent to a server, and on which disks it is kept."""
+    folders = [_paths.state()]
+    place = place_of(settings.store)
+    if not place.is_url:
+        folders.append(Path(place.where).expanduser().parent)
+    bounds = settings.uploads
+    return Allowance(bounds.daily_bytes, bounds.free_bytes, folders)
 
-    async def endpoint(request: Request) -> Response:
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """What answers at an address, for who may, in one of the threads."""
+
+    route: Route
+    settings: Settings
+    keyring: Keyring
+    threads: CapacityLimiter
+    allowance: Allowance
+    jobs: JobQueue
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a request."""
+        one, settings = self.route, self.settings
         visitor = None
         try:
-            visitor = visitor_of(request, keyring, settings)
+            visitor = visitor_of(request, self.keyring, settings)
             _check_right(one, visitor)
-            question = await _question(one, request, settings, visitor)
-            question = replace(question, jobs=jobs)
-            work = functools.partial(_in_time, one, question)
-            # A thread that reads for too long is left to itself; one that changes
-            # something is waited for, so that nobody is told of half a change.
-            found = await to_thread.run_sync(
-                work, abandon_on_cancel=not one.changes, limiter=threads
-            )
+            async with contextlib.AsyncExitStack() as stack:
+                question = await self._question(request, visitor, stack)
+                found = await self._work(functools.partial(_in_time, one, question))
         except (SkelgenError, RefusedError) as error:
             return problem(
                 status_of(error), str(error), settings, visitor, api=one.is_api
@@ -155,14 +189,71 @@ def _endpoint(
             return problem(503, told, settings, visitor, api=one.is_api)
         return reply(found, settings, visitor, api=one.is_api)
 
-    return endpoint
+    async def _work(self, work: Callable[[], _Result]) -> _Result:
+        """Work in a thread.
+
+        One that reads for too long is left to itself; one that changes something is
+        waited for, so that nobody is told of half a change.
+        """
+        return await to_thread.run_sync(
+            work, abandon_on_cancel=not self.route.changes, limiter=self.threads
+        )
+
+    async def _question(
+        self,
+        request: Request,
+        visitor: Visitor | None,
+        stack: contextlib.AsyncExitStack,
+    ) -> Question:
+        """Read a request, and check the second token of what changes something."""
+        one = self.route
+        pairs = request.query_params.multi_items()
+        query, several = checked(pairs, one.several), repeated(pairs, one.several)
+        path = {name: str(value) for name, value in request.path_params.items()}
+        if any("\0" in value or len(value) > 200 for value in path.values()):
+            raise RefusedError(404, "there is no such page; begin at the overview")
+        name = "" if visitor is None else visitor.name
+        charge = functools.partial(self.allowance.charge, name)
+        found = Question(
+            *(self.settings, visitor, path, query, several),
+            charge=charge,
+            left=self.allowance.left(name),
+            jobs=self.jobs,
+        )
+        if one.changes and one.is_api and _bearer(request) is None:
+            raise RefusedError(401, "this needs Authorization: Bearer TOKEN")
+        if one.takes_files:
+            stack.enter_context(self.allowance.place(name))
+            sent = await self._sent(
+                request, stack.enter_context(upload_folder()), charge
+            )
+            if not one.is_api:
+                check_form(sent.fields, visitor)
+            return replace(found, form=sent.fields, files=sent.files)
+        if one.changes and one.is_api:
+            return replace(found, body=await request.body())
+        if one.changes:
+            form = await form_of(request)
+            check_form(form, visitor)
+            return replace(found, form=form)
+        return found
+
+    async def _sent(
+        self, request: Request, folder: Path, charge: Callable[[int], None]
+    ) -> SentForm:
+        """Write files onto the disk as they come."""
+        kind = request.headers.get("content-type", "")
+        boundary_of(kind)  # before anything is read
+        body = await receive_body(request.stream(), folder, charge)
+        return await self._work(functools.partial(form_with_files, body, kind))
 
 
 def _in_time(one: Route, question: Question) -> Answer:
     """Work on a request; what only reads ends when its time is over."""
     if one.changes:
         return one.handler(question)
-    with deadline(question.settings.limit_s):
+    settings = question.settings
+    with deadline(settings.long_limit_s if one.long else settings.limit_s):
         return one.handler(question)
 
 
@@ -179,34 +270,13 @@ def _check_right(one: Route, visitor: Visitor | None) -> None:
         )
 
 
-async def _question(
-    one: Route, request: Request, settings: Settings, visitor: Visitor | None
-) -> Question:
-    """Read a request, and check the second token of what changes something."""
-    pairs = request.query_params.multi_items()
-    query, several = checked(pairs, one.several), repeated(pairs, one.several)
-    path = {name: str(value) for name, value in request.path_params.items()}
-    if any("\0" in value or len(value) > 200 for value in path.values()):
-        raise RefusedError(404, "there is no such page; begin at the overview")
-    form: dict[str, str] = {}
-    body = b""
-    if one.changes and one.is_api:
-        if _bearer(request) is None:
-            raise RefusedError(401, "this needs Authorization: Bearer TOKEN")
-        body = await request.body()
-    elif one.changes:
-        form = await form_of(request)
-        check_form(form, visitor)
-    return Question(settings, visitor, path, query, several, form, body)
-
-
 def check_form(form: dict[str, str], visitor: Visitor | None) -> None:
     """Refuse a form that no page of ours has shown to who sends it."""
     if visitor is None or not same(form.pop("form_token", ""), visitor.form):
         raise RefusedError(403, "this form is not of a page of yours; open it again")
 
 
-def _leaving(settings: Settings, keyring: Keyring) -> _Endpoint:
+def _leaving(settings: Settings, keyring: Keyring) -> _Answering:
     """Return what takes the cookie away."""
 
     async def leave(request: Request) -> Response:

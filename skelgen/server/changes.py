@@ -8,17 +8,23 @@ from skelgen import pipeline
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
 from skelgen.pipeline.asking import plain_hosts
+from skelgen.pipeline.authors import signed
 from skelgen.pipeline.store_facts import added_facts
-from skelgen.pipeline.storing_sources import runs_of_lines
+from skelgen.pipeline.storing_sources import rows_of_lines
 from skelgen.server.pages import stored_run
+from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question
 from skelgen.units import parse_seconds
 from skelgen.web.site import address
+
+#: What a run counts for that somebody typed [bytes].
+_TYPED_BYTES = 1024
 
 
 def add_typed(question: Question) -> Answer:
     """Add a run that was typed into the form, and show it."""
     typed = question.form
+    question.charge(_TYPED_BYTES)
     known = pipeline.known_of(
         application=typed.get("app", "").strip(),
         inputs=[one] if (one := typed.get("inputs", "").strip()) else [],
@@ -32,6 +38,7 @@ def add_typed(question: Question) -> Answer:
     except ValueError as error:
         raise UsageError(f"the wall time: {error}") from error
     run = pipeline.typed_run(known, time_s, typed.get("status", "").strip() or "ok")
+    run = replace(run, author=author_of(question))
     found = storing.store_add_typed(question.settings.store, run, make=False)
     for refused in found.refused:
         raise InputError(refused.reason)
@@ -53,8 +60,10 @@ def remove(question: Question) -> Answer:
 
 
 def add_lines(question: Question) -> Answer:
-    """Add the runs of a body, lines as `skelgen store export` writes them."""
-    content = runs_of_lines("the request", question.body)
+    """Add the rows of a body, lines as `skelgen store export` writes them."""
+    question.charge(len(question.body))
+    found = rows_of_lines("the request", question.body)
+    content = replace(found, rows=signed(found.rows, author_of(question)))
     return added_facts(
         storing.store_add_content(question.settings.store, content, make=False)
     )

@@ -30,11 +30,16 @@ class Gate:
     ----------
     app : ASGIApp
     settings : Settings
+    long : frozenset of str
+        Addresses that send or get files: they have more time, and larger bodies.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, long: frozenset[str] = frozenset()
+    ) -> None:
         self._app = app
         self._settings = settings
+        self._long = long
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -51,10 +56,11 @@ class Gate:
                 begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
             await send(message)
 
-        status, detail = self._refused(Headers(scope=scope))
+        most_bytes = self._most_bytes(scope)
+        status, detail = self._refused(Headers(scope=scope), most_bytes)
         if not status:
             status, detail = await self._answered(scope, receive, headed)
         if status and not begun:
@@ -68,25 +74,28 @@ class Gate:
     ) -> tuple[int, str]:
         """Let a request in; return what stopped it, a status and a sentence."""
         settings = self._settings
+        most_bytes = self._most_bytes(scope)
+        is_long = scope["path"] in self._long
+        limit_s = settings.long_limit_s if is_long else settings.limit_s
         try:
-            async with asyncio.timeout(settings.limit_s):
-                await self._app(scope, _bounded(receive, settings.most_bytes), send)
+            async with asyncio.timeout(limit_s):
+                await self._app(scope, _bounded(receive, most_bytes), send)
         except TimeoutError:
             if scope["method"] not in ("GET", "HEAD"):
                 return 503, (
-                    f"it took longer than {settings.limit_s:g} s and may have been "
+                    f"it took longer than {limit_s:g} s and may have been "
                     "done; look before you send it again"
                 )
             return 503, (
-                f"it took longer than {settings.limit_s:g} s; ask for less, or use the "
+                f"it took longer than {limit_s:g} s; ask for less, or use the "
                 "command line"
             )
         except ClientDisconnect:  # nobody is there to be answered
             return 0, ""
         except TooLargeError:
             return 413, (
-                f"the request is larger than {settings.most_bytes} bytes; send less at "
-                "once, or use skelgen store add"
+                f"the request is larger than {most_bytes} bytes; send less at once, or "
+                "use skelgen push"
             )
         except Exception as error:  # a bug: nobody outside learns where
             logger.error(
@@ -97,7 +106,13 @@ class Gate:
             return 500, "this is a fault of skelgen; the server's own output names it"
         return 0, ""
 
-    def _refused(self, headers: Headers) -> tuple[int, str]:
+    def _most_bytes(self, scope: Scope) -> int:
+        """Return how much a request may send [bytes]."""
+        settings = self._settings
+        is_long = scope["path"] in self._long
+        return settings.uploads.most_bytes if is_long else settings.most_bytes
+
+    def _refused(self, headers: Headers, most_bytes: int) -> tuple[int, str]:
         """Say why a request is not for this server; 0 when it is."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._settings.names:
@@ -108,11 +123,13 @@ class Gate:
         origins = headers.getlist("origin")
         if not all(self._is_own(one, headers) for one in origins):
             return 403, "the request comes from a page of another site"
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return 400, "the request says in two ways how long it is"
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             return 400, "the length of the request is no number"
-        if len(length) > 15 or int(length) > self._settings.most_bytes:
-            return 413, f"send at most {self._settings.most_bytes} bytes at once"
+        if len(length) > 15 or int(length) > most_bytes:
+            return 413, f"send at most {most_bytes} bytes at once"
         return 0, ""
 
     def _is_own(self, origin: str, headers: Headers) -> bool:

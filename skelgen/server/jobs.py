@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from skelgen import _paths
-from skelgen.documents import read_json, sealed_json
+from skelgen.documents import Field, read_json, sealed_json
 from skelgen.documents.files import read_bytes
 from skelgen.errors import InputError
 from skelgen.launch.folders import private_folder, replace_file
@@ -203,23 +203,28 @@ def _read(path: Path) -> Job:
     document = read_json(path)
     fields = document.mapping(_MEMBERS)
     fields[_MEMBERS[0]].integer(_VERSION, _VERSION)
-    begun, ended, share = (
-        math.nan if fields[name].is_null() else fields[name].number()
-        for name in _MOMENTS
-    )
     state = fields["state"].text()
     if state not in set(JobState):
         raise fields["state"].error("is no state of a job")
-    texts = ("identity", "about", "who", "back", "progress", "said", "server")
     return Job(
+        identity=fields["identity"].text(),
+        about=fields["about"].text(),
         words=fields["words"].texts(),
+        who=fields["who"].text(),
         asked=fields["asked"].number(),
+        back=fields["back"].text(),
         state=JobState(state),
+        begun=_number(fields["begun"]),
+        ended=_number(fields["ended"]),
+        progress=fields["progress"].text(),
+        share=_number(fields["share"]),
         exit_code=fields["exit_code"].integer(-1, 255),
+        said=fields["said"].text(),
         tries=fields["tries"].integer(0, _MOST_TRIES),
+        server=fields["server"].text(),
         process=fields["process"].text(),
-        **{name: fields[name].text() for name in texts},
-        begun=begun,
-        ended=ended,
-        share=share,
     )
+
+
+def _number(field: Field) -> float:
+    return math.nan if field.is_null() else field.number()

@@ -18,7 +18,7 @@ from skelgen.web import (
     site_runs,
 )
 from skelgen.web.site import inputs_text
-from skelgen.web.site_render import icon, style_sheet
+from skelgen.web.site_render import icon, script, style_sheet
 
 #: Fields of `/ask`.
 ASKED = ("app", "model", "at", "hosts", "load")
@@ -218,6 +218,11 @@ def shown_answer(found: HowLong) -> site_answers.AnswerShown:
 def style(question: Question) -> Answer:
     """Send the style of all pages."""
     return Sent(style_sheet(), "text/css")
+
+
+def page_script(question: Question) -> Answer:
+    """Send the script of the pages that have one."""
+    return Sent(script(), "text/javascript")
 
 
 def tab_icon(question: Question) -> Answer:

@@ -6,21 +6,23 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from skelgen.documents.answers import answer, plain
+from skelgen.documents.archives import safe_name
 from skelgen.documents.words import shown
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 from skelgen.server.keyring import Visitor
-from skelgen.server.settings import Answer, GoTo, RefusedError, Sent, Settings
+from skelgen.server.settings import Answer, GoTo, RefusedError, Sent, Settings, Streamed
 from skelgen.web.site import SitePage
 from skelgen.web.site_notices import enter_page, problem_page
 from skelgen.web.site_render import Frame, render_site
 
 #: Of every answer: nothing but our own style and pictures is loaded, nobody frames us,
 #: and no address of ours is told to others.
+_POLICY = "content-security-policy"
 HEADERS = {
-    "content-security-policy": (
+    _POLICY: (
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     ),
@@ -30,6 +32,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+#: Of a page with a script, which is ours, in a file of its own.
+SCRIPT_POLICY = f"{HEADERS[_POLICY]}; script-src 'self'"
 
 
 def reply(
@@ -41,9 +45,18 @@ def reply(
     if isinstance(found, GoTo):
         return Response(None, 303, {"location": f"{settings.prefix}{found.path}"})
     if isinstance(found, Sent):
-        return Response(found.content, 200, media_type=found.media_type)
+        headers = _as_file(found.file_name) if found.file_name else None
+        return Response(found.content, 200, headers, media_type=found.media_type)
+    if isinstance(found, Streamed):
+        headers = _as_file(found.file_name)
+        return StreamingResponse(found.parts, 200, headers, media_type=found.media_type)
     described = "openapi" in found  # has a version of its own
     return _json(plain(found) if described or not api else answer(found), 200)
+
+
+def _as_file(name: str) -> dict[str, str]:
+    """Let a browser keep an answer under a name in which nothing is odd."""
+    return {"content-disposition": f'attachment; filename="{safe_name(name)}"'}
 
 
 def page(
@@ -55,7 +68,9 @@ def page(
         right, form = visitor.right.word, visitor.form
         frame = Frame(settings.prefix, visitor.name, right, form, settings.shown)
     content = render_site(found, frame)
-    headers = {"refresh": str(found.again_s)} if found.again_s else None
+    headers = {"refresh": str(found.again_s)} if found.again_s else {}
+    if found.script:
+        headers[_POLICY] = SCRIPT_POLICY
     return Response(content, status, headers, media_type="text/html")
 
 

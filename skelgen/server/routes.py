@@ -14,13 +14,20 @@ from skelgen.server import (
     api_compare,
     api_jobs,
     api_loads,
+    api_remote,
     api_systems,
     changes,
+    downloads,
     pages,
     pages_compare,
+    pages_couplings,
+    pages_curve,
+    pages_default,
     pages_jobs,
     pages_loads,
     pages_systems,
+    pages_templates,
+    pages_uploads,
 )
 from skelgen.server.openapi import described
 from skelgen.server.settings import Answer, Question
@@ -44,6 +51,8 @@ class Route:
         Names of what may be asked for.
     several : tuple of str
         Those of them that may be given more than once.
+    long : bool
+        Sends or gets files: it has more time, and its body may be larger.
     """
 
     method: str
@@ -52,6 +61,7 @@ class Route:
     handler: Callable[[Question], Answer]
     query: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
+    long: bool = False
 
     @property
     def is_api(self) -> bool:
@@ -63,8 +73,15 @@ class Route:
         """Say whether it may change something."""
         return self.method != "GET"
 
+    @property
+    def takes_files(self) -> bool:
+        """Say whether a form with files is sent there."""
+        return self.long and self.changes
+
 
 _RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
+_CURVE = pages_curve.CHOSEN
+_DEFAULT = pages_default.CHOSEN
 _PART = ("app", "part")
 _OPEN, _READ, _ADD, _ADMINISTER = Right
 
@@ -78,17 +95,51 @@ def _description(question: Question) -> Answer:
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", _OPEN, pages.health),
     Route("GET", "/style.css", _OPEN, pages.style),
+    Route("GET", "/script.js", _OPEN, pages.page_script),
     Route("GET", "/icon.svg", _OPEN, pages.tab_icon),
     Route("GET", "/", _READ, pages.overview),
     Route("GET", "/applications", _READ, pages.applications),
     Route("GET", "/runs", _READ, pages.runs, (*_RUNS, "column"), ("column",)),
     Route("POST", "/runs", _ADD, changes.add_typed),
+    Route("GET", "/runs.jsonl", _READ, downloads.runs_as_lines, _RUNS, long=True),
+    Route("GET", "/runs.csv", _READ, downloads.runs_as_table, _RUNS, long=True),
+    Route("GET", "/upload", _READ, pages_uploads.upload_form),
+    Route("POST", "/upload", _ADD, pages_uploads.add_files, long=True),
     Route("GET", "/runs/{identity}", _READ, pages.run),
+    Route("GET", "/runs/{identity}/run.jsonl", _READ, downloads.run_as_line),
+    Route("GET", "/runs/{identity}/run.csv", _READ, downloads.run_as_table),
     Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),
     Route("GET", "/compare", _READ, pages_compare.compare, ("run",), ("run",)),
     Route("GET", "/models", _READ, pages.models),
     Route("GET", "/models/{identity}", _READ, pages.model),
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
+    Route("GET", "/models/{identity}/model.json", _READ, downloads.model_file),
+    Route("GET", "/models/{identity}/model.svg", _READ, downloads.model_picture),
+    Route(
+        *("GET", "/predictions.jsonl", _READ, downloads.predictions_as_lines),
+        query=("app",),
+        long=True,
+    ),
+    Route("GET", "/templates", _READ, pages_templates.templates),
+    Route("GET", "/templates/{identity}", _READ, pages_templates.template),
+    Route(
+        "GET",
+        "/model/template",
+        _READ,
+        pages_templates.model_template,
+        pages_templates.ASKED,
+    ),
+    Route(
+        "GET", "/couplings", _READ, pages_couplings.couplings, pages_couplings.LISTED
+    ),
+    Route(
+        "GET",
+        "/model/coupling",
+        _READ,
+        pages_couplings.model_coupling,
+        pages_couplings.ASKED,
+    ),
+    Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
     Route("GET", "/predictions", _READ, pages.predictions, _PART),
     Route("GET", "/systems", _READ, pages_systems.systems, ("with",), ("with",)),
     Route("GET", "/systems/{name}", _READ, pages_systems.system),
@@ -104,6 +155,23 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/loads", _READ, pages_loads.loads, pages_loads.ASKED),
     Route("GET", "/loads/picture.svg", _READ, pages_loads.picture, pages_loads.ASKED),
     Route("GET", "/ask", _READ, pages.ask, pages.ASKED),
+    Route("GET", "/api/server", _READ, api_remote.about),
+    Route("GET", "/api/rows/{identity}", _READ, api_remote.row),
+    Route("POST", "/api/known", _ADD, api_remote.known),
+    Route("GET", "/model/curve", _READ, pages_curve.curve, _CURVE),
+    Route("GET", "/model/curve/picture.svg", _READ, pages_curve.picture, _CURVE),
+    Route("GET", "/model/curve/residuals.svg", _READ, pages_curve.residuals, _CURVE),
+    Route("POST", "/model/curve/keep", _ADD, pages_curve.keep),
+    Route("POST", "/model/curve/compare", _ADD, pages_curve.compare),
+    Route("GET", "/api/model/curve", _READ, pages_curve.facts, _CURVE),
+    Route("GET", "/model/default", _READ, pages_default.default, _DEFAULT),
+    Route("GET", "/model/default/picture.svg", _READ, pages_default.picture, _DEFAULT),
+    Route(
+        "GET", "/model/default/residuals.svg", _READ, pages_default.residuals, _DEFAULT
+    ),
+    Route("POST", "/model/default/keep", _ADD, pages_default.keep),
+    Route("POST", "/model/default/compare", _ADD, pages_default.compare),
+    Route("GET", "/api/model/default", _READ, pages_default.facts, _DEFAULT),
     Route("GET", "/jobs", _READ, pages_jobs.jobs),
     Route("GET", "/jobs/{identity}", _READ, pages_jobs.job),
     Route("POST", "/jobs/{identity}/cancel", _ADD, pages_jobs.cancel),
@@ -114,6 +182,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/applications", _READ, api.applications),
     Route("GET", "/api/runs", _READ, api.runs, _RUNS),
     Route("POST", "/api/runs", _ADD, changes.add_lines),
+    Route("POST", "/api/files", _ADD, pages_uploads.add_files_for_machines, long=True),
     Route("GET", "/api/runs/{identity}", _READ, api.run),
     Route("DELETE", "/api/runs/{identity}", _ADMINISTER, changes.remove_row),
     Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),

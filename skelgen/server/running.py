@@ -30,7 +30,8 @@ from skelgen.server.listening import (
     unbind,
 )
 from skelgen.server.opening import OpeningProtocol
-from skelgen.server.settings import Settings
+from skelgen.server.own_host import may_have_name, own_host, second_bound
+from skelgen.server.settings import Settings, UploadBounds
 from skelgen.server.tokens import PRINTED, Right, new_token
 from skelgen.store import open_store, place_of
 
@@ -65,17 +66,25 @@ class _Server(uvicorn.Server):
 
 
 def settings_of(
-    place: str | None, listening: Listening, port: int, *, read_only: bool = False
+    place: str | None,
+    listening: Listening,
+    port: int,
+    *,
+    read_only: bool = False,
+    name: str = "",
+    uploads: UploadBounds = UploadBounds(),  # noqa: B008 -- it is frozen
 ) -> Settings:
-    """Return how a server on a port is set up."""
+    """Return how a server on a port is set up, with a name of its own or without."""
+    more = {f"{name}:{port}"} if name else set[str]()
     return Settings(
         store=place,
         shown=place_of(place).shown,
-        names=own_names(listening, port),
+        names=own_names(listening, port) | more,
         prefix=listening.prefix,
         secure=listening.secure,
         cookie=f"skelgen-{port}" if port else "skelgen",
         read_only=read_only,
+        uploads=uploads,
     )
 
 
@@ -84,7 +93,8 @@ def run_server(
     listening: Listening,
     *,
     read_only: bool,
-    ready: Callable[[str, Path], None],
+    ready: Callable[[str, str, Path], None],
+    uploads: UploadBounds = UploadBounds(),  # noqa: B008 -- it is frozen
 ) -> None:
     """Serve a store until a signal comes.
 
@@ -95,8 +105,10 @@ def run_server(
     listening : Listening
         Checked.
     read_only : bool
+    uploads : UploadBounds
     ready : callable
-        Gets the address with its token, and a file of this user alone that leads there.
+        Gets the address with its token for programs, that for browsers, and a file of
+        this user alone that leads there.
 
     Raises
     ------
@@ -108,22 +120,28 @@ def run_server(
     text, token = new_token(PRINTED, most)
     keyring = Keyring(token, most)
     jobs = JobQueue(place)
-    with contextlib.closing(bound(listening)) as opened:
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(contextlib.closing(bound(listening)))
         made = file_of(listening)
-        port = 0 if listening.unix else int(opened.getsockname()[1])
-        settings = settings_of(place, listening, port, read_only=read_only)
-        address = f"{public_address(listening, port)}/enter?token={text}"
-        with _leading_there(address) as file:
-            server = _Server(
-                _config(settings, keyring, listening, jobs),
-                lambda: ready(address, file),
-            )
-            if not read_only:
-                jobs.resume()
-            try:
-                asyncio.run(server.serve([opened]))
-            finally:
-                jobs.stop()
+        port = 0 if listening.unix else int(first.getsockname()[1])
+        more = second_bound(port) if may_have_name(listening) else None
+        name = "" if more is None else own_host()
+        opened = [first, *map(stack.enter_context, map(contextlib.closing, more or ()))]
+        settings = settings_of(
+            *(place, listening, port), read_only=read_only, name=name, uploads=uploads
+        )
+        way = f"/enter?token={text}"
+        address = f"{public_address(listening, port)}{way}"
+        named = f"http://{name}:{port}{listening.prefix}{way}" if name else address
+        file = stack.enter_context(_leading_there(named))
+        config = _config(settings, keyring, listening, jobs)
+        server = _Server(config, lambda: ready(address, named, file))
+        if not read_only:
+            jobs.resume()
+        try:
+            asyncio.run(server.serve(opened))
+        finally:
+            jobs.stop()
         unbind(listening, made)
 
 

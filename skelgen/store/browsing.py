@@ -8,10 +8,12 @@ from typing import get_args
 
 from skelgen.errors import UsageError
 from skelgen.store.conditions import Condition, clause
+from skelgen.store.database import sound_in
 from skelgen.store.kinds import kind_of
 from skelgen.store.rows import Row, Run, Series
 from skelgen.store.store import Store
 from skelgen.store.tables import rows_of, table_of
+from skelgen.store.values import TEXT
 
 #: Columns that runs can be in the order of.
 ORDERS = (*("started", "time_s", "ranks", "nodes", "application", "system", "status"),)
@@ -51,26 +53,61 @@ def some_runs(
     UsageError
         When there is no such column or condition.
     """
+    # Names first: what is apart from a run is then read of those few only.
+    names = run_names(store, application, where, order=order, begin=begin, most=most)
+    return named_runs(store, names)
+
+
+def run_names(
+    store: Store,
+    application: str | None = None,
+    where: Sequence[Condition] = (),
+    *,
+    order: RunOrder,
+    begin: int = 0,
+    most: int = 10**9,
+) -> list[str]:
+    """Return the identities of a part of the runs; see `some_runs`."""
     if order.column not in ORDERS:
         raise UsageError(
             f"read the order {order.column[:40]!r}, expected one of {', '.join(ORDERS)}"
         )
     sql, parameters = clause(application, where)
     way = "DESC" if order.descending else "ASC"
-    database = store.current()
-    # Names first: what is apart from a run is then read of those few only.
-    found = database.execute(
+    found = store.current().execute(
         f"SELECT identity FROM runs {sql} ORDER BY {order.column} IS NULL, "
         f"{order.column} {way}, identity {way} LIMIT ? OFFSET ?",
         [*parameters, most, begin],
     )
-    names = [identity for (identity,) in found]
+    return [identity for (identity,) in found]
+
+
+def named_runs(store: Store, names: Sequence[str]) -> list[Run]:
+    """Return runs by their identities, in this order; what is not there is left out."""
     if not names:
         return []
     marks = ",".join("?" * len(names))
-    kept = rows_of(database, Run, f"WHERE identity IN ({marks})", names, store.faults)
+    where = f"WHERE identity IN ({marks})"
+    kept = rows_of(store.current(), Run, where, names, store.faults)
     rows = {one.identity: one.row for one in kept}
     return [row for name in names if isinstance(row := rows.get(name), Run)]
+
+
+def value_names(
+    store: Store, application: str | None = None, where: Sequence[Condition] = ()
+) -> list[tuple[str, str]]:
+    """Return kind and name of all inputs, loads and costs that runs have.
+
+    Kinds are ``inputs``, ``loads`` and ``costs``, as fields of a run are called.
+    """
+    sql, parameters = clause(application, where)
+    chosen = f"WHERE run IN (SELECT identity FROM runs {sql})" if sql else ""
+    database = store.current()
+    found = database.execute(
+        f"SELECT DISTINCT kind, name FROM run_values {chosen}", parameters
+    )
+    with sound_in(database, "run_values"):
+        return sorted((f"{TEXT.load(kind)}s", TEXT.load(name)) for kind, name in found)
 
 
 def counts(store: Store) -> dict[str, int]:
@@ -81,3 +118,19 @@ def counts(store: Store) -> dict[str, int]:
         kind.word: int(database.execute(f"SELECT COUNT(*) FROM {table_of(kind)}")[0][0])
         for kind in kinds
     }
+
+
+def applications_with_kernels(store: Store) -> list[str]:
+    """Return the applications of which kernels were measured, by name.
+
+    As chains, as runs with an input ``kernels``, or as parts of runs.
+    """
+    found = store.current().execute(
+        "SELECT DISTINCT application FROM couplings "
+        "UNION SELECT DISTINCT application FROM runs JOIN run_values "
+        "ON run = identity WHERE name = ? AND run_values.kind = ? "
+        "UNION SELECT DISTINCT application FROM runs JOIN parts "
+        "ON run = identity WHERE parts.kind = ? ORDER BY 1",
+        ["kernels", "input", "kernel"],
+    )
+    return [TEXT.load(name) for (name,) in found]

@@ -77,6 +77,8 @@ class Run:
         Where the run comes from: a recorded run, a file and its line, a command.
     identity : str
         The same for the same run however often it is added; no two runs share it.
+    author : str
+        Who added it through a server: the name of the token; else empty.
     """
 
     application: str
@@ -98,6 +100,7 @@ class Run:
     added: float = float("nan")
     source: str = ""
     identity: str = ""
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,6 +225,9 @@ class Definitions:
     sites : dict of int to tuple of (str, int)
         Path of the module and offset in it [bytes], the call's own first, then
         those of its callers where they were recorded.
+    builds : dict of str to str
+        Build id of each module in hexadecimal digits, empty where it has none; not of
+        all in older traces.
     communicators : dict of int to CommunicatorDefinition
     types : dict of int to TypeDefinition
     lists, vectors : Ragged
@@ -251,6 +254,7 @@ class Definitions:
 
     functions: dict[int, FunctionDefinition]
     sites: dict[int, tuple[tuple[str, int], ...]]
+    builds: dict[str, str]
     communicators: dict[int, CommunicatorDefinition]
     types: dict[int, TypeDefinition]
     lists: Ragged

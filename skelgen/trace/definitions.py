@@ -46,6 +46,7 @@ class Collector:
         self.world_size = world_size
         self.functions: dict[int, FunctionDefinition] = {}
         self.modules: dict[int, str] = {}
+        self.builds: dict[str, str] = {}
         self.sites: dict[int, tuple[tuple[str, int], ...]] = {}
         self.communicators: dict[int, CommunicatorDefinition] = {}
         self.types: dict[int, TypeDefinition] = {}
@@ -100,6 +101,7 @@ class Collector:
         return Definitions(
             functions=self.functions,
             sites=self.sites,
+            builds=self.builds,
             communicators=self.communicators,
             types=self.types,
             lists=_ragged(self.lists),
@@ -126,7 +128,10 @@ class Collector:
 
     def _module(self, payload: Payload) -> None:
         number = payload.varint()
-        _once(self.modules, number, payload.string())
+        path = payload.string()
+        _once(self.modules, number, path)
+        if payload.more:
+            self.builds[path] = payload.bytes().hex()
 
     def _site(self, payload: Payload) -> None:
         number = payload.varint()

@@ -56,12 +56,16 @@ class Payload:
 
     def string(self) -> str:
         """Read a text."""
+        return self.bytes().decode(errors="replace")
+
+    def bytes(self) -> bytes:
+        """Read bytes, whose number stands before them."""
         length = self.varint()
         if length > len(self._data) - self._at:
             raise PayloadError(f"a text of {length} bytes")
-        text = self._data[self._at : self._at + length]
+        found = self._data[self._at : self._at + length]
         self._at += length
-        return text.decode(errors="replace")
+        return found
 
     def varints(self, count: int) -> NDArray[np.int64]:
         """Read `count` unsigned numbers below 2^62."""

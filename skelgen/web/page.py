@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skelgen.dwarf import SourceLine
+from skelgen.events.sites import with_source
 from skelgen.matching.waits import WaitState
 from skelgen.phases.stored import PhaseSignature
 from skelgen.signature import Signature
@@ -15,6 +18,7 @@ from skelgen.skeleton.types import WHOLE_EVENTS
 from skelgen.timeline import RunTimeline
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.answer import Answer, answer_of
+from skelgen.web.call_sites import CallSites, call_sites_of, signature_sites
 from skelgen.web.kept_rows import KeptRow, kept_rows
 from skelgen.web.pictures import (
     MOST_CELLS,
@@ -112,6 +116,8 @@ class Page:
     Attributes
     ----------
     title : str
+    about : str
+        What the page is of.
     answer : Answer
     whole : str
         The time that `times` divides, in words.
@@ -119,6 +125,7 @@ class Page:
         Whether `times` counts functions as `skelgen info` does.
     times : tuple of TimeRow
     waiting : Waiting
+    sites : CallSites
     more_trees : int
         Groups of ranks that have no tree here.
     least_share : float
@@ -129,6 +136,7 @@ class Page:
     """
 
     title: str
+    about: str
     answer: Answer
     facts: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
@@ -136,6 +144,7 @@ class Page:
     is_counted: bool
     times: tuple[TimeRow, ...]
     waiting: Waiting
+    sites: CallSites
     trees: tuple[tuple[str, tuple[Row, ...]], ...]
     more_trees: int
     least_share: float
@@ -172,8 +181,9 @@ def _ranks_text(ranks: Sequence[int]) -> str:
     return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(pieces)
 
 
-def _matrix(signature: Signature) -> tuple[tuple[Cell, ...], ...]:
-    sent = communication_matrix(signature)[:MOST_CELLS, :MOST_CELLS]
+def matrix_cells(sent: NDArray[np.float64]) -> tuple[tuple[Cell, ...], ...]:
+    """Return the cells of a matrix of bytes from rank to rank."""
+    sent = sent[:MOST_CELLS, :MOST_CELLS]
     most = float(sent.max()) if sent.size else 0.0
     strengths = np.sqrt(sent / most) if most else sent
     return tuple(
@@ -250,6 +260,7 @@ def page_of(
     answer: Answer | None = None,
     phases: PhaseSignature | None = None,
     waits: Sequence[WaitState] = (),
+    lines: Mapping[str, SourceLine] | None = None,
     timeline: RunTimeline | None = None,
 ) -> Page:
     """Collect what a page about a signature shows.
@@ -272,6 +283,8 @@ def page_of(
     phases : PhaseSignature, optional
     waits : sequence of WaitState
         Of the recorded run.
+    lines : mapping of str to SourceLine, optional
+        Of call sites, by module and offset.
     timeline : RunTimeline, optional
 
     Returns
@@ -284,6 +297,9 @@ def page_of(
     most = MOST_ROWS // max(len(shown), 1)
     return Page(
         title=signature.provenance.application,
+        about="Execution signature"
+        + " and skeleton" * (report is not None)
+        + " of an MPI program",
         answer=answer or answer_of(None),
         facts=tuple(_facts(signature, report, scaling_factor, method)),
         warnings=report.warnings if report is not None else (),
@@ -291,6 +307,9 @@ def page_of(
         is_counted=bool(signature.recorded_calls),
         times=time_rows(signature),
         waiting=waiting_of(signature, waits),
+        sites=call_sites_of(
+            with_source(signature_sites(signature), lines or {}), whole_s
+        ),
         trees=tuple(
             (_ranks_text(group.ranks), rows_of(signature, group, most))
             for group in shown
@@ -299,7 +318,7 @@ def page_of(
         least_share=LEAST_SHARE,
         whole_run=timeline_view(timeline),
         timeline=timeline_of(signature),
-        matrix=_matrix(signature),
+        matrix=matrix_cells(communication_matrix(signature)),
         shares=(application_shares(signature),),
         measured=tuple(measured),
         classes=kept_rows(report) if report is not None else (),

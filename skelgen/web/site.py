@@ -14,15 +14,27 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.drawing import Shape
 from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, with a link where it leads to another page."""
+    """A text, with a link where it leads to another page.
+
+    Attributes
+    ----------
+    text, link : str
+    tone : str
+        A class of the style that colours it; empty: none.
+    mathematics : str
+        MathML of `to_mathml`, which is shown in place of the text.
+    """
 
     text: str
     link: str = ""
+    tone: str = ""
+    mathematics: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +93,30 @@ class SitePicture:
     text: str
     table: SiteTable
     size: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingShown:
+    """A drawing that is part of the page, and the table of what it shows.
+
+    Attributes
+    ----------
+    text : str
+        What it shows.
+    size : (int, int)
+        Width and height [px].
+    shapes : tuple of Shape
+    table : SiteTable
+    turns : str
+        Data of a surface that the page's script turns; empty: nothing turns.
+    """
+
+    kind: ClassVar[str] = "drawing"
+    text: str
+    size: tuple[int, int]
+    shapes: tuple[Shape, ...]
+    table: SiteTable
+    turns: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +214,8 @@ class FormField:
         Where one of these is meant; the first is usual.
     secret : bool
         What is typed is not shown.
+    files : bool
+        Files are chosen in place of what is typed.
     """
 
     kind: ClassVar[str] = "field"
@@ -187,6 +225,7 @@ class FormField:
     hint: str = ""
     choices: tuple[str, ...] = ()
     secret: bool = False
+    files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +251,11 @@ class Form:
     changes: bool = False
     tone: str = "main"
 
+    @property
+    def sends_files(self) -> bool:
+        """Say whether it has a field for files."""
+        return any(isinstance(one, FormField) and one.files for one in self.fields)
+
 
 @dataclass(frozen=True, slots=True)
 class Paging:
@@ -227,6 +271,7 @@ Block = (
     SiteTable
     | FactList
     | SitePicture
+    | DrawingShown
     | Heading
     | Prose
     | CommandLine
@@ -254,6 +299,8 @@ class SitePage:
         The first sentence.
     goes_on : str
         An address that the browser goes to by itself; empty: none.
+    script : bool
+        Whether the script of the server helps; the page works without it.
     again_s : int
         The browser asks for the page again after this time; 0: it does not [s].
     """
@@ -263,6 +310,7 @@ class SitePage:
     here: str = ""
     lead: str = ""
     goes_on: str = ""
+    script: bool = False
     again_s: int = 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from skelgen.errors import InputError
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.store.rows import Inputs
 from skelgen.units import format_seconds
+from skelgen.web.model_links import model_links
 from skelgen.web.model_picture import picture_size
 from skelgen.web.site import (
     Block,
@@ -75,9 +76,11 @@ def quantity_text(number: float, unit: str) -> str:
 
 def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> SitePage:
     """Return the page of all models, and why some cannot be shown."""
-    doubts = tuple(Prose(one, "doubt") for one in faults)
+    doubts: list[Block] = [model_links("/models")]
+    doubts += [Prose(one, "doubt") for one in faults]
     if not (found or faults):
-        advice = (
+        advice: tuple[Block, ...] = (
+            *doubts,
             Prose("Fit one to the runs of an application, and keep it:"),
             CommandLine("skelgen model fit --app heat --name heat"),
         )
@@ -117,12 +120,12 @@ def model_page(one: ModelEntry) -> SitePage:
     blocks += [Prose(f"Do not trust: {each}", "doubt") for each in model.doubts]
     blocks += [Prose(each) for each in model.notes]
     blocks.append(FactList(_facts(one)))
-    blocks.append(_ranges(model))
+    blocks.append(ranges_table(model))
     blocks.append(
         SitePicture(
             address("models", one.identity, "picture.svg"),
             f"{model.quantity} over each input, with the 90 % interval and the runs",
-            _curves(model),
+            model_curves(model),
             picture_size(model),
         )
     )
@@ -133,15 +136,29 @@ def model_page(one: ModelEntry) -> SitePage:
         FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
     )
     blocks += [Heading("Ask it"), Form("/ask", fields, "Ask")]
+    blocks += [Heading("Files"), _files(one)]
     lead = f"A model of {one.application}, fitted to {one.runs} runs."
     return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
+
+
+def _files(one: ModelEntry) -> FactList:
+    """Return links to the model as files."""
+    return FactList(
+        tuple(
+            (what, Cell(name, address("models", one.identity, name)))
+            for what, name in (
+                ("for skelgen model predict", "model.json"),
+                ("the picture", "model.svg"),
+            )
+        )
+    )
 
 
 def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:
     rows = (
         ("application", one.application, address("runs", app=one.application)),
         ("family", one.model.family, ""),
-        ("error of a run, half are nearer", _error(one.model), ""),
+        ("error of a run, half are nearer", model_error(one.model), ""),
         ("fitted", date(one.fitted), ""),
         ("by", one.author, ""),
         ("the same in all runs", inputs_text(one.fixed), ""),
@@ -150,11 +167,13 @@ def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:
     return tuple((name, Cell(text, link)) for name, text, link in rows if text)
 
 
-def _error(model: Model) -> str:
+def model_error(model: Model) -> str:
+    """Return the error of a run that half of them are below, for people."""
     return f"{math.expm1(min(model.scale.noise, 500.0)):.1%}"
 
 
-def _ranges(model: Model) -> SiteTable:
+def ranges_table(model: Model) -> SiteTable:
+    """Return the table of the inputs and the range of the runs."""
     head = (
         Column("input"),
         Column("from", True),
@@ -168,7 +187,15 @@ def _ranges(model: Model) -> SiteTable:
     return SiteTable("Range of the runs", head, rows)
 
 
-def _curves(model: Model) -> SiteTable:
+def model_curves(model: Model, asked: Mapping[str, float] | None = None) -> SiteTable:
+    """Return what a model says over each of its inputs, as a table.
+
+    Parameters
+    ----------
+    model : Model
+    asked : mapping of str to float, optional
+        Values of the inputs that do not vary, and ends beyond the runs.
+    """
     head = (
         Column("input"),
         Column("value", True),
@@ -176,16 +203,21 @@ def _curves(model: Model) -> SiteTable:
         Column("5 %", True),
         Column("95 %", True),
     )
-    rows = tuple(row for one in model.inputs for row in _curve(model, one))
-    return SiteTable("Other inputs have their largest value", head, rows)
+    rows = tuple(row for one in model.inputs for row in _curve(model, one, asked or {}))
+    told = "the value that is asked" if asked else "their largest value"
+    several = f"; other inputs have {told}" if len(model.inputs) > 1 else ""
+    return SiteTable(f"The curve{several}", head, rows)
 
 
-def _curve(model: Model, one: InputRange) -> list[tuple[Cell, ...]]:
-    largest = {each.input.name: each.high for each in model.inputs}
+def _curve(
+    model: Model, one: InputRange, asked: Mapping[str, float]
+) -> list[tuple[Cell, ...]]:
+    fixed = {each.input.name: each.high for each in model.inputs} | dict(asked)
     found = []
-    for number in np.unique(np.linspace(one.low, one.high, _VALUES)).tolist():
+    end = max(one.high, asked.get(one.input.name, one.high))
+    for number in np.unique(np.linspace(one.low, end, _VALUES)).tolist():
         try:
-            said = predict_with(model, {**largest, one.input.name: number}).interval
+            said = predict_with(model, {**fixed, one.input.name: number}).interval
         except InputError:  # the formula gives no answer there
             continue
         texts = (

@@ -62,6 +62,12 @@ def style_sheet() -> bytes:
     return (_folder() / "style.css").read_bytes()
 
 
+def script() -> bytes:
+    """Return the script that pages have who need one."""
+    names = ("dropping.js", "turning.js")
+    return b"".join((_folder() / name).read_bytes() for name in names)
+
+
 def icon() -> bytes:
     """Return the picture for a browser's tab."""
     return (_folder() / "icon.svg").read_bytes()

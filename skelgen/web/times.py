@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.signature import Signature
@@ -67,6 +68,24 @@ def time_rows(signature: Signature) -> tuple[TimeRow, ...]:
         others.append(("computation", None, signature.computed_s, "compute"))
         if left_out_s:
             others.append(("calls left out of the signature", None, left_out_s, "mpi"))
+    return divided(others, whole_s, ranks_s)
+
+
+def divided(
+    parts: Sequence[tuple[str, int | None, float, str]], whole_s: float, ranks_s: float
+) -> tuple[TimeRow, ...]:
+    """Return rows of parts of the time, largest part first.
+
+    Parameters
+    ----------
+    parts : sequence of (str, int or None, float, str)
+        Name, calls, time of all ranks [s], and kind.
+    whole_s : float
+        Time of the run times its ranks [s].
+    ranks_s : float
+        From the first to the last moment of each rank, all ranks [s].
+    """
+    others = [*parts]
     rest_s = whole_s - ranks_s
     if rest_s > _SHOWN * whole_s:
         name = "ranks that began later or ended earlier than others"

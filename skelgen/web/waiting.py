@@ -63,8 +63,24 @@ def waiting_of(signature: Signature, waits: Sequence[WaitState] = ()) -> Waiting
     waits : sequence of WaitState
         Longest time first; none where they are not known.
     """
-    whole_s = signature.application_s * signature.ranks or 1.0
-    computed_s = computation_of_ranks(signature)
+    whole_s = signature.application_s * signature.ranks
+    return waiting(whole_s, computation_of_ranks(signature), waits)
+
+
+def waiting(
+    whole_s: float, computed_s: NDArray[np.float64], waits: Sequence[WaitState] = ()
+) -> Waiting:
+    """Say how ranks wait for each other.
+
+    Parameters
+    ----------
+    whole_s : float
+        Time of the run times its ranks [s].
+    computed_s : (ranks,) array
+        Computation of each [s].
+    waits : sequence of WaitState
+    """
+    whole_s = whole_s or 1.0
     shown = [one for one in waits if one.time_s >= _LEAST_SHARE * whole_s]
     rows = tuple(_row(one, whole_s) for one in shown[:_MOST_ROWS])
     return Waiting(_advice(waits, whole_s, computed_s), _balance(computed_s), rows)

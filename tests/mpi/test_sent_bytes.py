@@ -23,7 +23,7 @@ PROGRAM = Path(__file__).with_name("blocks.c")
 def bytes_of_a_call(command: Sequence[str], folder: Path) -> dict[str, float]:
     """Record a program; return what a call of each function sends [bytes]."""
     pipeline.record(command, folder, quiet_output=True)
-    summary, _ = pipeline.info(folder)
+    summary = pipeline.info(folder).summary
     functions = summary.functions
     return {one.name: one.sent_bytes / one.calls for one in functions if one.calls}
 

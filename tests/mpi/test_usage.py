@@ -22,7 +22,7 @@ QUERIES = 2 * 400 * 4 * 2
 def queries(command: list[str], folder: Path) -> int:
     """Record a program; return how often its ranks asked."""
     pipeline.record(command, folder, quiet_output=True)
-    return pipeline.info(folder)[0].taken.usage_queries
+    return pipeline.info(folder).summary.taken.usage_queries
 
 
 @pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])

@@ -20,7 +20,7 @@ VARIES = {"peer": 0x2000, "tag": 0x4000, "peer2": 0x8000, "tag2": 0x10000}
 VARIES_LIST = 0x20000
 DEFINITIONS = {
     1: ("functions", "u:id s:name u:kind"),
-    2: ("modules", "u:id s:path"),
+    2: ("modules", "u:id s:path b:build"),
     3: ("sites", "u:id u:module u:offset"),
     5: ("types", "u:id u:size z:lower z:extent u:combiner u:contiguous s:name"),
     8: (
@@ -88,11 +88,14 @@ class Cursor:
         self.at += n
         return self.data[self.at - n : self.at]
 
+    def bytes(self) -> bytes:
+        return self.take(self.varint())
+
     def string(self) -> str:
-        return self.take(self.varint()).decode(errors="replace")
+        return self.bytes().decode(errors="replace")
 
     def fields(self, layout: str) -> dict:
-        read = {"u": self.varint, "z": self.zigzag, "s": self.string}
+        read = {"u": self.varint, "z": self.zigzag, "s": self.string, "b": self.bytes}
         return {f[2:]: read[f[0]]() for f in layout.split()}
 
     def group(self) -> list[int]:

@@ -125,7 +125,7 @@ def test_a_network_file_system_is_remarked(
 ) -> None:
     run = many(lab, tmp_path, 100, 2, preload=other_disk, DISK_IS="network")
     assert (run.exit_code, run.errors) == (0, "")
-    summary, _ = info(run.folder)
+    summary = info(run.folder).summary
     (warning,) = [x for x in summary.warnings if "network file system" in x]
     assert "SKELGEN_TMPDIR" in warning
     assert [len(t.tables.get("notes", ())) for t in run.traces] == [1, 0]
@@ -137,7 +137,7 @@ def test_a_limit_is_for_the_whole_run(lab: Lab, tmp_path: Path) -> None:
     assert all(trace.clean and reason(trace) == LIMIT for trace in run.traces)
     total = sum(trace.bytes for trace in run.traces)
     assert 100_000 < total <= 200 * 1024
-    summary, _ = info(run.folder)
+    summary = info(run.folder).summary
     (warning,) = [x for x in summary.warnings if "SKELGEN_MAX_BYTES" in x]
     assert warning.startswith("rank-000000.skt, rank-000001.skt: ")
     assert "did not end cleanly" not in describe(summary)

@@ -52,7 +52,8 @@ def test_repeated_polls_stay_one_record(record: Record) -> None:
 
 def test_info_names_functions_of_a_stack(record: Record, lab: Lab) -> None:
     run = record("sites", 1, SKELGEN_CALLSTACK="3")
-    summary, text = info(run.folder)
+    found = info(run.folder)
+    summary, text = found.summary, found.text
     found = {one.where: one.calls for one in summary.sites if "Send" in one.function}
     assert sorted(found.values()) == [2, 2, 2]
     where = next(iter(found))

@@ -42,7 +42,8 @@ def test_a_server_says_in_one_line_where_it_is_and_ends_by_a_signal(place, state
         assert server.ready["read_only"] is False
         (file,) = (state / "serve").glob("*.html")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        assert server.url in file.read_text()
+        way = server.url[server.url.index("/enter") :]
+        assert way in file.read_text()
         with httpx.Client(follow_redirects=True) as client:
             entered = client.get(server.url)
             assert "Going on" in entered.text
@@ -198,3 +199,23 @@ def test_tokens_are_added_listed_and_removed(state, capsys):
 def test_a_port_of_the_administrator_is_one_line(place, capsys):
     assert run(["serve", "--store", str(place), "--port", "80"]) == 4
     assert "take one above 1023" in capsys.readouterr().err
+
+
+def test_a_demo_shows_an_example_of_its_own_that_goes_with_the_server(place):
+    with Server("--demo", "--port", "0") as server:
+        shown = Path(server.ready["store"])
+        assert shown.exists()
+        assert shown != place
+        base, _, token = server.url.partition("/enter?token=")
+        headers = {"Authorization": f"Bearer {token}"}
+        asked = "api/ask?app=matrix-product&at=n=1200,ranks=8"
+        found = httpx.get(f"{base}/{asked}", headers=headers, timeout=LONG_S).json()
+        assert found["unit"] == "s"
+        assert 0.3 < found["value"] < 2.0
+        assert server.end() == (0, "")
+        assert not shown.parent.exists()
+
+
+def test_a_demo_takes_no_other_store(place, capsys):
+    assert run(["serve", "--demo", "--store", str(place)]) == 2
+    assert "leave out --store" in capsys.readouterr().err

@@ -8,6 +8,7 @@ import pytest
 
 from skelgen.server import tokens
 from skelgen.server.app import web_routes
+from skelgen.server.jobs import JobFolder
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.tokens import Right
 from skelgen.store import open_store
@@ -21,18 +22,40 @@ REFUSED = {
     "GET /api/compare": 400,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
+    "GET /models/{identity}/model.json": 404,
+    "GET /models/{identity}/model.svg": 404,
     "GET /api/models/{identity}": 404,
     "GET /systems/{name}/history": 404,  # no value was named
     "GET /systems/{name}/history.svg": 404,
     "GET /api/systems/{name}/history": 404,
+    "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
+    "GET /templates/{identity}": 404,
+    "POST /model/template/keep": 422,  # without a formula
     "GET /jobs/{identity}": 404,
     "POST /jobs/{identity}/cancel": 404,
     "GET /api/jobs/{identity}": 404,
     "DELETE /api/jobs/{identity}": 404,
-    "POST /jobs": 400,  # no job was described
+    "GET /model/curve/picture.svg": 400,  # nothing was chosen
+    "GET /model/curve/residuals.svg": 400,
+    "GET /api/model/curve": 400,
+    "GET /model/default/picture.svg": 400,
+    "GET /model/default/residuals.svg": 400,
+    "GET /api/model/default": 400,
     "POST /api/jobs": 400,
 }
 TYPED = {"app": "typed", "time": "12.5", "ranks": "2", "inputs": "n=5", "status": "ok"}
+CURVE = {
+    **{"app": "heat", "family": "linear", "x": "n", "y": "time"},
+    **{"fixed": "ranks=2", "low": "1000", "high": "4000", "name": "mine"},
+}
+#: Forms of addresses that take another one.
+DEFAULT = {"app": "heat", "low-n": "1000", "high-n": "4000", "name": "mine"}
+FORMS = {
+    "POST /model/curve/keep": CURVE,
+    "POST /model/curve/compare": CURVE,
+    "POST /model/default/keep": DEFAULT,
+    "POST /model/default/compare": DEFAULT,
+}
 
 
 @pytest.fixture
@@ -46,7 +69,12 @@ def place(tmp_path, monkeypatch):
 def asked(client, route: Route, visitor=None, token: str = ""):
     """Make the request of a row of the table, as well as a visitor can."""
     headers = {"Authorization": f"Bearer {token}"} if token and route.is_api else {}
-    form = {**TYPED, "form_token": visitor.form if visitor else ""}
+    token_of_form = visitor.form if visitor else ""
+    form = {**FORMS.get(shown(route), TYPED), "form_token": token_of_form}
+    if route.takes_files:
+        sent = {"file": ("runs.jsonl", LINE)}
+        form = {"form_token": form["form_token"]}
+        return client.post(route.path, headers=headers, data=form, files=sent)
     data = None if route.is_api or not route.changes else form
     content = LINE if route.is_api and route.method == "POST" else None
     return client.request(
@@ -61,7 +89,8 @@ def asked(client, route: Route, visitor=None, token: str = ""):
 def everything(place) -> list[str]:
     with open_store(str(place), make=False) as store:
         rows = [*store.runs(), *store.models(), *store.predictions(), *store.facts()]
-    return sorted(map(repr, rows))
+    jobs = [one.identity for one in JobFolder(str(place)).all()]
+    return sorted(map(repr, [*rows, *jobs]))
 
 
 def shown(route: Route) -> str:
@@ -86,9 +115,9 @@ def test_only_other_methods_than_get_change_something():
         assert (one.right > Right.READ) == (one.method != "GET"), shown(one)
 
 
-def test_only_the_style_the_icon_and_health_are_open():
+def test_only_style_script_icon_and_health_are_open():
     those = {one.path for one in ROUTES if one.right is Right.OPEN}
-    assert those == {"/health", "/style.css", "/icon.svg"}
+    assert those == {"/health", "/style.css", "/script.js", "/icon.svg"}
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=shown)
@@ -143,6 +172,15 @@ def test_what_changes_something_needs_the_second_token_or_the_header(
     served = serve(place)
     if form == "another":  # that of somebody else
         form = served.visitor(tokens.add_token("ada", Right.ADMINISTER)).form
+    if route.takes_files:
+        answer = served.browser().post(
+            route.path,
+            data={**TYPED, "form_token": form},
+            files={"file": ("runs.jsonl", LINE)},
+        )
+        assert answer.status_code == (401 if route.is_api else 403)
+        assert everything(place) == before
+        return
     answer = served.browser().request(
         route.method,
         route.path.format(**NAMED),

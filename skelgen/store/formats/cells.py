@@ -116,9 +116,10 @@ def written_hosts(names: Sequence[str]) -> str:
     """Write hosts so that `hosts` gives them back, whatever they are called."""
     plain = " ".join(names)
     try:
-        return plain if not names or hosts(plain) == tuple(names) else json.dumps(names)
+        stays = not plain.startswith(_FORMULA) and hosts(plain) == tuple(names)
     except LimitError:
-        return json.dumps(names)
+        stays = False
+    return plain if stays or not names else json.dumps(names)
 
 
 def _listed(cell: str) -> tuple[str, ...]:
@@ -163,9 +164,14 @@ def word(cell: Cell) -> str:
 def written_word(text: str) -> str:
     """Write text so that `word` gives it back from a cell whose ends were stripped.
 
-    What a terminal would obey, and ends of lines, are escaped.
+    What a terminal would obey, and ends of lines, are escaped. So is what a spreadsheet
+    would take for a formula.
     """
     return text if _stays(text) else json.dumps(text)
+
+
+#: How cells begin that spreadsheets compute.
+_FORMULA = ("=", "+", "-", "@")
 
 
 def _stays(text: str) -> bool:
@@ -173,6 +179,8 @@ def _stays(text: str) -> bool:
     try:
         text.encode()
     except UnicodeError:  # a name that is not UTF-8, which JSON can write
+        return False
+    if text.startswith(_FORMULA):
         return False
     return text == text.strip() and text[:1] != '"' and text.isprintable()
 

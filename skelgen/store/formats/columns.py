@@ -28,6 +28,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "parts": (),
     "source": (),
     "identity": ("id",),
+    "author": (),
 }
 #: Beginnings of columns whose end is a name.
 GROUPS = {"input.": "inputs", "load.": "loads", "cost.": "costs"}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from skelgen.documents.numbers import format_real
 from skelgen.errors import InputError, UsageError
@@ -172,28 +174,72 @@ def csv_text(runs: Sequence[Run]) -> str:
     UsageError
         When an input is called as no column can be.
     """
-    fields = [
+    fields = tuple(
         name
         for name in FIELDS
         if name in _ALWAYS or any(not is_empty(_value(run, name)) for run in runs)
-    ]
-    groups = {
-        field: sorted({name for run in runs for name, _ in getattr(run, field)})
+    )
+    groups = tuple(
+        (
+            field,
+            tuple(sorted({name for run in runs for name, _ in getattr(run, field)})),
+        )
         for field in GROUPS.values()
-    }
-    output = io.StringIO(newline="")
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(_headers(fields, groups))
+    )
+    layout = CsvLayout(fields, groups)
+    return csv_head(layout) + csv_lines(runs, layout)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvLayout:
+    """The columns of a table.
+
+    Attributes
+    ----------
+    fields : tuple of str
+        Names of `FIELDS`.
+    groups : tuple of (str, tuple of str)
+        ``inputs``, ``loads`` and ``costs`` with the names of those that have a column.
+    """
+
+    fields: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, names: Iterable[tuple[str, str]]) -> Self:
+        """Return a layout with all fields, and with these names of the groups."""
+        those = tuple(names)
+        groups = (
+            (field, tuple(name for kind, name in those if kind == field))
+            for field in GROUPS.values()
+        )
+        return cls(tuple(FIELDS), tuple(groups))
+
+
+def csv_head(layout: CsvLayout) -> str:
+    """Write the first line of a table; see `csv_text`."""
+    return _written([_headers(layout.fields, dict(layout.groups))])
+
+
+def csv_lines(runs: Iterable[Run], layout: CsvLayout) -> str:
+    """Write runs as the lines of a table that follow its first one."""
+    rows = []
     for run in runs:
-        pairs = {field: dict(getattr(run, field)) for field in groups}
-        writer.writerow(
-            [_cell(run, name) for name in fields]
+        pairs = {field: dict(getattr(run, field)) for field, _ in layout.groups}
+        rows.append(
+            [_cell(run, name) for name in layout.fields]
             + [
                 written(pairs[field][name]) if name in pairs[field] else ""
-                for field, names in groups.items()
+                for field, names in layout.groups
                 for name in names
             ]
         )
+    return _written(rows)
+
+
+def _written(rows: Iterable[Sequence[str]]) -> str:
+    output = io.StringIO(newline="")
+    csv.writer(output, lineterminator="\n").writerows(rows)
     return output.getvalue()
 
 

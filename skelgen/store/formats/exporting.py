@@ -97,7 +97,7 @@ def _json_lines(rows: Iterable[Row]) -> list[TextFile]:
     lines: dict[str, list[tuple[tuple[object, ...], str]]] = {}
     for row in rows:
         word = kind_of(type(row)).word
-        for part in _days(row) if isinstance(row, Series) else (row,):
+        for part in days_of(row) if isinstance(row, Series) else (row,):
             text = json.dumps(to_line(part), allow_nan=False)
             key = (*_order(row), text) if isinstance(row, Run) else (text,)
             lines.setdefault(word, []).append((key, text))
@@ -108,7 +108,7 @@ def _json_lines(rows: Iterable[Row]) -> list[TextFile]:
     return found
 
 
-def _days(series: Series) -> Iterable[Series]:
+def days_of(series: Series) -> Iterable[Series]:
     """Cut a series by days, so that a new day is a new line."""
     days: dict[float, list[tuple[float, float]]] = {}
     for time, value in zip(series.times, series.values, strict=True):

@@ -21,10 +21,11 @@ _encode = json.JSONEncoder(
 values_of: Callable[[Run], tuple[Any, ...]] = attrgetter(
     *(one.name for one in fields(Run))
 )
-#: Places of what says where a run was read, not which run it is, and of its start.
-_SOURCE, _IDENTITY, _STARTED = (
+#: Places of what says where a run was read, not which run it is, of its start, and of
+#: who added it, which is no part of its identity either.
+_SOURCE, _IDENTITY, _STARTED, _AUTHOR = (
     [one.name for one in fields(Run)].index(name)
-    for name in ("source", "identity", "started")
+    for name in ("source", "identity", "started", "author")
 )
 
 
@@ -76,7 +77,8 @@ def identified_values(rows: Iterable[Sequence[Any]], name: str) -> Iterator[Run]
             continue
         values = [*row]
         values[_SOURCE] = ""
-        found = identity_of(name if isnan(row[_STARTED]) else "", values)
+        told = values[:_AUTHOR] + values[_AUTHOR + 1 :]
+        found = identity_of(name if isnan(row[_STARTED]) else "", told)
         times = seen[found] = seen.get(found, 0) + 1
         values[_SOURCE] = row[_SOURCE]
         values[_IDENTITY] = found if times == 1 else identity_of(found, times)

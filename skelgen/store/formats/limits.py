@@ -108,6 +108,7 @@ def check_run(run: Run) -> Run:
             check_number(value)
     for text in (run.application, run.allocation, run.status, run.system, *run.hosts):
         check_word(text)
+    check_word(run.author)
     for part in run.parts:
         _check_part(part)
     return run

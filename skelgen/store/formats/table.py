@@ -140,6 +140,7 @@ READERS: Mapping[str, Callable[[Cell], Any]] = {
     "mpi": cells.word,
     "source": cells.word,
     "identity": cells.word,
+    "author": cells.word,
     "inputs": cells.value,
     "loads": cells.number,
     "costs": cells.number,

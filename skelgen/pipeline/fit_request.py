@@ -119,6 +119,10 @@ class FitAnswer:
     residuals : tuple of Residual
     next_runs : tuple of NextRun
         The best first.
+    picture : str
+        The model with its runs and what is asked, as SVG; empty where there is none.
+    marked : bool
+        Whether what is asked is in it.
     """
 
     request: FitRequest
@@ -129,6 +133,8 @@ class FitAnswer:
     problem: str = ""
     residuals: tuple[Residual, ...] = ()
     next_runs: tuple[NextRun, ...] = ()
+    picture: str = ""
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,7 +225,23 @@ def _answer(place: str | None, request: FitRequest, known: _KnownRuns) -> FitAns
         problem,
         () if measured is None else residuals_of(shown, measured),
         _next(fitted.model, request),
+        *_picture(shown, measured, request.at if said is not None else ()),
     )
+
+
+def _picture(
+    model: Model, runs: RunTable | None, at: tuple[tuple[str, float], ...]
+) -> tuple[str, bool]:
+    """Draw a model; where its formula gives no answer, there is a gap."""
+    from skelgen.web import render_model
+
+    largest = {one.input.name: one.high for one in model.inputs}
+    for asked in [{**largest, **dict(at)}, None] if at else [None]:
+        try:
+            return render_model(model, runs, asked, gaps=True), asked is not None
+        except InputError:
+            continue
+    return "", False
 
 
 def _known(
@@ -235,9 +257,10 @@ def _next(model: Model, request: FitRequest) -> tuple[NextRun, ...]:
     from skelgen.models.next_run import next_runs
 
     try:
-        return tuple(next_runs(model, {}, dict(request.at) or None)[:_NEXT])
+        found = next_runs(model, {}, dict(request.at) or None)
     except InputError:
         return ()
+    return tuple(found[:_NEXT])
 
 
 def command_words(command: str, options: dict[str, Any]) -> list[str]:

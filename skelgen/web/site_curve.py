@@ -203,8 +203,9 @@ def _third(steps: CurveSteps) -> list[Block]:
         told = f"{', '.join(steps.along)} varies with {asked.x} in these runs."
         notes.append(Prose(told))
     left = f"{number_of(steps.runs, 'run')} left."
-    if steps.few:
-        left += f" {number_of(steps.few, 'other setting')} too few values of {asked.x}."
+    if steps.few and chosen is None:
+        left += f" {number_of(steps.few, 'other setting')} with too few values of "
+        left += f"{asked.x}."
     if chosen is None:
         choices = tuple(
             Choice(

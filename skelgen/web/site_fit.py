@@ -33,6 +33,8 @@ from skelgen.web.site_steps import StepField, StepForm
 
 #: Rows of the table of residuals, those that are most off first.
 _MOST_RESIDUALS = 100
+#: A run that takes less is one of which the formula says nothing [s].
+_LEAST_S = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ class FitShown:
     commands : mapping of str to str
         What gives the same in a terminal, by what it does.
     picture, residual_picture : str
-        Addresses.
+        Addresses; the first is empty where there is nothing to draw.
+    marked : bool
+        Whether what is asked is in the picture.
     keep, compare : str
         Addresses that keep it and compare families.
     chosen : tuple of (str, str)
@@ -83,6 +87,7 @@ class FitShown:
     ranks: int
     commands: Mapping[str, str]
     picture: str
+    marked: bool
     residual_picture: str
     keep: str
     compare: str
@@ -103,14 +108,28 @@ def fit_blocks(one: FitShown) -> list[Block]:
     doubts = one.said.doubts if one.said else model.doubts
     blocks += [Prose(f"Do not trust: {each}", "doubt") for each in doubts]
     blocks += [Prose(each) for each in model.notes]
-    blocks.append(
-        SitePicture(
-            one.picture,
-            f"{model.quantity}: curve, 90 % interval and runs",
-            model_curves(model, dict(one.asked)),
-            picture_size(model, marked=bool(one.asked)),
+    blocks += _pictures(one)
+    blocks.append(FactList(_facts(one)))
+    blocks += _next(one)
+    blocks += _buttons(one)
+    blocks.append(Heading("The same in a terminal"))
+    for what, command in one.commands.items():
+        blocks += [Prose(f"{what}:"), CommandLine(command)]
+    return blocks
+
+
+def _pictures(one: FitShown) -> list[Block]:
+    model = one.model
+    blocks: list[Block] = []
+    if one.picture:
+        blocks.append(
+            SitePicture(
+                one.picture,
+                f"{model.quantity}: curve, 90 % interval and runs",
+                model_curves(model, dict(one.asked)),
+                picture_size(model, marked=one.marked),
+            )
         )
-    )
     if one.residuals:
         blocks.append(
             SitePicture(
@@ -120,12 +139,6 @@ def fit_blocks(one: FitShown) -> list[Block]:
                 residual_size(one.residuals),
             )
         )
-    blocks.append(FactList(_facts(one)))
-    blocks += _next(one)
-    blocks += _buttons(one)
-    blocks.append(Heading("The same in a terminal"))
-    for what, command in one.commands.items():
-        blocks += [Prose(f"{what}:"), CommandLine(command)]
     return blocks
 
 
@@ -198,7 +211,7 @@ def _next(one: FitShown) -> list[Block]:
             inputs_text(tuple(each.run.items())),
             f"±{share(each.before)}",
             f"±{share(each.before - each.gain)}",
-            format_seconds(each.time_s),
+            format_seconds(each.time_s) if each.time_s > _LEAST_S else "not known",
             each.reason,
         )
         for each in one.next_runs

@@ -120,7 +120,7 @@ def model_page(one: ModelEntry) -> SitePage:
     blocks += [Prose(f"Do not trust: {each}", "doubt") for each in model.doubts]
     blocks += [Prose(each) for each in model.notes]
     blocks.append(FactList(_facts(one)))
-    blocks.append(_ranges(model))
+    blocks.append(ranges_table(model))
     blocks.append(
         SitePicture(
             address("models", one.identity, "picture.svg"),
@@ -172,7 +172,8 @@ def model_error(model: Model) -> str:
     return f"{math.expm1(min(model.scale.noise, 500.0)):.1%}"
 
 
-def _ranges(model: Model) -> SiteTable:
+def ranges_table(model: Model) -> SiteTable:
+    """Return the table of the inputs and the range of the runs."""
     head = (
         Column("input"),
         Column("from", True),

@@ -27,10 +27,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
     "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),
     "/systems/{name}/history.svg": ("/systems/n1/history.svg?fact=float_multiply_add",),
-    "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
-    "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),
-    "/systems/{name}/history.svg": ("/systems/n1/history.svg?fact=float_multiply_add",),
-    "/jobs/{identity}": ("/jobs/{job}",),
     "/ask": (
         "/ask?app=heat&at=n%3D2000,solver%3Dcg,ranks%3D8",
         "/ask?app=heat&model=heat&at=n%3D2500,ranks%3D8",

@@ -33,12 +33,6 @@ REFUSED = {
     "GET /systems/{name}/history": 404,  # no value was named
     "GET /systems/{name}/history.svg": 404,
     "GET /api/systems/{name}/history": 404,
-    "GET /systems/{name}/history": 404,  # no value was named
-    "GET /systems/{name}/history.svg": 404,
-    "GET /api/systems/{name}/history": 404,
-    "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
-    "GET /templates/{identity}": 404,
-    "POST /model/template/keep": 422,  # without a formula
     "GET /jobs/{identity}": 404,
     "POST /jobs/{identity}/cancel": 404,
     "GET /api/jobs/{identity}": 404,

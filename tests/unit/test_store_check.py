@@ -439,3 +439,25 @@ def test_a_password_of_a_url_is_not_shown() -> None:
 def test_no_check_makes_a_store(tmp_path: Path) -> None:
     with pytest.raises(NoFileError, match="there is no store yet"):
         check_store(str(tmp_path / "runs.db"))
+
+
+def test_runs_of_an_older_store_have_no_author_and_stay_what_they_were(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "old.db"
+    row = Run("lu", 1.5, ranks=2, source="runs.csv line 2", identity="one")
+    with open_store(str(place)) as store:
+        store.add([row])
+    connection = sqlite3.connect(place)
+    connection.execute("ALTER TABLE runs DROP COLUMN author")
+    connection.execute("DELETE FROM store_versions WHERE version > 2")
+    connection.commit()
+    connection.close()
+    with open_store(str(place)) as store:
+        assert [one.author for one in store.runs()] == [""]
+        assert store.add([replace(row, author="ada")]).already
+        store.add([replace(row, identity="two", author="ada")])
+    assert (tmp_path / "old.db.version-2").exists()
+    with open_store(str(place)) as store:
+        assert sorted(one.author for one in store.runs()) == ["", "ada"]
+    assert check_store(str(place)).sound

@@ -88,8 +88,8 @@ def parse_mapping(text: str) -> dict[str, str]:
         name, equals, header = (word.strip() for word in part.partition("="))
         if not (name and equals and header):
             raise UsageError(
-                f"--columns {typed}: {part.strip()[:60]!r} is not a name and its column, "
-                "such as time=t_sec,ranks=np,n=size"
+                f"--columns {typed}: {part.strip()[:60]!r} is not a name and its "
+                "column, such as time=t_sec,ranks=np,n=size"
             )
         if name in found:
             raise UsageError(f"--columns {typed}: {name[:60]!r} is given twice")

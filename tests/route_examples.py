@@ -21,8 +21,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/models/{identity}": ("/models/heat",),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
     "/predictions": ("/predictions?app=heat",),
+    "/systems": ("/systems?with=n1&with=cluster",),
     "/systems/{name}": ("/systems/n1", "/systems/cluster"),
     "/jobs/{identity}": ("/jobs/{job}",),
+    "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
+    "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),
+    "/systems/{name}/history.svg": ("/systems/n1/history.svg?fact=float_multiply_add",),
     "/ask": (
         "/ask?app=heat&at=n%3D2000,solver%3Dcg,ranks%3D8",
         "/ask?app=heat&model=heat&at=n%3D2500,ranks%3D8",

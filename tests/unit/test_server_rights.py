@@ -22,6 +22,8 @@ REFUSED = {
     "GET /api/compare": 400,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
+    "POST /models/{identity}/again": 404,
+    "POST /models/{identity}/compare": 404,
     "GET /models/{identity}/model.json": 404,
     "GET /models/{identity}/model.html": 404,
     "GET /models/{identity}/model.svg": 404,
@@ -29,6 +31,9 @@ REFUSED = {
     "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
     "GET /templates/{identity}": 404,
     "POST /model/template/keep": 422,  # without a formula
+    "GET /systems/{name}/history": 404,  # no value was named
+    "GET /systems/{name}/history.svg": 404,
+    "GET /api/systems/{name}/history": 404,
     "GET /jobs/{identity}": 404,
     "POST /jobs/{identity}/cancel": 404,
     "GET /api/jobs/{identity}": 404,

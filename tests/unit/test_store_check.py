@@ -11,6 +11,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest

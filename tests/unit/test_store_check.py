@@ -447,11 +447,18 @@ def test_runs_of_an_older_store_have_no_author_and_stay_what_they_were(
 ) -> None:
     place = tmp_path / "old.db"
     row = Run("lu", 1.5, ranks=2, source="runs.csv line 2", identity="one")
-    with open_store(str(place)) as store:
+    with open_store(str(tmp_path / "new.db")) as store:
         store.add([row])
     connection = sqlite3.connect(place)
-    connection.execute("ALTER TABLE runs DROP COLUMN author")
-    connection.execute("DELETE FROM store_versions WHERE version > 2")
+    for number, script in enumerate(scripts()[:2], start=1):
+        for statement in statements(script):
+            connection.execute(statement.replace("/* clustered */", "WITHOUT ROWID"))
+        connection.execute("INSERT INTO store_versions VALUES (?, 0)", (number,))
+    names = [one[1] for one in connection.execute("PRAGMA table_info(runs)")]
+    assert "author" not in names
+    connection.execute("ATTACH ? AS new", (str(tmp_path / "new.db"),))
+    columns = ", ".join(names)
+    connection.execute(f"INSERT INTO runs ({columns}) SELECT {columns} FROM new.runs")
     connection.commit()
     connection.close()
     with open_store(str(place)) as store:

@@ -117,6 +117,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/models/{identity}/compare", _ADD, pages_refit.compare),
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
     Route("GET", "/models/{identity}/model.json", _READ, downloads.model_file),
+    Route("GET", "/models/{identity}/model.html", _READ, downloads.model_page),
     Route("GET", "/models/{identity}/model.svg", _READ, downloads.model_picture),
     Route(
         *("GET", "/predictions.jsonl", _READ, downloads.predictions_as_lines),

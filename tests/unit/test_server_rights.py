@@ -25,6 +25,7 @@ REFUSED = {
     "POST /models/{identity}/again": 404,
     "POST /models/{identity}/compare": 404,
     "GET /models/{identity}/model.json": 404,
+    "GET /models/{identity}/model.html": 404,
     "GET /models/{identity}/model.svg": 404,
     "GET /api/models/{identity}": 404,
     "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,7 @@ from skelgen.cli.output import (
 )
 from skelgen.cli.storing import App, Conditions
 from skelgen.pipeline import modelling
+from skelgen.pipeline.coupling_facts import coupling_facts, error_of
 from skelgen.pipeline.model_coupling import LoopQuestion, model_couple
 from skelgen.units import format_seconds
 
@@ -65,6 +66,16 @@ def couple(
             show_default="default",
         ),
     ] = None,
+    template: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--template",
+            metavar="KERNEL=FORMULA",
+            help="Formula of the model of a kernel that was not run there, such as "
+            "'x_solve=a*n^3/ranks + b'. Can be repeated.",
+            show_default="--family finds one",
+        ),
+    ] = None,
     app: App = None,
     where: Conditions = None,
     columns: Columns = "",
@@ -81,66 +92,15 @@ def couple(
         chain,
         tuple(name.strip() for name in order.split(",")) if order else (),
         tuple(family or ()),
+        tuple(template or ()),
     )
     with progress_bar() as progress:
         found = model_couple(source, question, progress=progress)
     if json:
-        print_json(_said(found))
+        print_json(coupling_facts(found))
     else:
         _tell(found)
     check_trust(found.doubts, strict=strict)
-
-
-def _said(found: LoopPrediction) -> dict[str, Any]:
-    measured = found.measured
-    return {
-        "at": dict(found.at),
-        "value": found.time_s.p50,
-        "unit": "s",
-        "p5": found.time_s.p5,
-        "p50": found.time_s.p50,
-        "p95": found.time_s.p95,
-        "sum": found.sum_s,
-        "measured": measured.time_s if measured else None,
-        "error": _error(found, found.time_s.p50),
-        "sum_error": _error(found, found.sum_s),
-        **trust_facts(found.doubts),
-        "notes": list(found.notes),
-        "kernels": [_kernel_facts(one) for one in found.kernels],
-        "chains": [_chain_facts(one) for one in found.chains],
-        "chains_at": dict(found.coupled_at),
-    }
-
-
-def _kernel_facts(one: KernelAlone) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "alone": one.time_s.p50,
-        "p5": one.time_s.p5,
-        "p95": one.time_s.p95,
-        "weight": one.weight,
-        "coupled": one.weight * one.time_s.p50,
-        "runs": one.runs,
-        "family": one.model.family if one.model else None,
-        "formula": one.model.text if one.model else None,
-    }
-
-
-def _chain_facts(one: CoupledChain) -> dict[str, Any]:
-    coupling = one.coupling
-    return {
-        "kernels": list(coupling.chain),
-        "together": coupling.together_s,
-        "alone": coupling.together_s / coupling.value,
-        "coupling": coupling.value,
-        "effect": one.effect,
-        "runs": one.runs,
-    }
-
-
-def _error(found: LoopPrediction, time_s: float) -> float | None:
-    """Return how far a time is from the measured one; None: it was not measured."""
-    return time_s / found.measured.time_s - 1.0 if found.measured else None
 
 
 def _tell(found: LoopPrediction) -> None:
@@ -167,7 +127,7 @@ def _tell(found: LoopPrediction) -> None:
 
 def _shown_error(found: LoopPrediction, which: str) -> str:
     time_s = found.time_s.p50 if which == "coupled" else found.sum_s
-    error = _error(found, time_s)
+    error = error_of(found, time_s)
     return "" if error is None else f"  error {error:+.1%}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,12 +12,10 @@ from skelgen.cli.output import (
     print_doubts,
     print_facts,
     print_json,
-    trust_facts,
 )
 from skelgen.errors import UsageError
-from skelgen.pipeline.model_facts import form_facts
+from skelgen.pipeline.model_facts import computed_facts
 from skelgen.pipeline.model_templates import (
-    FAMILY,
     ChosenFamily,
     TemplateRequest,
     chosen_family,
@@ -26,7 +24,6 @@ from skelgen.pipeline.model_templates import (
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.models.computing import ComputedTime
     from skelgen.models.families.contract import TemplateForm
     from skelgen.models.model import Model
 
@@ -131,7 +128,7 @@ def answer_without_runs(
         )
     found = computed(chosen, at)
     if json:
-        print_json(_computed_facts(found))
+        print_json(computed_facts(found))
     else:
         at_text = ", ".join(f"{name}={value:g}" for name, value in found.at)
         rows = [("time", f"{format_seconds(found.value)}  (no interval: no runs)")]
@@ -139,22 +136,3 @@ def answer_without_runs(
         print_facts([*rows, ("verdict", "do not trust")])
         print_doubts(found.doubts)
     check_trust(found.doubts, strict=strict)
-
-
-def _computed_facts(found: ComputedTime) -> dict[str, Any]:
-    from skelgen.models.formulas import to_text
-
-    nothing = {"low": None, "high": None, "factor": None}
-    return {
-        "at": dict(found.at),
-        "value": found.value,
-        "unit": found.unit,
-        **dict.fromkeys(("p5", "p50", "p95")),
-        **trust_facts(found.doubts),
-        "formula": to_text(found.form.substituted, 4),
-        "family": FAMILY,
-        "load": {"cpu": None, "bandwidth": None, "source": "quiet"},
-        "range": {name: nothing for name, _ in found.at},
-        "parts": [],
-        **form_facts(found.form),
-    }

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from skelgen.errors import InputError
 from skelgen.models.coupling import ChainCoupling, Coupling, chains_of
+from skelgen.models.families.contract import FamilySettings
 from skelgen.models.kernel_intervals import (
     Errors,
     LoopAnswer,
@@ -132,6 +133,7 @@ def predict_loop(
     *,
     length: int = 2,
     families: Mapping[str, str] | None = None,
+    forms: Mapping[str, FamilySettings] | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> LoopPrediction:
     """Say how long a pass through a loop takes.
@@ -145,6 +147,8 @@ def predict_loop(
         Kernels in a chain.
     families : mapping of str to str, optional
         Family of the model of each kernel, where it did not run; else ``default``.
+    forms : mapping of str to FamilySettings, optional
+        Settings of a kernel's family, such as the formula of ``template``.
     progress : Progress
 
     Raises
@@ -153,7 +157,7 @@ def predict_loop(
         When no place has all chains, or a kernel cannot be predicted.
     """
     coupled_at = _where_coupled(times, at, length)
-    models = _models(times, at, families or {}, progress)
+    models = _models(times, at, families or {}, forms or {}, progress)
     alone, doubts = _alone(times, at, models)
     answer = LoopAnswer(times, at, coupled_at, length, models, alone)
     coupling = answer.coupling
@@ -195,20 +199,31 @@ def _where_coupled(times: KernelTimes, at: Place, length: int) -> Place:
 
 
 def _models(
-    times: KernelTimes, at: Place, families: Mapping[str, str], progress: Progress
+    times: KernelTimes,
+    at: Place,
+    families: Mapping[str, str],
+    forms: Mapping[str, FamilySettings],
+    progress: Progress,
 ) -> dict[str, Model]:
     """Fit a model of each kernel that did not run there."""
     wanted = [one for one in times.loop if times.measured(at, (one,)) is None]
     found = {}
     progress.start("fitting models of kernels", len(wanted))
     for name in wanted:
-        found[name] = _model(times, at, name, families.get(name, "default"))
+        family = families.get(name, "default")
+        found[name] = _model(times, at, name, family, forms.get(name))
         progress.advance(1)
     progress.finish()
     return found
 
 
-def _model(times: KernelTimes, at: Place, name: str, family: str) -> Model:
+def _model(
+    times: KernelTimes,
+    at: Place,
+    name: str,
+    family: str,
+    form: FamilySettings | None = None,
+) -> Model:
     rows = [i for i, chain in enumerate(times.chains) if chain == (name,)]
     runs = times.runs.only(rows)
     varied = {one.name for one in runs.varied}
@@ -224,7 +239,7 @@ def _model(times: KernelTimes, at: Place, name: str, family: str) -> Model:
             )
     fixed = [one.name for one in times.inputs if one.name not in varied]
     try:
-        return fit_model(runs.without(*fixed), family)
+        return fit_model(runs.without(*fixed), family, form)
     except InputError as error:
         raise InputError(f"kernel {name}: {error}") from error
 
@@ -270,8 +285,12 @@ def _kernels(answer: LoopAnswer, coupling: Coupling) -> tuple[KernelAlone, ...]:
 
 
 def _coupled(answer: LoopAnswer, one: ChainCoupling) -> CoupledChain:
-    times = answer.times
-    there = times.times[answer.coupled_at]
+    return coupled_chain(answer.times, answer.coupled_at, one)
+
+
+def coupled_chain(times: KernelTimes, place: Place, one: ChainCoupling) -> CoupledChain:
+    """Return how sure the coupling of a chain is that was measured at a place."""
+    there = times.times[place]
     unsure = [
         there[name,].time_s * times.half_width(there[name,].runs) for name in one.chain
     ]

@@ -14,7 +14,9 @@ from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.models.coupling import Chain
+    from skelgen.models.families.contract import FamilySettings
     from skelgen.models.kernel_prediction import LoopPrediction
+    from skelgen.models.kernel_times import KernelTimes
     from skelgen.models.runs import RunTable
     from skelgen.store import Coupling, Run
 
@@ -36,12 +38,15 @@ class LoopQuestion:
         Kernels of the loop; empty: by the chains.
     families : tuple of str
         ``cubic`` for all kernels, or ``x_solve=cubic`` for one.
+    templates : tuple of str
+        Formulas of kernels: ``x_solve=a*n^3/ranks + b``.
     """
 
     at: Mapping[str, float]
     length: int = 2
     order: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
 
 
 def model_couple(
@@ -63,31 +68,59 @@ def model_couple(
     UsageError
         When what is asked cannot be.
     """
-    from skelgen.models.kernel_order import loop_of
     from skelgen.models.kernel_prediction import predict_loop
-    from skelgen.models.kernel_times import gather
 
-    ran = _kernel_runs(source, progress)
-    if question.order:
-        _check_order(question.order, [chain for chain, _ in ran])
-        ran = [one for one in ran if set(one[0]) <= set(question.order)]
-    chains = [chain for chain, _ in ran]
-    loop = question.order or loop_of(chains)
+    ran, loop = _loop(source, question.order, progress)
     _check_length(question.length, loop)
-    families = _families(question.families, loop)
+    families, forms = _families(question.families, loop), _forms(question, loop)
     runs = [run for _, run in ran]
     table = _table(runs, source)
     at = _asked(question.at, table, runs)
     return predict_loop(
-        gather(table, chains, loop, _fixed(runs)),
+        _gathered(table, ran, loop),
         at,
         length=question.length,
-        families=families,
+        families=families | dict.fromkeys(forms, "template"),
+        forms=forms,
         progress=progress,
     )
 
 
-def _kernel_runs(source: RunSource, progress: Progress) -> list[tuple[Chain, Run]]:
+def kernel_times(source: RunSource, progress: Progress) -> KernelTimes:
+    """Return what was measured of the kernels of a loop, at each place.
+
+    Raises
+    ------
+    InputError
+        When no run says which kernels it is of, or their order is not known.
+    """
+    ran, loop = _loop(source, (), progress)
+    return _gathered(_table([run for _, run in ran], source), ran, loop)
+
+
+def _loop(
+    source: RunSource, order: tuple[str, ...], progress: Progress
+) -> tuple[list[tuple[Chain, Run]], Chain]:
+    """Return which kernels ran, and the loop that they are of."""
+    from skelgen.models.kernel_order import loop_of
+
+    ran = kernel_runs(source, progress)
+    if order:
+        _check_order(order, [chain for chain, _ in ran])
+        ran = [one for one in ran if set(one[0]) <= set(order)]
+    return ran, order or loop_of([chain for chain, _ in ran])
+
+
+def _gathered(
+    table: RunTable, ran: Sequence[tuple[Chain, Run]], loop: Chain
+) -> KernelTimes:
+    from skelgen.models.kernel_times import gather
+
+    fixed = _fixed([run for _, run in ran])
+    return gather(table, [chain for chain, _ in ran], loop, fixed)
+
+
+def kernel_runs(source: RunSource, progress: Progress) -> list[tuple[Chain, Run]]:
     """Return which kernels ran, and how long a pass through them took."""
     good = modelling.ended_well(_runs(source, progress), source)
     found = [pair for run in good for pair in _chains_in(run)]
@@ -213,6 +246,27 @@ def _families(texts: Sequence[str], loop: Chain) -> dict[str, str]:
         else:
             found[kernel] = family
     return {name: found.get(name, general) for name in loop}
+
+
+def _forms(question: LoopQuestion, loop: Chain) -> dict[str, FamilySettings]:
+    """Read ``x_solve=a*n^3 + b``: return the formula of each kernel that has one."""
+    from skelgen.models.families.contract import FamilySettings
+    from skelgen.models.formulas import parse
+
+    found: dict[str, FamilySettings] = {}
+    for text in question.templates:
+        kernel, _, formula = text.partition("=")
+        if kernel not in loop or not formula.strip():
+            raise UsageError(
+                f"--template {text[:60]}: expected a kernel and its formula, such as "
+                f"{loop[0][:40]}=a*n^3 + b; there are {', '.join(loop)[:200]}"
+            )
+        try:
+            parsed = parse(formula)
+        except InputError as error:
+            raise UsageError(f"--template {kernel[:40]}: {error}") from error
+        found[kernel] = FamilySettings(template=parsed, text=formula.strip())
+    return found
 
 
 def _table(runs: Sequence[Run], source: RunSource) -> RunTable:

@@ -10,6 +10,7 @@ from skelgen.documents.dates import date_of
 from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
+    from skelgen.models.computing import ComputedTime
     from skelgen.models.derived import DerivedModel
     from skelgen.models.families.contract import TemplateForm
     from skelgen.models.model import Model
@@ -98,6 +99,26 @@ def prediction_facts(
         "parts": part_facts(found, at),
         "system": system,
         **form_facts(found.template),
+    }
+
+
+def computed_facts(found: ComputedTime) -> dict[str, Any]:
+    """Return what machines are told of a template that was computed without runs."""
+    from skelgen.models.formulas import to_text
+
+    nothing = {"low": None, "high": None, "factor": None}
+    return {
+        "at": dict(found.at),
+        "value": found.value,
+        "unit": found.unit,
+        **dict.fromkeys(("p5", "p50", "p95")),
+        **trust_facts(found.doubts),
+        "formula": to_text(found.form.substituted, 4),
+        "family": "template",
+        "load": {"cpu": None, "bandwidth": None, "source": "quiet"},
+        "range": {name: nothing for name, _ in found.at},
+        "parts": [],
+        **form_facts(found.form),
     }
 
 

@@ -39,12 +39,16 @@ class TemplateRequest:
     system : str
         Host or system of the store.
     store : str or None
+    formula_only : bool
+        The template is a formula, and no file or row is looked for: who asks may not
+        read files.
     """
 
     template: str = ""
     facts: tuple[str, ...] = ()
     system: str = ""
     store: str | None = None
+    formula_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,8 @@ def _formula(request: TemplateRequest) -> tuple[str, Expression]:
     from skelgen.models.formulas import parse
 
     text = request.template.strip()
+    if request.formula_only:
+        return text, parse(text)
     if (content := _of_file(text)) is not None:
         try:
             return content, parse(content)

@@ -39,6 +39,16 @@ _TIMES = {
     "IMADD": "integer_multiply_add",
 }
 
+#: Words of the paper for facts of a system, with their units.
+FACT_WORDS = {
+    **dict.fromkeys(_TIMES, "s"),
+    **{
+        f"{operation}{where}": "s"
+        for operation in ("SR", "BC")
+        for where in ("", "_inside", "_between")
+    },
+}
+
 #: Of several links the one in the middle counts, by the time of such a message [bytes].
 _TYPICAL_BYTES = 1 << 16
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from skelgen import pipeline
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline import browsing, model_keeping, storing
 from skelgen.pipeline.asking import HowLong, Wondered, how_long
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.kept_picture import kept_picture
-from skelgen.pipeline.known_systems import SystemRows
 from skelgen.server.settings import Answer, Question, RefusedError, Sent
 from skelgen.server.tokens import Right
 from skelgen.store import Run
@@ -18,7 +16,6 @@ from skelgen.web import (
     site_models,
     site_notices,
     site_runs,
-    site_systems,
 )
 from skelgen.web.site import inputs_text
 from skelgen.web.site_render import icon, script, style_sheet
@@ -165,33 +162,6 @@ def predictions(question: Question) -> Answer:
         before=browsing.before(found),
         after=browsing.after(found),
     )
-
-
-def systems(question: Question) -> Answer:
-    """Show all hosts that were measured."""
-    rows = pipeline.known_systems(store=question.settings.store)
-    return site_systems.systems_page(browsing.measured_hosts(rows))
-
-
-def measured_system(question: Question) -> SystemRows:
-    """Return what was measured of the host or system that an address names.
-
-    Raises
-    ------
-    RefusedError
-        When nothing was.
-    """
-    rows = pipeline.known_systems(store=question.settings.store)
-    try:
-        return pipeline.chosen_system(rows, question.path["name"])
-    except UsageError as error:
-        raise RefusedError(404, str(error)) from error
-
-
-def system(question: Question) -> Answer:
-    """Show what was measured of a host or system."""
-    found = measured_system(question)
-    return site_systems.system_page(question.path["name"], found.facts, found.messages)
 
 
 def asked_of(question: Question) -> Wondered:

@@ -118,3 +118,19 @@ def counts(store: Store) -> dict[str, int]:
         kind.word: int(database.execute(f"SELECT COUNT(*) FROM {table_of(kind)}")[0][0])
         for kind in kinds
     }
+
+
+def applications_with_kernels(store: Store) -> list[str]:
+    """Return the applications of which kernels were measured, by name.
+
+    As chains, as runs with an input ``kernels``, or as parts of runs.
+    """
+    found = store.current().execute(
+        "SELECT DISTINCT application FROM couplings "
+        "UNION SELECT DISTINCT application FROM runs JOIN run_values "
+        "ON run = identity WHERE name = ? AND run_values.kind = ? "
+        "UNION SELECT DISTINCT application FROM runs JOIN parts "
+        "ON run = identity WHERE parts.kind = ? ORDER BY 1",
+        ["kernels", "input", "kernel"],
+    )
+    return [TEXT.load(name) for (name,) in found]

@@ -14,15 +14,27 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
+from skelgen.web.drawing import Shape
 from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, with a link where it leads to another page."""
+    """A text, with a link where it leads to another page.
+
+    Attributes
+    ----------
+    text, link : str
+    tone : str
+        A class of the style that colours it; empty: none.
+    mathematics : str
+        MathML of `to_mathml`, which is shown in place of the text.
+    """
 
     text: str
     link: str = ""
+    tone: str = ""
+    mathematics: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +93,30 @@ class SitePicture:
     text: str
     table: SiteTable
     size: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingShown:
+    """A drawing that is part of the page, and the table of what it shows.
+
+    Attributes
+    ----------
+    text : str
+        What it shows.
+    size : (int, int)
+        Width and height [px].
+    shapes : tuple of Shape
+    table : SiteTable
+    turns : str
+        Data of a surface that the page's script turns; empty: nothing turns.
+    """
+
+    kind: ClassVar[str] = "drawing"
+    text: str
+    size: tuple[int, int]
+    shapes: tuple[Shape, ...]
+    table: SiteTable
+    turns: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +271,7 @@ Block = (
     SiteTable
     | FactList
     | SitePicture
+    | DrawingShown
     | Heading
     | Prose
     | CommandLine

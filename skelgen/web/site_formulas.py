@@ -24,10 +24,15 @@ def formula_block(quantity: str, formula: Expression, unit: str = "") -> Formula
     """
     text, latex = to_text(formula, _DIGITS), to_latex(formula, _DIGITS)
     mathematics = ""
-    if sum(1 for _ in walk(formula)) <= _MOST_PARTS:
+    if is_shown_as_mathematics(formula):
         mathematics = to_mathml(formula, _DIGITS, quantity)
     if quantity:
         text, latex = f"{quantity} = {text}", f"{to_latex(Name(quantity))} = {latex}"
     if unit:
         text = f"{text}  [{unit}]"
     return FormulaShown(mathematics, text, latex)
+
+
+def is_shown_as_mathematics(formula: Expression) -> bool:
+    """Say whether a formula is so short that it is set as mathematics."""
+    return sum(1 for _ in walk(formula)) <= _MOST_PARTS

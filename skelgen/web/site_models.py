@@ -12,6 +12,7 @@ from skelgen.errors import InputError
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.store.rows import Inputs
 from skelgen.units import format_seconds
+from skelgen.web.model_links import model_links
 from skelgen.web.model_picture import picture_size
 from skelgen.web.site import (
     Block,
@@ -75,9 +76,11 @@ def quantity_text(number: float, unit: str) -> str:
 
 def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> SitePage:
     """Return the page of all models, and why some cannot be shown."""
-    doubts = tuple(Prose(one, "doubt") for one in faults)
+    doubts: list[Block] = [model_links("/models")]
+    doubts += [Prose(one, "doubt") for one in faults]
     if not (found or faults):
-        advice = (
+        advice: tuple[Block, ...] = (
+            *doubts,
             Prose("Fit one to the runs of an application, and keep it:"),
             CommandLine("skelgen model fit --app heat --name heat"),
         )
@@ -124,7 +127,7 @@ def model_page(one: ModelEntry, more: Sequence[Block] = ()) -> SitePage:
     blocks += [Prose(f"Do not trust: {each}", "doubt") for each in model.doubts]
     blocks += [Prose(each) for each in model.notes]
     blocks.append(FactList(_facts(one)))
-    blocks.append(_ranges(model))
+    blocks.append(ranges_table(model))
     blocks.append(
         SitePicture(
             address("models", one.identity, "picture.svg"),
@@ -140,8 +143,22 @@ def model_page(one: ModelEntry, more: Sequence[Block] = ()) -> SitePage:
         FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
     )
     blocks += [Heading("Ask it"), Form("/ask", fields, "Ask"), *more]
+    blocks += [Heading("Files"), _files(one)]
     lead = f"A model of {one.application}, fitted to {one.runs} runs."
     return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
+
+
+def _files(one: ModelEntry) -> FactList:
+    """Return links to the model as files."""
+    return FactList(
+        tuple(
+            (what, Cell(name, address("models", one.identity, name)))
+            for what, name in (
+                ("for skelgen model predict", "model.json"),
+                ("the picture", "model.svg"),
+            )
+        )
+    )
 
 
 def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:
@@ -162,7 +179,8 @@ def model_error(model: Model) -> str:
     return f"{math.expm1(min(model.scale.noise, 500.0)):.1%}"
 
 
-def _ranges(model: Model) -> SiteTable:
+def ranges_table(model: Model) -> SiteTable:
+    """Return the table of the inputs and the range of the runs."""
     head = (
         Column("input"),
         Column("from", True),

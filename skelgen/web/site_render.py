@@ -20,6 +20,7 @@ NAVIGATION = (
     ("/models", "Models"),
     ("/predictions", "Predictions"),
     ("/systems", "Systems"),
+    ("/loads", "Loads"),
     ("/ask", "How long?"),
 )
 
@@ -63,7 +64,8 @@ def style_sheet() -> bytes:
 
 def script() -> bytes:
     """Return the script that pages have who need one."""
-    return (_folder() / "script.js").read_bytes()
+    names = ("dropping.js", "turning.js")
+    return b"".join((_folder() / name).read_bytes() for name in names)
 
 
 def icon() -> bytes:

@@ -126,13 +126,27 @@ def runs_page(
                 address("runs", **kept, part=after) if after else "",
             )
         )
+        blocks.append(_files(kept))
     elif any(asked.values()):
         blocks.append(Prose("No run is like this; ask for less."))
     else:
         blocks += nothing_yet()
     if may_add:
+        sending = FactList((("files with runs", Cell("send", address("upload"))),))
+        blocks += [Heading("Add runs"), sending]
         blocks += [Heading("Type a run"), _typed(asked["app"])]
     return SitePage("Runs", tuple(blocks), "/runs")
+
+
+def _files(asked: Mapping[str, str | Sequence[str]]) -> FactList:
+    """Return links to all runs that are asked for, as files of all their fields."""
+    which = {name: one for name, one in asked.items() if name != "column"}
+    return FactList(
+        tuple(
+            (f"all of these as {what}", Cell(name, address(name, **which)))
+            for what, name in (("lines", "runs.jsonl"), ("a table", "runs.csv"))
+        )
+    )
 
 
 def _chosen(table: SiteTable, runs: Sequence[Run]) -> Block:
@@ -193,6 +207,13 @@ def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
     blocks += [
         Heading("In a terminal"),
         CommandLine(f"skelgen store show {run.identity}"),
+        Heading("Files"),
+        FactList(
+            tuple(
+                (f"as {what}", Cell(name, address("runs", run.identity, name)))
+                for what, name in (("a line", "run.jsonl"), ("a table", "run.csv"))
+            )
+        ),
     ]
     if may_remove:
         removed = address("runs", run.identity, "remove")

@@ -241,3 +241,30 @@ def test_damaged_tables_are_an_answer_or_one_line(number, study, capsys):
         found = json.loads(out)
         assert 0 <= found["p5"] <= found["p50"] <= found["p95"]
         assert math.isfinite(found["p95"])
+
+
+def test_a_kernel_has_a_formula_of_its_own(tmp_path, capsys):
+    path = table(tmp_path / "kernels.csv", ALONE | PAIRS | LOOP, n=(10, 20, 40, 80))
+    words = ("--at", "n=160,ranks=2", "--template", "B=a*n^3 + b")
+    found = said(capsys, "model", "couple", path, *words)
+    kernels = {one["name"]: one for one in found["kernels"]}
+    assert kernels["B"]["family"] == "template"
+    assert kernels["B"]["alone"] == pytest.approx(3.5 * 160**3, rel=1e-6)
+    assert kernels["A"]["family"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("template", "told"),
+    [
+        ("D=a*n", "expected a kernel and its formula, such as A=a*n^3 + b"),
+        ("a*n^3", "expected a kernel and its formula"),
+        ("A=a*(", "--template A: the formula"),
+        ("A=ADDM*n", "kernel A: the template names ADDM, a fact of a system"),
+    ],
+)
+def test_a_formula_that_is_none_is_said(tmp_path, capsys, template, told):
+    path = table(tmp_path / "kernels.csv", ALONE | PAIRS | LOOP, n=(10, 20, 40))
+    words = [str(path), "--at", "n=80,ranks=2", "--template", template]
+    assert run(["model", "couple", *words]) in (ExitCode.USAGE, ExitCode.INPUT)
+    err = " ".join(capsys.readouterr().err.split())
+    assert told in err

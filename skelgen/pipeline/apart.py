@@ -1,0 +1,73 @@
+"""Run what somebody waits for in a process of its own, within bounds.
+
+A formula of 1000 characters can cost hours. A thread that computes it cannot be ended,
+a process can.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from skelgen.errors import InputError, UsageError
+from skelgen.launch.bounded import Bounds, EndedBy, run_bounded
+from skelgen.units import format_seconds
+
+#: Of an answer that somebody waits for: shorter than a request may take.
+BOUNDS = Bounds(time_s=20.0, niceness=0)
+
+#: The variable that names the store: a password in it is in no list of processes.
+_STORE = "SKELGEN_STORE"
+_SIGNALLED = 128
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def run_apart(
+    module: str, words: Sequence[str], store: str | None, bounds: Bounds = BOUNDS
+) -> str:
+    """Run a module of ours with words, and return what it prints.
+
+    Parameters
+    ----------
+    module : str
+    words : sequence of str
+        No option among them comes from outside.
+    store : str or None
+    bounds : Bounds
+
+    Raises
+    ------
+    UsageError
+    InputError
+        With its last line of errors; also when it takes too long.
+    """
+    end = run_bounded(
+        [sys.executable, "-P", "-m", module, *words],
+        bounds,
+        environment={**_place(store), **_ONE_THREAD},
+        folder=Path("/"),
+        began=lambda pid: None,
+        said=lambda line: None,
+        stop=lambda: False,
+    )
+    if end.ended_by is not EndedBy.ITSELF or end.exit_code > _SIGNALLED:
+        raise InputError(
+            f"it took longer than {format_seconds(bounds.time_s)}; ask for less, write "
+            "a shorter formula, or use the command line"
+        )
+    said = end.last_line.removeprefix("skelgen: ").removeprefix("error: ")
+    if end.exit_code == UsageError.exit_code:
+        raise UsageError(said)
+    if end.exit_code:
+        raise InputError(said or "it ended without an answer; report it")
+    return end.output.decode("utf-8", "replace")
+
+
+def _place(store: str | None) -> dict[str, str]:
+    if not store:
+        return {}
+    from skelgen.store import place_of
+
+    found = place_of(store)
+    return {_STORE: found.where if found.is_url else str(Path(found.where).absolute())}

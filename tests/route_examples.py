@@ -30,6 +30,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "/model/curve?app=heat&family=poly6&y=time&x=n",
         f"/model/curve?{_CURVE}",
     ),
+    "/model/curve/picture.svg": (f"/model/curve/picture.svg?{_CURVE}",),
+    "/model/curve/residuals.svg": (f"/model/curve/residuals.svg?{_CURVE}",),
+    "/model/default/picture.svg": (f"/model/default/picture.svg?{_DEFAULT}",),
+    "/model/default/residuals.svg": (f"/model/default/residuals.svg?{_DEFAULT}",),
     "/model/default": ("/model/default?app=heat", f"/model/default?{_DEFAULT}"),
     "/predictions": ("/predictions?app=heat",),
     "/systems": ("/systems?with=n1&with=cluster",),
@@ -46,6 +50,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Addresses that say nothing when nothing is asked.
+ASKED = tuple(one for one in EXAMPLES if one.startswith("/model/") and ".svg" in one)
+
+
 def shown_routes() -> list[Route]:
     """Return the routes that a browser opens, in the order of the table."""
     return [one for one in ROUTES if not one.is_api and not one.changes]
@@ -53,5 +61,5 @@ def shown_routes() -> list[Route]:
 
 def addresses(route: Route) -> tuple[str, ...]:
     """Return all addresses of a route that are opened with a filled store."""
-    plain = () if "{" in route.path else (route.path,)
+    plain = () if "{" in route.path or route.path in ASKED else (route.path,)
     return plain + EXAMPLES.get(route.path, ())

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from skelgen.server.routes import ROUTES
-from tests.browsers import LAPTOP, PHONE, WALL
+from tests.browsers import LAPTOP, PHONE, WALL, is_page
 from tests.needs import needs_browser
 from tests.route_examples import ASKED, EXAMPLES, addresses, shown_routes
 
@@ -19,10 +19,6 @@ EMPTY = [
 ]
 #: What links of a page lead to, and how many titles it has.
 _LINKS = "all => all.map(one => one.getAttribute('href'))"
-
-
-def is_page(answer) -> bool:
-    return answer.headers["content-type"].startswith("text/html")
 
 
 def name_of(path: str) -> str:

@@ -11,6 +11,9 @@ ended, and what must not be: tracebacks, processes that died, that took more tha
 (waiting for a core is not counted) or more than 2 GB, and errors that are not one line.
 Exits with 1 when there is any, and keeps the files of these cases in a folder
 (`--keep`). ``--only N`` runs case N again, with the same ``--commands``.
+
+``--uploads`` sends damaged files and forms to a server in place of commands: each case
+has a store of its own, of which nothing may be half kept. ``--first N`` begins there.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ MOST_BYTES = 2_000_000_000
 #: Cases whose files are kept.
 MOST_KEPT = 100
 #: Kinds of outcome that must not be.
-WRONG = ("traceback", "died", "hang", "memory", "not one line")
+WRONG = ("traceback", "died", "hang", "memory", "not one line", "half kept")
 _CODES = (0, 2, 3, 4, 5, 6, 7)
 
 Command = Callable[[list[str]], int]
@@ -54,13 +57,14 @@ Command = Callable[[list[str]], int]
 def main() -> int:
     """Run cases for a time, or so many of them."""
     options = _options()
-    _choose(options.commands)
+    if not options.uploads:
+        _choose(options.commands)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # what has threads cannot be copied
     memory = _memory()
     with tempfile.TemporaryDirectory(prefix="skelgen-fuzzing-", dir=memory) as name:
-        folder, command = Path(name), _prepare(Path(name) / "good")
+        folder, command = Path(name), _prepare(Path(name) / "good", options)
         kept = options.keep or Path(tempfile.gettempdir()) / "skelgen-fuzzing-found"
-        found = Found(options.seed, folder / "good", kept)
+        found = Found(options.seed, folder / "good", kept, options.uploads)
         try:
             for result in _results(options, folder, command):
                 found.add(result)
@@ -88,6 +92,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="Run this case alone and show it.")
+    parser.add_argument("--first", type=int, default=0, help="Begin with this case.")
+    parser.add_argument(
+        "--uploads", action="store_true", help="Uploads in place of commands."
+    )
     parser.add_argument("--keep", type=Path, help="Folder for what must not be.")
     parser.add_argument("--commands", help="Only these: store,monitor.", default="")
     return parser.parse_args()
@@ -105,7 +113,7 @@ def _choose(names: str) -> None:
         sys.exit(f"--commands {names}: there is none that begins so")
 
 
-def _prepare(good: Path) -> Command:
+def _prepare(good: Path, options: argparse.Namespace) -> Command:
     """Write the files that are damaged later, and load all that commands load."""
     from skelgen.cli.main import run
     from tests.fuzz_cases import make
@@ -118,6 +126,10 @@ def _prepare(good: Path) -> Command:
     with _silence():
         make(good)
         run(["predict", "skel", "--hosts", "n1,n2"])  # caches what the MPI says
+        if options.uploads:
+            from tests.fuzz_uploads import make_uploads
+
+            make_uploads(good / "uploads")
     os.chdir(here)
     import skelgen
 
@@ -172,17 +184,17 @@ def _results(
     options: argparse.Namespace, folder: Path, command: Command
 ) -> Iterator[dict[str, Any]]:
     """Run cases, so many at a time, and yield how each ended."""
-    cases = range(options.cases or sys.maxsize)
+    end = options.first + options.cases if options.cases else sys.maxsize
+    cases = range(options.first, end)
     if options.only is not None:
         cases = range(options.only, options.only + 1)
     seconds = sys.maxsize if options.cases or len(cases) == 1 else options.seconds
+    run = _upload if options.uploads else _case
     yield from campaign(
         iter(cases),
         jobs=options.jobs,
         until_s=time.monotonic() + seconds,
-        run=lambda case, here: _case(
-            command, folder / "good", here, options.seed, case
-        ),
+        run=lambda case, here: run(command, folder / "good", here, options.seed, case),
         folder=folder,
     )
 
@@ -199,6 +211,37 @@ def _case(
         os.dup2(nothing, stream)
     yield {"words": words}
     yield _outcome(command, words)
+
+
+def _upload(
+    command: Command, good: Path, here: Path, seed: int, case: int
+) -> Iterator[dict[str, Any]]:
+    """Send one upload to a server of a store in a folder; see `_case`."""
+    from tests.fuzz_uploads import judge_upload, served_store
+
+    words = damaged_upload(good, here, seed, case)
+    os.chdir(here)
+    pretend(good)
+    os.environ["SKELGEN_STATE"] = str(here / "state")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    yield {"words": words}
+    Path("/proc/self/clear_refs").write_text("5")  # the peak of memory begins anew
+    place = here / "served.db"
+    found = judge_upload(served_store(place), place, (here / "body").read_bytes())
+    kind, what = found.kind, found.what
+    if (peak_bytes := _peak_bytes()) > MOST_BYTES:
+        kind, what = "memory", f"{peak_bytes / 1e9:.1f} GB"
+    yield {"kind": kind, "what": what, "code": 0, "said": f"{words} {found.said}"}
+
+
+def damaged_upload(good: Path, here: Path, seed: int, case: int) -> list[str]:
+    """Write the body of a case; return what it is made of, the same each time."""
+    from tests.fuzz_uploads import upload_case
+
+    shutil.copytree(good / "uploads", here)
+    return upload_case(random.Random(f"upload {seed} {case}"), here)
 
 
 def _outcome(run: Any, words: list[str]) -> dict[str, Any]:
@@ -253,11 +296,14 @@ class Found:
     seed : int
     good, kept : Path
         Sound files, and where to keep those of cases that ended as none must.
+    uploads : bool
+        Whether cases are uploads.
     """
 
     seed: int
     good: Path
     kept: Path
+    uploads: bool = False
     cases: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     codes: Counter[int] = field(default_factory=Counter)
@@ -279,7 +325,8 @@ class Found:
         place = self.kept / f"seed-{self.seed}-case-{result['case']}"
         shutil.rmtree(place, ignore_errors=True)
         place.parent.mkdir(parents=True, exist_ok=True)
-        words = damaged(self.good, place, self.seed, result["case"])
+        write = damaged_upload if self.uploads else damaged
+        words = write(self.good, place, self.seed, result["case"])
         (place / "result.json").write_text(json.dumps({**result, "words": words}))
 
     def report(self) -> None:
@@ -294,6 +341,7 @@ class Found:
             ("hang", f"hangs above {LONGEST_S:.0f} s"),
             ("memory", f"processes above {MOST_BYTES / 1e9:.0f} GB"),
             ("not one line", "errors that are not one line"),
+            ("half kept", "uploads of which something was half kept"),
         ):
             print(f"{self.kinds[name]:8}  {title}")
         for name, result in sorted(self.examples.items()):

@@ -203,7 +203,7 @@ def validate(
     study.unlink()
     for one in recorded:
         pipeline.workload_add(study, one.typical, one.at)
-    found, _ = pipeline.workload_predict(study, case.wanted)
+    found = pipeline.workload_predict(study, case.wanted, page=False).found
     if pairs is not None:
         pairs.append(pair(case, found, real))
     shown = "-"

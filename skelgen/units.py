@@ -74,6 +74,26 @@ def parse_bytes_per_hour(text: str) -> float:
     return float(match[1]) * _BYTES[match[2]]
 
 
+def parse_bytes(text: str) -> int:
+    """Read a size such as ``64MiB``, ``1.5 GB`` or ``4096`` [bytes].
+
+    Raises
+    ------
+    ValueError
+        When the text is none.
+
+    Examples
+    --------
+    >>> parse_bytes("64MiB"), parse_bytes("1kB")
+    (67108864, 1000)
+    """
+    match = re.fullmatch(r"\s*([0-9]{0,9}\.?[0-9]{1,9})\s*([kMGT]?)(i?)B?\s*", text)
+    if match is None or (match[3] and not match[2]):
+        raise ValueError(f"read {text[:40]!r}, expected a size such as 64MiB or 1GB")
+    powers = {"": 0, "k": 1, "M": 2, "G": 3, "T": 4}
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** powers[match[2]])
+
+
 def format_seconds(time_s: float) -> str:
     """Write a time with three significant digits and a fitting unit.
 

@@ -18,13 +18,14 @@ import httpx2 as httpx
 
 from skelgen.cli.main import run
 from tests.needs import CHROMIUM
+from tests.processes import comes_true
 from tests.servers import LONG_S, Server
 from tests.visitors import fill
 
 PHONE, LAPTOP, WALL = (375, 812), (1280, 800), (2560, 1440)
 _OPTIONS = [
     "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost",
 ]
 #: Sum of all layout shifts of a page so far.
 _SHIFTS = """() => new Promise(done => {
@@ -35,6 +36,12 @@ _SHIFTS = """() => new Promise(done => {
 })"""
 _SIDEWAYS = """() => document.scrollingElement.scrollWidth
     - document.scrollingElement.clientWidth"""
+
+
+def is_page(answer: Any) -> bool:
+    """Say whether an answer is a page, and no picture, file or refusal."""
+    kind = answer.headers["content-type"]
+    return answer.status == 200 and kind.startswith("text/html")
 
 
 class Site(Server):
@@ -48,6 +55,23 @@ class Site(Server):
     def cookies(self) -> list[dict[str, Any]]:
         """Return the cookie of the printed address, for a browser."""
         return self.cookies_of(self.token)
+
+    @cached_property
+    def job(self) -> str:
+        """Return the identity of a job that is done: one is started."""
+        options = {"app": "heat", "family": "normal-form"}
+        asked = {"command": "model compare", "options": options}
+        headers = {"Authorization": f"Bearer {self.token}"}
+        with httpx.Client(base_url=self.base, headers=headers, timeout=LONG_S) as one:
+            answer = one.post("/api/jobs", json=asked)
+            assert answer.status_code == 200, answer.text
+            path = f"/api/jobs/{answer.json()['identity']}"
+            assert comes_true(lambda: one.get(path).json()["state"] == "done")
+        return str(answer.json()["identity"])
+
+    def address_of(self, example: str) -> str:
+        """Return an address of `tests.route_examples` in this server."""
+        return example.replace("{job}", self.job) if "{job}" in example else example
 
     def cookies_of(self, token: str) -> list[dict[str, Any]]:
         """Return the cookie that a token is exchanged for."""
@@ -71,8 +95,8 @@ class Tab:
         Address of each request.
     """
 
-    def __init__(self, context: Any, base: str) -> None:
-        self.context, self.base = context, base
+    def __init__(self, context: Any, site: Site) -> None:
+        self.context, self.site, self.base = context, site, site.base
         self.faults: list[str] = []
         self.requests: list[str] = []
         self.page = context.new_page()
@@ -84,7 +108,9 @@ class Tab:
         context.on("page", lambda one: self.faults.append(f"window: {one.url}"))
 
     def _said(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
+        # What is no page has no icon either, and Chromium looks for one.
+        place = message.location["url"]
+        if message.type in ("error", "warning") and "/favicon.ico" not in place:
             self.faults.append(f"console: {message.text}")
 
     def _asked(self, dialog: Any) -> None:
@@ -100,11 +126,11 @@ class Tab:
 
     def open(self, path: str) -> Any:
         """Go to an address of the server; return its answer."""
-        return self.page.goto(f"{self.base}{path}")
+        return self.page.goto(f"{self.base}{self.site.address_of(path)}")
 
     def ask(self, path: str) -> Any:
         """Return what an address answers, without going there."""
-        return self.context.request.get(f"{self.base}{path}")
+        return self.context.request.get(f"{self.base}{self.site.address_of(path)}")
 
     @property
     def path(self) -> str:
@@ -188,7 +214,7 @@ class Chromium:
         if token != "":
             cookies = site.cookies if token is None else site.cookies_of(token)
             context.add_cookies(cookies)
-        one = Tab(context, site.base)
+        one = Tab(context, site)
         try:
             yield one
         finally:

@@ -33,7 +33,8 @@ class Server:
         )
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline()
-        self.ready = json.loads(self.line) if self.line else {}
+        assert self.line, self.process.communicate()[1]  # why it did not start
+        self.ready = json.loads(self.line)
         self.url = self.ready.get("url", "")
         self.base, _, self.token = self.url.partition("/enter?token=")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,14 +17,13 @@ from skelgen.cli.output import (
     print_json,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts
+from skelgen.pipeline.forecast_facts import forecast_facts, score_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.forecasts import LoadForecast
     from skelgen.pipeline.forecast_record import Score
     from skelgen.pipeline.forecasting import LoadForecasts
 
@@ -111,7 +110,7 @@ def forecast(
         covariate="min-avg" if covariate is Joining.MIN_AVG else "avg-min",
     )
     if json:
-        print_json(_facts(found))
+        print_json(forecast_facts(found))
     else:
         _show(found)
     check_trust(found.doubts, strict=strict)
@@ -123,33 +122,6 @@ def _duration(time_s: float) -> str:
         if time_s >= factor:
             return f"{time_s / factor:.3g} {unit}"
     return format_seconds(time_s)
-
-
-def _facts(found: LoadForecasts) -> dict[str, Any]:
-    both = {"cpu": None, "bandwidth": None} | {
-        quantity: _quantity(one) for quantity, one in found.known.items()
-    }
-    return {
-        "horizon_s": found.horizon_s,
-        "method": found.method,
-        **both,
-        "nodes": list(found.nodes),
-        "missing": found.missing,
-        **trust_facts(found.doubts),
-    }
-
-
-def _quantity(one: LoadForecast) -> dict[str, Any]:
-    return {
-        "p5": one.interval.p5,
-        "p50": one.interval.p50,
-        "p95": one.interval.p95,
-        "covariate": one.covariate,
-        "expert": one.expert,
-        "postcast_error": one.postcast_error,
-        "postcasts": one.postcasts,
-        "begin": one.begin_s,
-    }
 
 
 def _show(found: LoadForecasts) -> None:
@@ -180,7 +152,7 @@ def _show(found: LoadForecasts) -> None:
 
 def _print_record(scores: list[Score], *, json: bool) -> None:
     if json:
-        print_json({"methods": [_score(one) for one in scores]})
+        print_json({"methods": [score_facts(one) for one in scores]})
         return
     if not scores:
         say("no forecast was made yet: skelgen forecast --nodes n1,n2 --horizon 2h")
@@ -200,17 +172,3 @@ def _scored(one: Score) -> list[str]:
     if not one.happened:
         return ["-", "-", "-"]
     return [f"{one.median_error:.3g}", f"{one.p90_error:.3g}", f"{one.inside:.0%}"]
-
-
-def _score(one: Score) -> dict[str, Any]:
-    return {
-        "method": one.method,
-        "quantity": one.quantity,
-        "covariate": one.covariate,
-        "horizon_s": one.horizon_s,
-        "predictions": one.forecasts,
-        "happened": one.happened,
-        "median_error": one.median_error,
-        "p90_error": one.p90_error,
-        "inside": one.inside,
-    }

@@ -36,6 +36,7 @@ from skelgen.cli.model_loads import (
     load_text,
 )
 from skelgen.cli.model_next import next_
+from skelgen.cli.model_page import PageFile, page_row
 from skelgen.cli.model_parts import ByParts, fitted_parts, part_rows
 from skelgen.cli.model_quantity import (
     QuantityName,
@@ -83,6 +84,7 @@ from skelgen.pipeline.model_keeping import (
     fit_and_keep,
     keep_prediction,
 )
+from skelgen.pipeline.model_pages import check_page, write_model_page
 from skelgen.pipeline.model_quantity import (
     asked_quantity,
     model_of_quantity,
@@ -148,11 +150,13 @@ def fit(
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
     on: OnSystem = "",
+    page: PageFile = None,
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Fit a model to runs, and say its formula."""
+    check_page(page)
     form = family_choice(family, template, fact, system, place)
     what = asked_quantity(quantity, reference)
     source = form.of(run_source(runs, place, app, where, columns, inputs, system=on))
@@ -169,6 +173,8 @@ def fit(
         from skelgen.models.model_file import write_model
 
         write_model(found, output)
+    if page is not None:
+        write_model_page(page, done, shown, source, what)
     if json:
         file = str(output) if output else None
         facts = {"file": file, "kept": kept_facts(done.kept)}
@@ -181,7 +187,9 @@ def fit(
         latex = format_ is FormulaFormat.LATEX
         say((to_latex(shown.formula) if latex else python_text(shown)).rstrip())
         return
-    print_facts([*made_rows(shown), *_about(found), *kept_row(done.kept)])
+    print_facts(
+        [*made_rows(shown), *_about(found), *kept_row(done.kept), *page_row(page)]
+    )
     for note in found.notes:
         say(note)
     print_doubts(shown.doubts)
@@ -260,12 +268,14 @@ def predict(
     quantity: QuantityName = "time",
     reference: ReferenceRanks = "",
     on: OnSystem = "",
+    page: PageFile = None,
     place: StorePlace = None,
     strict: Strict = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Say how long a run will take that nobody has made, with an interval."""
+    check_page(page)
     asked = modelling.asked_values(at, "--at")
     what = asked_quantity(quantity, reference)
     check_format(format_, what)
@@ -284,6 +294,7 @@ def predict(
                 "--format slurm": slurm,
                 "--quantity": not what.is_time,
                 "--on": on,
+                "--page": page,
                 "--where": where,
             },
             json=json,
@@ -302,6 +313,8 @@ def predict(
     if what.is_time and not on:  # predictions are not paired by system
         keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction
+    if page is not None:
+        write_model_page(page, done, found, source, what, said)
     if json:
         system_said = carried_facts(done.carried, on)
         print_json(prediction_facts(found, answer, system_said))
@@ -311,11 +324,11 @@ def predict(
         for one in said.doubts:
             say(f"skelgen: warning: do not trust: {one}", err=True)
     else:
-        _tell(found, answer)
+        _tell(found, answer, page)
     check_trust(said.doubts, strict=strict)
 
 
-def _tell(found: Model, answer: LoadedPrediction) -> None:
+def _tell(found: Model, answer: LoadedPrediction, page: Path | None) -> None:
     said = answer.prediction
     at = ", ".join(f"{name}={value:g}" for name, value in said.at)
     rows = [
@@ -326,6 +339,7 @@ def _tell(found: Model, answer: LoadedPrediction) -> None:
         formula_row(found),
         *template_rows(found),
         ("verdict", said.verdict),
+        *page_row(page),
     ]
     print_facts([*rows, *part_rows(found, dict(said.at))])
     for note in found.notes:

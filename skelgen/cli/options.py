@@ -17,7 +17,7 @@ from skelgen.launch import Host
 from skelgen.launch.consent import Consent
 from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.through import Through, Way
-from skelgen.units import parse_seconds
+from skelgen.units import parse_bytes, parse_seconds
 
 StorePlace = Annotated[
     str | None,
@@ -146,6 +146,14 @@ def duration_s(text: str, option: str) -> float:
     """Read the value of an option that is a duration [s]."""
     try:
         return parse_seconds(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
+
+
+def size_bytes(text: str, option: str) -> int:
+    """Read the value of an option that is a size [bytes]."""
+    try:
+        return parse_bytes(text)
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from error
 

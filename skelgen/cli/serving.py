@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from skelgen.cli.options import Json, StorePlace, Verbose
+from skelgen.cli.options import Json, StorePlace, Verbose, size_bytes
 from skelgen.cli.output import print_facts, print_json, print_table, say
 from skelgen.documents.answers import answer
 from skelgen.errors import MachineError, UsageError
@@ -79,6 +79,15 @@ def _serve(
             "--insecure", help="Others may come without TLS, and be overheard."
         ),
     ] = False,
+    upload: Annotated[
+        str, typer.Option(help="Files that are sent at once, at most.")
+    ] = "64MiB",
+    daily: Annotated[
+        str, typer.Option(help="What each token may send in a day, at most.")
+    ] = "1GiB",
+    keep_free: Annotated[
+        str, typer.Option(help="Room on the disk that uploads leave free.")
+    ] = "256MiB",
     open_: Annotated[
         bool, typer.Option("--open", help="Open the browser when it is ready.")
     ] = False,
@@ -104,24 +113,43 @@ def _serve(
         *(certificate, key, insecure),
     )
     check_listening(listening)
+    sizes = (
+        *(size_bytes(upload, "--upload"), size_bytes(daily, "--daily")),
+        size_bytes(keep_free, "--keep-free"),
+    )
     if demo and place is not None:
         raise UsageError("--demo shows a store of its own; leave out --store")
     with demonstration_store() if demo else nullcontext(place) as shown_place:
         if check:
             _check(shown_place, listening, read_only=read_only, json=json)
             return
-        _run(shown_place, listening, read_only=read_only, json=json, open_=open_)
+        _run(
+            shown_place,
+            listening,
+            sizes,
+            read_only=read_only,
+            json=json,
+            open_=open_,
+        )
     from skelgen.server.running import leave_reads
 
     leave_reads()
 
 
 def _run(
-    place: str | None, listening: Listening, *, read_only: bool, json: bool, open_: bool
+    place: str | None,
+    listening: Listening,
+    sizes: tuple[int, int, int],
+    *,
+    read_only: bool,
+    json: bool,
+    open_: bool,
 ) -> None:
     """Serve a store until a signal comes, and say where it is."""
     from skelgen.server.running import run_server
+    from skelgen.server.settings import UploadBounds
 
+    uploads = UploadBounds(*sizes)
     shown = storing.store_place(place).shown
 
     def ready(address: str, named: str, file: Path) -> None:
@@ -137,7 +165,7 @@ def _run(
         if open_ and not webbrowser.open(file.as_uri()):
             say("skelgen: note: no browser was found", err=True)
 
-    run_server(place, listening, read_only=read_only, ready=ready)
+    run_server(place, listening, read_only=read_only, ready=ready, uploads=uploads)
 
 
 def _need_extra() -> None:

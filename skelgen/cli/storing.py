@@ -21,6 +21,7 @@ from skelgen.cli.storing_facts import (
     row_lines,
     run_facts,
 )
+from skelgen.cli.storing_loads import loads
 from skelgen.cli.storing_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
@@ -354,3 +355,4 @@ store.command(epilog="Example: [b]skelgen store expect --app heat --ranks 8[/b]"
     expect
 )
 store.command(epilog="Example: [b]skelgen store compare 3f2a 91c0[/b]")(compare)
+store.command(epilog="Example: [b]skelgen store loads --nodes n1,n2[/b]")(loads)

@@ -219,6 +219,10 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    no_page: Annotated[
+        bool,
+        typer.Option("--no-page", help="Do not write the HTML page beside STUDY."),
+    ] = False,
     store: StorePlace = None,
     app: KeptApplication = "",
     inputs: KeptInputs = None,
@@ -227,8 +231,12 @@ def predict(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Predict the time of the application at a workload."""
-    found, about = pipeline.workload_predict(
+    """Predict the time of the application at a workload.
+
+    The page of the study, such as study.html, shows the answer with points and
+    functions.
+    """
+    answer = pipeline.workload_predict(
         study,
         _workload(at),
         families=families,
@@ -236,12 +244,15 @@ def predict(
         separately=separately,
         picture=picture,
         force=force,
+        page=not no_page,
         keeping=keeping_of(store, app, inputs),
     )
+    found = answer.found
     if json:
-        print_json({**about_facts(about), **_facts(found)})
+        page = None if answer.page is None else str(answer.page)
+        print_json({**about_facts(answer.about), **_facts(found), "page": page})
     else:
-        _show(found, picture)
+        _show(found, picture, answer.page)
     check_trust(found.doubts, strict=strict)
 
 
@@ -276,7 +287,7 @@ def _told(doubt: Doubt) -> dict[str, Any]:
     return {"kind": doubt.code, "text": str(doubt), "dimension": doubt.about or None}
 
 
-def _show(found: WorkloadTime, picture: Path | None) -> None:
+def _show(found: WorkloadTime, picture: Path | None, page: Path | None) -> None:
     print_table(
         ["phase", "weight", "time", "share", "error", "time [s]", "weight", "calls"],
         [_row(number, one, found) for number, one in enumerate(found.parts, start=1)],
@@ -291,6 +302,7 @@ def _show(found: WorkloadTime, picture: Path | None) -> None:
                 f"{format_seconds(time_s.p95)}, 90 %)",
             ),
             *([("picture", str(picture))] if picture is not None else []),
+            *([("page", str(page))] if page is not None else []),
             ("verdict", found.verdict),
         ]
     )

@@ -23,9 +23,29 @@ def plain_function(name: str) -> str:
     'LAMMPS_NS::CommBrick::forward_comm'
     >>> plain_function("exchange.constprop.0")
     'exchange'
+    >>> plain_function("__pyx_pw_6mpi4py_3MPI_4Comm_73Sendrecv")
+    'mpi4py.MPI.Comm.Sendrecv'
     """
     plain = _CLONE.sub("", name)[:_LONGEST]
-    return _demangled(plain) or plain
+    return _demangled(plain) or _of_cython(plain) or plain
+
+
+def _of_cython(name: str) -> str:
+    """Return module, class and method of what Cython made; else nothing."""
+    begin = re.match(r"__pyx_(pw|pf|f)_", name)
+    if not begin:
+        return ""
+    parts, at = [], begin.end()
+    while number := re.match(r"\d{1,3}", name[at:]):
+        first = at + number.end()
+        end = first + int(number[0])
+        if name[end : end + 1] != "_":
+            break
+        parts.append(name[first:end])
+        at = end + 1
+    # Methods are numbered.
+    own = re.sub(r"^\d+", "", name[at:])
+    return ".".join([*parts, own]) if parts and own else ""
 
 
 def _demangled(name: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
-from skelgen.pipeline.page import has_page, update_page
+from skelgen.pipeline.page import has_any_page, update_page
 from skelgen.prediction import Choice, Failure, Prediction, SkeletonFacts
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def answered(
 
 
 def keep_answer(folder: Path, one: KeptPrediction) -> None:
-    """Keep a prediction in a skeleton's folder, and bring its page up to date.
+    """Keep a prediction in a skeleton's or run's folder, and bring its page up to date.
 
     Says in the log why it cannot, and raises nothing. Predictions of a file that is
     damaged are not replaced: the page shows the new one alone.
@@ -70,13 +70,13 @@ def keep_answer(folder: Path, one: KeptPrediction) -> None:
     Parameters
     ----------
     folder : Path
-        Nothing is kept where it has no skeleton, or cannot be written.
+        Nothing is kept where it is another, or cannot be written.
     one : KeptPrediction
         In the place of one of the same time and command.
     """
     from skelgen.prediction.kept import load_kept, save_kept, with_newest
 
-    if not has_page(folder):
+    if not has_any_page(folder):
         return
     known: Sequence[KeptPrediction] = [one]
     try:

@@ -122,12 +122,19 @@ def keep_happened(known: Mapping[str, float]) -> None:
     )
 
 
-def outcomes() -> list[Outcome]:
-    """Return all forecasts, each once, the oldest first."""
+def outcomes(most_lines: int | None = None) -> list[Outcome]:
+    """Return forecasts, each once, the oldest first.
+
+    Parameters
+    ----------
+    most_lines : int, optional
+        Only of the last lines of the file; without it all.
+    """
     made: dict[str, Kept] = {}
     known: dict[str, float] = {}
     wrong = 0
-    for line in _lines():
+    lines = _lines()
+    for line in lines if most_lines is None else lines[-most_lines:]:
         try:
             fields = json_field(line.decode(), place()).mapping(("row",), None)
             if fields["row"].text() == "happened":

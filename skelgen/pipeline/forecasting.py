@@ -234,7 +234,7 @@ def load_record(nodes: Sequence[str] = ()) -> list[Score]:
     new = {
         one.kept.identity: value
         for one in found
-        if one.happened is None and math.isfinite(value := _happened(one.kept))
+        if one.happened is None and math.isfinite(value := happened_since(one.kept))
     }
     forecast_record.keep_happened(new)
     told = [
@@ -260,8 +260,15 @@ def _kept(loads: LoadForecasts, source: LoadSource) -> Iterable[Kept]:
         )
 
 
-def _happened(kept: Kept) -> float:
-    """Return what a forecast was of; not a number while that is not known."""
+def happened_since(kept: Kept, source: LoadSource | None = None) -> float:
+    """Return what a forecast was of; not a number while that is not known.
+
+    Parameters
+    ----------
+    kept : Kept
+    source : LoadSource, optional
+        Where the truth is; that of the forecast when None.
+    """
     from skelgen.forecasts import happened
 
     end = kept.begin + kept.horizon_s
@@ -271,7 +278,7 @@ def _happened(kept: Kept) -> float:
         return math.nan
     covariate: Covariate = "min-avg" if kept.covariate == "min-avg" else "avg-min"
     around = (kept.begin - kept.horizon_s, end + kept.horizon_s)
-    source = LoadSource.of(kept.source)
+    source = LoadSource.of(kept.source) if source is None else source
     try:
         _, cpu, bandwidth = load_series(source, kept.nodes, *around)
         series = cpu if kept.quantity == "cpu" else bandwidth

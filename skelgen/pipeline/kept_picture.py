@@ -20,10 +20,11 @@ def kept_picture(place: str | None, kept: KeptModel) -> str:
     """
     from skelgen.web import render_model
 
-    return render_model(kept.model, _runs(place, kept))
+    return render_model(kept.model, runs_of_kept(place, kept))
 
 
-def _runs(place: str | None, kept: KeptModel) -> RunTable | None:
+def runs_of_kept(place: str | None, kept: KeptModel) -> RunTable | None:
+    """Return the runs of the store that a model was fitted to, where they are there."""
     if kept.origin.file:
         return None
     names = tuple(one.input.name for one in kept.model.inputs)

@@ -102,12 +102,13 @@ def _of_store(
     place: str, nodes: Sequence[str], begin: float, end: float
 ) -> tuple[tuple[str, ...], list[Samples], list[Samples]]:
     from skelgen.store import open_store
+    from skelgen.store.sampling import known_series
 
     last = end if math.isfinite(end) else None
     with open_store(place, make=False) as store:
         cpu = [one for node in nodes for one in _cpu(store, node, begin, last)]
-        links = set(links_between(nodes))
-        wide = store.series(None, "bandwidth", begin, last) if links else []
+        links = links_between(nodes)
+        wide = known_series(store, links, "bandwidth", begin, last) if links else []
     if missing := [name for name in nodes if name not in {one.host for one in cpu}]:
         raise InputError(
             f"{place}: has no CPU series of {missing[0]}; give other nodes, or another "
@@ -116,7 +117,7 @@ def _of_store(
     return (
         tuple(nodes),
         _samples(cpu),
-        _samples([one for one in wide if one.host in links]),
+        _samples(wide),
     )
 
 

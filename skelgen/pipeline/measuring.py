@@ -17,7 +17,7 @@ from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.answers import keep_answer
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep, names
-from skelgen.pipeline.page import has_page
+from skelgen.pipeline.page import has_any_page
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import SEED
 from skelgen.pipeline.trusting import method_errors
@@ -152,12 +152,12 @@ def _show(
     application: Application,
     found: Estimate,
 ) -> None:
-    """Keep the prediction where a skeleton lies beside the phases, for its page."""
+    """Keep the prediction for the page, in the folder of a skeleton or a run."""
     from skelgen.prediction.kept import KeptPrediction, KeptSet
     from skelgen.prediction.predict import PHASES
     from skelgen.prediction.trials import name_of
 
-    if not has_page(folder):
+    if not has_any_page(folder):
         return
     where = name_of(application.hosts)
     if application.elsewhere and not application.hosts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skelgen.models.model import Model
     from skelgen.models.quantities import Quantity
     from skelgen.models.runs import Floats, RunTable
+    from skelgen.store import Run
 
 
 def model_draw(
@@ -95,6 +96,14 @@ def _model_and_runs(
     known = {name: float(v[0]) for name, v in others.items() if (v == v[0]).all()}
     drawn = derive(fit_model(table, family, settings), quantity, known)
     return drawn, with_quantity(table, quantity, others)
+
+
+def runs_with_quantity(
+    runs: Sequence[Run], source: RunSource, quantity: Quantity
+) -> RunTable | None:
+    """Return runs as a table of a quantity; None where none has a speedup."""
+    table = table_of(runs, source)
+    return with_quantity(table, quantity, other_numbers(runs, table))
 
 
 def with_quantity(

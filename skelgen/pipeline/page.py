@@ -125,10 +125,17 @@ def write_page(folder: Path, comparisons: Sequence[Comparison] = ()) -> Path:
 
 
 def has_page(folder: Path) -> bool:
-    """Say whether a folder holds a skeleton, and a page can be written beside it."""
+    """Say whether a folder is of a skeleton, and a page can be written into it."""
     from skelgen.prediction.store import FACTS_FILE, writable
 
     return (folder / FACTS_FILE).is_file() and writable(folder)
+
+
+def has_any_page(folder: Path) -> bool:
+    """Say whether a page can be written into the folder of a skeleton or a run."""
+    from skelgen.pipeline.run_page import has_run_page
+
+    return has_page(folder) or has_run_page(folder)
 
 
 def update_page(
@@ -138,14 +145,14 @@ def update_page(
     phases: PhaseSignature | None = None,
     timeline: RunTimeline | None = None,
 ) -> None:
-    """Put what is known now into the page of a skeleton's folder.
+    """Put what is known now into the page of the folder of a skeleton or a run.
 
     Says in the log why it cannot, and raises nothing: the command's own work is done.
 
     Parameters
     ----------
     folder : Path
-        Without a skeleton there is no page.
+        Others have no page.
     predictions : sequence of KeptPrediction, optional
         Those that its file has, where they were read already.
     phases : PhaseSignature, optional
@@ -153,10 +160,13 @@ def update_page(
     timeline : RunTimeline, optional
         A new one, which is stored there.
     """
-    if not has_page(folder):
-        return
+    from skelgen.pipeline.run_page import update_run_page
+
     try:
-        _update(folder, predictions, phases, timeline)
+        if has_page(folder):
+            _update(folder, predictions, phases, timeline)
+        elif has_any_page(folder):
+            update_run_page(folder, predictions, phases)
     except (SkelgenError, OSError) as error:
         logger.warning("%s was not brought up to date: %s", folder / PAGE_FILE, error)
 
@@ -172,7 +182,6 @@ def _update(
     from skelgen.timeline.store import TIMELINE_FILE, text_of
     from skelgen.web.answer import answer_of
     from skelgen.web.page import phase_rows
-    from skelgen.web.render import with_region
     from skelgen.web.timeline import timeline_view
 
     facts, path = load(folder), folder / PAGE_FILE
@@ -186,20 +195,34 @@ def _update(
     if timeline is not None:
         replace_file(folder / TIMELINE_FILE, text_of(timeline))
         regions["timeline"] = timeline_view(timeline)
-    try:
-        text: str | None = as_text(path, read_bytes(path, most_bytes=_MOST_PAGE))
-    except NoFileError:
-        text = None
-    for name, value in regions.items():
-        text = None if text is None else with_region(text, name, value)
-    if text is not None:
-        replace_file(path, text)
+    if with_regions(path, regions):
         return
     signature = folder / SIGNATURE_FILE
     if signature.is_file() and signature.stat().st_size <= _MOST_SIGNATURE:
         write_page(folder)
     else:
         logger.info("%s is of another version; build the skeleton again", path)
+
+
+def with_regions(path: Path, regions: Mapping[str, object]) -> bool:
+    """Put regions into a page in place of those that it has.
+
+    Returns
+    -------
+    bool
+        False where there is no page, or one of another version: then nothing changed.
+    """
+    from skelgen.web.render import with_region
+
+    try:
+        text: str | None = as_text(path, read_bytes(path, most_bytes=_MOST_PAGE))
+    except NoFileError:
+        return False
+    for name, value in regions.items():
+        text = None if text is None else with_region(text, name, value)
+    if text is not None:
+        replace_file(path, text)
+    return text is not None
 
 
 def _measured(facts: SkeletonFacts) -> list[Shares]:

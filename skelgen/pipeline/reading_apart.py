@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 import logging
 import os
-import resource
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skelgen.documents import json_field
 from skelgen.documents.archives import ArchiveLimits
-from skelgen.errors import InputError, MachineError, SkelgenError
-from skelgen.launch.process import Finished, Started
+from skelgen.errors import InputError, SkelgenError
+from skelgen.launch.bounded import BoundedEnd, Bounds, EndedBy, run_bounded
 from skelgen.pipeline.storing_sources import content_of
 from skelgen.pipeline.storing_typed import columns_mapping, known_of
 from skelgen.progress import NO_PROGRESS
@@ -29,9 +27,8 @@ if TYPE_CHECKING:
     from skelgen.store import Entry, Row
     from skelgen.store.formats.reading import Content
 
-#: What the process may take [bytes], [s].
-_MOST_MEMORY, _MOST_CPU_S = 3 << 30, 60
-_POLL_S = 0.01
+#: What the process may take, and what it says of what is refused [bytes].
+_MOST_MEMORY, _MOST_ERRORS = 3 << 30, 1 << 20
 _MOST_NOTES = 20
 
 
@@ -90,53 +87,47 @@ def read_apart(sent: SentFile) -> ReadApart:
     MachineError
         When that process cannot be started.
     """
-    done = _finished(sent)
+    notes: list[str] = []
+    done = _ended(sent, notes)
     name = sent.file.name
-    if done.timed_out:
+    if done.ended_by is EndedBy.TIME:
         raise InputError(
             f"{name}: takes longer to read than {format_seconds(sent.limit_s)}; use "
             "skelgen push, which reads it where it is"
         )
-    lines = done.output.splitlines()
-    if done.exit_code or not lines:
+    lines = done.output.decode("ascii", "replace").splitlines()
+    if done.exit_code or not lines or done.ended_by is not EndedBy.ITSELF:
         raise InputError(
             f"{name}: takes more to read than a server gives; use skelgen push, which "
             "reads it where it is"
         )
-    size_bytes = sum(map(len, lines))
-    return ReadApart(_read(lines, name), size_bytes, _notes(done.errors))
+    told = tuple(dict.fromkeys(notes))[:_MOST_NOTES]
+    return ReadApart(content_of_lines(lines, name), sum(map(len, lines)), told)
 
 
-def _finished(sent: SentFile) -> Finished:
+def _ended(sent: SentFile, notes: list[str]) -> BoundedEnd:
     """Let the process read the file."""
-    words = [sys.executable, "-m", "skelgen.pipeline.reading_apart"]
-    hidden = {name: "" for name in os.environ if name.startswith("SKELGEN_STORE")}
-    started = Started(
+    folder = sent.file.parent
+    request = folder.with_name(f"{folder.name}.request")
+    request.write_text(request_of(sent), encoding="ascii")
+    words = [sys.executable, "-m", "skelgen.pipeline.reading_apart", str(request)]
+    bounds = Bounds(sent.limit_s, _MOST_MEMORY, 2 * sent.most_bytes + _MOST_ERRORS)
+    no_store = {name: "" for name in os.environ if name.startswith("SKELGEN_STORE")}
+    return run_bounded(
         words,
-        timeout_s=sent.limit_s,
-        environment={**hidden, "TMPDIR": str(sent.file.parent), "OMP_NUM_THREADS": "1"},
-        folder=sent.file.parent,
-        private=True,
-        given=json.dumps(_request(sent)),
+        bounds,
+        environment={**no_store, "TMPDIR": str(folder), "OMP_NUM_THREADS": "1"},
+        folder=folder,
+        began=lambda pid: None,
+        said=notes.append,
+        stop=lambda: False,
     )
-    try:
-        for what, most in (
-            (resource.RLIMIT_AS, _MOST_MEMORY),
-            (resource.RLIMIT_CPU, _MOST_CPU_S),
-        ):
-            resource.prlimit(started.pid, what, (most, most))
-        while (done := started.poll()) is None:
-            time.sleep(_POLL_S)
-    except ProcessLookupError as error:
-        raise MachineError("the process that reads files ended at once") from error
-    finally:
-        started.stop()
-    return done
 
 
-def _request(sent: SentFile) -> dict[str, Any]:
+def request_of(sent: SentFile) -> str:
+    """Return what the process is asked, as `answer_to` reads it."""
     limits = sent.limits
-    return {
+    found = {
         "file": sent.file.name,
         "app": sent.app,
         "inputs": sent.inputs,
@@ -147,9 +138,17 @@ def _request(sent: SentFile) -> dict[str, Any]:
         ],
         "most_bytes": sent.most_bytes,
     }
+    return json.dumps(found)
 
 
-def _read(lines: list[str], name: str) -> Content:
+def content_of_lines(lines: list[str], name: str) -> Content:
+    """Read what the process answered.
+
+    Raises
+    ------
+    InputError
+        What it could not read, or when the answer is none.
+    """
     from skelgen.store import Entry
     from skelgen.store.formats.known import NOTHING
     from skelgen.store.formats.reading import Content, read_own
@@ -167,11 +166,6 @@ def _read(lines: list[str], name: str) -> Content:
             rows += own.rows
             refused += own.refused
     return Content(tuple(rows), tuple(refused))
-
-
-def _notes(errors: str) -> tuple[str, ...]:
-    found = [line.strip() for line in errors.splitlines() if line.strip()]
-    return tuple(dict.fromkeys(found))[:_MOST_NOTES]
 
 
 def answer_to(request: str) -> str:
@@ -221,9 +215,10 @@ def _line(error: str = "", refused: list[str] | None = None, row: str = "") -> s
 
 
 def main() -> int:
-    """Answer the request on standard input."""
+    """Answer the request of a file."""
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    sys.stdout.write(answer_to(sys.stdin.read()) + "\n")
+    request = Path(sys.argv[1]).read_text(encoding="ascii")
+    sys.stdout.write(answer_to(request) + "\n")
     return 0
 
 

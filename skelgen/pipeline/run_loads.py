@@ -225,8 +225,9 @@ def _series(
     """Return what a store knows of hosts and of the links between them, by name."""
     from skelgen.monitor.series import History
     from skelgen.store import open_store
+    from skelgen.store.sampling import known_series
 
-    links = set(_links(hosts))
+    links = _links(hosts)
     with open_store(place, make=False) as store:
         series = [
             one
@@ -234,8 +235,7 @@ def _series(
             for quantity in ("cpu", "cpu_left")
             for one in store.series(host, quantity, begin, end)
         ]
-        wide = store.series(None, "bandwidth", begin, end) if links else []
-    series += [one for one in wide if one.host in links]
+        series += known_series(store, links, "bandwidth", begin, end) if links else []
     return {
         host: History(host, {one.quantity: _curve(one) for one in of_host})
         for host, of_host in itertools.groupby(

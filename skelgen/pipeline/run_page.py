@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from skelgen.events import Events
     from skelgen.events.summary import RunSummary
+    from skelgen.phases.stored import PhaseSignature
+    from skelgen.prediction.kept import KeptPrediction
     from skelgen.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -64,6 +66,27 @@ def write_run_page(
         logger.warning("%s was not written: %s", path, error)
         return None
     return path
+
+
+def update_run_page(
+    folder: Path,
+    predictions: Sequence[KeptPrediction] | None,
+    phases: PhaseSignature | None,
+) -> None:
+    """Put what is known now into the page of a run; make one where there is none."""
+    from skelgen.pipeline.page import PAGE_FILE, with_regions
+    from skelgen.prediction.kept import load_kept
+    from skelgen.web.page import phase_rows
+    from skelgen.web.run_page import answer_of_run
+
+    kept = load_kept(folder) if predictions is None else predictions
+    regions: dict[str, object] = {}
+    if kept:
+        regions["answer"] = answer_of_run("", kept)
+    if phases is not None:
+        regions["phases"] = phase_rows(phases)
+    if not with_regions(folder / PAGE_FILE, regions):
+        page_of_run(folder)
 
 
 def page_of_run(folder: Path) -> Path | None:

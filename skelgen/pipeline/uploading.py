@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skelgen.errors import SkelgenError
 from skelgen.pipeline import storing
 from skelgen.pipeline.authors import signed
-from skelgen.pipeline.reading_apart import ReadApart, SentFile, read_apart
+from skelgen.pipeline.reading_apart import SentFile, read_apart
 from skelgen.web.uploaded import Uploaded
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ def add_upload(
     *,
     author: str,
     charge: Callable[[int], None],
-    read: Callable[[SentFile], ReadApart] = read_apart,
 ) -> Uploaded:
     """Read a file apart, and add its rows: all of them in one go, or none.
 
@@ -37,14 +36,12 @@ def add_upload(
         Who sent it.
     charge : callable
         Is told how many bytes will be kept, and may refuse them.
-    read : callable
-        Reads it.
     """
     from skelgen.store import Added, Entry, Run
     from skelgen.store.formats.reading import Content
 
     try:
-        found = read(sent)
+        found = read_apart(sent)
     except SkelgenError as error:
         return Uploaded(name, Added(refused=(Entry(name, "", str(error)),)))
     charge(found.size_bytes)

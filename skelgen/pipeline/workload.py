@@ -6,7 +6,7 @@ import itertools
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -207,6 +207,24 @@ def _with_ranges(
     return changed
 
 
+@dataclass(frozen=True, slots=True)
+class WorkloadAnswer:
+    """What a study predicts.
+
+    Attributes
+    ----------
+    found : WorkloadTime
+    about : Subject
+        What it is about.
+    page : Path or None
+        The page that was written.
+    """
+
+    found: WorkloadTime
+    about: Subject
+    page: Path | None
+
+
 def workload_predict(
     file: Path,
     at: Workload,
@@ -216,9 +234,10 @@ def workload_predict(
     separately: bool = False,
     picture: Path | None = None,
     force: bool = False,
+    page: bool = True,
     keeping: Keeping | None = None,
-) -> tuple[WorkloadTime, Subject]:
-    """Predict the time of the application at a workload; say what it is about.
+) -> WorkloadAnswer:
+    """Predict the time of the application at a workload, and write the study's page.
 
     Parameters
     ----------
@@ -234,9 +253,12 @@ def workload_predict(
         SVG file for the points and functions of each phase.
     force : bool
         Replace a file that exists.
+    page : bool
+        Write the page of the study beside it.
     keeping : Keeping, optional
         Where the prediction is kept.
     """
+    from skelgen.pipeline.model_pages import write_study_page
     from skelgen.workload import predict_workload, store
 
     study = store.load(file)
@@ -254,7 +276,9 @@ def workload_predict(
         with new_file(picture, PICTURE_BEGINS, force=force) as beside:
             beside.write_text(render_workload(found), encoding="utf-8")
     answer = Answer(found.time_s, found.measured_s, found.doubts)
-    return found, keep(keeping, _subject(study, file, at), [answer])
+    written = write_study_page(file, study, found) if page else None
+    about = keep(keeping, _subject(study, file, at), [answer])
+    return WorkloadAnswer(found, about, written)
 
 
 def _subject(study: Study, file: Path, at: Workload) -> Subject:

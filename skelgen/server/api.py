@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from skelgen import pipeline
 from skelgen.pipeline import browsing, model_keeping
 from skelgen.pipeline.asking import how_long
 from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
 from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
-from skelgen.pipeline.system_facts import known_of, summary_of, system_doubts
 from skelgen.server.pages import (
     asked_of,
-    measured_system,
     run_query,
     stored_model,
     stored_run,
 )
 from skelgen.server.settings import Answer, Question
-from skelgen.trust.facts import trust_facts
 
 
 def applications(question: Question) -> Answer:
@@ -75,19 +71,6 @@ def predictions(question: Question) -> Answer:
         "total": found.total,
         "begin": found.begin,
     }
-
-
-def systems(question: Question) -> Answer:
-    """List the hosts that were measured, as system list does."""
-    rows = pipeline.known_systems(store=question.settings.store)
-    return {"hosts": [summary_of(rows.of(host), host) for host in rows.hosts]}
-
-
-def system(question: Question) -> Answer:
-    """Show what was measured of a host or system, as system show does."""
-    found = measured_system(question)
-    told = known_of(found, question.path["name"])
-    return {**told, **trust_facts(system_doubts(found))}
 
 
 def ask(question: Question) -> Answer:

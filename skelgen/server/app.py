@@ -50,8 +50,6 @@ _Result = TypeVar("_Result")
 _THREADS = 6
 #: Files that are read at once: each takes a process of its own meanwhile.
 _READERS = 2
-#: What a form counts for that somebody typed [bytes].
-_TYPED_BYTES = 1024
 _NO_TOKEN = (
     "show your token: open the address that skelgen serve printed, or send "
     "Authorization: Bearer TOKEN"
@@ -155,7 +153,8 @@ def allowance_of(settings: Settings) -> Allowance:
     place = place_of(settings.store)
     if not place.is_url:
         folders.append(Path(place.where).expanduser().parent)
-    return Allowance(settings.daily_bytes, settings.free_bytes, folders)
+    bounds = settings.uploads
+    return Allowance(bounds.daily_bytes, bounds.free_bytes, folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,13 +231,10 @@ class _Endpoint:
                 check_form(sent.fields, visitor)
             return replace(found, form=sent.fields, files=sent.files)
         if one.changes and one.is_api:
-            body = await request.body()
-            charge(len(body))
-            return replace(found, body=body)
+            return replace(found, body=await request.body())
         if one.changes:
             form = await form_of(request)
             check_form(form, visitor)
-            charge(_TYPED_BYTES)
             return replace(found, form=form)
         return found
 

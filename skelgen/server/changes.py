@@ -17,10 +17,14 @@ from skelgen.server.settings import Answer, GoTo, Question
 from skelgen.units import parse_seconds
 from skelgen.web.site import address
 
+#: What a run counts for that somebody typed [bytes].
+_TYPED_BYTES = 1024
+
 
 def add_typed(question: Question) -> Answer:
     """Add a run that was typed into the form, and show it."""
     typed = question.form
+    question.charge(_TYPED_BYTES)
     known = pipeline.known_of(
         application=typed.get("app", "").strip(),
         inputs=[one] if (one := typed.get("inputs", "").strip()) else [],
@@ -57,6 +61,7 @@ def remove(question: Question) -> Answer:
 
 def add_lines(question: Question) -> Answer:
     """Add the rows of a body, lines as `skelgen store export` writes them."""
+    question.charge(len(question.body))
     found = rows_of_lines("the request", question.body)
     content = replace(found, rows=signed(found.rows, author_of(question)))
     return added_facts(

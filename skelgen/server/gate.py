@@ -110,7 +110,7 @@ class Gate:
         """Return how much a request may send [bytes]."""
         settings = self._settings
         is_long = scope["path"] in self._long
-        return settings.most_upload_bytes if is_long else settings.most_bytes
+        return settings.uploads.most_bytes if is_long else settings.most_bytes
 
     def _refused(self, headers: Headers, most_bytes: int) -> tuple[int, str]:
         """Say why a request is not for this server; 0 when it is."""
@@ -123,6 +123,8 @@ class Gate:
         origins = headers.getlist("origin")
         if not all(self._is_own(one, headers) for one in origins):
             return 403, "the request comes from a page of another site"
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return 400, "the request says in two ways how long it is"
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             return 400, "the length of the request is no number"

@@ -13,8 +13,8 @@ from skelgen.server.tokens import PRINTED, Right
 from skelgen.web import site_uploads
 from skelgen.web.uploaded import Uploaded
 
-#: Files and folders of an archive.
-_MOST_MEMBERS = 10_000
+#: Files and folders of an archive, and the time to read a file [s].
+_MOST_MEMBERS, _READ_S = 10_000, 120.0
 
 
 def author_of(question: Question) -> str:
@@ -30,7 +30,7 @@ def upload_form(question: Question) -> Answer:
     settings = question.settings
     return site_uploads.upload_page(
         may_add=may(question, Right.ADD),
-        most_bytes=settings.most_upload_bytes,
+        most_bytes=settings.uploads.most_bytes,
         left_bytes=question.left,
     )
 
@@ -51,9 +51,9 @@ def _done(question: Question) -> list[Uploaded]:
     settings, typed = question.settings, question.form
     limits = ArchiveLimits(
         members=_MOST_MEMBERS,
-        rank_bytes=settings.most_unpacked_bytes,
-        text_bytes=settings.most_upload_bytes,
-        free_bytes=settings.free_bytes,
+        rank_bytes=settings.uploads.unpacked_bytes,
+        text_bytes=settings.uploads.most_bytes,
+        free_bytes=settings.uploads.free_bytes,
     )
     return [
         add_upload(
@@ -67,7 +67,7 @@ def _done(question: Question) -> list[Uploaded]:
                 columns=typed.get("columns", "").strip(),
                 limits=limits,
                 most_bytes=settings.most_bytes,
-                limit_s=settings.limit_s,
+                limit_s=_READ_S,
             ),
             author=author_of(question),
             charge=question.charge,

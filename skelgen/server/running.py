@@ -31,7 +31,7 @@ from skelgen.server.listening import (
 )
 from skelgen.server.opening import OpeningProtocol
 from skelgen.server.own_host import may_have_name, own_host, second_bound
-from skelgen.server.settings import Settings
+from skelgen.server.settings import Settings, UploadBounds
 from skelgen.server.tokens import PRINTED, Right, new_token
 from skelgen.store import open_store, place_of
 
@@ -72,6 +72,7 @@ def settings_of(
     *,
     read_only: bool = False,
     name: str = "",
+    uploads: UploadBounds = UploadBounds(),  # noqa: B008 -- it is frozen
 ) -> Settings:
     """Return how a server on a port is set up, with a name of its own or without."""
     more = {f"{name}:{port}"} if name else set[str]()
@@ -83,6 +84,7 @@ def settings_of(
         secure=listening.secure,
         cookie=f"skelgen-{port}" if port else "skelgen",
         read_only=read_only,
+        uploads=uploads,
     )
 
 
@@ -92,6 +94,7 @@ def run_server(
     *,
     read_only: bool,
     ready: Callable[[str, str, Path], None],
+    uploads: UploadBounds = UploadBounds(),  # noqa: B008 -- it is frozen
 ) -> None:
     """Serve a store until a signal comes.
 
@@ -102,6 +105,7 @@ def run_server(
     listening : Listening
         Checked.
     read_only : bool
+    uploads : UploadBounds
     ready : callable
         Gets the address with its token for programs, that for browsers, and a file of
         this user alone that leads there.
@@ -123,7 +127,9 @@ def run_server(
         more = second_bound(port) if may_have_name(listening) else None
         name = "" if more is None else own_host()
         opened = [first, *map(stack.enter_context, map(contextlib.closing, more or ()))]
-        settings = settings_of(place, listening, port, read_only=read_only, name=name)
+        settings = settings_of(
+            *(place, listening, port), read_only=read_only, name=name, uploads=uploads
+        )
         way = f"/enter?token={text}"
         address = f"{public_address(listening, port)}{way}"
         named = f"http://{name}:{port}{listening.prefix}{way}" if name else address

@@ -12,6 +12,28 @@ from skelgen.web.site import SitePage
 
 
 @dataclass(frozen=True, slots=True)
+class UploadBounds:
+    """How much may be sent to a server.
+
+    Attributes
+    ----------
+    most_bytes : int
+        Files of one form together [bytes].
+    daily_bytes : int
+        All that a token sends in a day [bytes].
+    free_bytes : int
+        Room on the disk that is left free [bytes].
+    unpacked_bytes : int
+        Rank files of an archive, which are read and removed again [bytes].
+    """
+
+    most_bytes: int = 64 << 20
+    daily_bytes: int = 1 << 30
+    free_bytes: int = 256 << 20
+    unpacked_bytes: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How a server is set up.
 
@@ -35,16 +57,9 @@ class Settings:
         Of the body of a request.
     limit_s : float
         Time that a request may take [s].
-    most_upload_bytes : int
-        Of the body of a request that sends files [bytes].
-    most_unpacked_bytes : int
-        Of all rank files of an archive [bytes].
     long_limit_s : float
         Time that a request may take that sends or gets files [s].
-    daily_bytes : int
-        That a token may send in a day [bytes].
-    free_bytes : int
-        Room on the disk that is left free [bytes].
+    uploads : UploadBounds
     """
 
     store: str | None
@@ -56,11 +71,8 @@ class Settings:
     read_only: bool = False
     most_bytes: int = 8 << 20
     limit_s: float = 30.0
-    most_upload_bytes: int = 64 << 20
-    most_unpacked_bytes: int = 1 << 30
     long_limit_s: float = 600.0
-    daily_bytes: int = 1 << 30
-    free_bytes: int = 256 << 20
+    uploads: UploadBounds = UploadBounds()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import get_args
 
 from skelgen.errors import InputError, UsageError
@@ -35,16 +36,12 @@ def find(store: Store, begin: str) -> tuple[str, Row]:
             f"read {begin[:60]!r}, expected the id of a row; skelgen store list shows "
             "them"
         )
-    found: dict[str, Row] = {}
-    for kind in get_args(Row):
-        if kind is Series:
-            continue
-        where = "WHERE identity LIKE ? ESCAPE '!' ORDER BY identity LIMIT ?"
-        pattern = re.sub(r"([!%_])", r"!\1", begin) + "%"
-        for one in rows_of(store.database, kind, where, [pattern, _NAMED + 1]):
-            found[one.identity] = one.row
-    if begin in found:
-        return begin, found[begin]
+    # A whole identity is found by an index, the beginning of one by a look at all.
+    if whole := _found(store, "WHERE identity = ?", [begin]):
+        return begin, whole[begin]
+    where = "WHERE identity LIKE ? ESCAPE '!' ORDER BY identity LIMIT ?"
+    pattern = re.sub(r"([!%_])", r"!\1", begin) + "%"
+    found = _found(store, where, [pattern, _NAMED + 1])
     if not found:
         raise InputError(
             f"{begin}: there is no such row in {store.database.shown}; skelgen store "
@@ -54,3 +51,13 @@ def find(store: Store, begin: str) -> tuple[str, Row]:
         names = ", ".join(sorted(found)[:_NAMED])
         raise InputError(f"{begin}: {names} begin so; write more of the one you mean")
     return next(iter(found.items()))
+
+
+def _found(store: Store, where: str, parameters: Sequence[str | int]) -> dict[str, Row]:
+    """Return rows of all kinds but series, by their identities."""
+    return {
+        one.identity: one.row
+        for kind in get_args(Row)
+        if kind is not Series
+        for one in rows_of(store.current(), kind, where, parameters)
+    }

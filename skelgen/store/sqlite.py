@@ -24,7 +24,8 @@ logger = logging.getLogger(__name__)
 
 #: How long a statement waits for another process, and one of a writer [s].
 _WAIT_S, _SHORT_WAIT_S = 10.0, 0.02
-_CACHE_KIB = 64 << 10
+#: Memory for pages of the file, and of one of the many connections of a server [KiB].
+_CACHE_KIB, _SERVED_CACHE_KIB = 64 << 10, 4 << 10
 #: So often a statement looks whether its time is over: every millisecond or so.
 _LOOK_INSTRUCTIONS = 20_000
 #: The log is written back when it is longer, by those that wait and by others, and is
@@ -249,7 +250,8 @@ class SqliteDatabase:
         self._pragma("synchronous", "NORMAL" if local else "FULL")
         self._pragma("wal_autocheckpoint", 0)
         self._pragma("journal_size_limit", _LONG_LOG_BYTES)
-        self._pragma("cache_size", -_CACHE_KIB)
+        served = left_s() < math.inf
+        self._pragma("cache_size", -(_SERVED_CACHE_KIB if served else _CACHE_KIB))
 
     def _write_back(self, most_bytes: int) -> None:
         """Write a long log back into the file, as far as no reader needs it."""

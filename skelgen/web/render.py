@@ -56,7 +56,7 @@ def render_page(page: Page) -> str:
         "timeline": page.whole_run,
         "phases": page.phases,
     }
-    return _filled("report.html.j2", page=page, edges=EDGES, **regions)
+    return filled("report.html.j2", page=page, edges=EDGES, **regions)
 
 
 def with_region(html: str, name: str, value: object) -> str | None:
@@ -83,7 +83,7 @@ def with_region(html: str, name: str, value: object) -> str | None:
     _, found, tail = rest.partition(end)
     if not found:
         return None
-    inside = _filled(f"report_{name}.html.j2", **{name: value})
+    inside = filled(f"report_{name}.html.j2", **{name: value})
     return f"{head}{begin}\n{inside}{end}{tail}"
 
 
@@ -99,7 +99,7 @@ def render_phases(phases: Phases) -> str:
     str
         An SVG picture.
     """
-    return _filled("phases.svg.j2", picture=phase_picture(phases))
+    return filled("phases.svg.j2", picture=phase_picture(phases))
 
 
 def render_ticks(table: TickTable, first: int, count: int) -> str:
@@ -116,7 +116,7 @@ def render_ticks(table: TickTable, first: int, count: int) -> str:
     str
         An SVG picture.
     """
-    return _filled("ticks.svg.j2", picture=tick_picture(table, first, count))
+    return filled("ticks.svg.j2", picture=tick_picture(table, first, count))
 
 
 def render_workload(found: WorkloadTime) -> str:
@@ -132,11 +132,15 @@ def render_workload(found: WorkloadTime) -> str:
         An SVG picture.
     """
     picture = workload_picture(found)
-    return _filled("workload.svg.j2", picture=picture, width=WIDTH, height=HEIGHT)
+    return filled("workload.svg.j2", picture=picture, width=WIDTH, height=HEIGHT)
 
 
 def render_model(
-    model: Model, runs: RunTable | None = None, at: Mapping[str, float] | None = None
+    model: Model,
+    runs: RunTable | None = None,
+    at: Mapping[str, float] | None = None,
+    *,
+    gaps: bool = False,
 ) -> str:
     """Draw a model with its interval, its runs and what it is asked for.
 
@@ -145,15 +149,17 @@ def render_model(
     model : Model
     runs : RunTable, optional
     at : mapping of str to float, optional
+    gaps : bool
+        Leave out where the model gives no answer, and do not refuse it.
 
     Returns
     -------
     str
         An SVG picture.
     """
-    picture = model_picture(model, runs, at)
+    picture = model_picture(model, runs, at, gaps=gaps)
     size = {"width": model_marks.WIDTH, "height": model_marks.HEIGHT}
-    return _filled("model.svg.j2", picture=picture, **size)
+    return filled("model.svg.j2", picture=picture, **size)
 
 
 def render_residuals(residuals: Sequence[Residual]) -> str:
@@ -169,7 +175,7 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
         An SVG picture.
     """
     panels = residual_panels(residuals)
-    return _filled(
+    return filled(
         "residuals.svg.j2",
         panels=panels,
         size=residual_size(residuals),
@@ -180,7 +186,8 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
     )
 
 
-def _filled(template: str, **values: object) -> str:
+def filled(template: str, **values: object) -> str:
+    """Return a template of pages with its values in it."""
     environment = Environment(
         loader=FileSystemLoader(_paths.templates() / "web"),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""The page of a recorded run, and that of phases without a run or skeleton."""
+"""The page of a recorded run."""
 
 from __future__ import annotations
 
@@ -78,32 +78,6 @@ def run_page(
         matrix=matrix_cells(run.matrix),
         phases=phase_rows(phases),
         whole_run=timeline_view(timeline),
-    )
-
-
-def phases_page(
-    phases: PhaseSignature, predictions: Sequence[KeptPrediction] = ()
-) -> Page:
-    """Collect what the page of a folder with nothing but phases shows."""
-    known = phases.provenance
-    time = format_seconds(phases.application_s)
-    facts = (
-        ("application", known.application),
-        ("command", " ".join(known.command) or "recorded by hand"),
-        ("ranks", str(phases.ranks)),
-        ("time", time),
-        ("MPI", known.mpi),
-        ("host", known.host),
-        ("recorded", known.recorded),
-        ("skelgen", known.skelgen),
-    )
-    return replace(
-        _empty(known.application, "Phases of an MPI program"),
-        answer=answer_of_run(
-            f"No prediction yet. The recorded run took {time}.", predictions
-        ),
-        facts=facts,
-        phases=phase_rows(phases),
     )
 
 

@@ -82,6 +82,8 @@ def predictions_page(
         for part in (before, after)
     )
     blocks.append(Paging(text, *links))
+    lines = address("predictions.jsonl", app=application)
+    blocks.append(FactList((("all of these as lines", Cell("jsonl", lines)),)))
     return SitePage("Predictions", tuple(blocks), "/predictions")
 
 

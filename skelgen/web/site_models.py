@@ -105,8 +105,15 @@ def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> Site
     return SitePage("Models", (*doubts, SiteTable("Models", head, rows)), "/models")
 
 
-def model_page(one: ModelEntry) -> SitePage:
-    """Return the page of a model: formula, ranges, picture, doubts."""
+def model_page(one: ModelEntry, more: Sequence[Block] = ()) -> SitePage:
+    """Return the page of a model: formula, ranges, picture, doubts.
+
+    Parameters
+    ----------
+    one : ModelEntry
+    more : sequence of Block
+        What can be done with it.
+    """
     model = one.model
     blocks: list[Block] = [formula_block(model.quantity, model.formula, model.unit)]
     if one.runs_now is not None:
@@ -120,7 +127,7 @@ def model_page(one: ModelEntry) -> SitePage:
     blocks += [Prose(f"Do not trust: {each}", "doubt") for each in model.doubts]
     blocks += [Prose(each) for each in model.notes]
     blocks.append(FactList(_facts(one)))
-    blocks.append(_ranges(model))
+    blocks.append(ranges_table(model))
     blocks.append(
         SitePicture(
             address("models", one.identity, "picture.svg"),
@@ -135,9 +142,24 @@ def model_page(one: ModelEntry) -> SitePage:
         FormField("at", "At", _example(model)),
         FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
     )
-    blocks += [Heading("Ask it"), Form("/ask", fields, "Ask")]
+    blocks += [Heading("Ask it"), Form("/ask", fields, "Ask"), *more]
+    blocks += [Heading("Files"), _files(one)]
     lead = f"A model of {one.application}, fitted to {one.runs} runs."
     return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
+
+
+def _files(one: ModelEntry) -> FactList:
+    """Return links to the model as files."""
+    return FactList(
+        tuple(
+            (what, Cell(name, address("models", one.identity, name)))
+            for what, name in (
+                ("for skelgen model predict", "model.json"),
+                ("a page of one file", "model.html"),
+                ("the picture", "model.svg"),
+            )
+        )
+    )
 
 
 def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:
@@ -158,7 +180,8 @@ def model_error(model: Model) -> str:
     return f"{math.expm1(min(model.scale.noise, 500.0)):.1%}"
 
 
-def _ranges(model: Model) -> SiteTable:
+def ranges_table(model: Model) -> SiteTable:
+    """Return the table of the inputs and the range of the runs."""
     head = (
         Column("input"),
         Column("from", True),

@@ -20,11 +20,9 @@ NAVIGATION = (
     ("/models", "Models"),
     ("/predictions", "Predictions"),
     ("/systems", "Systems"),
+    ("/loads", "Loads"),
     ("/ask", "How long?"),
 )
-
-#: What the script of all pages is made of: dropping files, and turning surfaces.
-_SCRIPTS = ("script.js", "surface.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,8 @@ def style_sheet() -> bytes:
 
 def script() -> bytes:
     """Return the script that pages have who need one."""
-    return b"".join((_folder() / name).read_bytes() for name in _SCRIPTS)
+    names = ("dropping.js", "turning.js")
+    return b"".join((_folder() / name).read_bytes() for name in names)
 
 
 def icon() -> bytes:

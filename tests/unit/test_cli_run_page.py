@@ -8,12 +8,15 @@ import os
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline import call_sites
+from skelgen.pipeline import call_sites, measuring
 from skelgen.pipeline.page import PAGE_FILE
+from skelgen.runners import application, estimate, execute, plan
+from skelgen.trust import Interval
 from tests.trace_writer import RankWriter
 
 NOBODY = -2
@@ -80,8 +83,8 @@ def test_its_counts_are_those_of_info_and_its_times_add_up(capsys, recorded: Pat
 def test_it_says_who_waits_for_whom_and_how_even_ranks_compute(capsys, recorded: Path):
     info(capsys, "run")
     section = part(recorded, "Waiting and load imbalance")
-    assert "behind rank 0, which computes 79% longer than the average" in section
-    assert "(rank 0): load imbalance 79" in section
+    assert "behind rank 0, which computes 80% longer than the average" in section
+    assert "(rank 0): load imbalance 79.8%" in section
     assert "wait at collective" in section
 
 
@@ -167,3 +170,40 @@ def test_the_page_and_the_lines_belong_to_a_run_that_force_may_replace(
     assert made_as(recorded) is Kind.RUN
     shutil.copy(recorded / PAGE_FILE, recorded / "copy.html")
     assert made_as(recorded) is None
+
+
+def measured(monkeypatch, source: Path) -> None:
+    """Measure with an execution of the phases that is made up."""
+    here = SimpleNamespace(runner=None, elsewhere=False, hosts=())
+    time_s = Interval(0.7, 0.8, 0.9)
+    found = SimpleNamespace(doubts=(), time_s=time_s, measured_s=time_s)
+    monkeypatch.setattr(plan, "check_phases", lambda _: None)
+    monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
+    monkeypatch.setattr(
+        measuring, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
+    )
+    monkeypatch.setattr(estimate, "estimate", lambda *_: found)
+    measuring.measure(source)
+
+
+@pytest.mark.parametrize("has_page", [True, False])
+def test_what_measure_finds_of_a_run_comes_onto_its_page(
+    capsys, monkeypatch, recorded: Path, has_page: bool
+):
+    if has_page:
+        info(capsys, "run")
+    measured(monkeypatch, recorded)
+    text = (recorded / PAGE_FILE).read_text()
+    (found,) = re.findall(r'<p class="answer">(.*?)</p>', text)
+    assert found.startswith("800 ms on this machine (700 ms to 900 ms), ")
+    assert "Where the time goes" in text
+    info(capsys, "run")  # does not forget it
+    assert found in (recorded / PAGE_FILE).read_text()
+
+
+def test_phases_that_are_stored_in_a_run_come_onto_its_page(capsys, recorded: Path):
+    info(capsys, "run")
+    assert "<h2>Phases</h2>" not in (recorded / PAGE_FILE).read_text()
+    assert run(["phases", "run", "-o", "run"]) == 0
+    assert "<h2>Phases</h2>" in (recorded / PAGE_FILE).read_text()
+    assert "The recorded run took " in (recorded / PAGE_FILE).read_text()

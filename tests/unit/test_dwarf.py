@@ -265,6 +265,8 @@ def test_damaged_files_end_soon_and_without_a_traceback(tmp_path: Path, seed: in
         ("_ZN4GridIdE4sizeEv", "_ZN4GridIdE4sizeEv"),
         ("_ZN99x", "_ZN99x"),
         ("_Z", "_Z"),
+        ("__pyx_f_6mpi4py_3MPI_PyMPI_recv_p2p", "mpi4py.MPI.PyMPI_recv_p2p"),
+        ("__pyx_pw_99", "__pyx_pw_99"),
     ],
 )
 def test_names_of_functions_are_for_people(name: str, plain: str):

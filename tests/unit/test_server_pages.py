@@ -121,7 +121,8 @@ def test_nothing_that_is_asked_for_becomes_an_element(place, text):
             query = urlencode({name: text}, errors="surrogateescape")
             page = browser.get(f"{one.path}?{query}")
             found = Tags(page.text)
-            assert not found.names & {"script", "iframe", "style", "base", "svg"}
+            drawn = set() if one.path.endswith(".svg") else {"svg"}
+            assert not found.names & {"script", "iframe", "style", "base", *drawn}
             assert not [name for name in found.attributes if name.startswith("on")]
 
 

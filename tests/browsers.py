@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import httpx2 as httpx
 
 from skelgen.cli.main import run
+from skelgen.store import Template, open_store
+from tests.kernel_rows import kernel_rows
 from tests.needs import CHROMIUM
 from tests.processes import comes_true
 from tests.servers import LONG_S, Server
@@ -236,6 +238,9 @@ def chromium() -> Iterator[Chromium]:
 def filled(place: Path) -> Path:
     """Make a store with all that pages show, models too; return its place."""
     fill(place)
+    template = Template("master-slave", "matmat", "ADDM*N^3/(P-1) + N*SR(L)", ("N",))
+    with open_store(str(place)) as store:
+        store.add([template, *kernel_rows()])
     words = ["--store", str(place), "--app", "heat", "--name", "heat"]
     assert run(["model", "fit", *words, "--family", "normal-form"]) == 0
     return place
@@ -243,7 +248,5 @@ def filled(place: Path) -> Path:
 
 def emptied(place: Path) -> Path:
     """Make a store with nothing in it; return its place."""
-    from skelgen.store import open_store
-
     open_store(str(place)).close()
     return place

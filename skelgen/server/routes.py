@@ -14,6 +14,7 @@ from skelgen.server import (
     api_compare,
     api_jobs,
     api_loads,
+    api_modelling,
     api_remote,
     api_systems,
     changes,
@@ -193,6 +194,15 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
     Route("GET", "/api/models", _READ, api.models, ("app",)),
     Route("GET", "/api/models/{identity}", _READ, api.model),
+    Route("GET", "/api/templates", _READ, api_modelling.templates),
+    Route(
+        *("GET", "/api/model/template", _READ, api_modelling.template),
+        query=api_modelling.TEMPLATE,
+    ),
+    Route(
+        *("GET", "/api/model/coupling", _READ, api_modelling.coupling),
+        query=api_modelling.COUPLING,
+    ),
     Route("GET", "/api/predictions", _READ, api.predictions, _PART),
     Route("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
     Route("GET", "/api/systems/{name}", _READ, api_systems.system),

@@ -107,6 +107,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/upload", _READ, pages_uploads.upload_form),
     Route("POST", "/upload", _ADD, pages_uploads.add_files, long=True),
     Route("GET", "/runs/{identity}", _READ, pages.run),
+    Route("GET", "/runs/{identity}/loads.svg", _READ, pages.run_loads),
     Route("GET", "/runs/{identity}/run.jsonl", _READ, downloads.run_as_line),
     Route("GET", "/runs/{identity}/run.csv", _READ, downloads.run_as_table),
     Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),
@@ -117,6 +118,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/models/{identity}/compare", _ADD, pages_refit.compare),
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
     Route("GET", "/models/{identity}/model.json", _READ, downloads.model_file),
+    Route("GET", "/models/{identity}/model.html", _READ, downloads.model_page),
     Route("GET", "/models/{identity}/model.svg", _READ, downloads.model_picture),
     Route(
         *("GET", "/predictions.jsonl", _READ, downloads.predictions_as_lines),

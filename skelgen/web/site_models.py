@@ -155,6 +155,7 @@ def _files(one: ModelEntry) -> FactList:
             (what, Cell(name, address("models", one.identity, name)))
             for what, name in (
                 ("for skelgen model predict", "model.json"),
+                ("a page of one file", "model.html"),
                 ("the picture", "model.svg"),
             )
         )

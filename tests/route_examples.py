@@ -20,7 +20,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/loads": ("/loads?hosts=n1,n2&span=day",),
     "/models/{identity}": ("/models/heat",),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
-    "/predictions": ("/predictions?app=heat",),
+    "/predictions": ("/predictions?app=heat", "/predictions?verdict=trust"),
     "/systems": ("/systems?with=n1&with=cluster",),
     "/systems/{name}": ("/systems/n1", "/systems/cluster"),
     "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),

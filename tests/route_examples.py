@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from skelgen.server.routes import ROUTES, Route
 
+_CURVE = (
+    "app=heat&family=quadratic&y=time&x=n&fixed=ranks%3D8&low=1000&high=4000&to=5000"
+)
+_DEFAULT = "app=heat&low-n=1000&high-n=4000&to-n=5000"
 #: Route, and addresses of it that show something in the store of `tests.browsers`;
 #: ``{job}`` is the identity of a job that is done.
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -21,18 +25,33 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/models/{identity}": ("/models/heat",),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
     "/predictions": ("/predictions?app=heat", "/predictions?verdict=trust"),
+    "/model/curve": (
+        "/model/curve?app=heat",
+        "/model/curve?app=heat&family=quadratic&y=time&x=n",
+        "/model/curve?app=heat&family=poly6&y=time&x=n",
+        f"/model/curve?{_CURVE}",
+    ),
+    "/model/curve/picture.svg": (f"/model/curve/picture.svg?{_CURVE}",),
+    "/model/curve/residuals.svg": (f"/model/curve/residuals.svg?{_CURVE}",),
+    "/model/default/picture.svg": (f"/model/default/picture.svg?{_DEFAULT}",),
+    "/model/default/residuals.svg": (f"/model/default/residuals.svg?{_DEFAULT}",),
+    "/model/default": ("/model/default?app=heat", f"/model/default?{_DEFAULT}"),
     "/systems": ("/systems?with=n1&with=cluster",),
     "/systems/{name}": ("/systems/n1", "/systems/cluster"),
+    "/jobs/{identity}": ("/jobs/{job}",),
     "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
     "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),
     "/systems/{name}/history.svg": ("/systems/n1/history.svg?fact=float_multiply_add",),
-    "/jobs/{identity}": ("/jobs/{job}",),
     "/ask": (
         "/ask?app=heat&at=n%3D2000,solver%3Dcg,ranks%3D8",
         "/ask?app=heat&model=heat&at=n%3D2500,ranks%3D8",
         "/ask?app=heat&at=n%3D777",
     ),
 }
+
+
+#: Addresses that say nothing when nothing is asked.
+ASKED = tuple(one for one in EXAMPLES if one.startswith("/model/") and ".svg" in one)
 
 
 def shown_routes() -> list[Route]:
@@ -42,5 +61,5 @@ def shown_routes() -> list[Route]:
 
 def addresses(route: Route) -> tuple[str, ...]:
     """Return all addresses of a route that are opened with a filled store."""
-    plain = () if "{" in route.path else (route.path,)
+    plain = () if "{" in route.path or route.path in ASKED else (route.path,)
     return plain + EXAMPLES.get(route.path, ())

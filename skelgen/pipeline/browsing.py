@@ -135,8 +135,10 @@ def browse_runs(place: str | None, query: RunQuery) -> RunPart:
     with open_store(place, make=False) as store:
         store.faults = faults = list[str]()
         name = query.application or None
-        runs = some_runs(store, name, where, order=order, begin=begin, most=PART)
         total = store.count(name, where)
+        runs = some_runs(
+            store, name, where, order=order, begin=begin, most=PART, total=total
+        )
     return RunPart(tuple(runs), total, begin, len(faults))
 
 

@@ -37,7 +37,8 @@ def may(question: Question, right: Right) -> bool:
 def overview(question: Question) -> Answer:
     """Show what there is, or what to do first."""
     found = browsing.store_overview(question.settings.store)
-    return site_notices.overview_page(found.applications, found.counts)
+    jobs = 0 if question.jobs is None else question.jobs.folder.count()
+    return site_notices.overview_page(found.applications, found.counts, jobs)
 
 
 def applications(question: Question) -> Answer:
@@ -154,11 +155,6 @@ def stored_model(question: Question) -> KeptModel:
         )
     except InputError as error:
         raise RefusedError(404, str(error)) from error
-
-
-def model(question: Question) -> Answer:
-    """Show one model."""
-    return site_models.model_page(entry_of(question, stored_model(question)))
 
 
 def picture(question: Question) -> Answer:

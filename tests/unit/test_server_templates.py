@@ -264,7 +264,7 @@ def test_no_file_is_read_for_a_template(browser, tmp_path, monkeypatch):
     page = browser.get(
         "/model/template", params={"template": "secret", "at.secret": "3"}
     )
-    assert "42" not in page.text
+    assert "n*42" not in page.text
     assert "At secret=3: 3 s" in text_of(page.text)
 
 

@@ -26,6 +26,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/loads": ("/loads?hosts=n1,n2&span=day",),
     "/models/{identity}": ("/models/heat",),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
+    "/predictions": ("/predictions?app=heat", "/predictions?verdict=trust"),
     "/model/curve": (
         "/model/curve?app=heat",
         "/model/curve?app=heat&family=quadratic&y=time&x=n",

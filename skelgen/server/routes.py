@@ -84,7 +84,7 @@ class Route:
 _RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
 _CURVE = pages_curve.CHOSEN
 _DEFAULT = pages_default.CHOSEN
-_PART = ("app", "part")
+_PREDICTIONS = ("app", "method", "verdict", "part")
 _OPEN, _READ, _ADD, _ADMINISTER = Right
 
 
@@ -146,7 +146,14 @@ ROUTES: tuple[Route, ...] = (
         pages_couplings.ASKED,
     ),
     Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
-    Route("GET", "/predictions", _READ, pages.predictions, _PART),
+    Route("GET", "/predictions", _READ, pages.predictions, _PREDICTIONS),
+    Route(
+        "GET",
+        "/predictions/picture.svg",
+        _READ,
+        pages.predictions_picture,
+        _PREDICTIONS,
+    ),
     Route("GET", "/systems", _READ, pages_systems.systems, ("with",), ("with",)),
     Route("GET", "/systems/{name}", _READ, pages_systems.system),
     Route("GET", "/systems/{name}/messages.svg", _READ, pages_systems.messages),
@@ -204,6 +211,7 @@ ROUTES: tuple[Route, ...] = (
         query=api_modelling.COUPLING,
     ),
     Route("GET", "/api/predictions", _READ, api.predictions, _PART),
+    Route("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
     Route("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
     Route("GET", "/api/systems/{name}", _READ, api_systems.system),
     Route("GET", "/api/systems/{name}/history", _READ, api_systems.history, ("fact",)),

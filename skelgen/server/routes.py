@@ -107,6 +107,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/upload", _READ, pages_uploads.upload_form),
     Route("POST", "/upload", _ADD, pages_uploads.add_files, long=True),
     Route("GET", "/runs/{identity}", _READ, pages.run),
+    Route("GET", "/runs/{identity}/loads.svg", _READ, pages.run_loads),
     Route("GET", "/runs/{identity}/run.jsonl", _READ, downloads.run_as_line),
     Route("GET", "/runs/{identity}/run.csv", _READ, downloads.run_as_table),
     Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),

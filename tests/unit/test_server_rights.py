@@ -20,6 +20,7 @@ NAMED = {"identity": "run-1000-2", "name": "n1"}
 REFUSED = {
     "GET /api/ask": 400,  # nothing was asked
     "GET /api/compare": 400,
+    "GET /runs/{identity}/loads.svg": 404,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
     "POST /models/{identity}/again": 404,

@@ -43,7 +43,8 @@ _SIDEWAYS = """() => document.scrollingElement.scrollWidth
 def is_page(answer: Any) -> bool:
     """Say whether an answer is a page, and no picture, file or refusal."""
     kind = answer.headers["content-type"]
-    return answer.status == 200 and kind.startswith("text/html")
+    is_file = "attachment" in answer.headers.get("content-disposition", "")
+    return answer.status == 200 and kind.startswith("text/html") and not is_file
 
 
 class Site(Server):

@@ -9,7 +9,6 @@ from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
 from skelgen.documents.words import listed
 from skelgen.errors import UsageError
-from skelgen.pipeline.track_record import past_predictions
 from skelgen.pipeline.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -192,6 +191,14 @@ def stored_applications(place: str | None) -> tuple[Application, ...]:
         return tuple(store.applications())
 
 
+def application_names(place: str | None) -> tuple[str, ...]:
+    """Return the names of the applications that a store has runs of."""
+    from skelgen.store import browsing, open_store
+
+    with open_store(place, make=False) as store:
+        return tuple(browsing.application_names(store))
+
+
 def store_overview(place: str | None) -> StoreOverview:
     """Return what a store holds."""
     from skelgen.store import open_store
@@ -205,9 +212,11 @@ def browse_predictions(
     place: str | None, application: str = "", part: str = "1"
 ) -> PredictionPart:
     """Return a part of the past predictions of a store, with what happened."""
+    from skelgen.store import open_store, outcomes
     from skelgen.store.track_record import track_records
 
     begin = begin_of(part)
-    found = past_predictions(place, application=application or None)
+    with open_store(place, make=False) as store:
+        found = outcomes.past_predictions(store, application or None)
     shown = found[::-1][begin : begin + PART]
     return PredictionPart(tuple(shown), len(found), begin, tuple(track_records(found)))

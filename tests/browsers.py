@@ -38,6 +38,12 @@ _SIDEWAYS = """() => document.scrollingElement.scrollWidth
     - document.scrollingElement.clientWidth"""
 
 
+def is_page(answer: Any) -> bool:
+    """Say whether an answer is a page, and no picture, file or refusal."""
+    kind = answer.headers["content-type"]
+    return answer.status == 200 and kind.startswith("text/html")
+
+
 class Site(Server):
     """A server with a store, and how tabs get into it without its way in."""
 
@@ -102,7 +108,9 @@ class Tab:
         context.on("page", lambda one: self.faults.append(f"window: {one.url}"))
 
     def _said(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
+        # What is no page has no icon either, and Chromium looks for one.
+        place = message.location["url"]
+        if message.type in ("error", "warning") and "/favicon.ico" not in place:
             self.faults.append(f"console: {message.text}")
 
     def _asked(self, dialog: Any) -> None:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from skelgen.server.routes import ROUTES, Route
 
+_CURVE = (
+    "app=heat&family=quadratic&y=time&x=n&fixed=ranks%3D8&low=1000&high=4000&to=5000"
+)
+_DEFAULT = "app=heat&low-n=1000&high-n=4000&to-n=5000"
 #: Route, and addresses of it that show something in the store of `tests.browsers`;
 #: ``{job}`` is the identity of a job that is done.
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -20,6 +24,17 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/loads": ("/loads?hosts=n1,n2&span=day",),
     "/models/{identity}": ("/models/heat",),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
+    "/model/curve": (
+        "/model/curve?app=heat",
+        "/model/curve?app=heat&family=quadratic&y=time&x=n",
+        "/model/curve?app=heat&family=poly6&y=time&x=n",
+        f"/model/curve?{_CURVE}",
+    ),
+    "/model/curve/picture.svg": (f"/model/curve/picture.svg?{_CURVE}",),
+    "/model/curve/residuals.svg": (f"/model/curve/residuals.svg?{_CURVE}",),
+    "/model/default/picture.svg": (f"/model/default/picture.svg?{_DEFAULT}",),
+    "/model/default/residuals.svg": (f"/model/default/residuals.svg?{_DEFAULT}",),
+    "/model/default": ("/model/default?app=heat", f"/model/default?{_DEFAULT}"),
     "/predictions": ("/predictions?app=heat",),
     "/systems": ("/systems?with=n1&with=cluster",),
     "/systems/{name}": ("/systems/n1", "/systems/cluster"),
@@ -35,6 +50,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Addresses that say nothing when nothing is asked.
+ASKED = tuple(one for one in EXAMPLES if one.startswith("/model/") and ".svg" in one)
+
+
 def shown_routes() -> list[Route]:
     """Return the routes that a browser opens, in the order of the table."""
     return [one for one in ROUTES if not one.is_api and not one.changes]
@@ -42,5 +61,5 @@ def shown_routes() -> list[Route]:
 
 def addresses(route: Route) -> tuple[str, ...]:
     """Return all addresses of a route that are opened with a filled store."""
-    plain = () if "{" in route.path else (route.path,)
+    plain = () if "{" in route.path or route.path in ASKED else (route.path,)
     return plain + EXAMPLES.get(route.path, ())

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import time
 from html import unescape
 
 import numpy as np
@@ -23,7 +24,7 @@ from tests.visitors import serve
 FIRST, SECOND = "a" * 64, "b" * 64
 
 
-def time_s(n: float, ranks: int) -> float:
+def run_s(n: float, ranks: int) -> float:
     return 2e-9 * n**3 / ranks + 1e-6 * n * n + 0.01 * ranks
 
 
@@ -33,7 +34,7 @@ def rows() -> list[Run]:
     made = [
         Run(
             "matmul",
-            time_s(n, ranks) * float(np.exp(noise.normal(0.0, 0.01))),
+            run_s(n, ranks) * float(np.exp(noise.normal(0.0, 0.01))),
             ranks=ranks,
             executable=FIRST,
             inputs=(("layout", layout), ("n", float(n))),
@@ -250,7 +251,7 @@ def test_the_curve_of_the_paper_is_found_again(browser, served):
     """A matrix product on 8 processors, 100 to 1000, predicted at 1200."""
     client = served.client(Authorization=f"Bearer {served.token}")
     found = client.get("/api/model/curve", params={**CHOSEN, "to": "1200"}).json()
-    truth = time_s(1200, 8)
+    truth = run_s(1200, 8)
     assert abs(found["prediction"]["value"] / truth - 1) < 0.1
     names = [one["name"] for one in found["fit"]["coefficients"]]
     assert names == ["constant", "n^1", "n^2", "n^3"]
@@ -370,7 +371,7 @@ def test_a_long_fit_is_a_job_that_keeps_the_model(own, monkeypatch):
     path = begun.headers["location"]
     assert path.startswith("/jobs/")
     while "refresh" in (shown := browser.get(path)).headers:
-        pass
+        time.sleep(0.05)
     (link,) = re.findall(r'href="(/models/[0-9a-f-]+)"', shown.text)
     assert "Model long" in text_of(browser.get(link).text)
 
@@ -387,7 +388,7 @@ def test_families_are_compared_by_a_job(own):
         f"/jobs/{job.identity}/cancel", data={"form_token": form["form_token"]}
     )
     while "refresh" in browser.get(f"/jobs/{job.identity}").headers:
-        pass
+        time.sleep(0.05)
 
 
 def test_runs_that_are_too_many_for_steps_are_for_the_command_line(

@@ -113,6 +113,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
     Route("GET", "/models/{identity}/model.json", _READ, downloads.model_file),
     Route("GET", "/models/{identity}/model.svg", _READ, downloads.model_picture),
+    Route("GET", "/models/{identity}/model.html", _READ, downloads.model_page),
     Route(
         *("GET", "/predictions.jsonl", _READ, downloads.predictions_as_lines),
         query=("app",),

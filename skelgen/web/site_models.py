@@ -149,6 +149,7 @@ def _files(one: ModelEntry) -> FactList:
             for what, name in (
                 ("for skelgen model predict", "model.json"),
                 ("the picture", "model.svg"),
+                ("all of it as one page", "model.html"),
             )
         )
     )

@@ -24,6 +24,7 @@ REFUSED = {
     "GET /models/{identity}/picture.svg": 404,
     "GET /models/{identity}/model.json": 404,
     "GET /models/{identity}/model.svg": 404,
+    "GET /models/{identity}/model.html": 404,
     "GET /api/models/{identity}": 404,
     "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
     "GET /templates/{identity}": 404,

@@ -26,12 +26,22 @@ from urllib.parse import urlsplit
 
 from skelgen.store import Run, open_store
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.web_rows import made_facts, made_predictions, made_series
+
 PAGES = (
     *("/", "/applications", "/runs", "/runs?part=1000", "/runs?order=time_s"),
     *("/runs?app=app7&where=n%3E=1000", "/runs?where=n%3E=15000,ranks=8"),
     *("/runs?host=n3", "/runs?since=2022-01-01", "/runs/r77", "/models"),
     *("/predictions", "/systems"),
     *("/ask?app=app7&at=n=2000,ranks=8,solver=cg,steps=100", "/api/runs"),
+    *("/runs?where=n=1000:2000&column=time_s&column=input.n&column=executable",),
+    *("/compare?run=r77&run=r78", "/compare?run=r1&run=r2&run=r3&run=r4&run=r5"),
+    *("/loads", "/loads?span=week", "/loads/picture.svg?span=week"),
+    *("/loads?hosts=n1,n2&span=day&horizon=2h", "/loads?quantity=bandwidth&span=day"),
+    *("/systems/n1", "/systems/n1/messages.svg", "/systems/cluster"),
+    *("/systems/cluster/history?fact=clock", "/systems?with=n1&with=n2"),
+    *("/predictions?method=model&verdict=trust", "/predictions/picture.svg"),
 )
 _BATCH = 5000
 
@@ -56,12 +66,15 @@ def made_runs(count: int) -> Iterator[Run]:
         )
 
 
-def fill(place: Path, count: int) -> None:
-    """Make a store of so many runs."""
+def fill(place: Path, count: int, samples: int) -> None:
+    """Make a store of so many runs and samples of loads."""
     runs = list(made_runs(count))
     with open_store(str(place)) as store:
         for begin in range(0, count, _BATCH):
             store.add(runs[begin : begin + _BATCH])
+        for series in made_series(samples):
+            store.add([series])
+        store.add([*made_facts(), *made_predictions()])
 
 
 class Server:
@@ -180,6 +193,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100_000)
+    parser.add_argument("--samples", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--readers", type=int, default=0)
     parser.add_argument("--writers", type=int, default=0)
@@ -187,7 +201,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "store.db")
-        fill(place, options.runs)
+        fill(place, options.runs, options.samples)
         server = Server(place)
         print(f"start to the first page {server.start_s:.2f} s")
         pages(server, options.repeats)

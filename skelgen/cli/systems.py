@@ -35,7 +35,15 @@ from skelgen.cli.systems_shown import quantity, show_system
 from skelgen.errors import UsageError
 from skelgen.launch.mpi import MpiKind
 from skelgen.launch.through import Way
-from skelgen.pipeline.system_facts import known_of, summary_of, system_doubts
+from skelgen.pipeline.system_facts import (
+    compared_facts,
+    history_facts,
+    known_of,
+    measured_date,
+    summary_of,
+    system_doubts,
+)
+from skelgen.pipeline.system_history import fact_history
 
 system = typer.Typer(
     help="What hosts and links can do: measure it, show it, compare hosts.",
@@ -251,18 +259,7 @@ def compare(
         pipeline.chosen_system(rows, first), pipeline.chosen_system(rows, second)
     )
     if json:
-        those = [
-            {
-                "name": one.name,
-                "unit": one.unit,
-                "cores": one.cores,
-                "values": [one.first, one.second],
-                "ratio": one.ratio,
-                "differs": one.differs,
-            }
-            for one in values
-        ]
-        print_json({"hosts": [first, second], "values": those})
+        print_json(compared_facts((first, second), values))
         return
     table = [
         [
@@ -276,3 +273,37 @@ def compare(
         for one in values
     ]
     print_table(["value", "cores", first, second, "ratio", ""], table)
+
+
+@system.command(epilog="Example: [b]skelgen system history n1 float_multiply_add[/b]")
+def history(
+    host: HostName,
+    value: Annotated[
+        str,
+        typer.Argument(
+            metavar="VALUE",
+            help="Such as float_multiply_add; system show lists them.",
+            show_default=False,
+        ),
+    ],
+    store: StorePlace = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Show a value of a host or system each time that it was measured."""
+    found = fact_history(store, host, value)
+    if json:
+        print_json(history_facts(host, value, found))
+        return
+    table = [
+        [
+            measured_date(one.measured) or "unknown",
+            one.host,
+            str(one.cores or ""),
+            *(quantity(number, one.unit) for number in (one.value, one.low, one.high)),
+            one.doubt,
+        ]
+        for one in found
+    ]
+    head = ["measured", "host", "cores", "median", "low", "high", "doubt"]
+    print_table(head, table)

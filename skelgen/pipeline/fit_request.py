@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Models of requests that are kept in memory: a page and its pictures need the same.
 _MOST_KEPT = 16
-#: So many runs of one input, and of several, take about two seconds at most.
+#: So many runs for a curve, and for the default, take about two seconds at most.
 _QUICK_CURVE, _QUICK = 5000, 200
 #: Runs that are offered to be made next.
 _NEXT = 4
@@ -119,6 +119,10 @@ class FitAnswer:
     residuals : tuple of Residual
     next_runs : tuple of NextRun
         The best first.
+    picture : str
+        The model with its runs and what is asked, as SVG; empty where there is none.
+    marked : bool
+        Whether what is asked is in it.
     """
 
     request: FitRequest
@@ -129,6 +133,8 @@ class FitAnswer:
     problem: str = ""
     residuals: tuple[Residual, ...] = ()
     next_runs: tuple[NextRun, ...] = ()
+    picture: str = ""
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +153,11 @@ class _KnownRuns:
 
 def is_quick(request: FitRequest, runs: int) -> bool:
     """Say whether a model takes no longer than a page may."""
-    return runs <= (_QUICK_CURVE if len(request.inputs) == 1 else _QUICK)
+    from skelgen.models.families.polynomials import POLYNOMIALS
+
+    if request.family in {one.name for one in POLYNOMIALS}:
+        return runs <= _QUICK_CURVE
+    return request.family == "default" and runs <= _QUICK
 
 
 def wanted_runs(place: str | None, request: FitRequest) -> list[Run]:
@@ -219,7 +229,23 @@ def _answer(place: str | None, request: FitRequest, known: _KnownRuns) -> FitAns
         problem,
         () if measured is None else residuals_of(shown, measured),
         _next(fitted.model, request),
+        *_picture(shown, measured, request.at if said is not None else ()),
     )
+
+
+def _picture(
+    model: Model, runs: RunTable | None, at: tuple[tuple[str, float], ...]
+) -> tuple[str, bool]:
+    """Draw a model; where its formula gives no answer, there is a gap."""
+    from skelgen.web import render_model
+
+    largest = {one.input.name: one.high for one in model.inputs}
+    for asked in [{**largest, **dict(at)}, None] if at else [None]:
+        try:
+            return render_model(model, runs, asked, gaps=True), asked is not None
+        except InputError:
+            continue
+    return "", False
 
 
 def _known(
@@ -235,9 +261,10 @@ def _next(model: Model, request: FitRequest) -> tuple[NextRun, ...]:
     from skelgen.models.next_run import next_runs
 
     try:
-        return tuple(next_runs(model, {}, dict(request.at) or None)[:_NEXT])
+        found = next_runs(model, {}, dict(request.at) or None)
     except InputError:
         return ()
+    return tuple(found[:_NEXT])
 
 
 def command_words(command: str, options: dict[str, Any]) -> list[str]:

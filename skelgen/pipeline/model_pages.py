@@ -14,7 +14,6 @@ from skelgen.launch.folders import new_file
 from skelgen.launch.replaceable import check_file
 from skelgen.pipeline.kept_picture import runs_of_kept
 from skelgen.pipeline.model_drawing import runs_with_quantity
-from skelgen.pipeline.model_keeping import FittedModel
 from skelgen.pipeline.modelling import RunSource, good_runs, model_in_file
 from skelgen.progress import NO_PROGRESS
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from skelgen.models.quantities import Quantity
     from skelgen.models.runs import RunTable
     from skelgen.pipeline.kept_model import KeptModel
+    from skelgen.pipeline.model_keeping import FittedModel
     from skelgen.workload import Study, WorkloadTime
 
 logger = logging.getLogger(__name__)
@@ -40,14 +40,6 @@ def check_page(path: Path | None) -> None:
 
     if path is not None:
         check_file(path, DOCUMENT_BEGINS, force=True)
-
-
-def kept_page(place: str | None, kept: KeptModel) -> str:
-    """Return the page of a model that a store keeps, with its runs."""
-    from skelgen.models.quantities import Quantity
-
-    asked = FittedModel(kept.model, kept.origin, kept)
-    return _text(asked, kept.model, RunSource(store=place), Quantity())
 
 
 def write_model_page(
@@ -77,30 +69,39 @@ def write_model_page(
     InputError
         When the model gives no answer somewhere in its picture.
     """
-    from skelgen.web.document import DOCUMENT_BEGINS
-
-    text = _text(asked, shown, source, quantity, said)
-    with new_file(path, DOCUMENT_BEGINS, force=True) as beside:
-        beside.write_text(text, encoding="utf-8")
-
-
-def _text(
-    asked: FittedModel,
-    shown: Model,
-    source: RunSource,
-    quantity: Quantity,
-    said: ModelPrediction | None = None,
-) -> str:
-    from skelgen.web.document import render_model_page
+    from skelgen.web.document import DOCUMENT_BEGINS, render_model_page
 
     origin = asked.origin
     name = origin.application if origin is not None else ""
-    return render_model_page(
+    text = render_model_page(
         shown,
         _runs(asked, shown, source, quantity),
         said,
         title=f"Model of {name}" if name else "Model",
         facts=_facts(asked, source),
+    )
+    with new_file(path, DOCUMENT_BEGINS, force=True) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def kept_model_page(place: str | None, kept: KeptModel) -> str:
+    """Return the page of a model that a store keeps, with its runs, as one HTML file.
+
+    Raises
+    ------
+    InputError
+        When the model gives no answer somewhere in its picture.
+    """
+    from skelgen.pipeline.model_keeping import FittedModel
+    from skelgen.web.document import render_model_page
+
+    asked = FittedModel(kept.model, kept.origin, kept)
+    return render_model_page(
+        kept.model,
+        runs_of_kept(place, kept),
+        None,
+        title=f"Model {kept.name}",
+        facts=_facts(asked, RunSource(store=place, where=kept.origin.where)),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skelgen.documents.dates import date_of
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.known_systems import SystemRows
+    from skelgen.pipeline.known_systems import ComparedValue, SystemRows
     from skelgen.store import Fact, Message
     from skelgen.trust import Doubt
 
@@ -42,6 +43,29 @@ def known_of(rows: SystemRows, host: str) -> dict[str, Any]:
         "facts": [_fact(one) for one in found.facts],
         "messages": [_message(one) for one in found.messages],
     }
+
+
+def compared_facts(
+    names: Sequence[str], values: Sequence[ComparedValue]
+) -> dict[str, Any]:
+    """Return what machines are told of two hosts or systems."""
+    those = [
+        {
+            "name": one.name,
+            "unit": one.unit,
+            "cores": one.cores,
+            "values": [one.first, one.second],
+            "ratio": one.ratio,
+            "differs": one.differs,
+        }
+        for one in values
+    ]
+    return {"hosts": list(names), "values": those}
+
+
+def history_facts(name: str, fact: str, found: Sequence[Fact]) -> dict[str, Any]:
+    """Return what machines are told of a value that was measured several times."""
+    return {"host": name, "name": fact, "facts": [_fact(one) for one in found]}
 
 
 def _fact(one: Fact) -> dict[str, Any]:

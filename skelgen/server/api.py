@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from skelgen import pipeline
 from skelgen.pipeline import browsing, model_keeping
 from skelgen.pipeline.asking import how_long
 from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
 from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
-from skelgen.pipeline.system_facts import known_of, summary_of, system_doubts
 from skelgen.server.pages import (
     asked_of,
-    measured_system,
+    browsed_predictions,
     run_query,
     stored_model,
     stored_run,
 )
 from skelgen.server.settings import Answer, Question
-from skelgen.trust.facts import trust_facts
+from skelgen.store.track_record import TrackRecord
 
 
 def applications(question: Question) -> Answer:
@@ -64,30 +62,19 @@ def model(question: Question) -> Answer:
 
 def predictions(question: Question) -> Answer:
     """List a part of the predictions, and how good all were, as store record does."""
-    found = browsing.browse_predictions(
-        question.settings.store,
-        question.query.get("app", ""),
-        question.query.get("part", "1"),
-    )
+    found = browsed_predictions(question)
     return {
         "methods": [asdict(one) for one in found.records],
+        "applications": [_record("application", *one) for one in found.applications],
+        "months": [_record("month", *one) for one in found.months],
         "predictions": [row_facts(one.identity, one) for one in found.predictions],
         "total": found.total,
         "begin": found.begin,
     }
 
 
-def systems(question: Question) -> Answer:
-    """List the hosts that were measured, as system list does."""
-    rows = pipeline.known_systems(store=question.settings.store)
-    return {"hosts": [summary_of(rows.of(host), host) for host in rows.hosts]}
-
-
-def system(question: Question) -> Answer:
-    """Show what was measured of a host or system, as system show does."""
-    found = measured_system(question)
-    told = known_of(found, question.path["name"])
-    return {**told, **trust_facts(system_doubts(found))}
+def _record(kind: str, name: str, record: TrackRecord) -> dict[str, object]:
+    return {kind: name, **asdict(record)}
 
 
 def ask(question: Question) -> Answer:

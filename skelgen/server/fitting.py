@@ -15,9 +15,10 @@ from skelgen.progress import NO_PROGRESS
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may
 from skelgen.server.pages_jobs import job_page_of, start_job
+from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question, RefusedError, Sent
 from skelgen.server.tokens import Right
-from skelgen.web.render import render_model, render_residuals
+from skelgen.web.render import render_residuals
 from skelgen.web.site import Block, Prose, address, inputs_text
 from skelgen.web.site_fit import FitShown, fit_blocks, too_long_blocks
 from skelgen.web.site_steps import StepField, StepForm
@@ -94,7 +95,8 @@ def _shown(question: Question, flow: Flow, found: FitAnswer) -> FitShown:
         commands=fit_request.command_lines(
             question.settings.store, found.request, flow.name
         ),
-        picture=flow.at("picture.svg"),
+        picture=flow.at("picture.svg") if found.picture else "",
+        marked=found.marked,
         residual_picture=flow.at("residuals.svg"),
         keep=f"{flow.path}/keep",
         compare=f"{flow.path}/compare",
@@ -131,10 +133,9 @@ def answer_of(question: Question, flow: Flow) -> FitAnswer:
 def picture(question: Question, flow: Flow) -> Answer:
     """Draw the model with its runs, its interval, and what is asked."""
     found = answer_of(question, flow)
-    asked = {one.input.name: one.high for one in found.shown.inputs}
-    at = {**asked, **dict(found.request.at)} if found.request.at else None
-    text = render_model(found.shown, found.runs, at)
-    return Sent(text.encode("utf-8", "replace"), "image/svg+xml")
+    if not found.picture:
+        raise RefusedError(422, "the model gives hardly any answer: nothing to draw")
+    return Sent(found.picture.encode("utf-8", "replace"), "image/svg+xml")
 
 
 def residual_picture(question: Question, flow: Flow) -> Answer:
@@ -170,8 +171,7 @@ def facts(question: Question, flow: Flow) -> Answer:
 
 def keep(question: Question, flow: Flow, name: str) -> Answer:
     """Keep the model under a name, with who did it; large ones are jobs."""
-    assert question.visitor is not None
-    place, request, who = question.settings.store, flow.request, question.visitor.name
+    place, request, who = question.settings.store, flow.request, author_of(question)
     called = name.strip() or flow.name
     if len(called) > 200:
         raise UsageError("the name is longer than 200 characters; choose a shorter one")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from skelgen.errors import UsageError
+from skelgen.errors import InputError, UsageError
+from skelgen.models.formulas import parse
 
 #: Options of all of them: which runs of the store.
 _RUNS = ("app", "where", "inputs", "family")
@@ -67,9 +68,21 @@ def words_of(command: str, options: Options) -> tuple[str, ...]:
                 f"{name}: expected at most {_MOST} values of {_LONGEST} characters"
             )
         words += [f"--{name}={one}" for one in values if one]
+    _check_template(options.get("template", ""))
     if any("\0" in one for one in words):
         raise UsageError("a value holds a NUL; leave it out")
     return tuple(words)
+
+
+def _check_template(text: str | Sequence[str]) -> None:
+    """Refuse what may be the name of a file: the command would read it."""
+    word = text.strip() if isinstance(text, str) else "\0"
+    if not word or word.isidentifier():
+        return
+    try:
+        parse(word)
+    except InputError as error:
+        raise UsageError(f"template: {error}; give a formula") from error
 
 
 def wanted(body: bytes) -> tuple[str, tuple[str, ...]]:

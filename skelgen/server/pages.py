@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from skelgen import pipeline
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline import browsing, model_keeping, storing
 from skelgen.pipeline.asking import HowLong, Wondered, how_long
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.kept_picture import kept_picture
-from skelgen.pipeline.known_systems import SystemRows
+from skelgen.pipeline.stored_loads import loads_around
 from skelgen.server.settings import Answer, Question, RefusedError, Sent
 from skelgen.server.tokens import Right
 from skelgen.store import Run
@@ -17,9 +16,11 @@ from skelgen.web import (
     site_answers,
     site_models,
     site_notices,
+    site_predictions,
     site_runs,
-    site_systems,
 )
+from skelgen.web.chart_render import render_chart
+from skelgen.web.run_loads import run_loads_blocks, run_loads_chart
 from skelgen.web.site import inputs_text
 from skelgen.web.site_render import icon, script, style_sheet
 
@@ -36,7 +37,8 @@ def may(question: Question, right: Right) -> bool:
 def overview(question: Question) -> Answer:
     """Show what there is, or what to do first."""
     found = browsing.store_overview(question.settings.store)
-    return site_notices.overview_page(found.applications, found.counts)
+    jobs = 0 if question.jobs is None else question.jobs.folder.count()
+    return site_notices.overview_page(found.applications, found.counts, jobs)
 
 
 def applications(question: Question) -> Answer:
@@ -98,7 +100,18 @@ def stored_run(question: Question) -> tuple[str, Run]:
 def run(question: Question) -> Answer:
     """Show one run."""
     _, found = stored_run(question)
-    return site_runs.run_page(found, may_remove=may(question, Right.ADMINISTER))
+    loads = run_loads_blocks(found, *loads_around(question.settings.store, found))
+    return site_runs.run_page(found, loads, may_remove=may(question, Right.ADMINISTER))
+
+
+def run_loads(question: Question) -> Answer:
+    """Draw the loads of the nodes of a run."""
+    _, found = stored_run(question)
+    series, around = loads_around(question.settings.store, found)
+    if not series:
+        raise RefusedError(404, "the store has no loads of this run's nodes")
+    drawn = render_chart(run_loads_chart(found, series, around))
+    return Sent(drawn, "image/svg+xml")
 
 
 def entry_of(question: Question, kept: KeptModel) -> site_models.ModelEntry:
@@ -144,11 +157,6 @@ def stored_model(question: Question) -> KeptModel:
         raise RefusedError(404, str(error)) from error
 
 
-def model(question: Question) -> Answer:
-    """Show one model."""
-    return site_models.model_page(entry_of(question, stored_model(question)))
-
-
 def picture(question: Question) -> Answer:
     """Draw one model."""
     text = kept_picture(question.settings.store, stored_model(question))
@@ -157,45 +165,39 @@ def picture(question: Question) -> Answer:
 
 def predictions(question: Question) -> Answer:
     """Show past predictions, and what happened."""
-    name = question.query.get("app", "")
-    found = browsing.browse_predictions(
-        question.settings.store, name, question.query.get("part", "1")
-    )
-    return site_answers.predictions_page(
+    found = browsed_predictions(question)
+    return site_predictions.predictions_page(
         found.predictions,
-        found.records,
-        name,
+        {name: question.query.get(name, "") for name in site_predictions.FIELDS},
+        site_predictions.HowGood(
+            found.records,
+            found.applications,
+            found.months,
+            found.methods,
+            found.known,
+        ),
         text=browsing.part_text(found),
         before=browsing.before(found),
         after=browsing.after(found),
     )
 
 
-def systems(question: Question) -> Answer:
-    """Show all hosts that were measured."""
-    rows = pipeline.known_systems(store=question.settings.store)
-    return site_systems.systems_page(browsing.measured_hosts(rows))
+def browsed_predictions(question: Question) -> browsing.PredictionPart:
+    """Return the predictions that are asked for."""
+    asked = question.query
+    return browsing.browse_predictions(
+        question.settings.store,
+        asked.get("app", ""),
+        asked.get("part", "1"),
+        method=asked.get("method", ""),
+        verdict=asked.get("verdict", ""),
+    )
 
 
-def measured_system(question: Question) -> SystemRows:
-    """Return what was measured of the host or system that an address names.
-
-    Raises
-    ------
-    RefusedError
-        When nothing was.
-    """
-    rows = pipeline.known_systems(store=question.settings.store)
-    try:
-        return pipeline.chosen_system(rows, question.path["name"])
-    except UsageError as error:
-        raise RefusedError(404, str(error)) from error
-
-
-def system(question: Question) -> Answer:
-    """Show what was measured of a host or system."""
-    found = measured_system(question)
-    return site_systems.system_page(question.path["name"], found.facts, found.messages)
+def predictions_picture(question: Question) -> Answer:
+    """Draw predicted against measured times."""
+    drawn = site_predictions.predictions_chart(browsed_predictions(question).known)
+    return Sent(render_chart(drawn), "image/svg+xml")
 
 
 def asked_of(question: Question) -> Wondered:

@@ -305,5 +305,6 @@ def told(error: psycopg.Error, shown: str) -> SkelgenError:
 
 @functools.lru_cache(maxsize=256)
 def _own(sql: str) -> bytes:
-    """Return a statement in the words of psycopg."""
-    return sql.replace("%", "%%").replace("?", "%s").encode()
+    """Return a statement in the words of psycopg; NULL is last as it is in SQLite."""
+    told = sql.replace("/* nulls last */", "NULLS LAST")
+    return told.replace("%", "%%").replace("?", "%s").encode()

@@ -90,6 +90,8 @@ def _timeline(document: Field) -> RunTimeline:
     ):
         if number > most:
             raise parts[field].error(f"read {number} of them, expected at most {most}")
+    if not found.lanes:
+        raise parts["lanes"].error("read none, expected a row for each rank")
     return found
 
 

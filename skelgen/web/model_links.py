@@ -7,6 +7,8 @@ from skelgen.web.site_steps import LinkLine
 #: Pages that belong to models, in the line at their top.
 MODEL_PAGES = (
     ("/models", "Models"),
+    ("/model/curve", "Fit a curve"),
+    ("/model/default", "Fit a model of all inputs"),
     ("/templates", "Templates"),
     ("/couplings", "Couplings"),
     ("/model/template", "Model by a template"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skelgen.errors import InputError
 from skelgen.models.formulas import evaluate
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.models.runs import RunTable
@@ -118,7 +119,11 @@ def _top(model: Model) -> int:
 
 
 def model_picture(
-    model: Model, runs: RunTable | None = None, at: Mapping[str, float] | None = None
+    model: Model,
+    runs: RunTable | None = None,
+    at: Mapping[str, float] | None = None,
+    *,
+    gaps: bool = False,
 ) -> ModelPicture:
     """Prepare the picture of a model.
 
@@ -130,11 +135,14 @@ def model_picture(
     at : mapping of str to float, optional
         What is asked for, a value of each input; else all but the input of a panel
         have their largest value, and nothing is marked.
+    gaps : bool
+        Leave out where the model gives no answer.
 
     Raises
     ------
     InputError
-        When the model gives no answer somewhere in the picture.
+        When the model gives no answer somewhere in the picture; with `gaps`, where it
+        gives hardly any.
     """
     fixed = {one.input.name: one.high for one in model.inputs}
     fixed |= {name: value for name, value in (at or {}).items() if name in fixed}
@@ -145,7 +153,7 @@ def model_picture(
     return ModelPicture(
         title=f"{model.quantity}: a model of the family {model.family}",
         formula=tuple(_wrapped(model)),
-        panels=tuple(_curve(asked, one) for one in drawn[:_MOST_PANELS]),
+        panels=tuple(_curve(asked, one, gaps) for one in drawn[:_MOST_PANELS]),
         surface=surface_panel(asked, *extents) if len(extents) == 2 else None,
         hidden=max(len(drawn) - _MOST_PANELS, 0),
         left=_LEFT,
@@ -155,14 +163,26 @@ def model_picture(
     )
 
 
-def _curve(asked: Asked, one: InputRange) -> CurvePanel:
+def _said(
+    asked: Asked, name: str, values: Places, gaps: bool
+) -> tuple[Places, list[Interval]]:
+    """Return what a model says over an input, and where it says something."""
+    found: list[tuple[float, Interval]] = []
+    for value in values.tolist():
+        try:
+            said = predict_with(asked.model, {**asked.fixed, name: value})
+        except InputError:
+            if not gaps:
+                raise
+            continue
+        found.append((value, said.interval))
+    return np.array([value for value, _ in found]), [said for _, said in found]
+
+
+def _curve(asked: Asked, one: InputRange, gaps: bool) -> CurvePanel:
     model, name = asked.model, one.input.name
     across = asked.axis(one, WIDTH)
-    values = across.between(_VALUES)
-    said = [
-        predict_with(model, {**asked.fixed, name: float(value)}).interval
-        for value in values
-    ]
+    values, said = _said(asked, name, across.between(_VALUES), gaps)
     middle = predict_with(model, asked.fixed).interval
     places = _moved(asked, name)
     up = Axis.over(

@@ -136,7 +136,11 @@ def render_workload(found: WorkloadTime) -> str:
 
 
 def render_model(
-    model: Model, runs: RunTable | None = None, at: Mapping[str, float] | None = None
+    model: Model,
+    runs: RunTable | None = None,
+    at: Mapping[str, float] | None = None,
+    *,
+    gaps: bool = False,
 ) -> str:
     """Draw a model with its interval, its runs and what it is asked for.
 
@@ -145,13 +149,15 @@ def render_model(
     model : Model
     runs : RunTable, optional
     at : mapping of str to float, optional
+    gaps : bool
+        Leave out where the model gives no answer, and do not refuse it.
 
     Returns
     -------
     str
         An SVG picture.
     """
-    picture = model_picture(model, runs, at)
+    picture = model_picture(model, runs, at, gaps=gaps)
     size = {"width": model_marks.WIDTH, "height": model_marks.HEIGHT}
     return filled("model.svg.j2", picture=picture, **size)
 

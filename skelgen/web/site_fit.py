@@ -33,6 +33,8 @@ from skelgen.web.site_steps import StepField, StepForm
 
 #: Rows of the table of residuals, those that are most off first.
 _MOST_RESIDUALS = 100
+#: A run that takes less is one of which the formula says nothing [s].
+_LEAST_S = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ class FitShown:
     commands : mapping of str to str
         What gives the same in a terminal, by what it does.
     picture, residual_picture : str
-        Addresses.
+        Addresses; the first is empty where there is nothing to draw.
+    marked : bool
+        Whether what is asked is in the picture.
     keep, compare : str
         Addresses that keep it and compare families.
     chosen : tuple of (str, str)
@@ -83,6 +87,7 @@ class FitShown:
     ranks: int
     commands: Mapping[str, str]
     picture: str
+    marked: bool
     residual_picture: str
     keep: str
     compare: str
@@ -103,14 +108,28 @@ def fit_blocks(one: FitShown) -> list[Block]:
     doubts = one.said.doubts if one.said else model.doubts
     blocks += [Prose(f"Do not trust: {each}", "doubt") for each in doubts]
     blocks += [Prose(each) for each in model.notes]
-    blocks.append(
-        SitePicture(
-            one.picture,
-            f"{model.quantity}: curve, 90 % interval and runs",
-            model_curves(model, dict(one.asked)),
-            picture_size(model, marked=bool(one.asked)),
+    blocks += _pictures(one)
+    blocks.append(FactList(_facts(one)))
+    blocks += _next(one)
+    blocks += _buttons(one)
+    blocks.append(Heading("The same in a terminal"))
+    for what, command in one.commands.items():
+        blocks += [Prose(f"{what}:"), CommandLine(command)]
+    return blocks
+
+
+def _pictures(one: FitShown) -> list[Block]:
+    model = one.model
+    blocks: list[Block] = []
+    if one.picture:
+        blocks.append(
+            SitePicture(
+                one.picture,
+                f"{model.quantity}: curve, 90 % interval and runs",
+                model_curves(model, dict(one.asked)),
+                picture_size(model, marked=one.marked),
+            )
         )
-    )
     if one.residuals:
         blocks.append(
             SitePicture(
@@ -120,12 +139,6 @@ def fit_blocks(one: FitShown) -> list[Block]:
                 residual_size(one.residuals),
             )
         )
-    blocks.append(FactList(_facts(one)))
-    blocks += _next(one)
-    blocks += _buttons(one)
-    blocks.append(Heading("The same in a terminal"))
-    for what, command in one.commands.items():
-        blocks += [Prose(f"{what}:"), CommandLine(command)]
     return blocks
 
 
@@ -189,6 +202,15 @@ def _next(one: FitShown) -> list[Block]:
     """Return the run to make next, and where to type it when it is made."""
     if not one.next_runs:
         return []
+    blocks = next_runs_block(one.next_runs)
+    if not one.may_add:
+        return blocks
+    best = one.next_runs[0].run
+    return [*blocks, add_here(best, one.application, one.fixed, one.ranks)]
+
+
+def next_runs_block(found: Sequence[NextRun]) -> list[Block]:
+    """Return runs that would narrow intervals, as a table with a heading."""
     head = (
         Column("run"),
         *(Column(t, True) for t in ("interval now", "then", "takes")),
@@ -199,31 +221,44 @@ def _next(one: FitShown) -> list[Block]:
             inputs_text(tuple(each.run.items())),
             f"±{share(each.before)}",
             f"±{share(each.before - each.gain)}",
-            format_seconds(each.time_s),
+            format_seconds(each.time_s) if each.time_s > _LEAST_S else "not known",
             each.reason,
         )
-        for each in one.next_runs
+        for each in found
     )
-    blocks: list[Block] = [
+    return [
         Heading("A run that would tell most"),
         SiteTable("The run that narrows intervals most for its cost", head, rows),
     ]
-    return [*blocks, _add_here(one)] if one.may_add else blocks
 
 
-def _add_here(one: FitShown) -> StepForm:
-    best = dict(one.next_runs[0].run)
-    ranks = best.pop("ranks", float(one.ranks))
-    best.pop("nodes", None)
-    best.pop("ranks_per_node", None)
-    inputs = [one.fixed] if one.fixed else []
+def add_here(
+    run: Mapping[str, float], application: str, fixed: str, ranks: int
+) -> StepForm:
+    """Return the form for a run when it is made.
+
+    Parameters
+    ----------
+    run : mapping of str to float
+        Its inputs.
+    application : str
+    fixed : str
+        Further inputs, as people type them.
+    ranks : int
+        Where `run` does not say it; 0: not known.
+    """
+    best = dict(run)
+    number = best.pop("ranks", float(ranks))
+    for name in ("nodes", "ranks_per_node"):
+        best.pop(name, None)
+    inputs = [fixed.replace(", ", ",")] if fixed else []
     inputs += [f"{name}={v:g}" for name, v in best.items()]
     fields = (
-        StepField("inputs", "Inputs", ",".join(inputs).replace(", ", ",")),
-        StepField("ranks", "Ranks", f"{ranks:g}" if ranks else ""),
+        StepField("inputs", "Inputs", ",".join(inputs)),
+        StepField("ranks", "Ranks", f"{number:g}" if number else ""),
         StepField("time", "It took", "", "12.5s, 3min"),
     )
-    hidden = (("app", one.application), ("status", "ok"))
+    hidden = (("app", application), ("status", "ok"))
     return StepForm(
         "/runs", "Add this run", "When you have made it", fields, hidden, changes=True
     )

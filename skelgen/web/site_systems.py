@@ -15,6 +15,7 @@ from skelgen.web.site import (
     Heading,
     Prose,
     SitePage,
+    SitePicture,
     SiteTable,
     address,
     cells,
@@ -26,7 +27,7 @@ _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def systems_page(
-    hosts: Sequence[tuple[str, str, float, int, int]],
+    hosts: Sequence[tuple[str, str, float, int, int]], before: Sequence[Block] = ()
 ) -> SitePage:
     """Return the page of all hosts.
 
@@ -34,6 +35,8 @@ def systems_page(
     ----------
     hosts : sequence of tuple
         Host, system, when it was measured [s], values, and those in doubt.
+    before : sequence of Block
+        What stands above the list.
     """
     if not hosts:
         advice = (
@@ -49,39 +52,55 @@ def systems_page(
     rows = tuple(
         (
             Cell(host, address("systems", host)),
-            *cells(system, date(measured), str(values), str(doubted)),
+            Cell(system, address("systems", system) if system else ""),
+            *cells(date(measured), str(values), str(doubted)),
         )
         for host, system, measured, values, doubted in hosts
     )
     table = SiteTable(f"{len(hosts)} hosts", head, rows)
-    return SitePage("Systems", (table,), "/systems")
+    return SitePage("Systems", (*before, table), "/systems")
 
 
 def system_page(
-    name: str, facts: Sequence[Fact], messages: Sequence[Message]
+    name: str,
+    facts: Sequence[Fact],
+    messages: Sequence[Message],
+    picture: SitePicture | None = None,
 ) -> SitePage:
-    """Return the page of a host or of a system."""
-    blocks: list[Block] = [_facts(facts)]
+    """Return the page of a host or of a system.
+
+    Parameters
+    ----------
+    name : str
+    facts, messages : sequence of Fact, sequence of Message
+    picture : SitePicture, optional
+        Of the messages.
+    """
+    blocks: list[Block] = [_facts(name, facts)]
     if messages:
         blocks += [Heading("Messages: latency + size / bandwidth"), _messages(messages)]
+        blocks += [] if picture is None else [picture]
     return SitePage(f"System {name}", tuple(blocks), "/systems")
 
 
-def _facts(facts: Sequence[Fact]) -> SiteTable:
+def _facts(name: str, facts: Sequence[Fact]) -> SiteTable:
     head = (
         *map(Column, ("host", "value")),
         *(Column(text, True) for text in ("cores", "median", "low", "high", "repeats")),
         *map(Column, ("measured", "doubt")),
     )
     rows = tuple(
-        cells(
-            *(one.host, one.name, str(one.cores or "")),
-            *(_quantity(number, one.unit) for number in (one.value, one.low, one.high)),
-            *(str(one.repeats), date(one.measured), one.doubt),
+        (
+            Cell(one.host),
+            Cell(one.name, address("systems", name, "history", fact=one.name)),
+            Cell(str(one.cores or "")),
+            *cells(*_numbers(one), str(one.repeats), date(one.measured), one.doubt),
         )
         for one in facts
     )
-    return SiteTable("The newest of each value", head, rows)
+    return SiteTable(
+        "The newest of each value; its name leads to earlier ones", head, rows
+    )
 
 
 def _messages(messages: Sequence[Message]) -> SiteTable:
@@ -94,7 +113,7 @@ def _messages(messages: Sequence[Message]) -> SiteTable:
         cells(
             *(one.operation, names_text(one.hosts), str(one.ranks)),
             format_seconds(one.latency_s),
-            _quantity(one.bandwidth_bytes_per_s, "bytes/s"),
+            quantity_of(one.bandwidth_bytes_per_s, "bytes/s"),
             *(date(one.measured), one.doubt),
         )
         for one in messages
@@ -102,7 +121,14 @@ def _messages(messages: Sequence[Message]) -> SiteTable:
     return SiteTable("Times of MPI operations", head, rows)
 
 
-def _quantity(number: float, unit: str) -> str:
+def _numbers(one: Fact) -> tuple[str, ...]:
+    return tuple(
+        quantity_of(number, one.unit) for number in (one.value, one.low, one.high)
+    )
+
+
+def quantity_of(number: float, unit: str) -> str:
+    """Return a measured number with its unit for people."""
     if math.isnan(number):
         return ""
     if unit == "s":

@@ -24,6 +24,8 @@ _MOST_CELLS, _MOST_COLUMNS = 6000, 480
 _HEIGHTS, _LEAST_HEIGHT, _GAP = ((4, 30), (8, 24), (16, 18), (32, 12)), 9, 2
 #: Lowest distance of two names of rows [px].
 _NAME_PX = 14
+#: Least share that the legend has as a number [per cent].
+_LEAST_SHARE = 0.1
 #: Kinds of work in the order in which they stand in a row, from below.
 STACK = (
     Work.COMPUTATION,
@@ -168,7 +170,8 @@ def _names(lanes: tuple[LaneTotal, ...], high: int) -> Iterator[LaneName]:
 def _legend(totals: NDArray[np.float64], present: list[Work]) -> Iterator[WorkShare]:
     whole = float(totals[: Work.ABSENT].sum()) or 1.0
     for kind in present:
-        share = f"{100 * float(totals[kind]) / whole:.3g} %"
+        part = 100 * float(totals[kind]) / whole
+        share = f"{part:.1f} %" if part >= _LEAST_SHARE else f"below {_LEAST_SHARE} %"
         yield WorkShare(int(kind), WORK_WORDS[kind], share)
 
 

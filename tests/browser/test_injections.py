@@ -6,14 +6,16 @@ the pages alone.
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from urllib.parse import quote, urlencode
 
 import pytest
 
 from skelgen.cli.main import run
+from skelgen.pipeline.kept_model import document_of
+from skelgen.pipeline.model_keeping import kept_models
 from skelgen.store import Model, Run, open_store
-from tests.browsers import Site, filled
+from tests.browsers import Site, filled, is_page
 from tests.hostile import HOSTILE, INJECTIONS, hostile_rows
 from tests.needs import needs_browser
 from tests.route_examples import shown_routes
@@ -21,8 +23,12 @@ from tests.route_examples import shown_routes
 pytestmark = needs_browser
 
 #: What no page of this store has; and how often the text of an attack is to be read.
-_ELEMENTS = "script, iframe, base, main svg, main style, [onload], [onerror]"
+_ELEMENTS = "script:not([src]), iframe, base, main style, [onload], [onerror]"
 _PARTS = 8
+#: Ends of a field that is shown again, and what would run behind each.
+ASKED = [
+    f"{way}<img src=x onerror=alert(1)>" for way in ('">', "'>", "</textarea>", "")
+]
 
 
 @pytest.fixture(scope="module")
@@ -30,24 +36,22 @@ def hostile_site(tmp_path_factory):
     """Return a server of a store whose every name is hostile."""
     place = filled(tmp_path_factory.mktemp("hostile") / "store.db")
     rows = [row for at, one in enumerate(HOSTILE) for row in hostile_rows(one, at)]
+    models = hostile_models(str(place))
     with open_store(str(place)) as store:
-        added = store.add([*rows, *hostile_models(store)])
+        added = store.add([*rows, *models])
     assert len(added.added) >= 5 * 180
     with Site(place) as found:
         yield found
 
 
-def hostile_models(store) -> list[Model]:
-    """Return models whose inputs, author and quantity have hostile names."""
-    (known,) = store.models()
-    text = known.document
+def hostile_models(place: str) -> list[Model]:
+    """Return models whose names, authors and applications are hostile."""
+    (known,) = kept_models(place, faults=[])
     found = []
-    for at, one in enumerate(INJECTIONS):
-        facts = json.loads(text)
-        facts["author"] = one
-        facts["origin"]["application"] = one
-        made = json.dumps(facts)
-        found.append(Model(f"evil{at} {one}", one, 1.7e9 + at, made))
+    for at, one in enumerate(HOSTILE[: 2 * len(INJECTIONS)]):
+        origin = replace(known.origin, application=one)
+        text = document_of(known.model, one, origin)
+        found.append(Model(f"{at} {one}", one, 1.7e9 + at, text))
     return found
 
 
@@ -86,7 +90,7 @@ def test_pages_of_hostile_runs_and_systems_run_nothing(browser, hostile_site, pa
             text = is_harmless(tab, f"/runs/evil-{at}")
             words = HOSTILE[at].encode("utf-8", "replace").decode()
             assert text.count(words.split("alert")[0].strip()[-8:]) > 3, at
-            if at % 20 == part:
+            if at % 20 == part and "/" not in HOSTILE[at]:
                 name = quote(HOSTILE[at], safe="", errors="surrogateescape")
                 is_harmless(tab, f"/systems/{name}")
         tab.page.wait_for_timeout(200)
@@ -98,7 +102,7 @@ def test_hostile_models_and_their_pictures_run_nothing(browser, hostile_site):
         links = tab.page.locator("td a[href^='/models/']").evaluate_all(
             "all => all.map(one => one.getAttribute('href'))"
         )
-        assert len(links) > len(INJECTIONS)
+        assert len(links) == 1 + 2 * len(INJECTIONS)
         for path in links:
             is_harmless(tab, path)
             tab.open(f"{path}/picture.svg")
@@ -111,13 +115,14 @@ def test_hostile_models_and_their_pictures_run_nothing(browser, hostile_site):
 )
 def test_what_is_asked_for_runs_nothing(browser, hostile_site, route):
     with browser.tab(hostile_site, bypass_csp=True) as tab:
+        if not is_page(tab.ask(route.path)):
+            return
         for at, name in enumerate(route.query):
-            for text in HOSTILE[at % 7 :: 37]:
-                query = urlencode({name: text}, errors="surrogateescape")
-                tab.open(f"{route.path}?{query}")
-                assert not tab.page.locator(_ELEMENTS).count(), query
-                tab.faults = [one for one in tab.faults if "status of 4" not in one]
-                assert not tab.faults, query
+            query = urlencode({name: ASKED[at % len(ASKED)]})
+            tab.open(f"{route.path}?{query}")
+            assert not tab.page.locator(_ELEMENTS).count(), query
+            tab.faults = [one for one in tab.faults if "status of 4" not in one]
+            assert not tab.faults, query
 
 
 def test_hostile_inputs_run_nothing_in_a_picture(browser, tmp_path):

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline import answers, measuring, page
+from skelgen.pipeline import answers, building, measuring, page, timelines
 from skelgen.prediction.kept import PREDICTIONS_FILE, load_kept
 from skelgen.runners import application, estimate, execute, plan
 from skelgen.signature import store
+from skelgen.timeline.store import TIMELINE_FILE
 from skelgen.trust import Doubt, Interval
 from tests import fake_mpi
 from tests.plans import CALIBRATION
@@ -339,3 +340,63 @@ def test_a_signature_has_the_calls_of_the_recording(capsys, skel: Path):
     assert {name: calls for name, calls, _ in known.recorded_calls} == {
         one["name"]: one["calls"] for one in info["functions"]
     }
+
+
+def timeline_data(folder: Path) -> dict:
+    (data,) = re.findall(r'id="run-timeline-data">(.*?)</script>', text_of(folder))
+    return json.loads(data)
+
+
+def test_the_timeline_of_the_build_stays_on_the_page_whatever_comes(capsys, skel: Path):
+    built = timeline_data(skel)
+    assert [name for _, name in built["things"][2:]] == [
+        "MPI_Send",
+        "MPI_Allreduce",
+        "MPI_Barrier",
+    ]
+    assert "Waiting is its certain part" in text_of(skel)
+    calibrated(capsys, skel)
+    done(capsys, "predict", str(skel), "--hosts", "n1:2")
+    assert timeline_data(skel) == built
+    (skel / page.PAGE_FILE).unlink()
+    done(capsys, "predict", str(skel), "--hosts", "n2:2")
+    assert timeline_data(skel) == built
+
+
+def test_a_skeleton_from_a_stored_signature_has_the_timeline_beside_it(skel: Path):
+    assert run(["build", str(skel), "--scale", "3", "-o", "other"]) == 0
+    assert timeline_data(Path("other")) == timeline_data(skel)
+    (skel / TIMELINE_FILE).unlink()
+    assert run(["build", str(skel), "--scale", "3", "-o", "without"]) == 0
+    assert "run-timeline" not in text_of(Path("without")).split("</style>")[1]
+    assert not (Path("without") / TIMELINE_FILE).exists()
+
+
+def test_phases_bring_a_page_its_timeline(skel: Path):
+    built = timeline_data(skel)
+    (skel / TIMELINE_FILE).unlink()
+    page.write_page(skel)
+    assert "run-timeline-data" not in text_of(skel)
+    assert run(["phases", "run", "-o", str(skel), "--force"]) == 0
+    assert timeline_data(skel) == built
+    assert (skel / TIMELINE_FILE).is_file()
+
+
+def test_a_damaged_timeline_is_a_warning(capsys, skel: Path):
+    (skel / TIMELINE_FILE).write_text("[")
+    (skel / page.PAGE_FILE).unlink()
+    done_words = ["predict", str(skel), "--hosts", "n1:2"]
+    assert run(done_words) == 0
+    assert "the page has no timeline: " in capsys.readouterr().err
+    assert "run-timeline-data" not in text_of(skel)
+    assert "Where the time goes" in text_of(skel)
+
+
+def test_a_large_run_has_a_timeline_without_waiting(monkeypatch, skel: Path):
+    built = timeline_data(skel)
+    monkeypatch.setattr(timelines, "MOST_MATCHED", 10)
+    monkeypatch.setattr(building, "MOST_MATCHED", 10)
+    assert run(["build", "run", "--scale", "2", "-o", "large"]) == 0
+    large = timeline_data(Path("large"))
+    assert "Waiting is not known here" in text_of(Path("large"))
+    assert {**large, "data": "", "things": []} == {**built, "data": "", "things": []}

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from skelgen.errors import UsageError
 from skelgen.launch.bounded import Bounds
 from skelgen.launch.process import process_name
 from skelgen.server import job_queue
@@ -248,6 +249,17 @@ def test_no_job_reads_or_writes_files_that_somebody_names(place, command, option
     answer = served.client().post("/api/jobs", content=json.dumps(body), headers=bearer)
     assert answer.status_code == 400
     assert option in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "text", ["/etc/hostname", "../../access.json", "./x", "~/x", "a b", ["n", "n"]]
+)
+def test_a_template_of_a_job_is_a_formula_or_a_name_and_no_file(text):
+    with pytest.raises(UsageError, match="give a formula"):
+        words_of("model fit", {"app": "heat", "template": text})
+    for good in ("a*n^3/ranks + b", "stored"):
+        words = words_of("model fit", {"app": "heat", "template": good})
+        assert words[-1] == f"--template={good}"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def many(count: int, functions: int = 4) -> list[tuple[int, int, int]]:
     rng = np.random.default_rng(3)
     gaps = rng.integers(10, 4000, count).tolist()
     inside = rng.integers(10, 900, count).tolist()
-    return [(g, i, n % functions) for n, (g, i) in enumerate(zip(gaps, inside))]  # noqa: B905
+    return [(gaps[n], inside[n], n % functions) for n in range(count)]
 
 
 @given(st.lists(st.integers(0, (1 << 62) - 1), max_size=50))
@@ -86,7 +86,7 @@ def test_more_functions_than_numbers_lose_their_names_but_no_time():
 )
 def test_bytes_of_something_else_are_refused(data):
     found = timeline_of(run_of([many(30)]))
-    with pytest.raises(ValueError, match="expanded|bytes|lengths"):
+    with pytest.raises(ValueError, match=r"expanded|bytes|lengths"):
         code.decoded(replace(found, data=data))
 
 

@@ -1,0 +1,163 @@
+"""The page that a command leaves in a folder, opened as a file in a real browser."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skelgen.timeline import timeline_of
+from skelgen.web import page_of, render_page
+from tests.browsers import LAPTOP, PHONE, Tab
+from tests.golden.rewrite import signature_of
+from tests.needs import needs_browser
+from tests.timelines import FUNCTIONS, run_of
+
+pytestmark = needs_browser
+
+SIGNATURE = "ranks 4\nrank *\n  repeat 50 {\n    9000 Allreduce bytes=8 op=1\n  }"
+BAD = "</script><img src=x onerror=alert(1)>"
+#: Kinds of work at a place of a canvas: colours that are not grey.
+_COLOURS = """canvas => {
+    const pen = canvas.getContext('2d')
+    const found = new Set()
+    for (let x = 60; x < canvas.width; x += 3)
+        found.add(pen.getImageData(x, 10, 1, 1).data.join(' '))
+    return found.size
+}"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> Path:
+    """Write the page of a run of four ranks, one of which ends early."""
+    rng = np.random.default_rng(4)
+    calls = rng.integers((100, 50, 0), (90_000, 30_000, 4), (2000, 3)).tolist()
+    functions = (*FUNCTIONS[:3], BAD)
+    events = run_of([calls, calls, calls, calls[:900]], functions=functions)
+    timeline = timeline_of(events, rng.integers(0, 9000, len(events.calls)))
+    made = page_of(signature_of(SIGNATURE, BAD), timeline=timeline)
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render_page(made))
+    return path
+
+
+@contextmanager
+def opened(browser, report: Path, size=LAPTOP, **options):
+    context = browser.browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, **options
+    )
+    tab = Tab(context, "file://")
+    tab.open(str(report))
+    if options.get("java_script_enabled", True):
+        tab.page.wait_for_selector("#run-timeline.live")
+    try:
+        yield tab
+    finally:
+        context.close()
+    assert not tab.faults, tab.faults
+    assert len(tab.requests) == 1
+
+
+def said(tab) -> str:
+    return tab.page.locator("#run-timeline .said").text_content()
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_and_is_for_all_eyes(browser, report, size, scheme):
+    with opened(browser, report, size, color_scheme=scheme) as tab:
+        assert tab.sideways() <= 0
+        assert tab.barriers() == []
+        assert tab.page.locator("canvas").evaluate(_COLOURS) > 3
+        tab.picture(f"report-{size[0]}-{scheme}")
+
+
+def test_the_timeline_zooms_by_keys_to_a_single_call(browser, report):
+    with opened(browser, report) as tab:
+        canvas = tab.page.locator("#run-timeline canvas")
+        canvas.focus()
+        for _ in range(11):
+            tab.page.keyboard.press("+")
+        assert said(tab).startswith("rank 0, ")
+        whole = re.fullmatch(r"rank 0, [\d.]+ s: (.+), [\d.]+ (µs|ns)", said(tab))
+        assert whole, said(tab)
+        tab.page.keyboard.press("ArrowDown")
+        assert said(tab).startswith("rank 1, ")
+        before = said(tab)
+        tab.page.keyboard.press("ArrowRight")
+        assert said(tab) != before
+        tab.page.keyboard.press("Home")
+        assert " %" in said(tab)
+        tab.picture("report-keys")
+
+
+def test_the_timeline_zooms_by_wheel_buttons_and_moves_by_dragging(browser, report):
+    with opened(browser, report) as tab:
+        canvas = tab.page.locator("#run-timeline canvas")
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + 20
+        tab.page.mouse.move(x, y)
+        whole = said(tab)
+        tab.page.mouse.click(x, y)
+        for _ in range(30):
+            tab.page.mouse.wheel(0, -100)
+        tab.page.wait_for_timeout(200)
+        tab.page.mouse.move(x + 1, y)
+        deep = said(tab)
+        assert len(deep.split(" s:")[0]) > len(whole.split(" s:")[0])
+        tab.page.mouse.move(x, y)
+        tab.page.mouse.down()
+        tab.page.mouse.move(x - 200, y, steps=4)
+        tab.page.mouse.up()
+        tab.page.mouse.move(x, y)
+        assert said(tab) != deep
+        tab.page.get_by_role("button", name="whole run").click()
+        tab.page.mouse.move(x, y)
+        assert said(tab) == whole
+
+
+def test_two_fingers_zoom(browser, report):
+    with opened(browser, report, PHONE, has_touch=True) as tab:
+        tab.page.locator("#run-timeline canvas").scroll_into_view_if_needed()
+        tab.page.locator("#run-timeline canvas").evaluate("""canvas => {
+            const box = canvas.getBoundingClientRect()
+            const send = (kind, id, x) => canvas.dispatchEvent(new PointerEvent(kind, {
+                pointerId: id, clientX: box.left + x, clientY: box.top + 10,
+                bubbles: true, pointerType: 'touch'}))
+            canvas.setPointerCapture = () => {}
+            send('pointerdown', 1, 150); send('pointerdown', 2, 170)
+            for (let x = 170; x < 320; x += 10) send('pointermove', 2, x)
+            send('pointerup', 2, 320); send('pointerup', 1, 150)
+            send('pointermove', 3, 200)
+        }""")
+        digits = re.match(r"rank 0, \d+\.(\d+) s", said(tab))
+        assert digits
+        assert len(digits[1]) >= 5
+
+
+def test_a_hostile_name_is_text(browser, report):
+    with opened(browser, report) as tab:
+        assert tab.page.locator("img").count() == 0
+        tab.page.locator("#run-timeline canvas").focus()
+        for _ in range(11):
+            tab.page.keyboard.press("=")
+        names = set()
+        for _ in range(40):
+            tab.page.keyboard.press("ArrowRight")
+            names.add(said(tab).split(" s: ")[1])
+        assert any(name.startswith(BAD) for name in names)
+
+
+def test_without_javascript_the_whole_run_is_a_picture_and_a_table(browser, report):
+    with opened(browser, report, java_script_enabled=False) as tab:
+        assert tab.page.locator("#run-timeline canvas").is_hidden()
+        picture = tab.page.locator("#run-timeline .drawn")
+        assert picture.is_visible()
+        assert picture.bounding_box()["width"] > 900
+        tab.page.get_by_text("Table of the ranks").click()
+        assert tab.page.locator("#run-timeline table tr").count() == 5
+        tab.picture("report-without-javascript")

@@ -166,20 +166,29 @@ class Tab:
 
     def sideways(self) -> float:
         """Return by how many pixels the page is wider than its window."""
-        return float(self.page.evaluate(_SIDEWAYS))
+        return sideways_of(self.page)
 
     def barriers(self) -> list[str]:
         """Return what keeps people out by axe-core: serious and critical findings."""
-        from axe_playwright_python.sync_playwright import Axe
+        return barriers_of(self.page)
 
-        found = Axe().run(self.page).response["violations"]
-        return [
-            f"{one['id']}: {node['target']} {node['html'][:120]} "
-            f"{node['failureSummary']}"
-            for one in found
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"]
-        ]
+
+def sideways_of(page: Any) -> float:
+    """Return by how many pixels a page of Playwright is wider than its window."""
+    return float(page.evaluate(_SIDEWAYS))
+
+
+def barriers_of(page: Any) -> list[str]:
+    """Return the serious and critical findings of axe-core on a page of Playwright."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
 
 
 class Chromium:

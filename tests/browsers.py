@@ -7,6 +7,7 @@ no host but this one. Only modules that are marked `needs_browser` use this.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx2 as httpx
 
 from skelgen.cli.main import run
+from skelgen.pipeline import demonstration
 from tests.needs import CHROMIUM
 from tests.processes import comes_true
 from tests.servers import LONG_S, Server
@@ -95,8 +97,8 @@ class Tab:
         Address of each request.
     """
 
-    def __init__(self, context: Any, site: Site) -> None:
-        self.context, self.site, self.base = context, site, site.base
+    def __init__(self, context: Any, base: str, site: Site | None = None) -> None:
+        self.context, self.base, self.site = context, base, site
         self.faults: list[str] = []
         self.requests: list[str] = []
         self.page = context.new_page()
@@ -126,11 +128,14 @@ class Tab:
 
     def open(self, path: str) -> Any:
         """Go to an address of the server; return its answer."""
-        return self.page.goto(f"{self.base}{self.site.address_of(path)}")
+        return self.page.goto(self._address(path))
 
     def ask(self, path: str) -> Any:
         """Return what an address answers, without going there."""
-        return self.context.request.get(f"{self.base}{self.site.address_of(path)}")
+        return self.context.request.get(self._address(path))
+
+    def _address(self, path: str) -> str:
+        return self.base + (self.site.address_of(path) if self.site else path)
 
     @property
     def path(self) -> str:
@@ -214,7 +219,7 @@ class Chromium:
         if token != "":
             cookies = site.cookies if token is None else site.cookies_of(token)
             context.add_cookies(cookies)
-        one = Tab(context, site)
+        one = Tab(context, site.base, site)
         try:
             yield one
         finally:
@@ -233,8 +238,14 @@ def chromium() -> Iterator[Chromium]:
         one.browser.close()
 
 
+def shown(place: Path) -> Path:
+    """Make a store with all that pages show: the demonstration's, and `filled`."""
+    demonstration.fill(place, time.time())
+    return filled(place)
+
+
 def filled(place: Path) -> Path:
-    """Make a store with all that pages show, models too; return its place."""
+    """Make a store with some runs and a model; return its place."""
     fill(place)
     words = ["--store", str(place), "--app", "heat", "--name", "heat"]
     assert run(["model", "fit", *words, "--family", "normal-form"]) == 0

@@ -9,24 +9,39 @@ from skelgen.server.routes import ROUTES, Route
 
 #: Route, and addresses of it that show something in the store of `tests.browsers`;
 #: ``{job}`` is the identity of a job that is done.
+CURVE = "app=heat&family=linear&x=n&y=time&fixed=ranks%3D2&low=1000&high=4000"
+FACT = "fact=float_multiply_add"
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "/runs": (
         "/runs?order=-time_s&app=heat",
-        "/runs?where=n%3E%3D2000,ranks%3D8",
         "/runs?where=n%3E9e9",
     ),
     "/runs/{identity}": ("/runs/run-1000-2",),
-    "/compare": ("/compare?run=run-1000-2&run=run-2000-2",),
-    "/loads": ("/loads?hosts=n1,n2&span=day",),
-    "/models/{identity}": ("/models/heat",),
+    "/runs/{identity}/run.jsonl": ("/runs/run-1000-2/run.jsonl",),
+    "/runs/{identity}/run.csv": ("/runs/run-1000-2/run.csv",),
+    "/compare": ("/compare?run=run-1000-2&run=run-4000-8",),
+    "/models/{identity}": ("/models/heat", "/models/matrix-product-template"),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
-    "/predictions": ("/predictions?app=heat",),
-    "/systems": ("/systems?with=n1&with=cluster",),
-    "/systems/{name}": ("/systems/n1", "/systems/cluster"),
+    "/models/{identity}/model.json": ("/models/heat/model.json",),
+    "/models/{identity}/model.svg": ("/models/heat/model.svg",),
+    "/model/curve": (
+        "/model/curve?app=matrix-product",
+        f"/model/curve?{CURVE}",
+    ),
+    "/model/curve/picture.svg": (f"/model/curve/picture.svg?{CURVE}",),
+    "/model/curve/residuals.svg": (f"/model/curve/residuals.svg?{CURVE}",),
+    "/model/default": ("/model/default?app=heat",),
+    "/model/template": ("/model/template?kept=matrix-product-template",),
+    "/model/coupling": ("/model/coupling?app=kernels",),
+    "/couplings": ("/couplings?app=kernels",),
+    "/templates/{identity}": ("/templates/matrix-product-template",),
+    "/predictions": ("/predictions?app=lammps",),
+    "/systems": ("/systems?with=cluster-a&with=cluster-b",),
+    "/systems/{name}": ("/systems/n1", "/systems/cluster-a"),
+    "/systems/{name}/history": (f"/systems/a1/history?{FACT}",),
+    "/systems/{name}/history.svg": (f"/systems/a1/history.svg?{FACT}",),
+    "/loads": ("/loads?hosts=c1",),
     "/jobs/{identity}": ("/jobs/{job}",),
-    "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
-    "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),
-    "/systems/{name}/history.svg": ("/systems/n1/history.svg?fact=float_multiply_add",),
     "/ask": (
         "/ask?app=heat&at=n%3D2000,solver%3Dcg,ranks%3D8",
         "/ask?app=heat&model=heat&at=n%3D2500,ranks%3D8",

@@ -7,6 +7,7 @@ no host but this one. Only modules that are marked `needs_browser` use this.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,17 +64,33 @@ class Site(Server):
         """Return the identity of a job that is done: one is started."""
         options = {"app": "heat", "family": "normal-form"}
         asked = {"command": "model compare", "options": options}
-        headers = {"Authorization": f"Bearer {self.token}"}
-        with httpx.Client(base_url=self.base, headers=headers, timeout=LONG_S) as one:
+        with httpx.Client(
+            base_url=self.base, headers=self._bearer, timeout=LONG_S
+        ) as one:
             answer = one.post("/api/jobs", json=asked)
             assert answer.status_code == 200, answer.text
             path = f"/api/jobs/{answer.json()['identity']}"
             assert comes_true(lambda: one.get(path).json()["state"] == "done")
         return str(answer.json()["identity"])
 
+    @cached_property
+    def template(self) -> str:
+        """Return the identity of a template of the demonstration."""
+        answer = httpx.get(f"{self.base}/templates", headers=self._bearer)
+        found = re.search('/templates/([0-9a-f]{32})"', answer.text)
+        assert found is not None
+        return found[1]
+
+    @property
+    def _bearer(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
     def address_of(self, example: str) -> str:
         """Return an address of `tests.route_examples` in this server."""
-        return example.replace("{job}", self.job) if "{job}" in example else example
+        for word, own in (("{job}", "job"), ("{template}", "template")):
+            if word in example:
+                return example.replace(word, getattr(self, own))
+        return example
 
     def cookies_of(self, token: str) -> list[dict[str, Any]]:
         """Return the cookie that a token is exchanged for."""
@@ -111,8 +128,10 @@ class Tab:
 
     def _said(self, message: Any) -> None:
         # What is no page has no icon either, and Chromium looks for one.
-        place = message.location["url"]
-        if message.type in ("error", "warning") and "/favicon.ico" not in place:
+        if "/favicon.ico" in message.location["url"]:
+            return
+        # So does axe-core, which measures colours in a canvas.
+        if message.type in ("error", "warning") and "Canvas2D" not in message.text:
             self.faults.append(f"console: {message.text}")
 
     def _asked(self, dialog: Any) -> None:
@@ -148,11 +167,11 @@ class Tab:
         assert word in said
         self.faults.clear()
 
-    def picture(self, name: str) -> None:
-        """Keep what it shows as a file, in the folder of ``SKELGEN_SCREENSHOTS``."""
+    def picture(self, name: str, *, whole: bool = True) -> None:
+        """Keep the page, or what its window shows, in ``SKELGEN_SCREENSHOTS``."""
         if folder := os.environ.get("SKELGEN_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
-            self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+            self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=whole)
 
     def resize(self, size: tuple[int, int]) -> None:
         """Change its width and height."""
@@ -170,11 +189,20 @@ class Tab:
         """Return by how many pixels the page is wider than its window."""
         return float(self.page.evaluate(_SIDEWAYS))
 
-    def barriers(self) -> list[str]:
-        """Return what keeps people out by axe-core: serious and critical findings."""
+    def barriers(self, *rules: str) -> list[str]:
+        """Return what keeps people out by axe-core: serious and critical findings.
+
+        Parameters
+        ----------
+        *rules : str
+            Of axe-core; all of them unless given.
+        """
         from axe_playwright_python.sync_playwright import Axe
 
-        found = Axe().run(self.page).response["violations"]
+        options: dict[str, Any] = {"resultTypes": ["violations"]}
+        if rules:
+            options["runOnly"] = [*rules]
+        found = Axe().run(self.page, options=options).response["violations"]
         return [
             f"{one['id']}: {node['target']} {node['html'][:120]} "
             f"{node['failureSummary']}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from skelgen.server.routes import ROUTES, Route
 
 #: Route, and addresses of it that show something in the store of `tests.browsers`;
-#: ``{job}`` is the identity of a job that is done.
+#: ``{job}`` and ``{template}`` are identities of a job that is done and a template.
 CURVE = "app=heat&family=linear&x=n&y=time&fixed=ranks%3D2&low=1000&high=4000"
 FACT = "fact=float_multiply_add"
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -31,13 +31,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/model/curve/picture.svg": (f"/model/curve/picture.svg?{CURVE}",),
     "/model/curve/residuals.svg": (f"/model/curve/residuals.svg?{CURVE}",),
     "/model/default": ("/model/default?app=heat",),
-    "/model/template": ("/model/template?kept=matrix-product-template",),
+    "/model/template": ("/model/template?kept={template}&system=cluster-a",),
     "/model/coupling": ("/model/coupling?app=kernels",),
     "/couplings": ("/couplings?app=kernels",),
-    "/templates/{identity}": ("/templates/matrix-product-template",),
-    "/predictions": ("/predictions?app=lammps",),
+    "/templates/{identity}": ("/templates/{template}",),
+    "/predictions": ("/predictions?app=lammps-lj",),
     "/systems": ("/systems?with=cluster-a&with=cluster-b",),
-    "/systems/{name}": ("/systems/n1", "/systems/cluster-a"),
+    "/systems/{name}": ("/systems/n1", "/systems/b4"),
+    "/systems/{name}/messages.svg": ("/systems/cluster-a/messages.svg",),
     "/systems/{name}/history": (f"/systems/a1/history?{FACT}",),
     "/systems/{name}/history.svg": (f"/systems/a1/history.svg?{FACT}",),
     "/loads": ("/loads?hosts=c1",),

@@ -94,10 +94,9 @@ def test_a_run_is_typed_found_and_removed(browser, own_site, said, script):
 
 def test_how_long_has_one_answer_and_it_is_the_commands(tab, site, said, monkeypatch):
     monkeypatch.setenv("SKELGEN_STORE", str(site.place))
-    tab.open("/")
-    asked = tab.page.locator("form[action='/ask']")
-    asked.get_by_label("How long does").select_option("matrix-product")
-    asked.get_by_label("take at").fill("n=1200,ranks=8")
+    tab.open("/ask")
+    tab.page.get_by_label("Application").select_option("heat")
+    tab.page.get_by_label("At", exact=True).fill("n=2000,solver=cg,ranks=8")
     tab.page.get_by_role("button", name="Ask").click()
     tab.page.wait_for_url("**/ask?*")
     tab.picture("how-long")
@@ -108,7 +107,7 @@ def test_how_long_has_one_answer_and_it_is_the_commands(tab, site, said, monkeyp
         assert format_seconds(found[name]) in lead
     assert lead.endswith(f"{found['verdict']}.")
     asked = parse_qs(urlsplit(tab.page.url).query)
-    assert asked["app"] == ["matrix-product"]
+    assert asked["app"] == ["heat"]
     tab.page.reload()  # a permanent address
     assert tab.page.inner_text(".lead") == lead
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Models of requests that are kept in memory: a page and its pictures need the same.
 _MOST_KEPT = 16
-#: So many runs of one input, and of several, take about two seconds at most.
+#: So many runs for a curve, and for the default, take about two seconds at most.
 _QUICK_CURVE, _QUICK = 5000, 200
 #: Runs that are offered to be made next.
 _NEXT = 4
@@ -153,7 +153,11 @@ class _KnownRuns:
 
 def is_quick(request: FitRequest, runs: int) -> bool:
     """Say whether a model takes no longer than a page may."""
-    return runs <= (_QUICK_CURVE if len(request.inputs) == 1 else _QUICK)
+    from skelgen.models.families.polynomials import POLYNOMIALS
+
+    if request.family in {one.name for one in POLYNOMIALS}:
+        return runs <= _QUICK_CURVE
+    return request.family == "default" and runs <= _QUICK
 
 
 def wanted_runs(place: str | None, request: FitRequest) -> list[Run]:

@@ -45,6 +45,8 @@ class ModelOrigin:
         That of all runs; 0 where it differs or is not known.
     fixed : tuple of (str, float or str)
         Inputs that are the same in all of them.
+    system : str
+        That the model is for, where others gave the form; empty: for all alike.
     """
 
     application: str
@@ -55,6 +57,7 @@ class ModelOrigin:
     digest: str = ""
     ranks: int = 0
     fixed: Inputs = ()
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ def origin_of(source: RunSource, runs: Sequence[Run]) -> ModelOrigin:
         digest=digest_of(runs),
         ranks=ranks.pop() if len(ranks) == 1 else 0,
         fixed=tuple(fixed),
+        system=source.system,
     )
 
 
@@ -133,6 +137,7 @@ def _origin_facts(origin: ModelOrigin) -> dict[str, object]:
         "digest": origin.digest,
         "ranks": origin.ranks,
         "fixed": dict(origin.fixed),
+        **({"system": origin.system} if origin.system else {}),
     }
 
 
@@ -164,7 +169,7 @@ def kept_of(identity: str, row: ModelRow) -> KeptModel:
 
 
 def _read_origin(field: Field) -> ModelOrigin:
-    parts = field.mapping(_ORIGIN)
+    parts = field.mapping(_ORIGIN, ["system"])
     fixed = parts["fixed"].mapping((), None)
     return ModelOrigin(
         parts["application"].text(),
@@ -178,4 +183,5 @@ def _read_origin(field: Field) -> ModelOrigin:
             (name, one.text() if isinstance(one.value, str) else one.number())
             for name, one in sorted(fixed.items())
         ),
+        parts["system"].text() if "system" in parts else "",
     )

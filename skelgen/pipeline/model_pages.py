@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skelgen.models.model import Model, ModelPrediction
     from skelgen.models.quantities import Quantity
     from skelgen.models.runs import RunTable
+    from skelgen.pipeline.kept_model import KeptModel
     from skelgen.pipeline.model_keeping import FittedModel
     from skelgen.workload import Study, WorkloadTime
 
@@ -81,6 +82,27 @@ def write_model_page(
     )
     with new_file(path, DOCUMENT_BEGINS, force=True) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def kept_model_page(place: str | None, kept: KeptModel) -> str:
+    """Return the page of a model that a store keeps, with its runs, as one HTML file.
+
+    Raises
+    ------
+    InputError
+        When the model gives no answer somewhere in its picture.
+    """
+    from skelgen.pipeline.model_keeping import FittedModel
+    from skelgen.web.document import render_model_page
+
+    asked = FittedModel(kept.model, kept.origin, kept)
+    return render_model_page(
+        kept.model,
+        runs_of_kept(place, kept),
+        None,
+        title=f"Model {kept.name}",
+        facts=_facts(asked, RunSource(store=place, where=kept.origin.where)),
+    )
 
 
 def _runs(

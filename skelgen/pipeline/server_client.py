@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 API = 1
 #: The longest answer that is read [bytes], and the longest wait for one [s].
 _MOST_ANSWER, _ANSWER_S = 64 << 20, 60.0
+#: How names of this machine end that no server of names is asked for.
+_OWN = ".localhost"
 #: Waits before a request is sent again [s].
 _WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 #: Answers of a server or proxy after which the same request may do.
@@ -48,6 +50,11 @@ class ServerAddress:
     port: int
     prefix: str = ""
     tls: bool = True
+
+    @property
+    def reached(self) -> str:
+        """Return the host to connect to: names below localhost are this machine."""
+        return "127.0.0.1" if self.host.endswith(_OWN) else self.host
 
     @property
     def url(self) -> str:
@@ -125,7 +132,7 @@ def server_address(text: str, *, insecure: bool = False) -> ServerAddress:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
+    if host == "localhost" or host.endswith(_OWN):
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -226,7 +233,7 @@ class ServerClient:
 
     def _sent(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         if self._connection is None:
-            at, port = self.address.host, self.address.port
+            at, port = self.address.reached, self.address.port
             self._connection = (
                 http.client.HTTPConnection(at, port, timeout=_ANSWER_S)
                 if self._tls is None
@@ -235,6 +242,7 @@ class ServerClient:
                 )
             )
         headers = {
+            "Host": urlsplit(self.address.url).netloc,
             "Authorization": f"Bearer {self._token}",
             "User-Agent": f"skelgen/{__version__}",
             "Accept": "application/json",

@@ -22,6 +22,7 @@ from skelgen.units import parse_seconds
 
 if TYPE_CHECKING:
     from skelgen.pipeline.forecasting import LoadForecasts
+    from skelgen.store import Run
     from skelgen.store.sampling import NewestSample, ShortSeries
 
 #: How long a time is shown [s].
@@ -32,6 +33,8 @@ PART, BINS, _LAST = 12, 120, 10_000
 _USUAL = "cpu"
 #: Nodes that are forecast at once, and the longest horizon [s].
 _MOST_NODES, _MOST_HORIZON_S = 16, 14 * 86_400.0
+#: Before and after a run: this part of its time, and at least so long [1, s].
+_AROUND, _LEAST_AROUND_S = 0.25, 120.0
 #: Earlier forecasts that are shown, and lines of their file that are read.
 _EARLIER, _LINES = 20, 400
 
@@ -142,6 +145,38 @@ def stored_loads(place: str | None, query: LoadQuery) -> StoredLoads:
         quantities, quantity, tuple(newest), series, first, end - span_s, end
     )
     return replace(found, earlier=_earlier(place)) if newest else found
+
+
+def loads_around(
+    place: str | None, run: Run
+) -> tuple[tuple[ShortSeries, ...], tuple[float, float]]:
+    """Return the loads of a run's nodes and links, and the time around it.
+
+    Parameters
+    ----------
+    place : str, optional
+        Of the store.
+    run : Run
+    """
+    from skelgen.store import open_store
+    from skelgen.store.sampling import newest_samples, short_series
+
+    nowhere = (math.nan, math.nan)
+    if not run.hosts or not math.isfinite(run.started + run.time_s):
+        return (), nowhere
+    margin_s = max(_LEAST_AROUND_S, _AROUND * run.time_s)
+    begin, end = run.started - margin_s, run.started + run.time_s + margin_s
+    nodes = sorted(set(run.hosts))[:_MOST_NODES]
+    wanted = {(name, what) for name in nodes for what in ("cpu", "cpu_left")}
+    wanted |= {(name, "bandwidth") for name in links_between(nodes)}
+    with open_store(place, make=False) as store:
+        known = [
+            (one.host, one.quantity)
+            for one in newest_samples(store)
+            if (one.host, one.quantity) in wanted and one.time >= begin
+        ]
+        found = [short_series(store, *one, begin, end, BINS) for one in known]
+    return tuple(one for one in found if one.bins)[:PART], (begin, end)
 
 
 def with_forecast(

@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 _Answering = Callable[[Request], Awaitable[Response]]
 _Result = TypeVar("_Result")
 #: Requests that are worked on at once; others wait, which takes less memory.
-_THREADS = 6
+_THREADS = 4
 #: Files that are read at once: each takes a process of its own meanwhile.
 _READERS = 2
 _NO_TOKEN = (

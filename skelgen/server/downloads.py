@@ -8,6 +8,7 @@ from skelgen.documents import sealed_json
 from skelgen.models.model_file import model_facts
 from skelgen.pipeline import downloading
 from skelgen.pipeline.kept_picture import kept_picture
+from skelgen.pipeline.model_pages import kept_model_page
 from skelgen.server.pages import run_query, stored_model, stored_run
 from skelgen.server.settings import Answer, Question, Sent, Streamed
 from skelgen.store.formats.csv_text import csv_text
@@ -56,6 +57,13 @@ def model_picture(question: Question) -> Answer:
     found = stored_model(question)
     text = kept_picture(question.settings.store, found)
     return Sent(text.encode("utf-8", "replace"), "image/svg+xml", f"{found.name}.svg")
+
+
+def model_page(question: Question) -> Answer:
+    """Send the page of a model as one HTML file that needs nothing else."""
+    found = stored_model(question)
+    text = kept_model_page(question.settings.store, found)
+    return Sent(text.encode("utf-8", "replace"), "text/html", f"{found.name}.html")
 
 
 def predictions_as_lines(question: Question) -> Answer:

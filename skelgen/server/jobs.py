@@ -157,6 +157,10 @@ class JobFolder:
         found = [job for one in names if (job := self.read(one)) is not None]
         return sorted(found, key=lambda one: (-one.asked, one.identity))
 
+    def count(self) -> int:
+        """Say how many jobs are kept, damaged ones with them."""
+        return sum(1 for _ in self.path.glob("*.json")) if self.path.is_dir() else 0
+
     def remove(self, identity: str) -> None:
         """Forget a job and its answer."""
         for end in ("json", "answer", "cancel"):

@@ -18,6 +18,11 @@ _REFUSED = {
     "403": "The token does not allow this.",
     "404": "There is no such thing.",
     "422": "The store or the request holds something that does not fit.",
+    "408": "The rest of the request does not come.",
+    "413": "The request is too large.",
+    "415": "The request is of another kind.",
+    "429": "The token has sent too much.",
+    "507": "The disk of the server is nearly full.",
     "503": "The machine lacks something, or the time ran out.",
 }
 _PART = re.compile(r"\{(\w+)\}")
@@ -70,12 +75,29 @@ def _operation(one: Route) -> dict[str, Any]:
         },
     }
     if one.method == "POST":
-        found["requestBody"] = {
-            "description": "Lines as skelgen store export --format jsonl writes them.",
-            "required": True,
-            "content": {"application/jsonl": {"schema": _TEXT}},
-        }
+        found["requestBody"] = _files() if one.takes_files else _lines()
     return found
+
+
+def _lines() -> dict[str, Any]:
+    return {
+        "description": "Lines as skelgen store export --format jsonl writes them.",
+        "required": True,
+        "content": {"application/jsonl": {"schema": _TEXT}},
+    }
+
+
+def _files() -> dict[str, Any]:
+    """Describe a form with files, and what may be typed next to them."""
+    file = {"type": "string", "contentMediaType": "application/octet-stream"}
+    fields: dict[str, Any] = {"file": {"type": "array", "items": file}}
+    fields |= dict.fromkeys(("app", "inputs", "system", "columns"), _TEXT)
+    schema = {"type": "object", "required": ["file"], "properties": fields}
+    return {
+        "description": "What skelgen store add takes, also as tar.gz or zip.",
+        "required": True,
+        "content": {"multipart/form-data": {"schema": schema}},
+    }
 
 
 def _response(text: str, media_type: str, schema: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from skelgen.pipeline import browsing, model_keeping, storing
 from skelgen.pipeline.asking import HowLong, Wondered, how_long
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.kept_picture import kept_picture
+from skelgen.pipeline.stored_loads import loads_around
 from skelgen.server.settings import Answer, Question, RefusedError, Sent
 from skelgen.server.tokens import Right
 from skelgen.store import Run
@@ -15,8 +16,11 @@ from skelgen.web import (
     site_answers,
     site_models,
     site_notices,
+    site_predictions,
     site_runs,
 )
+from skelgen.web.chart_render import render_chart
+from skelgen.web.run_loads import run_loads_blocks, run_loads_chart
 from skelgen.web.site import inputs_text
 from skelgen.web.site_render import icon, script, style_sheet
 
@@ -33,7 +37,8 @@ def may(question: Question, right: Right) -> bool:
 def overview(question: Question) -> Answer:
     """Show what there is, or what to do first."""
     found = browsing.store_overview(question.settings.store)
-    return site_notices.overview_page(found.applications, found.counts)
+    jobs = 0 if question.jobs is None else question.jobs.folder.count()
+    return site_notices.overview_page(found.applications, found.counts, jobs)
 
 
 def applications(question: Question) -> Answer:
@@ -95,7 +100,18 @@ def stored_run(question: Question) -> tuple[str, Run]:
 def run(question: Question) -> Answer:
     """Show one run."""
     _, found = stored_run(question)
-    return site_runs.run_page(found, may_remove=may(question, Right.ADMINISTER))
+    loads = run_loads_blocks(found, *loads_around(question.settings.store, found))
+    return site_runs.run_page(found, loads, may_remove=may(question, Right.ADMINISTER))
+
+
+def run_loads(question: Question) -> Answer:
+    """Draw the loads of the nodes of a run."""
+    _, found = stored_run(question)
+    series, around = loads_around(question.settings.store, found)
+    if not series:
+        raise RefusedError(404, "the store has no loads of this run's nodes")
+    drawn = render_chart(run_loads_chart(found, series, around))
+    return Sent(drawn, "image/svg+xml")
 
 
 def entry_of(question: Question, kept: KeptModel) -> site_models.ModelEntry:
@@ -141,11 +157,6 @@ def stored_model(question: Question) -> KeptModel:
         raise RefusedError(404, str(error)) from error
 
 
-def model(question: Question) -> Answer:
-    """Show one model."""
-    return site_models.model_page(entry_of(question, stored_model(question)))
-
-
 def picture(question: Question) -> Answer:
     """Draw one model."""
     text = kept_picture(question.settings.store, stored_model(question))
@@ -154,18 +165,39 @@ def picture(question: Question) -> Answer:
 
 def predictions(question: Question) -> Answer:
     """Show past predictions, and what happened."""
-    name = question.query.get("app", "")
-    found = browsing.browse_predictions(
-        question.settings.store, name, question.query.get("part", "1")
-    )
-    return site_answers.predictions_page(
+    found = browsed_predictions(question)
+    return site_predictions.predictions_page(
         found.predictions,
-        found.records,
-        name,
+        {name: question.query.get(name, "") for name in site_predictions.FIELDS},
+        site_predictions.HowGood(
+            found.records,
+            found.applications,
+            found.months,
+            found.methods,
+            found.known,
+        ),
         text=browsing.part_text(found),
         before=browsing.before(found),
         after=browsing.after(found),
     )
+
+
+def browsed_predictions(question: Question) -> browsing.PredictionPart:
+    """Return the predictions that are asked for."""
+    asked = question.query
+    return browsing.browse_predictions(
+        question.settings.store,
+        asked.get("app", ""),
+        asked.get("part", "1"),
+        method=asked.get("method", ""),
+        verdict=asked.get("verdict", ""),
+    )
+
+
+def predictions_picture(question: Question) -> Answer:
+    """Draw predicted against measured times."""
+    drawn = site_predictions.predictions_chart(browsed_predictions(question).known)
+    return Sent(render_chart(drawn), "image/svg+xml")
 
 
 def asked_of(question: Question) -> Wondered:
@@ -184,7 +216,7 @@ def ask(question: Question) -> Answer:
     """Answer "how long on that machine?"."""
     place = question.settings.store
     asked = {name: question.query.get(name, "") for name in ASKED}
-    names = [one.name for one in browsing.stored_applications(place)]
+    names = list(browsing.application_names(place))
     kept = sorted({one.name for one in model_keeping.kept_models(place, faults=[])})
     answer, problem = None, ""
     if asked["app"] or asked["model"]:

@@ -10,7 +10,7 @@ from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.models.facts import read_facts
 from skelgen.models.formulas import parse
 from skelgen.pipeline import known_systems
-from skelgen.pipeline.browsing import stored_applications
+from skelgen.pipeline.browsing import application_names
 from skelgen.pipeline.fitting_apart import fitted_apart
 from skelgen.pipeline.kept_templates import (
     KeptTemplate,
@@ -33,6 +33,7 @@ from skelgen.pipeline.parameterising import (
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may
 from skelgen.server.pages_jobs import job_page_of, start_job
+from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, Question, RefusedError
 from skelgen.server.tokens import Right
 from skelgen.web import site_parameters, site_templates
@@ -124,7 +125,7 @@ def _begin(question: Question) -> TemplateSteps:
     back = {name: asked.get(name, "") for name in ASKED[:4]}
     return TemplateSteps(
         chosen=asked,
-        applications=tuple(one.name for one in stored_applications(place)),
+        applications=application_names(place),
         systems=tuple(systems),
         templates=tuple(kept),
         back=address("model", "template", **back, step="1"),
@@ -250,7 +251,6 @@ def keep_template(question: Question) -> Answer:
     if not typed.get("app"):
         raise UsageError("of which application? a model is fitted to runs")
     parse(typed.get("template", ""))  # a formula, and no file
-    assert question.visitor is not None
     words = words_of(
         "model fit",
         {
@@ -259,7 +259,7 @@ def keep_template(question: Question) -> Answer:
             "system": typed.get("system", ""),
             "fact": fact_texts_of(typed.get("facts", "")),
             "name": typed.get("name", "").strip() or typed["app"],
-            "author": question.visitor.name,
+            "author": author_of(question),
         },
     )
     back = {name: typed.get(name, "") for name in ("app", "template", "system")}

@@ -14,6 +14,7 @@ from skelgen.server import (
     api_compare,
     api_jobs,
     api_loads,
+    api_modelling,
     api_remote,
     api_systems,
     changes,
@@ -25,6 +26,7 @@ from skelgen.server import (
     pages_default,
     pages_jobs,
     pages_loads,
+    pages_refit,
     pages_systems,
     pages_templates,
     pages_uploads,
@@ -82,7 +84,7 @@ class Route:
 _RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
 _CURVE = pages_curve.CHOSEN
 _DEFAULT = pages_default.CHOSEN
-_PART = ("app", "part")
+_PREDICTIONS = ("app", "method", "verdict", "part")
 _OPEN, _READ, _ADD, _ADMINISTER = Right
 
 
@@ -106,14 +108,18 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/upload", _READ, pages_uploads.upload_form),
     Route("POST", "/upload", _ADD, pages_uploads.add_files, long=True),
     Route("GET", "/runs/{identity}", _READ, pages.run),
+    Route("GET", "/runs/{identity}/loads.svg", _READ, pages.run_loads),
     Route("GET", "/runs/{identity}/run.jsonl", _READ, downloads.run_as_line),
     Route("GET", "/runs/{identity}/run.csv", _READ, downloads.run_as_table),
     Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),
     Route("GET", "/compare", _READ, pages_compare.compare, ("run",), ("run",)),
     Route("GET", "/models", _READ, pages.models),
-    Route("GET", "/models/{identity}", _READ, pages.model),
+    Route("GET", "/models/{identity}", _READ, pages_refit.model),
+    Route("POST", "/models/{identity}/again", _ADD, pages_refit.again),
+    Route("POST", "/models/{identity}/compare", _ADD, pages_refit.compare),
     Route("GET", "/models/{identity}/picture.svg", _READ, pages.picture),
     Route("GET", "/models/{identity}/model.json", _READ, downloads.model_file),
+    Route("GET", "/models/{identity}/model.html", _READ, downloads.model_page),
     Route("GET", "/models/{identity}/model.svg", _READ, downloads.model_picture),
     Route(
         *("GET", "/predictions.jsonl", _READ, downloads.predictions_as_lines),
@@ -140,7 +146,14 @@ ROUTES: tuple[Route, ...] = (
         pages_couplings.ASKED,
     ),
     Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
-    Route("GET", "/predictions", _READ, pages.predictions, _PART),
+    Route("GET", "/predictions", _READ, pages.predictions, _PREDICTIONS),
+    Route(
+        "GET",
+        "/predictions/picture.svg",
+        _READ,
+        pages.predictions_picture,
+        _PREDICTIONS,
+    ),
     Route("GET", "/systems", _READ, pages_systems.systems, ("with",), ("with",)),
     Route("GET", "/systems/{name}", _READ, pages_systems.system),
     Route("GET", "/systems/{name}/messages.svg", _READ, pages_systems.messages),
@@ -188,7 +201,16 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
     Route("GET", "/api/models", _READ, api.models, ("app",)),
     Route("GET", "/api/models/{identity}", _READ, api.model),
-    Route("GET", "/api/predictions", _READ, api.predictions, _PART),
+    Route("GET", "/api/templates", _READ, api_modelling.templates),
+    Route(
+        *("GET", "/api/model/template", _READ, api_modelling.template),
+        query=api_modelling.TEMPLATE,
+    ),
+    Route(
+        *("GET", "/api/model/coupling", _READ, api_modelling.coupling),
+        query=api_modelling.COUPLING,
+    ),
+    Route("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
     Route("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
     Route("GET", "/api/systems/{name}", _READ, api_systems.system),
     Route("GET", "/api/systems/{name}/history", _READ, api_systems.history, ("fact",)),

@@ -17,6 +17,8 @@ from skelgen.store.values import TEXT
 
 #: Columns that runs can be in the order of.
 ORDERS = (*("started", "time_s", "ranks", "nodes", "application", "system", "status"),)
+#: A list of more runs than this is not sorted to show its first ones.
+_MANY = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ def some_runs(
     order: RunOrder,
     begin: int = 0,
     most: int = 50,
+    total: int | None = None,
 ) -> list[Run]:
     """Return a part of the runs, without damaged ones when the store collects these.
 
@@ -47,6 +50,9 @@ def some_runs(
     order : RunOrder
     begin, most : int
         So many are skipped, and so many are returned at most.
+    total : int, optional
+        Runs of which this holds, where that is known: few are sorted, of many the
+        first are taken by an index.
 
     Raises
     ------
@@ -54,7 +60,13 @@ def some_runs(
         When there is no such column or condition.
     """
     # Names first: what is apart from a run is then read of those few only.
-    names = run_names(store, application, where, order=order, begin=begin, most=most)
+    names = run_names(
+        *(store, application, where),
+        order=order,
+        begin=begin,
+        most=most,
+        many=total is not None and total > _MANY,
+    )
     return named_runs(store, names)
 
 
@@ -66,6 +78,7 @@ def run_names(
     order: RunOrder,
     begin: int = 0,
     most: int = 10**9,
+    many: bool = False,
 ) -> list[str]:
     """Return the identities of a part of the runs; see `some_runs`."""
     if order.column not in ORDERS:
@@ -73,13 +86,20 @@ def run_names(
             f"read the order {order.column[:40]!r}, expected one of {', '.join(ORDERS)}"
         )
     sql, parameters = clause(application, where)
-    way = "DESC" if order.descending else "ASC"
     found = store.current().execute(
-        f"SELECT identity FROM runs {sql} ORDER BY {order.column} IS NULL, "
-        f"{order.column} {way}, identity {way} LIMIT ? OFFSET ?",
+        f"SELECT identity FROM runs {sql} ORDER BY {_ordered(order, many=many)} "
+        "LIMIT ? OFFSET ?",
         [*parameters, most, begin],
     )
     return [identity for (identity,) in found]
+
+
+def _ordered(order: RunOrder, *, many: bool) -> str:
+    """Return an order in SQL; of many runs in the words of the index by their start."""
+    if many and order == RunOrder():
+        return "started DESC /* nulls last */, identity DESC"
+    way = "DESC" if order.descending else "ASC"
+    return f"{order.column} IS NULL, {order.column} {way}, identity {way}"
 
 
 def named_runs(store: Store, names: Sequence[str]) -> list[Run]:
@@ -108,6 +128,22 @@ def value_names(
     )
     with sound_in(database, "run_values"):
         return sorted((f"{TEXT.load(kind)}s", TEXT.load(name)) for kind, name in found)
+
+
+def application_names(store: Store) -> list[str]:
+    """Return the names of all applications that there are runs of, without a count.
+
+    Each is found after the one before it by an index: their runs are not looked at.
+    """
+    database = store.current()
+    found = database.execute(
+        "WITH RECURSIVE names(name) AS (SELECT MIN(application) FROM runs UNION ALL "
+        "SELECT (SELECT MIN(application) FROM runs WHERE application > name) "
+        "FROM names WHERE name IS NOT NULL) SELECT name FROM names "
+        "WHERE name IS NOT NULL"
+    )
+    with sound_in(database, "runs"):
+        return [TEXT.load(name) for (name,) in found]
 
 
 def counts(store: Store) -> dict[str, int]:

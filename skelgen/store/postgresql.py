@@ -199,7 +199,7 @@ class PostgresqlDatabase:
 
 
 #: Statements that give rows.
-_GIVES_ROWS = re.compile("SELECT |SHOW |INSERT .* RETURNING ", re.DOTALL)
+_GIVES_ROWS = re.compile("SELECT |SHOW |WITH |INSERT .* RETURNING ", re.DOTALL)
 #: What a server says of itself that keeps rows from being added.
 _READ_ONLY = ("in_hot_standby", "default_transaction_read_only")
 #: Parameters of one statement, and rows in it.
@@ -305,5 +305,6 @@ def told(error: psycopg.Error, shown: str) -> SkelgenError:
 
 @functools.lru_cache(maxsize=256)
 def _own(sql: str) -> bytes:
-    """Return a statement in the words of psycopg."""
-    return sql.replace("%", "%%").replace("?", "%s").encode()
+    """Return a statement in the words of psycopg; NULL is last as it is in SQLite."""
+    told = sql.replace("/* nulls last */", "NULLS LAST")
+    return told.replace("%", "%%").replace("?", "%s").encode()

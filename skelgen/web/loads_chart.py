@@ -26,7 +26,7 @@ from skelgen.web.site import date
 #: Height of a panel [px].
 _HEIGHT = 84
 #: Quantities that are shares of a whole.
-_SHARES = ("cpu", "bandwidth", "pressure", "steal")
+_SHARES = ("cpu", "cpu_left", "bandwidth", "pressure", "steal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def loads_chart(found: LoadsDrawn) -> Chart:
     if found.forecast is not None:
         last = max(last, found.forecast.begin + found.forecast.horizon_s)
     across = Axis(found.begin, last, False, WIDTH)
-    up = _up(found)
+    up = up_axis(found.quantity, found.series)
     panels = [_panel(one, found, Plane(across, up, of_time=True))
               for one in found.series]  # fmt: skip
     if found.forecast is not None and len(found.forecast.nodes) > 1:
@@ -109,15 +109,16 @@ def loads_chart(found: LoadsDrawn) -> Chart:
     return chart(f"{found.quantity} over time, UTC", panels, notes, legend)
 
 
-def _up(found: LoadsDrawn) -> Axis:
-    if found.quantity.partition(":")[0] in _SHARES:
+def up_axis(quantity: str, series: Sequence[ShortSeries]) -> Axis:
+    """Return the axis of a quantity: shares are of 1, others of what was measured."""
+    if quantity.partition(":")[0] in _SHARES:
         return Axis(0.0, 1.0, False, _HEIGHT, reverse=True)
-    values = [end for one in found.series for end in one.ends]
+    values = [end for one in series for end in one.ends]
     return linear_axis([0.0, *values], _HEIGHT, reverse=True)
 
 
 def _panel(one: ShortSeries, found: LoadsDrawn, plane: Plane) -> ChartPanel:
-    lines = [*_lines(one, plane)]
+    lines = [*series_lines(one, plane)]
     dots: list[ChartDot] = []
     said = found.forecast
     if said is not None and said.nodes == (one.host,):
@@ -125,7 +126,8 @@ def _panel(one: ShortSeries, found: LoadsDrawn, plane: Plane) -> ChartPanel:
     return plane.panel(one.host, ("", found.quantity), lines, dots)
 
 
-def _lines(one: ShortSeries, plane: Plane) -> Iterator[ChartLine]:
+def series_lines(one: ShortSeries, plane: Plane) -> Iterator[ChartLine]:
+    """Yield the line and the area of each piece of a series."""
     usual_s = 0.0 if math.isnan(one.interval_s) else one.interval_s
     for piece in one.pieces():
         points = [(_middle(each), each.mean) for each in piece]

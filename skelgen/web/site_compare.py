@@ -22,6 +22,7 @@ from skelgen.web.site import (
     date,
     value,
 )
+from skelgen.web.site_runs import PARTS
 
 #: Kinds of quantities that have a table of their own, and its title; else they are
 #: parts of the run.
@@ -30,7 +31,6 @@ _TITLES = {
     "load": "Load that others left, 1 is all",
     "cost": "What they used",
 }
-_PARTS = {"phase": "Phases", "function": "Functions", "kernel": "Kernels"}
 #: Characters of an identity above a column.
 _SHORT = 8
 
@@ -49,7 +49,7 @@ def compare_page(found: RunComparison, said: str, command: str) -> SitePage:
     blocks: list[Block] = [_configurations(found.runs)]
     kinds = dict.fromkeys(one.kind for one in found.quantities)
     for kind in kinds:
-        title = _TITLES.get(kind) or _PARTS.get(kind, f"Parts: {kind}")
+        title = _TITLES.get(kind) or PARTS.get(kind, f"Parts: {kind}")
         those = [one for one in found.quantities if one.kind == kind]
         blocks += [Heading(title), _table(title, those, found.runs)]
     if not any(one.kind not in _TITLES for one in found.quantities):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from skelgen.units import number_of
+from skelgen.web.model_links import model_links
 from skelgen.web.modelling_steps import CurveAsked, CurveSteps, ExecutableRuns
 from skelgen.web.site import (
     Block,
@@ -51,11 +52,6 @@ FIELDS = {
 _SHORT, _MOST_VALUES = 12, 200
 
 
-def links_to_models() -> tuple[tuple[str, str], ...]:
-    """Return the pages of modelling in steps."""
-    return ((CURVE, "fit a curve"), ("/model/default", "fit a model of all inputs"))
-
-
 def curve_page(steps: CurveSteps, result: Sequence[Block] = ()) -> SitePage:
     """Return the page of the steps, and of the result when all are done.
 
@@ -71,9 +67,9 @@ def curve_page(steps: CurveSteps, result: Sequence[Block] = ()) -> SitePage:
             Prose("There are no runs yet. Time a program and keep what it took:"),
             CommandLine("skelgen time --input n=1024 -- mpirun -n 2 ./app 1024"),
         )
-        return SitePage("Fit a curve", advice, "/models")
+        return SitePage("Fit a curve", (model_links(CURVE), *advice), "/models")
     done = [_done(steps, number) for number in range(1, min(steps.step, 4))]
-    blocks: list[Block] = [*done]
+    blocks: list[Block] = [model_links(CURVE), *done]
     if steps.step == 1:
         blocks.append(_first(steps))
     elif steps.step == 2:

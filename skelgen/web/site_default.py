@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skelgen.units import number_of
+from skelgen.web.model_links import model_links
 from skelgen.web.modelling_steps import DefaultSteps, InputSpan
 from skelgen.web.site import (
     Block,
@@ -35,8 +36,8 @@ def default_page(steps: DefaultSteps, result: Sequence[Block] = ()) -> SitePage:
             Prose("There are no runs yet. Time a program and keep what it took:"),
             CommandLine("skelgen time --input n=1024 -- mpirun -n 2 ./app 1024"),
         )
-        return SitePage("Fit a model", advice, "/models")
-    blocks: list[Block] = []
+        return SitePage("Fit a model", (model_links(DEFAULT), *advice), "/models")
+    blocks: list[Block] = [model_links(DEFAULT)]
     if steps.step == 1:
         fields = [application_field(steps.applications, steps.app)]
         if steps.executables:
@@ -72,7 +73,7 @@ def _second(steps: DefaultSteps) -> StepForm | StepDone:
         )
         if not choices:
             return StepForm(DEFAULT, "Begin again", _SECOND, said=steps.said)
-        field = StepField("fixed", "Fixed at", steps.fixed, "no numbers", choices)
+        field = StepField("fixed", "Fixed at", steps.fixed, "inputs in words", choices)
         return StepForm(
             DEFAULT, "Go on", _SECOND, (field,), _given(hidden), steps.said, left
         )

@@ -201,6 +201,15 @@ def _next(one: FitShown) -> list[Block]:
     """Return the run to make next, and where to type it when it is made."""
     if not one.next_runs:
         return []
+    blocks = next_runs_block(one.next_runs)
+    if not one.may_add:
+        return blocks
+    best = one.next_runs[0].run
+    return [*blocks, add_here(best, one.application, one.fixed, one.ranks)]
+
+
+def next_runs_block(found: Sequence[NextRun]) -> list[Block]:
+    """Return runs that would narrow intervals, as a table with a heading."""
     head = (
         Column("run"),
         *(Column(t, True) for t in ("interval now", "then", "takes")),
@@ -214,28 +223,41 @@ def _next(one: FitShown) -> list[Block]:
             format_seconds(each.time_s) if each.time_s > _LEAST_S else "not known",
             each.reason,
         )
-        for each in one.next_runs
+        for each in found
     )
-    blocks: list[Block] = [
+    return [
         Heading("A run that would tell most"),
         SiteTable("The run that narrows intervals most for its cost", head, rows),
     ]
-    return [*blocks, _add_here(one)] if one.may_add else blocks
 
 
-def _add_here(one: FitShown) -> StepForm:
-    best = dict(one.next_runs[0].run)
-    ranks = best.pop("ranks", float(one.ranks))
-    best.pop("nodes", None)
-    best.pop("ranks_per_node", None)
-    inputs = [one.fixed] if one.fixed else []
+def add_here(
+    run: Mapping[str, float], application: str, fixed: str, ranks: int
+) -> StepForm:
+    """Return the form for a run when it is made.
+
+    Parameters
+    ----------
+    run : mapping of str to float
+        Its inputs.
+    application : str
+    fixed : str
+        Further inputs, as people type them.
+    ranks : int
+        Where `run` does not say it; 0: not known.
+    """
+    best = dict(run)
+    number = best.pop("ranks", float(ranks))
+    for name in ("nodes", "ranks_per_node"):
+        best.pop(name, None)
+    inputs = [fixed.replace(", ", ",")] if fixed else []
     inputs += [f"{name}={v:g}" for name, v in best.items()]
     fields = (
-        StepField("inputs", "Inputs", ",".join(inputs).replace(", ", ",")),
-        StepField("ranks", "Ranks", f"{ranks:g}" if ranks else ""),
+        StepField("inputs", "Inputs", ",".join(inputs)),
+        StepField("ranks", "Ranks", f"{number:g}" if number else ""),
         StepField("time", "It took", "", "12.5s, 3min"),
     )
-    hidden = (("app", one.application), ("status", "ok"))
+    hidden = (("app", application), ("status", "ok"))
     return StepForm(
         "/runs", "Add this run", "When you have made it", fields, hidden, changes=True
     )

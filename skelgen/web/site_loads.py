@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skelgen.forecasts import LoadForecast
 from skelgen.store.sampling import NewestSample, ShortSeries
@@ -157,27 +157,45 @@ def _picture(found: LoadsShown, asked: Mapping[str, str]) -> SitePicture:
 
 def _table(drawn: LoadsDrawn) -> SiteTable:
     """Return the averages of parts of the time, a column for each series."""
-    width_s = (drawn.end - drawn.begin) / _ROWS
-    columns = [averages(one, drawn.begin, width_s) for one in drawn.series]
-    rows = [
+    found = averages_table(drawn.series, drawn.begin, drawn.end)
+    if (said := drawn.forecast) is None:
+        return found
+    middle, low, high = (
+        load_text(one, drawn.quantity)
+        for one in (said.interval.p50, said.interval.p5, said.interval.p95)
+    )
+    text = f"forecast of {names_text(said.nodes)}: {middle} ({low} to {high})"
+    empty = [""] * (len(drawn.series) - 1)
+    last = cells(date(said.begin + said.horizon_s), text, *empty)
+    return replace(found, rows=(*found.rows, last))
+
+
+def averages_table(
+    series: Sequence[ShortSeries], begin: float, end: float, *, several: bool = False
+) -> SiteTable:
+    """Return the averages of parts of a time, a column for each series.
+
+    Parameters
+    ----------
+    series : sequence of ShortSeries
+    begin, end : float
+        Seconds since 1970 in UTC [s].
+    several : bool
+        Whether these are several quantities, which the columns name.
+    """
+    width_s = (end - begin) / _ROWS
+    columns = [(one.quantity, averages(one, begin, width_s)) for one in series]
+    rows = tuple(
         cells(
-            date(drawn.begin + (at + 1) * width_s),
-            *(load_text(one.get(at, math.nan), drawn.quantity) for one in columns),
+            date(begin + (at + 1) * width_s),
+            *(load_text(means.get(at, math.nan), name) for name, means in columns),
         )
         for at in range(_ROWS)
-    ]
-    if (said := drawn.forecast) is not None:
-        end = date(said.begin + said.horizon_s)
-        middle, low, high = (
-            load_text(one, drawn.quantity)
-            for one in (said.interval.p50, said.interval.p5, said.interval.p95)
-        )
-        text = f"forecast of {names_text(said.nodes)}: {middle} ({low} to {high})"
-        empty = [""] * (len(columns) - 1)
-        rows.append(cells(end, text, *empty))
-    head = (Column("until, UTC"), *(Column(one.host, True) for one in drawn.series))
+    )
+    names = (f"{one.host} {one.quantity}" if several else one.host for one in series)
+    head = (Column("until, UTC"), *(Column(name, True) for name in names))
     caption = f"Average of each {format_span(width_s)}; empty: no samples"
-    return SiteTable(caption, head, tuple(rows))
+    return SiteTable(caption, head, rows)
 
 
 def _series(found: LoadsShown, kept: Mapping[str, str]) -> SiteTable:

@@ -105,8 +105,15 @@ def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> Site
     return SitePage("Models", (*doubts, SiteTable("Models", head, rows)), "/models")
 
 
-def model_page(one: ModelEntry) -> SitePage:
-    """Return the page of a model: formula, ranges, picture, doubts."""
+def model_page(one: ModelEntry, more: Sequence[Block] = ()) -> SitePage:
+    """Return the page of a model: formula, ranges, picture, doubts.
+
+    Parameters
+    ----------
+    one : ModelEntry
+    more : sequence of Block
+        What can be done with it.
+    """
     model = one.model
     blocks: list[Block] = [formula_block(model.quantity, model.formula, model.unit)]
     if one.runs_now is not None:
@@ -135,7 +142,7 @@ def model_page(one: ModelEntry) -> SitePage:
         FormField("at", "At", _example(model)),
         FormField("load", "Load that others leave", "", "cpu=0.5,bandwidth=0.8"),
     )
-    blocks += [Heading("Ask it"), Form("/ask", fields, "Ask")]
+    blocks += [Heading("Ask it"), Form("/ask", fields, "Ask"), *more]
     blocks += [Heading("Files"), _files(one)]
     lead = f"A model of {one.application}, fitted to {one.runs} runs."
     return SitePage(f"Model {one.name}", tuple(blocks), "/models", lead)
@@ -148,6 +155,7 @@ def _files(one: ModelEntry) -> FactList:
             (what, Cell(name, address("models", one.identity, name)))
             for what, name in (
                 ("for skelgen model predict", "model.json"),
+                ("a page of one file", "model.html"),
                 ("the picture", "model.svg"),
             )
         )

@@ -33,14 +33,24 @@ _KINDS = (
 
 
 def overview_page(
-    applications: Sequence[Application], counts: Mapping[str, int]
+    applications: Sequence[Application], counts: Mapping[str, int], jobs: int = 0
 ) -> SitePage:
-    """Return the first page: what there is, or what to do first."""
+    """Return the first page: what there is, or what to do first.
+
+    Parameters
+    ----------
+    applications : sequence of Application
+    counts : mapping of str to int
+        Rows by the word of their kind.
+    jobs : int
+        That are kept.
+    """
     if not any(counts.values()):
         return SitePage("Overview", nothing_yet(), "/", "This store is empty.")
     rows = tuple(
         (what, Cell(f"{counts.get(word, 0)}", link)) for word, what, link in _KINDS
     )
+    rows += (("jobs", Cell(str(jobs), "/jobs")),) if jobs else ()
     blocks: list[Block] = [FactList((("applications", _all(applications)), *rows))]
     if applications:
         last = sorted(applications, key=_newest)[:_FEW]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skelgen.store.rows import Run
+from skelgen.store.rows import Part, Run
 from skelgen.store.store import Application
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.run_columns import column_checks, identity_cell, run_columns
@@ -29,6 +29,8 @@ from skelgen.web.site import (
     value,
 )
 
+#: Parts of runs by their kind.
+PARTS = {"phase": "Phases", "function": "Functions", "kernel": "Kernels"}
 #: Fields of the filter: name, label, hint.
 _FILTER = (
     ("app", "Application", ""),
@@ -188,8 +190,19 @@ def _typed(application: str) -> Form:
     return Form("/runs", fields, "Add", changes=True)
 
 
-def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
-    """Return the page of a run."""
+def run_page(
+    run: Run, loads: Sequence[Block] = (), *, may_remove: bool = False
+) -> SitePage:
+    """Return the page of a run.
+
+    Parameters
+    ----------
+    run : Run
+    loads : sequence of Block
+        What is known of its nodes while it ran.
+    may_remove : bool
+        Whether who looks at it may remove it.
+    """
     blocks: list[Block] = [FactList(_facts(run))]
     numbers = (
         ("Load that others left, 1 is all", run.loads, value),
@@ -202,8 +215,11 @@ def run_page(run: Run, *, may_remove: bool = False) -> SitePage:
                 for name, one in pairs
             )
             blocks += [Heading(title), FactList(rows)]
-    if run.parts:
-        blocks += [Heading("Parts"), _parts(run)]
+    blocks += loads
+    for kind in dict.fromkeys(part.kind for part in run.parts):
+        those = [part for part in run.parts if part.kind == kind]
+        title = PARTS.get(kind, f"Parts: {kind}")
+        blocks += [Heading(title), _parts(title, those)]
     blocks += [
         Heading("In a terminal"),
         CommandLine(f"skelgen store show {run.identity}"),
@@ -250,22 +266,22 @@ def _cost(name: str, number: float) -> str:
     return format_seconds(number) if name.endswith("_s") else value(number)
 
 
-def _parts(run: Run) -> SiteTable:
+def _parts(title: str, parts: Sequence[Part]) -> SiteTable:
     head = (
         Column("part"),
-        Column("kind"),
         Column("mean time", number=True),
         Column("occurrences", number=True),
+        Column("all of them", number=True),
         Column("of the run", number=True),
     )
     rows = tuple(
         cells(
             one.name,
-            one.kind,
             format_seconds(one.time_s),
             value(one.weight),
+            format_seconds(one.time_s * one.weight),
             share(one.share),
         )
-        for one in run.parts
+        for one in parts
     )
-    return SiteTable("Parts of the run", head, rows)
+    return SiteTable(f"{title} of the run", head, rows)

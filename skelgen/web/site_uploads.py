@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 #: Rows of each table.
 _SHOWN = 200
+_MIB = 1 << 20
 
 
 def upload_page(*, may_add: bool, most_bytes: int, left_bytes: int) -> SitePage:
@@ -52,6 +53,8 @@ def upload_page(*, may_add: bool, most_bytes: int, left_bytes: int) -> SitePage:
         "export, Extra-P, answers of skelgen with --json, or the folder of a recorded "
         "run packed as tar.gz or zip. What is there already is not added twice."
     )
+    if left_bytes > _MIB:  # whole ones, so that no digit is left out
+        left_bytes -= left_bytes % _MIB
     bounds = (
         f"At most {format_bytes(most_bytes)} at once; you may send "
         f"{format_bytes(left_bytes)} more today."

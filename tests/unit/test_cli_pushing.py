@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.errors import MachineError, UsageError
+from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.pipeline import pushing, server_client
 from skelgen.pipeline.server_client import ServerClient, server_address
 from skelgen.progress import NO_PROGRESS
@@ -95,6 +95,17 @@ def test_what_is_pushed_is_what_store_add_adds(url, place, table, tmp_path):
     assert run(["store", "add", str(table), "--app", "lu", "--store", str(other)]) == 0
     pushed = [one.identity for one in runs_of(place)]
     assert pushed == [one.identity for one in runs_of(other)]
+
+
+def test_the_name_of_its_own_of_a_server_is_this_machine(place, table, token):
+    served = serve(place)
+    with listening(served) as name:
+        port = name.partition(":")[2]
+        own = f"skelgen-x.localhost:{port}"
+        assert server_address(f"http://{own}").reached == "127.0.0.1"
+        with pytest.raises(InputError, match="this name is not"):
+            _push(f"http://{own}", token, table)
+    assert runs_of(place) == []
 
 
 def test_one_run_gets_the_address_of_its_page(url, tmp_path, capsys):

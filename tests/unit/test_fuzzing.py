@@ -39,6 +39,19 @@ def test_damaged_files_and_wrong_words_end_in_one_line() -> None:
     assert "400 cases with seed 7" in done.stdout
 
 
+def test_damaged_uploads_keep_nothing_by_half() -> None:
+    words = ["--uploads", "--cases", "150", "--jobs", "1", "--seed", "3"]
+    done = subprocess.run(
+        [sys.executable, "benchmarks/fuzzing.py", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "150 cases with seed 3" in done.stdout
+
+
 def _fails(words: list[str]) -> int:
     raise OverflowError("int too large")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import time
 from html import unescape
 
 import numpy as np
@@ -23,7 +24,7 @@ from tests.visitors import serve
 FIRST, SECOND = "a" * 64, "b" * 64
 
 
-def time_s(n: float, ranks: int) -> float:
+def run_s(n: float, ranks: int) -> float:
     return 2e-9 * n**3 / ranks + 1e-6 * n * n + 0.01 * ranks
 
 
@@ -33,7 +34,7 @@ def rows() -> list[Run]:
     made = [
         Run(
             "matmul",
-            time_s(n, ranks) * float(np.exp(noise.normal(0.0, 0.01))),
+            run_s(n, ranks) * float(np.exp(noise.normal(0.0, 0.01))),
             ranks=ranks,
             executable=FIRST,
             inputs=(("layout", layout), ("n", float(n))),
@@ -250,7 +251,7 @@ def test_the_curve_of_the_paper_is_found_again(browser, served):
     """A matrix product on 8 processors, 100 to 1000, predicted at 1200."""
     client = served.client(Authorization=f"Bearer {served.token}")
     found = client.get("/api/model/curve", params={**CHOSEN, "to": "1200"}).json()
-    truth = time_s(1200, 8)
+    truth = run_s(1200, 8)
     assert abs(found["prediction"]["value"] / truth - 1) < 0.1
     names = [one["name"] for one in found["fit"]["coefficients"]]
     assert names == ["constant", "n^1", "n^2", "n^3"]
@@ -370,7 +371,7 @@ def test_a_long_fit_is_a_job_that_keeps_the_model(own, monkeypatch):
     path = begun.headers["location"]
     assert path.startswith("/jobs/")
     while "refresh" in (shown := browser.get(path)).headers:
-        pass
+        time.sleep(0.05)
     (link,) = re.findall(r'href="(/models/[0-9a-f-]+)"', shown.text)
     assert "Model long" in text_of(browser.get(link).text)
 
@@ -387,7 +388,7 @@ def test_families_are_compared_by_a_job(own):
         f"/jobs/{job.identity}/cancel", data={"form_token": form["form_token"]}
     )
     while "refresh" in browser.get(f"/jobs/{job.identity}").headers:
-        pass
+        time.sleep(0.05)
 
 
 def test_runs_that_are_too_many_for_steps_are_for_the_command_line(
@@ -411,3 +412,45 @@ def test_names_that_no_condition_can_say_are_not_offered(tmp_path):
         assert not store.add(odd).refused
     pool = run_pool(place, "odd")
     assert list(pool.numbers()) == ["n"]
+
+
+def on_hosts(nodes: int, each: int) -> Run:
+    inputs = (("n", 100.0),)
+    return Run(
+        "hosts",
+        9.0 / (nodes * each) + nodes,
+        ranks=nodes * each,
+        nodes=nodes,
+        ranks_per_node=each,
+        inputs=inputs,
+        identity=f"h-{nodes}-{each}",
+    )
+
+
+def test_one_number_of_processes_goes_along_where_two_others_say_it(tmp_path):
+    place = str(tmp_path / "hosts.db")
+    with open_store(place) as store:
+        store.add(
+            [on_hosts(nodes, each) for nodes in (1, 2, 3, 4) for each in (1, 2, 4)]
+        )
+    pool = run_pool(place, "hosts")
+    found = {x: [one.text for one in pool.settings(x)] for x in pool.numbers()}
+    assert found["ranks"] == [f"ranks_per_node={each}" for each in (1, 2, 4)]
+    assert found["nodes"] == [f"ranks_per_node={each}" for each in (1, 2, 4)]
+    assert found["ranks_per_node"] == [f"nodes={nodes}" for nodes in (1, 2, 3, 4)]
+    assert len(pool.settings("ranks")[0].values) == 4
+
+
+def test_what_is_fixed_is_said_once(tmp_path):
+    place = str(tmp_path / "said.db")
+    runs = [
+        Run("said", n / ranks, ranks=ranks, nodes=ranks // 2, inputs=(("n", float(n)),),
+            identity=f"s-{n}-{ranks}")
+        for n in (10, 20, 30) for ranks in (2, 4)
+    ]  # fmt: skip
+    unknown = Run("said", 4.0, ranks=4, inputs=(("n", 10.0),), identity="no nodes")
+    with open_store(place) as store:
+        store.add([*runs, unknown])
+    assert [one.text for one in run_pool(place, "said").settings("n")] == [
+        "ranks=2", "ranks=4",
+    ]  # fmt: skip

@@ -121,6 +121,11 @@ def test_a_model_comes_as_a_file_that_predicts(place, tmp_path, capsys):
                 str(place)]) == 0  # fmt: skip
     there = json.loads(capsys.readouterr().out)
     assert here["predicted"] == there["predicted"] if "predicted" in here else here
+    page = browser.get(f"/models/{one['id']}/model.html")
+    assert "attachment" in page.headers["content-disposition"]
+    assert "<svg" in page.text
+    for outside in ("http://", "https://", "<script", "url("):
+        assert outside not in page.text.replace("http://www.w3.org/", ""), outside
     svg = browser.get(f"/models/{one['id']}/model.svg")
     assert svg.text.startswith("<svg") or "<svg" in svg.text[:300]
     assert "attachment" in svg.headers["content-disposition"]

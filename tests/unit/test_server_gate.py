@@ -214,5 +214,6 @@ def test_no_word_of_a_query_is_a_path_or_a_fault(place, route, value):
     browser = serve(place).browser()
     for name in route.query:
         answer = browser.get(route.path, params={name: value})
-        assert answer.status_code in (200, 400, 422), (name, answer.text)
+        named = (404,) if "{" in route.path else ()  # what it is asked of is not there
+        assert answer.status_code in (200, 400, 422, *named), (name, answer.text)
         assert "root:" not in answer.text

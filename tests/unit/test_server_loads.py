@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from html import unescape
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ import pytest
 
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.forecast_record import Kept
-from skelgen.store import Series, open_store
+from skelgen.store import Part, Run, Series, open_store
 from tests.unit.test_server_pages import Tags, said, text_of
 from tests.visitors import serve
 
@@ -74,7 +75,7 @@ def test_a_gap_is_a_gap_in_picture_and_table(browser):
     svg = picture_of(browser, page)
     assert svg.count("<polyline") == 2
     assert svg.count("<polygon") == 2
-    assert re.search(r"<td>[^<]*</td><td class=n></td>", page)  # nobody knows
+    assert re.search(r"<td[^>]*\bn\b[^>]*></td>", page)  # nobody knows
     steady = browser.get("/loads?hosts=n2").text
     assert picture_of(browser, steady).count("<polyline") == 1
 
@@ -182,3 +183,42 @@ def test_many_series_have_parts(tmp_path):
     last = text_of(browser.get("/loads?part=3").text)
     assert "25 to 30 of 30" in last
     assert "n29" in last
+
+
+@pytest.fixture
+def with_run(tmp_path):
+    """Return a server of a store with a run, and loads of one of its two nodes."""
+    place = str(tmp_path / "run.db")
+    times = tuple(1.7e9 + 10.0 * at for at in range(200))
+    run = Run("heat", 600.0, hosts=("n1", "n2"), started=1.7e9 + 600, identity="there",
+              parts=(Part("solve", "phase", 2.0, 10.0, 0.5),
+                     Part("MPI_Wait", "function", 0.1, 30.0, 0.1)))  # fmt: skip
+    before = replace(run, identity="before", started=1.6e9)
+    nowhere = replace(run, identity="nowhere", hosts=())
+    series = Series("n1", "cpu", times, tuple(at / 200 for at in range(200)))
+    link = Series("n1-n2", "bandwidth", times[::6], (0.5,) * len(times[::6]))
+    with open_store(place) as store:
+        assert not store.add([run, before, nowhere, series, link]).refused
+    return serve(place).browser()
+
+
+def test_a_run_has_the_loads_of_its_nodes_while_it_ran(with_run):
+    page = with_run.get("/runs/there").text
+    words = text_of(page)
+    assert "Loads of its nodes" in words
+    assert "n1 cpu" in words
+    assert "n1-n2 bandwidth" in words
+    svg = with_run.get("/runs/there/loads.svg")
+    assert svg.headers["content-type"] == "image/svg+xml"
+    assert svg.text.count("<title>the run</title>") == 2
+    assert '<img src="/runs/there/loads.svg"' in page
+    assert "Phases of the run" in words
+    assert "Functions of the run" in words
+
+
+def test_a_run_without_loads_says_why(with_run):
+    assert "no series of these nodes from that time" in text_of(
+        with_run.get("/runs/before").text
+    )
+    assert "does not say on which nodes" in text_of(with_run.get("/runs/nowhere").text)
+    assert with_run.get("/runs/before/loads.svg").status_code == 404

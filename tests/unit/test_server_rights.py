@@ -20,13 +20,19 @@ NAMED = {"identity": "run-1000-2", "name": "n1"}
 REFUSED = {
     "GET /api/ask": 400,  # nothing was asked
     "GET /api/compare": 400,
+    "GET /runs/{identity}/loads.svg": 404,
     "GET /models/{identity}": 404,
     "GET /models/{identity}/picture.svg": 404,
+    "POST /models/{identity}/again": 404,
+    "POST /models/{identity}/compare": 404,
     "GET /models/{identity}/model.json": 404,
+    "GET /models/{identity}/model.html": 404,
     "GET /models/{identity}/model.svg": 404,
     "GET /api/models/{identity}": 404,
     "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
     "GET /templates/{identity}": 404,
+    "GET /api/model/template": 400,
+    "GET /api/model/coupling": 400,
     "POST /model/template/keep": 422,  # without a formula
     "GET /systems/{name}/history": 404,  # no value was named
     "GET /systems/{name}/history.svg": 404,

@@ -11,6 +11,7 @@ import tarfile
 import pytest
 
 from skelgen import _paths
+from skelgen.cli.main import run
 from skelgen.errors import MachineError
 from skelgen.server import tokens, uploads
 from skelgen.server.allowance import Allowance
@@ -19,6 +20,7 @@ from skelgen.server.settings import RefusedError, UploadBounds
 from skelgen.server.tokens import Right
 from skelgen.store import open_store
 from tests.archives import many_members, special, tar_of, zip_of
+from tests.fuzz_cases import _recorded
 from tests.listening_server import listening
 from tests.visitors import fill, serve
 
@@ -84,6 +86,29 @@ def test_who_sent_a_run_is_kept_with_it_and_shown(place):
     assert {one.author for one in runs_of(place)} == {"bob"}, "not what the file says"
     page = served.browser().get(f"/runs/{runs_of(place)[0].identity}").text
     assert "added by" in page and "bob" in page
+
+
+@pytest.mark.parametrize("pack", [tar_of, zip_of])
+def test_a_recorded_run_that_is_packed_is_the_run_that_store_add_reads(
+    place, tmp_path, pack
+):
+    folder, other = tmp_path / "run", tmp_path / "other.db"
+    _recorded(folder, 40)
+    words = ["store", "add", str(folder), "--app", "lu", "--store", str(other)]
+    assert run([*words, "--input", "n=5"]) == 0
+    members = {
+        f"run/{one.relative_to(folder)}": one.read_bytes()
+        for one in folder.rglob("*")
+        if one.is_file()
+    }
+    sent = pack(members)
+    page = send(serve(place), [("run.tar.gz", sent)], app="lu", inputs="n=5")
+    assert "1 added, 0 known already, 0 refused." in page.text
+    (here,), (there,) = runs_of(place), runs_of(other)
+    assert here.source == "run.tar.gz: run"
+    assert (here.identity, here.time_s, here.inputs, here.hosts) == (
+        *(there.identity, there.time_s, there.inputs, there.hosts),
+    )
 
 
 @pytest.mark.parametrize("pack", [tar_of, zip_of])

@@ -11,6 +11,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -439,3 +440,32 @@ def test_a_password_of_a_url_is_not_shown() -> None:
 def test_no_check_makes_a_store(tmp_path: Path) -> None:
     with pytest.raises(NoFileError, match="there is no store yet"):
         check_store(str(tmp_path / "runs.db"))
+
+
+def test_runs_of_an_older_store_have_no_author_and_stay_what_they_were(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "old.db"
+    row = Run("lu", 1.5, ranks=2, source="runs.csv line 2", identity="one")
+    with open_store(str(tmp_path / "new.db")) as store:
+        store.add([row])
+    connection = sqlite3.connect(place)
+    for number, script in enumerate(scripts()[:2], start=1):
+        for statement in statements(script):
+            connection.execute(statement.replace("/* clustered */", "WITHOUT ROWID"))
+        connection.execute("INSERT INTO store_versions VALUES (?, 0)", (number,))
+    names = [one[1] for one in connection.execute("PRAGMA table_info(runs)")]
+    assert "author" not in names
+    connection.execute("ATTACH ? AS new", (str(tmp_path / "new.db"),))
+    columns = ", ".join(names)
+    connection.execute(f"INSERT INTO runs ({columns}) SELECT {columns} FROM new.runs")
+    connection.commit()
+    connection.close()
+    with open_store(str(place)) as store:
+        assert [one.author for one in store.runs()] == [""]
+        assert store.add([replace(row, author="ada")]).already
+        store.add([replace(row, identity="two", author="ada")])
+    assert (tmp_path / "old.db.version-2").exists()
+    with open_store(str(place)) as store:
+        assert sorted(one.author for one in store.runs()) == ["", "ada"]
+    assert check_store(str(place)).sound

@@ -343,3 +343,11 @@ def test_a_folder_of_nothing_and_a_file_that_is_not_there_are_named(here):
         rows_in("empty")
     with pytest.raises(InputError, match="there is no such file"):
         rows_in("none.csv")
+
+
+@pytest.mark.parametrize("text", ["=cmd\r\n\nx", "n=a\nb,n=c", "x\n" * 500])
+def test_a_mapping_of_several_lines_is_refused_in_one(text):
+    with pytest.raises(UsageError) as refused:
+        parse_mapping(text)
+    assert len(str(refused.value).splitlines()) == 1
+    assert len(str(refused.value)) < 300

@@ -83,15 +83,16 @@ def parse_mapping(text: str) -> dict[str, str]:
         When it is something else.
     """
     found: dict[str, str] = {}
+    typed = " ".join(text.split())[:80]
     for part in text.split(",") if text else ():
         name, equals, header = (word.strip() for word in part.partition("="))
         if not (name and equals and header):
             raise UsageError(
-                f"--columns {text}: {part.strip()!r} is not a name and its column, "
-                "such as time=t_sec,ranks=np,n=size"
+                f"--columns {typed}: {part.strip()[:60]!r} is not a name and its "
+                "column, such as time=t_sec,ranks=np,n=size"
             )
         if name in found:
-            raise UsageError(f"--columns {text}: {name} is given twice")
+            raise UsageError(f"--columns {typed}: {name[:60]!r} is given twice")
         found[name] = header
     return found
 

@@ -19,12 +19,9 @@ from urllib.parse import urlsplit
 import httpx2 as httpx
 
 from skelgen.cli.main import run
-<<<<<<< HEAD
 from skelgen.pipeline import demonstration
-=======
 from skelgen.store import Template, open_store
 from tests.kernel_rows import kernel_rows
->>>>>>> main
 from tests.needs import CHROMIUM
 from tests.processes import comes_true
 from tests.servers import LONG_S, Server

@@ -14,42 +14,16 @@ _DEFAULT = "app=heat&low-n=1000&high-n=4000&to-n=5000"
 _PAPER = "template=ADDM*N%5E3/(P-1)%2B2*N*SR(L)/(P-1)&system=n1&at.L=1024"
 _LOOP = "app=loop&system=cluster&chain=2&over=n"
 #: Route, and addresses of it that show something in the store of `tests.browsers`;
-#: ``{job}`` and ``{template}`` are identities of a job that is done and a template.
-CURVE = "app=heat&family=linear&x=n&y=time&fixed=ranks%3D2&low=1000&high=4000"
-FACT = "fact=float_multiply_add"
+#: ``{job}`` is the identity of a job that is done.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "/runs": (
         "/runs?order=-time_s&app=heat",
+        "/runs?where=n%3E%3D2000,ranks%3D8",
         "/runs?where=n%3E9e9",
     ),
     "/runs/{identity}": ("/runs/run-1000-2",),
     "/runs/{identity}/run.jsonl": ("/runs/run-1000-2/run.jsonl",),
     "/runs/{identity}/run.csv": ("/runs/run-1000-2/run.csv",),
-<<<<<<< HEAD
-    "/compare": ("/compare?run=run-1000-2&run=run-4000-8",),
-    "/models/{identity}": ("/models/heat", "/models/matrix-product-template"),
-    "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
-    "/models/{identity}/model.json": ("/models/heat/model.json",),
-    "/models/{identity}/model.svg": ("/models/heat/model.svg",),
-    "/model/curve": (
-        "/model/curve?app=matrix-product",
-        f"/model/curve?{CURVE}",
-    ),
-    "/model/curve/picture.svg": (f"/model/curve/picture.svg?{CURVE}",),
-    "/model/curve/residuals.svg": (f"/model/curve/residuals.svg?{CURVE}",),
-    "/model/default": ("/model/default?app=heat",),
-    "/model/template": ("/model/template?kept={template}&system=cluster-a",),
-    "/model/coupling": ("/model/coupling?app=kernels",),
-    "/couplings": ("/couplings?app=kernels",),
-    "/templates/{identity}": ("/templates/{template}",),
-    "/predictions": ("/predictions?app=lammps-lj",),
-    "/systems": ("/systems?with=cluster-a&with=cluster-b",),
-    "/systems/{name}": ("/systems/n1", "/systems/b4"),
-    "/systems/{name}/messages.svg": ("/systems/cluster-a/messages.svg",),
-    "/systems/{name}/history": (f"/systems/a1/history?{FACT}",),
-    "/systems/{name}/history.svg": (f"/systems/a1/history.svg?{FACT}",),
-    "/loads": ("/loads?hosts=c1",),
-=======
     "/models/{identity}/model.json": ("/models/heat/model.json",),
     "/models/{identity}/model.html": ("/models/heat/model.html",),
     "/models/{identity}/model.svg": ("/models/heat/model.svg",),
@@ -82,9 +56,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"/model/coupling?{_LOOP}&step=4&low=10&high=20&to=20&fixed.ranks=2",
     ),
     "/systems": ("/systems?with=n1&with=cluster",),
-    "/systems/{name}": ("/systems/n1", "/systems/cluster"),
->>>>>>> main
+    "/systems/{name}": ("/systems/n1", "/systems/b4"),
     "/jobs/{identity}": ("/jobs/{job}",),
+    "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
+    "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),
+    "/systems/{name}/history.svg": ("/systems/n1/history.svg?fact=float_multiply_add",),
     "/ask": (
         "/ask?app=heat&at=n%3D2000,solver%3Dcg,ranks%3D8",
         "/ask?app=heat&model=heat&at=n%3D2500,ranks%3D8",

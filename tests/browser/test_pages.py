@@ -14,15 +14,11 @@ from tests.route_examples import ASKED, EXAMPLES, addresses, shown_routes
 pytestmark = needs_browser
 
 FULL = [path for one in shown_routes() for path in addresses(one)]
-<<<<<<< HEAD
-EMPTY = [one.path for one in shown_routes() if "{" not in one.path]
-#: Pictures and files that need a question: without it they say so.
-PICTURES = {one.path for one in shown_routes() if one.query and "." in one.path}
-=======
 EMPTY = [
     one.path for one in shown_routes() if "{" not in one.path and one.path not in ASKED
 ]
->>>>>>> main
+#: Pictures and files that need a question: without it they say so.
+PICTURES = {one.path for one in shown_routes() if one.query and "." in one.path}
 #: What links of a page lead to, and how many titles it has.
 _VISIBLE = "all => all.map(one => one.checkVisibility())"
 _INK = "one => getComputedStyle(one).color"

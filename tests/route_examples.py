@@ -56,7 +56,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"/model/coupling?{_LOOP}&step=4&low=10&high=20&to=20&fixed.ranks=2",
     ),
     "/systems": ("/systems?with=n1&with=cluster",),
-    "/systems/{name}": ("/systems/n1", "/systems/cluster"),
+    "/systems/{name}": ("/systems/n1", "/systems/b4"),
     "/jobs/{identity}": ("/jobs/{job}",),
     "/systems/{name}/messages.svg": ("/systems/n1/messages.svg",),
     "/systems/{name}/history": ("/systems/n1/history?fact=float_multiply_add",),

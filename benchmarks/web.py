@@ -26,7 +26,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from skelgen.store import Run, Series, open_store
+from skelgen.store import Run, open_store
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.web_rows import made_facts, made_predictions, made_series
 from tests import postgresql
 
 PAGES = (
@@ -35,10 +38,17 @@ PAGES = (
     *("/runs?host=n3", "/runs?since=2022-01-01", "/runs/r77", "/models"),
     *("/predictions", "/systems", "/loads", "/compare?run=r1&run=r2"),
     *("/ask?app=app7&at=n=2000,ranks=8,solver=cg,steps=100", "/api/runs"),
+    *("/runs?where=n=1000:2000&column=time_s&column=input.n&column=executable",),
+    *("/compare?run=r77&run=r78", "/compare?run=r1&run=r2&run=r3&run=r4&run=r5"),
+    *("/loads", "/loads?span=week", "/loads/picture.svg?span=week"),
+    *("/loads?hosts=n1,n2&span=day&horizon=2h", "/loads?quantity=bandwidth&span=day"),
+    *("/systems/n1", "/systems/n1/messages.svg", "/systems/cluster"),
+    *("/systems/cluster/history?fact=clock", "/systems?with=n1&with=n2"),
+    *("/predictions?method=model&verdict=trust", "/predictions/picture.svg"),
 )
 #: Pages that many ask for, to see whether memory grows.
 SMALL = ("/models", "/runs/r77", "/systems", "/health", "/api/runs?app=app7")
-_BATCH, _NODES = 5000, 64
+_BATCH = 5000
 
 
 def made_runs(count: int) -> Iterator[Run]:
@@ -61,23 +71,15 @@ def made_runs(count: int) -> Iterator[Run]:
         )
 
 
-def made_loads(samples: int) -> Iterator[Series]:
-    """Yield a load a minute of 64 nodes."""
-    each = samples // _NODES
-    times = tuple(1.6e9 + 60.0 * at for at in range(each))
-    for node in range(_NODES):
-        values = tuple((at * 37 + node) % 101 / 101 for at in range(each))
-        yield Series(f"n{node}", "cpu", times, values)
-
-
 def fill(place: str, count: int, samples: int) -> None:
     """Make a store of so many runs and samples of loads."""
     runs = list(made_runs(count))
     with open_store(place) as store:
         for begin in range(0, count, _BATCH):
             store.add(runs[begin : begin + _BATCH])
-        for one in made_loads(samples) if samples >= _NODES else ():
-            store.add([one])
+        for series in made_series(samples):
+            store.add([series])
+        store.add([*made_facts(), *made_predictions()])
 
 
 class Server:

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import httpx2 as httpx
 
 from skelgen.cli.main import run
+from skelgen.store import Template, open_store
+from tests.kernel_rows import kernel_rows
 from tests.needs import CHROMIUM
 from tests.processes import comes_true
 from tests.servers import LONG_S, Server
@@ -41,7 +43,8 @@ _SIDEWAYS = """() => document.scrollingElement.scrollWidth
 def is_page(answer: Any) -> bool:
     """Say whether an answer is a page, and no picture, file or refusal."""
     kind = answer.headers["content-type"]
-    return answer.status == 200 and kind.startswith("text/html")
+    is_file = "attachment" in answer.headers.get("content-disposition", "")
+    return answer.status == 200 and kind.startswith("text/html") and not is_file
 
 
 class Site(Server):
@@ -236,6 +239,9 @@ def chromium() -> Iterator[Chromium]:
 def filled(place: Path) -> Path:
     """Make a store with all that pages show, models too; return its place."""
     fill(place)
+    template = Template("master-slave", "matmat", "ADDM*N^3/(P-1) + N*SR(L)", ("N",))
+    with open_store(str(place)) as store:
+        store.add([template, *kernel_rows()])
     words = ["--store", str(place), "--app", "heat", "--name", "heat"]
     assert run(["model", "fit", *words, "--family", "normal-form"]) == 0
     return place
@@ -243,7 +249,5 @@ def filled(place: Path) -> Path:
 
 def emptied(place: Path) -> Path:
     """Make a store with nothing in it; return its place."""
-    from skelgen.store import open_store
-
     open_store(str(place)).close()
     return place

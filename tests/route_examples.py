@@ -11,6 +11,8 @@ _CURVE = (
     "app=heat&family=quadratic&y=time&x=n&fixed=ranks%3D8&low=1000&high=4000&to=5000"
 )
 _DEFAULT = "app=heat&low-n=1000&high-n=4000&to-n=5000"
+_PAPER = "template=ADDM*N%5E3/(P-1)%2B2*N*SR(L)/(P-1)&system=n1&at.L=1024"
+_LOOP = "app=loop&system=cluster&chain=2&over=n"
 #: Route, and addresses of it that show something in the store of `tests.browsers`;
 #: ``{job}`` is the identity of a job that is done.
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -20,10 +22,16 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "/runs?where=n%3E9e9",
     ),
     "/runs/{identity}": ("/runs/run-1000-2",),
+    "/runs/{identity}/run.jsonl": ("/runs/run-1000-2/run.jsonl",),
+    "/runs/{identity}/run.csv": ("/runs/run-1000-2/run.csv",),
+    "/models/{identity}/model.json": ("/models/heat/model.json",),
+    "/models/{identity}/model.html": ("/models/heat/model.html",),
+    "/models/{identity}/model.svg": ("/models/heat/model.svg",),
     "/compare": ("/compare?run=run-1000-2&run=run-2000-2",),
     "/loads": ("/loads?hosts=n1,n2&span=day",),
     "/models/{identity}": ("/models/heat",),
     "/models/{identity}/picture.svg": ("/models/heat/picture.svg",),
+    "/predictions": ("/predictions?app=heat", "/predictions?verdict=trust"),
     "/model/curve": (
         "/model/curve?app=heat",
         "/model/curve?app=heat&family=quadratic&y=time&x=n",
@@ -35,7 +43,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "/model/default/picture.svg": (f"/model/default/picture.svg?{_DEFAULT}",),
     "/model/default/residuals.svg": (f"/model/default/residuals.svg?{_DEFAULT}",),
     "/model/default": ("/model/default?app=heat", f"/model/default?{_DEFAULT}"),
-    "/predictions": ("/predictions?app=heat",),
+    "/templates/{identity}": ("/templates/master-slave",),
+    "/model/template": (
+        f"/model/template?{_PAPER}",
+        f"/model/template?{_PAPER}&at.N=100:10000&at.P=8:64",
+        "/model/template?template=a*n%5E2/ranks%2Bb&app=heat&at.n=1:4000&at.ranks=4",
+    ),
+    "/couplings": ("/couplings?app=loop&system=cluster",),
+    "/model/coupling": (
+        "/model/coupling?app=loop&system=cluster",
+        f"/model/coupling?{_LOOP}&step=3",
+        f"/model/coupling?{_LOOP}&step=4&low=10&high=20&to=20&fixed.ranks=2",
+    ),
     "/systems": ("/systems?with=n1&with=cluster",),
     "/systems/{name}": ("/systems/n1", "/systems/cluster"),
     "/jobs/{identity}": ("/jobs/{job}",),

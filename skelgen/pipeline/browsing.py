@@ -9,6 +9,8 @@ from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
 from skelgen.documents.words import listed
 from skelgen.errors import UsageError
+from skelgen.pipeline.store_facts import date_text
+from skelgen.pipeline.track_record import past_predictions
 from skelgen.pipeline.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Rows of a part, and the last part that is shown.
 PART, _LAST = 50, 10**7
+#: Predictions that are compared with what happened in a picture.
+_MOST_KNOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,31 @@ class StoreOverview:
 
 @dataclass(frozen=True, slots=True)
 class PredictionPart:
-    """A part of the past predictions, the last first, and how good all of them were."""
+    """A part of the past predictions, the last first, and how good all of them were.
+
+    Attributes
+    ----------
+    predictions : tuple of Prediction
+    total, begin : int
+        All that were asked for, and those before this part.
+    records : tuple of TrackRecord
+        By method.
+    applications, months : tuple of (str, TrackRecord)
+        By application, and by month (UTC) in which they were made.
+    methods : tuple of str
+        To choose from.
+    known : tuple of Prediction
+        The last ones whose run happened.
+    """
 
     predictions: tuple[Prediction, ...]
     total: int
     begin: int
     records: tuple[TrackRecord, ...]
+    applications: tuple[tuple[str, TrackRecord], ...] = ()
+    months: tuple[tuple[str, TrackRecord], ...] = ()
+    methods: tuple[str, ...] = ()
+    known: tuple[Prediction, ...] = ()
 
 
 @uncollected()
@@ -209,14 +232,45 @@ def store_overview(place: str | None) -> StoreOverview:
 
 
 def browse_predictions(
-    place: str | None, application: str = "", part: str = "1"
+    place: str | None,
+    application: str = "",
+    part: str = "1",
+    *,
+    method: str = "",
+    verdict: str = "",
 ) -> PredictionPart:
-    """Return a part of the past predictions of a store, with what happened."""
-    from skelgen.store import open_store, outcomes
-    from skelgen.store.track_record import track_records
+    """Return a part of the past predictions of a store, with what happened.
+
+    Parameters
+    ----------
+    place : str, optional
+        Of the store.
+    application, method, verdict : str
+        Empty: any.
+    part : str
+        Number of the part, from 1 on.
+    """
+    from skelgen.store.track_record import happened, records_by, track_records
 
     begin = begin_of(part)
-    with open_store(place, make=False) as store:
-        found = outcomes.past_predictions(store, application or None)
-    shown = found[::-1][begin : begin + PART]
-    return PredictionPart(tuple(shown), len(found), begin, tuple(track_records(found)))
+    every = past_predictions(place, application=application or None)
+    found = [
+        one
+        for one in every
+        if method in ("", one.method) and verdict in ("", one.verdict)
+    ]
+    return PredictionPart(
+        predictions=tuple(found[::-1][begin : begin + PART]),
+        total=len(found),
+        begin=begin,
+        records=tuple(track_records(found)),
+        applications=tuple(records_by(found, lambda one: one.application)),
+        months=tuple(records_by(found, _month)),
+        methods=tuple(sorted({one.method for one in every})),
+        known=tuple([one for one in found if happened(one)][: -_MOST_KNOWN - 1 : -1]),
+    )
+
+
+def _month(one: Prediction) -> str:
+    """Return the month in which a prediction was made, in UTC."""
+    return date_text(one.made)[:7] or "not known"

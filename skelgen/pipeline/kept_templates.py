@@ -112,15 +112,17 @@ def _template(
 
 
 def kept_template(place: str | None, identity: str) -> KeptTemplate:
-    """Return a template of a store.
+    """Return a template of a store by its identity, or by a name that one has only.
 
     Raises
     ------
     InputError
         When there is none.
     """
-    for one in kept_templates(place):
-        if one.identity == identity:
+    known = kept_templates(place)
+    named = [one for one in known if one.name == identity]
+    for one in [*(one for one in known if one.identity == identity), *named]:
+        if one.identity == identity or len(named) == 1:
             return one
     raise InputError(
         f"{identity[:60]}: there is no such template; /templates lists them"

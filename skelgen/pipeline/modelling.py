@@ -222,7 +222,7 @@ def _inputs(
         check_numbers(_shown(source), name, [row[name] for row in rows], places)
     for name in FIELDS:
         others = [other for other in FIELDS if other != name and other in chosen]
-        if not source.inputs and name in chosen and _said(rows, name, others):
+        if not source.inputs and name in chosen and said_by(rows, name, others):
             chosen.remove(name)
     chosen += _named(rows, source, chosen)
     if not chosen:
@@ -258,7 +258,7 @@ def _varies(rows: Sequence[Mapping[str, float | str]], name: str) -> bool:
     return len({row.get(name) for row in rows}) > 1
 
 
-def _said(
+def said_by(
     rows: Sequence[Mapping[str, float | str]], name: str, others: Sequence[str]
 ) -> bool:
     """Tell whether other fields say what a field does: ranks = nodes x ranks each."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.modelling import FIELDS
+from skelgen.pipeline.modelling import FIELDS, said_by
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import ExecutableRuns, Setting
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MOST_RUNS = 20_000
 #: An input that fewer of the runs have is thought to be none [1].
 _MOST = 0.5
+
+#: Of three numbers of processes: which one is left free where another one varies.
+_GOES_ALONG = {"ranks": "nodes", "nodes": "ranks", "ranks_per_node": "ranks"}
 
 Row = Mapping[str, float | str]
 
@@ -79,12 +82,11 @@ class RunPool:
 
         Runs that do not say one of the inputs which most others say are left out.
         """
-        along = self.goes_along(name)
-        others = [one for one in self._names() if one not in (name, *along)]
-        return self._settings(
-            [one for one in others if self._varies(one, name)],
-            [row.get(name) for row in self.rows],
-        )
+        along = (name, *self.goes_along(name))
+        others = [one for one in self._names() if one not in along]
+        others = [one for one in others if self._varies(one, name)]
+        others = self._without_said(name, others)
+        return self._settings(others, [row.get(name) for row in self.rows])
 
     def word_settings(self) -> tuple[Setting, ...]:
         """Return what may be fixed of inputs that are no numbers, most runs first."""
@@ -133,6 +135,22 @@ class RunPool:
             for name, count in counts.items()
             if count >= _MOST * len(self.rows) and _can_be_asked(name, self.rows)
         ]
+
+    def _without_said(self, name: str, others: list[str]) -> list[str]:
+        """Leave out numbers of processes that others say: ranks = nodes x ranks each.
+
+        Where such a number varies, one of the other two goes along with it.
+        """
+        if {name, *others} >= {*FIELDS} and name in FIELDS:
+            others = [one for one in others if one != _GOES_ALONG[name]]
+        for one in FIELDS:
+            rest = [other for other in FIELDS if other != one and other in others]
+            full = [
+                row for row in self.rows if all(each in row for each in (one, *rest))
+            ]
+            if one in others and rest and said_by(full, one, rest):
+                others = [other for other in others if other != one]
+        return others
 
     def _varies(self, name: str, of: str) -> bool:
         return len({row.get(name) for row in self.rows if of in row}) > 1

@@ -10,11 +10,13 @@ from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
 from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
 from skelgen.server.pages import (
     asked_of,
+    browsed_predictions,
     run_query,
     stored_model,
     stored_run,
 )
 from skelgen.server.settings import Answer, Question
+from skelgen.store.track_record import TrackRecord
 
 
 def applications(question: Question) -> Answer:
@@ -61,17 +63,19 @@ def model(question: Question) -> Answer:
 
 def predictions(question: Question) -> Answer:
     """List a part of the predictions, and how good all were, as store record does."""
-    found = browsing.browse_predictions(
-        question.settings.store,
-        question.query.get("app", ""),
-        question.query.get("part", "1"),
-    )
+    found = browsed_predictions(question)
     return {
         "methods": [asdict(one) for one in found.records],
+        "applications": [_record("application", *one) for one in found.applications],
+        "months": [_record("month", *one) for one in found.months],
         "predictions": [row_facts(one.identity, one) for one in found.predictions],
         "total": found.total,
         "begin": found.begin,
     }
+
+
+def _record(kind: str, name: str, record: TrackRecord) -> dict[str, object]:
+    return {kind: name, **asdict(record)}
 
 
 def ask(question: Question) -> Answer:

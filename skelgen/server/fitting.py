@@ -15,6 +15,7 @@ from skelgen.progress import NO_PROGRESS
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may
 from skelgen.server.pages_jobs import job_page_of, start_job
+from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question, RefusedError, Sent
 from skelgen.server.tokens import Right
 from skelgen.web.render import render_residuals
@@ -170,8 +171,7 @@ def facts(question: Question, flow: Flow) -> Answer:
 
 def keep(question: Question, flow: Flow, name: str) -> Answer:
     """Keep the model under a name, with who did it; large ones are jobs."""
-    assert question.visitor is not None
-    place, request, who = question.settings.store, flow.request, question.visitor.name
+    place, request, who = question.settings.store, flow.request, author_of(question)
     called = name.strip() or flow.name
     if len(called) > 200:
         raise UsageError("the name is longer than 200 characters; choose a shorter one")

@@ -16,6 +16,7 @@ from skelgen.web import (
     site_answers,
     site_models,
     site_notices,
+    site_predictions,
     site_runs,
 )
 from skelgen.web.chart_render import render_chart
@@ -164,18 +165,39 @@ def picture(question: Question) -> Answer:
 
 def predictions(question: Question) -> Answer:
     """Show past predictions, and what happened."""
-    name = question.query.get("app", "")
-    found = browsing.browse_predictions(
-        question.settings.store, name, question.query.get("part", "1")
-    )
-    return site_answers.predictions_page(
+    found = browsed_predictions(question)
+    return site_predictions.predictions_page(
         found.predictions,
-        found.records,
-        name,
+        {name: question.query.get(name, "") for name in site_predictions.FIELDS},
+        site_predictions.HowGood(
+            found.records,
+            found.applications,
+            found.months,
+            found.methods,
+            found.known,
+        ),
         text=browsing.part_text(found),
         before=browsing.before(found),
         after=browsing.after(found),
     )
+
+
+def browsed_predictions(question: Question) -> browsing.PredictionPart:
+    """Return the predictions that are asked for."""
+    asked = question.query
+    return browsing.browse_predictions(
+        question.settings.store,
+        asked.get("app", ""),
+        asked.get("part", "1"),
+        method=asked.get("method", ""),
+        verdict=asked.get("verdict", ""),
+    )
+
+
+def predictions_picture(question: Question) -> Answer:
+    """Draw predicted against measured times."""
+    drawn = site_predictions.predictions_chart(browsed_predictions(question).known)
+    return Sent(render_chart(drawn), "image/svg+xml")
 
 
 def asked_of(question: Question) -> Wondered:

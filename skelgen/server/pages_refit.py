@@ -8,6 +8,7 @@ from skelgen.pipeline.kept_model import KeptModel
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import entry_of, may, stored_model
 from skelgen.server.pages_jobs import job_page_of, start_job
+from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question
 from skelgen.server.tokens import Right
 from skelgen.web import site_models
@@ -44,8 +45,7 @@ def _options(kept: KeptModel) -> refitting.Options:
 
 def again(question: Question) -> Answer:
     """Fit a model again to the runs that there are now; large ones are jobs."""
-    assert question.visitor is not None
-    kept, who = stored_model(question), question.visitor.name
+    kept, who = stored_model(question), author_of(question)
     options = _options(kept)
     now = model_keeping.runs_now(question.settings.store, kept.origin)
     if now is not None and refitting.quick_refit(kept, now[0]):

@@ -33,6 +33,7 @@ from skelgen.pipeline.parameterising import (
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may
 from skelgen.server.pages_jobs import job_page_of, start_job
+from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, Question, RefusedError
 from skelgen.server.tokens import Right
 from skelgen.web import site_parameters, site_templates
@@ -250,7 +251,6 @@ def keep_template(question: Question) -> Answer:
     if not typed.get("app"):
         raise UsageError("of which application? a model is fitted to runs")
     parse(typed.get("template", ""))  # a formula, and no file
-    assert question.visitor is not None
     words = words_of(
         "model fit",
         {
@@ -259,7 +259,7 @@ def keep_template(question: Question) -> Answer:
             "system": typed.get("system", ""),
             "fact": fact_texts_of(typed.get("facts", "")),
             "name": typed.get("name", "").strip() or typed["app"],
-            "author": question.visitor.name,
+            "author": author_of(question),
         },
     )
     back = {name: typed.get(name, "") for name in ("app", "template", "system")}

@@ -14,6 +14,7 @@ from skelgen.server import (
     api_compare,
     api_jobs,
     api_loads,
+    api_modelling,
     api_remote,
     api_systems,
     changes,
@@ -83,7 +84,7 @@ class Route:
 _RUNS = ("app", "where", "system", "host", "since", "until", "order", "part")
 _CURVE = pages_curve.CHOSEN
 _DEFAULT = pages_default.CHOSEN
-_PART = ("app", "part")
+_PREDICTIONS = ("app", "method", "verdict", "part")
 _OPEN, _READ, _ADD, _ADMINISTER = Right
 
 
@@ -145,7 +146,14 @@ ROUTES: tuple[Route, ...] = (
         pages_couplings.ASKED,
     ),
     Route("POST", "/model/template/keep", _ADD, pages_templates.keep_template),
-    Route("GET", "/predictions", _READ, pages.predictions, _PART),
+    Route("GET", "/predictions", _READ, pages.predictions, _PREDICTIONS),
+    Route(
+        "GET",
+        "/predictions/picture.svg",
+        _READ,
+        pages.predictions_picture,
+        _PREDICTIONS,
+    ),
     Route("GET", "/systems", _READ, pages_systems.systems, ("with",), ("with",)),
     Route("GET", "/systems/{name}", _READ, pages_systems.system),
     Route("GET", "/systems/{name}/messages.svg", _READ, pages_systems.messages),
@@ -193,7 +201,16 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
     Route("GET", "/api/models", _READ, api.models, ("app",)),
     Route("GET", "/api/models/{identity}", _READ, api.model),
-    Route("GET", "/api/predictions", _READ, api.predictions, _PART),
+    Route("GET", "/api/templates", _READ, api_modelling.templates),
+    Route(
+        *("GET", "/api/model/template", _READ, api_modelling.template),
+        query=api_modelling.TEMPLATE,
+    ),
+    Route(
+        *("GET", "/api/model/coupling", _READ, api_modelling.coupling),
+        query=api_modelling.COUPLING,
+    ),
+    Route("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
     Route("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
     Route("GET", "/api/systems/{name}", _READ, api_systems.system),
     Route("GET", "/api/systems/{name}/history", _READ, api_systems.history, ("fact",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from skelgen.store.rows import Prediction
@@ -55,6 +55,26 @@ def track_records(predictions: Iterable[Prediction]) -> list[TrackRecord]:
     for one in predictions:
         methods.setdefault(one.method, []).append(one)
     return [_track_record(name, methods[name]) for name in sorted(methods)]
+
+
+def records_by(
+    predictions: Iterable[Prediction], name_of: Callable[[Prediction], str]
+) -> list[tuple[str, TrackRecord]]:
+    """Say how good predictions were in groups, by the groups' names.
+
+    Parameters
+    ----------
+    predictions : iterable of Prediction
+    name_of : callable
+        Names the group of a prediction; the methods of a group stand in its record.
+    """
+    groups: dict[str, list[Prediction]] = {}
+    for one in predictions:
+        groups.setdefault(name_of(one), []).append(one)
+    return [
+        (name, _track_record(", ".join(sorted({one.method for one in those})), those))
+        for name, those in sorted(groups.items())
+    ]
 
 
 def _track_record(method: str, predictions: Sequence[Prediction]) -> TrackRecord:

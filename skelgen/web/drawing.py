@@ -44,13 +44,14 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text; ``anchor`` is ``start``, ``middle`` or ``end``."""
+    """A text; ``anchor`` is ``start``, ``middle`` or ``end``, ``look`` may be empty."""
 
     shape: ClassVar[str] = "word"
     x: float
     y: float
     text: str
     anchor: str = "middle"
+    look: str = ""
 
 
 Shape = Area | Line | Dot | Word

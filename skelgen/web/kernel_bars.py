@@ -74,8 +74,8 @@ def _parts(bar: Bar, axis: Axis, top: float) -> Iterator[Shape]:
         look = f"kernel{i % _COLOURS}" if len(bar.parts) > 1 else "whole"
         corners = [(left, top), (right, top), (right, top + _BAR), (left, top + _BAR)]
         yield Area(points(corners), look, f"{name}: {time_s:.4g} s")
-        if right - left > 8 * len(name):
-            yield Word((left + right) / 2, top + _BAR - 8, name)
+        if len(bar.parts) > 1 and right - left > 8 * len(name):
+            yield Word((left + right) / 2, top + _BAR - 8, name, look="on")
         begin_s += time_s
     if bar.ends:
         low, high = (float(axis.at(one)) + _LEFT for one in bar.ends)

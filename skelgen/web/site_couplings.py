@@ -126,13 +126,13 @@ def _place(loop: Sequence[str], one: ShownPlace) -> list[Block]:
         c.coupling.chain: c for c in one.chains if len(c.coupling.chain) == 2
     }
     if pairs:
-        found.append(_matrix(loop, pairs))
-    found.append(_chains(one.chains))
+        found.append(_matrix(loop, pairs, one.shown))
+    found.append(_chains(one.chains, one.shown))
     return found
 
 
 def _matrix(
-    loop: Sequence[str], pairs: Mapping[tuple[str, ...], CoupledChain]
+    loop: Sequence[str], pairs: Mapping[tuple[str, ...], CoupledChain], shown: str
 ) -> SiteTable:
     """Return couplings of pairs: a row for the first kernel, a column for the next."""
     head = (Column("first \\ next"), *(Column(one, True) for one in loop))
@@ -140,7 +140,7 @@ def _matrix(
         (Cell(first), *(_coupling(pairs.get((first, after))) for after in loop))
         for first in loop
     )
-    return SiteTable("Couplings of pairs", head, rows)
+    return SiteTable(f"Couplings of pairs at {shown}", head, rows)
 
 
 def _coupling(one: CoupledChain | None) -> Cell:
@@ -157,7 +157,7 @@ def tone_of(number: float, effect: str) -> str:
     return f"{effect}{2 if abs(number - 1.0) > _STRONG else 1}"
 
 
-def _chains(chains: Sequence[CoupledChain]) -> SiteTable:
+def _chains(chains: Sequence[CoupledChain], shown: str) -> SiteTable:
     rows = tuple(
         (
             *cells(
@@ -170,7 +170,7 @@ def _chains(chains: Sequence[CoupledChain]) -> SiteTable:
         )
         for one in chains
     )
-    return SiteTable("Chains", CHAIN_HEAD, rows)
+    return SiteTable(f"Chains at {shown}", CHAIN_HEAD, rows)
 
 
 CHAIN_HEAD = (

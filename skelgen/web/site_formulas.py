@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from skelgen.models.formulas import Expression, Name, to_latex, to_mathml, to_text, walk
+from skelgen.models.formulas import (
+    Expression,
+    Name,
+    parse,
+    to_latex,
+    to_mathml,
+    to_text,
+    walk,
+)
 from skelgen.web.site import FormulaShown
 
 #: Digits of numbers, as commands print them.
@@ -36,3 +44,21 @@ def formula_block(quantity: str, formula: Expression, unit: str = "") -> Formula
 def is_shown_as_mathematics(formula: Expression) -> bool:
     """Say whether a formula is so short that it is set as mathematics."""
     return sum(1 for _ in walk(formula)) <= _MOST_PARTS
+
+
+def short_fact(text: str) -> tuple[str, str]:
+    """Return name and value of a fact of a template with few digits.
+
+    Examples
+    --------
+    >>> short_fact("SR(L)=1.9999999999999e-06 s + 1e-10 s*L")
+    ('SR(L)', '2e-06 s + 1e-10 s*L')
+    >>> short_fact("clock=2100000000.0 1/s")
+    ('clock', '2.1e+09 1/s')
+    """
+    name, _, said = text.partition("=")
+    number, _, unit = said.partition(" ")
+    try:
+        return name, f"{float(number):.{_DIGITS}g} {unit}".rstrip()
+    except ValueError:
+        return name, to_text(parse(said), _DIGITS)

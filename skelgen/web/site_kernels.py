@@ -123,7 +123,7 @@ def _done(steps: CouplingSteps, number: int) -> StepDone:
     rows = [("chains of", chosen.get("chain", "2")), ("over", chosen.get("over", ""))]
     for name in steps.loop:
         form = chosen.get(f"{FORMULA}{name}", "")
-        kind = chosen.get(f"{TYPE}{name}", "")
+        kind = chosen.get(f"{TYPE}{name}", "") or "default"
         rows.append((name, form or labels.get(kind, kind)))
     back = {name: chosen.get(name, "") for name in ("app", "system")}
     return StepDone(

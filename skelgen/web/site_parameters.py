@@ -31,7 +31,7 @@ from skelgen.web.site import (
     cells,
     value,
 )
-from skelgen.web.site_formulas import formula_block
+from skelgen.web.site_formulas import formula_block, short_fact
 from skelgen.web.site_models import quantity_text
 from skelgen.web.site_steps import Choice, StepDone, StepField, StepForm
 from skelgen.web.site_templates import TemplateShown, template_blocks
@@ -245,7 +245,7 @@ def _formulas(found: TemplateResult) -> list[Block]:
         Heading(f"The formula with the numbers{of}"),
         formula_block("time", found.form.substituted, "s"),
     ]
-    rows = [(one.partition("=")[0], one.partition("=")[2]) for one in found.form.facts]
+    rows = [short_fact(one) for one in found.form.facts]
     if rows:
         blocks.append(FactList(tuple((name, Cell(text)) for name, text in rows)))
     if found.model is not None and found.model.coefficients:

@@ -20,7 +20,11 @@ from skelgen.web.site import (
     cells,
     date,
 )
-from skelgen.web.site_formulas import formula_block, is_shown_as_mathematics
+from skelgen.web.site_formulas import (
+    formula_block,
+    is_shown_as_mathematics,
+    short_fact,
+)
 from skelgen.web.site_steps import LinkLine
 
 
@@ -125,7 +129,8 @@ def template_blocks(one: TemplateShown) -> list[Block]:
         ]
     found.append(formula_block("time", one.formula))
     facts = ", ".join(
-        f"{name} = {value}" if value else name for name, value in one.facts
+        " = ".join(short_fact(f"{name}={value}")) if value else name
+        for name, value in one.facts
     )
     rows = (
         ("inputs", ", ".join(one.inputs)),

@@ -17,7 +17,7 @@ from skelgen.web.axes import Axis
 from skelgen.web.drawing import Area, Line, Shape, Word, points
 
 #: Size of the drawing, of the surface in it [px], and how high it is to its width.
-WIDTH, HEIGHT, _SCALE, _RISE = 460, 360, 138.0, 0.8
+WIDTH, HEIGHT, _SCALE, _RISE = 460, 390, 112.0, 0.8
 #: From where it is seen first [radians], and shades from low to high.
 AZIMUTH, ELEVATION, SHADES = 0.62, 0.5, 10
 #: How far numbers stand from the edge, and names: parts of half of an edge.

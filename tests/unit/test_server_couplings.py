@@ -195,6 +195,23 @@ def test_a_page_says_what_its_command_says(browser, said, changed):
         assert one["text"] in text
 
 
+def test_the_api_says_what_the_command_says(browser, said, monkeypatch):
+    monkeypatch.setattr("skelgen.pipeline.kernels.coupled_apart", coupled_here)
+    asked = {
+        "app": "loop",
+        "where": "system=cluster,ranks=2",
+        "at": "n=160,ranks=2",
+        "family": "A=power",
+        "template": "B=a*n^3",
+    }
+    found = browser.get("/api/model/coupling", params=asked).json()
+    wanted = said(*shlex.split(found["command"])[1:])
+    assert {name: found[name] for name in wanted} == wanted
+    assert browser.get("/api/model/coupling").status_code == 400
+    bad = browser.get("/api/model/coupling", params={**asked, "chain": "x"})
+    assert bad.status_code == 400
+
+
 def test_a_process_of_its_own_says_the_same(place):
     question = CouplingQuestion(
         place, "loop", ("system=cluster", "ranks=2"), "n=20,ranks=2"

@@ -412,3 +412,45 @@ def test_names_that_no_condition_can_say_are_not_offered(tmp_path):
         assert not store.add(odd).refused
     pool = run_pool(place, "odd")
     assert list(pool.numbers()) == ["n"]
+
+
+def on_hosts(nodes: int, each: int) -> Run:
+    inputs = (("n", 100.0),)
+    return Run(
+        "hosts",
+        9.0 / (nodes * each) + nodes,
+        ranks=nodes * each,
+        nodes=nodes,
+        ranks_per_node=each,
+        inputs=inputs,
+        identity=f"h-{nodes}-{each}",
+    )
+
+
+def test_one_number_of_processes_goes_along_where_two_others_say_it(tmp_path):
+    place = str(tmp_path / "hosts.db")
+    with open_store(place) as store:
+        store.add(
+            [on_hosts(nodes, each) for nodes in (1, 2, 3, 4) for each in (1, 2, 4)]
+        )
+    pool = run_pool(place, "hosts")
+    found = {x: [one.text for one in pool.settings(x)] for x in pool.numbers()}
+    assert found["ranks"] == [f"ranks_per_node={each}" for each in (1, 2, 4)]
+    assert found["nodes"] == [f"ranks_per_node={each}" for each in (1, 2, 4)]
+    assert found["ranks_per_node"] == [f"nodes={nodes}" for nodes in (1, 2, 3, 4)]
+    assert len(pool.settings("ranks")[0].values) == 4
+
+
+def test_what_is_fixed_is_said_once(tmp_path):
+    place = str(tmp_path / "said.db")
+    runs = [
+        Run("said", n / ranks, ranks=ranks, nodes=ranks // 2, inputs=(("n", float(n)),),
+            identity=f"s-{n}-{ranks}")
+        for n in (10, 20, 30) for ranks in (2, 4)
+    ]  # fmt: skip
+    unknown = Run("said", 4.0, ranks=4, inputs=(("n", 10.0),), identity="no nodes")
+    with open_store(place) as store:
+        store.add([*runs, unknown])
+    assert [one.text for one in run_pool(place, "said").settings("n")] == [
+        "ranks=2", "ranks=4",
+    ]  # fmt: skip

@@ -181,7 +181,7 @@ def test_a_large_model_is_fitted_again_by_a_job(served, place, monkeypatch):
     assert answer.headers["location"] == f"/jobs/{job.identity}"
     assert job.words[:3] == ("model", "fit", "--app=heat")
     assert "--name=mine" in job.words
-    assert "--author=you" in job.words
+    assert "--author=you" in job.words  # of the token's name
     while "refresh" in (shown := browser.get(f"/jobs/{job.identity}")).headers:
         time.sleep(0.05)
     assert "The model is kept." in text_of(shown.text)

@@ -31,6 +31,8 @@ REFUSED = {
     "GET /api/models/{identity}": 404,
     "POST /api/known": 422,  # a row is no identity; nothing is changed by it anyway
     "GET /templates/{identity}": 404,
+    "GET /api/model/template": 400,
+    "GET /api/model/coupling": 400,
     "POST /model/template/keep": 422,  # without a formula
     "GET /systems/{name}/history": 404,  # no value was named
     "GET /systems/{name}/history.svg": 404,

@@ -194,6 +194,23 @@ def test_a_template_of_runs_has_coefficients_and_an_interval(browser, said, plac
     assert answer.curve[0].interval.p95 == pytest.approx(first["p95"], 1e-12)
 
 
+def test_the_api_says_what_the_command_says(browser, said, place, monkeypatch):
+    monkeypatch.setattr("skelgen.server.api_modelling.fitted_apart", fitted_template)
+    asked = {"template": FITTED, "app": "heat", "at": "n=1000:4000,ranks=8"}
+    found = browser.get("/api/model/template", params=asked).json()
+    wanted = said(*shlex.split(found["command"])[1:])
+    assert {name: found[name] for name in wanted} == wanted
+    assert found["curve"][-1]["p95"] == pytest.approx(wanted["p95"], rel=1e-12)
+    surface = {"template": PAPER, "system": "n1", "at": "N=1:9,P=8:16,L=1"}
+    found = browser.get("/api/model/template", params=surface).json()["surface"]
+    assert (len(found["x"]), len(found["y"])) == (9, 9)
+    names = {one["name"] for one in browser.get("/api/templates").json()["templates"]}
+    assert names == {"master-slave", "mixed", "broken", "fitted", EVIL}
+    for at in ("n", "n=x", "n=1:2,ranks=1:2,m=1:2"):
+        bad = browser.get("/api/model/template", params={**asked, "at": at})
+        assert bad.status_code == 400
+
+
 def test_asking_keeps_nothing(browser, place):
     def rows():
         with open_store(place) as store:

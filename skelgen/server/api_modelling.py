@@ -1,0 +1,101 @@
+"""The API of templates and kernels: what their commands print with ``--json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skelgen.documents.words import listed
+from skelgen.errors import UsageError
+from skelgen.pipeline import kernels
+from skelgen.pipeline.fitting_apart import fitted_apart
+from skelgen.pipeline.kept_templates import kept_templates
+from skelgen.pipeline.parameterising import (
+    TemplateQuestion,
+    read_range,
+    template_answer,
+)
+from skelgen.server.pages_templates import fact_texts_of
+from skelgen.server.settings import Answer, Question
+
+#: What can be asked of a template, and of kernels.
+TEMPLATE = ("template", "at", "app", "system", "facts")
+COUPLING = ("app", "where", "at", "chain", "family", "template")
+
+
+def templates(question: Question) -> Answer:
+    """List the templates: rows of their own, and those of models."""
+    return {
+        "templates": [
+            {
+                "id": one.identity,
+                "name": one.name,
+                "app": one.application,
+                "formula": one.text,
+                "inputs": list(one.inputs),
+                "model": one.model.identity if one.model else None,
+            }
+            for one in kept_templates(question.settings.store)
+        ]
+    }
+
+
+def template(question: Question) -> Answer:
+    """Say what a template says, as model predict does; ranges: n=1000:8000,ranks=4."""
+    asked = question.query
+    values = []
+    for one in listed(asked.get("at", "")):
+        name, equals, text = one.rpartition("=")
+        if not (name and equals):
+            raise UsageError(
+                f"at: read {one[:40]!r}, expected a name and a number or a range, such "
+                "as n=1000:8000"
+            )
+        values.append(read_range(name.strip(), text))
+    wanted = TemplateQuestion(
+        question.settings.store,
+        asked.get("template", ""),
+        asked.get("system", ""),
+        fact_texts_of(asked.get("facts", "")),
+        tuple(values),
+        asked.get("app", ""),
+    )
+    found = template_answer(wanted, fitted_apart)
+    curve = [
+        {
+            "at": one.at,
+            "value": one.value,
+            "p5": one.interval.p5 if one.interval else None,
+            "p95": one.interval.p95 if one.interval else None,
+        }
+        for one in found.curve
+    ]
+    surface: dict[str, Any] | None = None
+    if (over := found.surface) is not None:
+        surface = {"names": over.names, "x": over.x, "y": over.y, "values": over.values}
+    return {
+        **found.facts,
+        "curve": curve,
+        "surface": surface,
+        "command": found.command,
+    }
+
+
+def coupling(question: Question) -> Answer:
+    """Say how long a loop takes by its kernels, as model couple does."""
+    asked = question.query
+    if not asked.get("app"):
+        raise UsageError("which application? give app")
+    chain = asked.get("chain", "") or "2"
+    if not (chain.isascii() and chain.isdigit() and len(chain) < 4):
+        raise UsageError(f"chain: read {chain[:20]!r}, expected 2 or more")
+    wanted = kernels.CouplingQuestion(
+        question.settings.store,
+        asked["app"],
+        tuple(listed(asked.get("where", ""))),
+        asked.get("at", ""),
+        int(chain),
+        tuple(listed(asked.get("family", ""))),
+        fact_texts_of(asked.get("template", "")),
+    )
+    found = kernels.coupled_apart(wanted)
+    return {**found, "command": kernels.coupling_command(wanted)}

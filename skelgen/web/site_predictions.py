@@ -1,0 +1,235 @@
+"""The page of past predictions: what happened, and how good they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skelgen.store.rows import Prediction
+from skelgen.store.track_record import TrackRecord, error_of, happened
+from skelgen.units import format_seconds
+from skelgen.web.chart import (
+    WIDTH,
+    Chart,
+    Plane,
+    chart,
+    log_axis,
+)
+from skelgen.web.site import (
+    Block,
+    Cell,
+    Column,
+    CommandLine,
+    FactList,
+    Form,
+    FormField,
+    Heading,
+    Paging,
+    Prose,
+    SitePage,
+    SitePicture,
+    SiteTable,
+    address,
+    cells,
+    date,
+    inputs_text,
+    names_text,
+    share,
+)
+
+#: Fields of the filter.
+FIELDS = ("app", "method", "verdict")
+_VERDICTS = ("", "trust", "do not trust")
+#: Height of the picture [px].
+_HEIGHT = 420
+#: Applications, and months, of which the errors are shown.
+_MOST_ROWS = 36
+
+
+@dataclass(frozen=True, slots=True)
+class HowGood:
+    """How good predictions were.
+
+    Attributes
+    ----------
+    methods : tuple of TrackRecord
+    applications, months : tuple of (str, TrackRecord)
+    choices : tuple of str
+        Methods to choose from.
+    known : tuple of Prediction
+        The last ones whose run happened.
+    """
+
+    methods: tuple[TrackRecord, ...]
+    applications: tuple[tuple[str, TrackRecord], ...]
+    months: tuple[tuple[str, TrackRecord], ...]
+    choices: tuple[str, ...]
+    known: tuple[Prediction, ...]
+
+
+def predictions_page(
+    found: Sequence[Prediction],
+    asked: Mapping[str, str],
+    good: HowGood,
+    *,
+    text: str,
+    before: str,
+    after: str,
+) -> SitePage:
+    """Return the page of past predictions, with what happened.
+
+    Parameters
+    ----------
+    found : sequence of Prediction
+        Of this part.
+    asked : mapping of str to str
+        `FIELDS`, as they were typed.
+    good : HowGood
+    text, before, after : str
+        Which part it is, and the numbers of those before and after it.
+    """
+    fields = (
+        FormField("app", "Application", asked["app"]),
+        FormField("method", "Method", asked["method"], "", ("", *good.choices)),
+        FormField("verdict", "Verdict", asked["verdict"], "", _VERDICTS),
+    )
+    blocks: list[Block] = [Form("/predictions", fields, "Show")]
+    if not found and any(asked.values()):
+        blocks.append(Prose("No prediction is like this; ask for less."))
+        return SitePage("Predictions", tuple(blocks), "/predictions")
+    if not found:
+        blocks.append(
+            Prose(
+                "No predictions. With a store set, predict, select, measure, workload "
+                "predict and model predict keep theirs:"
+            )
+        )
+        blocks.append(CommandLine("skelgen model predict --model heat --at n=8000"))
+        return SitePage("Predictions", tuple(blocks), "/predictions")
+    blocks += [Heading("How good they were"), *_how_good(good, asked)]
+    blocks += [Heading("Each of them"), _predictions(found)]
+    links = (
+        address("predictions", **asked, part=part) if part else ""
+        for part in (before, after)
+    )
+    blocks.append(Paging(text, *links))
+    lines = address("predictions.jsonl", app=asked["app"])
+    what = "all predictions of this application" if asked["app"] else "all predictions"
+    blocks.append(FactList(((f"{what} as lines", Cell("jsonl", lines)),)))
+    return SitePage("Predictions", tuple(blocks), "/predictions")
+
+
+def _how_good(good: HowGood, asked: Mapping[str, str]) -> list[Block]:
+    """Return the picture of what happened, and tables by what predictions are of."""
+    those = [(one.method, one) for one in good.methods]
+    tables: list[Block] = [_records("method", those)]
+    if not good.known:
+        return [Prose("Nothing that was predicted has happened yet."), *tables]
+    picture = SitePicture(
+        address("predictions", "picture.svg", **asked),
+        "Predicted against measured times; on the line both are the same",
+        _known(good.known),
+        predictions_chart(good.known).size,
+    )
+    most = sorted(good.applications, key=lambda one: -one[1].predictions)
+    tables.append(_records("application", most))
+    tables.append(_records("month", good.months[::-1]))
+    return [picture, *tables]
+
+
+def predictions_chart(known: Sequence[Prediction]) -> Chart:
+    """Prepare the picture of predicted against measured times."""
+    times = [time for one in known for time in (one.truth_s, one.interval.p50)]
+    times += [one.interval.p5 for one in known] + [one.interval.p95 for one in known]
+    across = log_axis(times, WIDTH)
+    plane = Plane(across, log_axis(times, _HEIGHT, reverse=True))
+    ends = [(end, end) for end in (across.low, across.high)]
+    dots = [
+        plane.dot(
+            (one.truth_s, one.interval.p50),
+            "good" if one.verdict == "trust" else "other",
+            f"{one.application}, {one.method}: {format_seconds(one.interval.p50)} "
+            f"predicted, {format_seconds(one.truth_s)} measured, {one.verdict}",
+            (one.interval.p5, one.interval.p95),
+        )
+        for one in known
+    ]
+    line = plane.line(ends, "soft", "predicted = measured", dashed=True)
+    names = ("measured [s]", "predicted [s]")
+    panel = plane.panel(f"The last {len(known)} that happened", names, [line], dots)
+    legend = (("good", "trust"), ("other", "do not trust"))
+    notes = ("Bars: 90 % intervals.",)
+    return chart("Predicted against measured", [panel], notes, legend)
+
+
+def _known(known: Sequence[Prediction]) -> SiteTable:
+    head = (
+        *map(Column, ("application", "method")),
+        *(Column(text, True) for text in ("measured", "predicted", "error")),
+        Column("verdict"),
+    )
+    rows = tuple(
+        (
+            *cells(one.application, one.method),
+            Cell(format_seconds(one.truth_s), address("runs", one.truth)),
+            *cells(format_seconds(one.interval.p50), f"{error_of(one):+.1%}"),
+            Cell(one.verdict),
+        )
+        for one in known
+    )
+    return SiteTable("The last ones first", head, rows)
+
+
+def _records(what: str, records: Sequence[tuple[str, TrackRecord]]) -> SiteTable:
+    head = (
+        Column(what),
+        *(
+            Column(text, number=True)
+            for text in (
+                *("predictions", "doubted", "happened", "median error"),
+                *("90 % are within", "inside the interval"),
+            )
+        ),
+    )
+    rows = tuple(
+        cells(
+            *(name, str(one.predictions), str(one.doubted), str(one.happened)),
+            *map(share, (one.median_error, one.p90_error, one.inside)),
+        )
+        for name, one in records[:_MOST_ROWS]
+    )
+    left = len(records) - len(rows)
+    more = f"; {left} more are not shown" if left else ""
+    caption = f"By {what}; errors are of those whose run happened{more}"
+    return SiteTable(caption, head, rows)
+
+
+def _predictions(found: Sequence[Prediction]) -> SiteTable:
+    head = (
+        *map(Column, ("made", "method", "application", "inputs")),
+        Column("ranks", True),
+        Column("hosts"),
+        Column("predicted", True),
+        Column("90 % interval", True),
+        Column("happened", True),
+        Column("error", True),
+        Column("verdict"),
+    )
+    return SiteTable("The last ones first", head, tuple(map(_prediction, found)))
+
+
+def _prediction(one: Prediction) -> tuple[Cell, ...]:
+    known = happened(one)
+    low, middle, high = map(
+        format_seconds, (one.interval.p5, one.interval.p50, one.interval.p95)
+    )
+    truth = format_seconds(one.truth_s) if known else "not yet"
+    link = address("runs", one.truth) if one.truth else ""
+    doubts = f" ({', '.join(one.doubts)})" if one.doubts else ""
+    return (
+        *cells(date(one.made), one.method, one.application, inputs_text(one.inputs)),
+        *cells(str(one.ranks or ""), names_text(one.hosts), middle, f"{low} to {high}"),
+        Cell(truth, link),
+        Cell(f"{error_of(one):+.1%}" if known else ""),
+        Cell(f"{one.verdict}{doubts}"),
+    )

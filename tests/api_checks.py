@@ -32,6 +32,8 @@ def words_of(url: str, seed: int, *more: str) -> list[str]:
     words = [sys.executable, "-c", _TOOL, "run", f"{base}/api/openapi.json"]
     words += ["--header", f"Authorization: Bearer {token}", "--checks", "all"]
     words += ["--exclude-checks", _NOT_JUDGED]
+    # A request has 30 s, and a machine may be busy with other things.
+    words += ["--request-timeout", "60", "--max-response-time", "60"]
     for path in _LEFT_OUT:
         words += ["--exclude-path-regex", f"^{path}"]
     return [*words, "--seed", str(seed), "--no-color", *more]

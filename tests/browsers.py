@@ -7,7 +7,6 @@ no host but this one. Only modules that are marked `needs_browser` use this.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,24 +75,13 @@ class Site(Server):
             assert comes_true(lambda: one.get(path).json()["state"] == "done")
         return str(answer.json()["identity"])
 
-    @cached_property
-    def template(self) -> str:
-        """Return the identity of a template of the demonstration."""
-        answer = httpx.get(f"{self.base}/templates", headers=self._bearer)
-        found = re.search('/templates/([0-9a-f]{32})"', answer.text)
-        assert found is not None
-        return found[1]
-
     @property
     def _bearer(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
     def address_of(self, example: str) -> str:
         """Return an address of `tests.route_examples` in this server."""
-        for word, own in (("{job}", "job"), ("{template}", "template")):
-            if word in example:
-                return example.replace(word, getattr(self, own))
-        return example
+        return example.replace("{job}", self.job) if "{job}" in example else example
 
     def cookies_of(self, token: str) -> list[dict[str, Any]]:
         """Return the cookie that a token is exchanged for."""

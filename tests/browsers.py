@@ -178,29 +178,39 @@ class Tab:
 
     def sideways(self) -> float:
         """Return by how many pixels the page is wider than its window."""
-        return float(self.page.evaluate(_SIDEWAYS))
+        return sideways_of(self.page)
 
     def barriers(self, *rules: str) -> list[str]:
-        """Return what keeps people out by axe-core: serious and critical findings.
+        """Return what keeps people out by axe-core: serious and critical findings."""
+        return barriers_of(self.page, *rules)
 
-        Parameters
-        ----------
-        *rules : str
-            Of axe-core; all of them unless given.
-        """
-        from axe_playwright_python.sync_playwright import Axe
 
-        options: dict[str, Any] = {"resultTypes": ["violations"]}
-        if rules:
-            options["runOnly"] = [*rules]
-        found = Axe().run(self.page, options=options).response["violations"]
-        return [
-            f"{one['id']}: {node['target']} {node['html'][:120]} "
-            f"{node['failureSummary']}"
-            for one in found
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"]
-        ]
+def sideways_of(page: Any) -> float:
+    """Return by how many pixels a page of Playwright is wider than its window."""
+    return float(page.evaluate(_SIDEWAYS))
+
+
+def barriers_of(page: Any, *rules: str) -> list[str]:
+    """Return the serious and critical findings of axe-core on a page of Playwright.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    *rules : str
+        Of axe-core; all of them unless given.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = [*rules]
+    found = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{one['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
 
 
 class Chromium:

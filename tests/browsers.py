@@ -7,7 +7,6 @@ no host but this one. Only modules that are marked `needs_browser` use this.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,24 +75,13 @@ class Site(Server):
             assert comes_true(lambda: one.get(path).json()["state"] == "done")
         return str(answer.json()["identity"])
 
-    @cached_property
-    def template(self) -> str:
-        """Return the identity of a template of the demonstration."""
-        answer = httpx.get(f"{self.base}/templates", headers=self._bearer)
-        found = re.search('/templates/([0-9a-f]{32})"', answer.text)
-        assert found is not None
-        return found[1]
-
     @property
     def _bearer(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
     def address_of(self, example: str) -> str:
         """Return an address of `tests.route_examples` in this server."""
-        for word, own in (("{job}", "job"), ("{template}", "template")):
-            if word in example:
-                return example.replace(word, getattr(self, own))
-        return example
+        return example.replace("{job}", self.job) if "{job}" in example else example
 
     def cookies_of(self, token: str) -> list[dict[str, Any]]:
         """Return the cookie that a token is exchanged for."""
@@ -193,13 +181,7 @@ class Tab:
         return sideways_of(self.page)
 
     def barriers(self, *rules: str) -> list[str]:
-        """Return what keeps people out by axe-core: serious and critical findings.
-
-        Parameters
-        ----------
-        *rules : str
-            Of axe-core; all of them unless given.
-        """
+        """Return what keeps people out by axe-core: serious and critical findings."""
         return barriers_of(self.page, *rules)
 
 
@@ -209,7 +191,14 @@ def sideways_of(page: Any) -> float:
 
 
 def barriers_of(page: Any, *rules: str) -> list[str]:
-    """Return the serious and critical findings of axe-core on a page of Playwright."""
+    """Return the serious and critical findings of axe-core on a page of Playwright.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    *rules : str
+        Of axe-core; all of them unless given.
+    """
     from axe_playwright_python.sync_playwright import Axe
 
     options: dict[str, Any] = {"resultTypes": ["violations"]}

@@ -55,6 +55,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"/model/coupling?{_LOOP}&step=3",
         f"/model/coupling?{_LOOP}&step=4&low=10&high=20&to=20&fixed.ranks=2",
     ),
+    "/runs/{identity}/loads.svg": ("/runs/run-1000-2/loads.svg",),
     "/systems": ("/systems?with=n1&with=cluster",),
     "/systems/{name}": ("/systems/n1", "/systems/b4"),
     "/jobs/{identity}": ("/jobs/{job}",),

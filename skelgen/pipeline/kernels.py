@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skelgen.errors import UsageError
 from skelgen.launch.bounded import Bounds
 from skelgen.pipeline.apart import BOUNDS, run_apart
 from skelgen.pipeline.model_coupling import kernel_runs, kernel_times
@@ -19,6 +20,21 @@ from skelgen.progress import NO_PROGRESS
 if TYPE_CHECKING:
     from skelgen.models.kernel_prediction import CoupledChain
     from skelgen.models.kernel_times import KernelTimes, Place
+
+
+def chain_length(text: str) -> int:
+    """Read the length of chains; two where nothing was typed.
+
+    Raises
+    ------
+    UsageError
+    """
+    word = text.strip() or "2"
+    if not (word.isascii() and word.isdigit() and len(word) < 4 and int(word) > 1):
+        raise UsageError(
+            f"the length of chains: read {word[:20]!r}, expected 2 or more"
+        )
+    return int(word)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,9 @@ def _ended(sent: SentFile, notes: list[str]) -> BoundedEnd:
     folder = sent.file.parent
     request = folder.with_name(f"{folder.name}.request")
     request.write_text(request_of(sent), encoding="ascii")
-    words = [sys.executable, "-m", "skelgen.pipeline.reading_apart", str(request)]
+    module = "skelgen.pipeline.reading_apart"
+    # Without -P, Python would import modules of the folder, which are what was sent.
+    words = [sys.executable, "-P", "-m", module, str(request)]
     bounds = Bounds(sent.limit_s, _MOST_MEMORY, 2 * sent.most_bytes + _MOST_ERRORS)
     no_store = {name: "" for name in os.environ if name.startswith("SKELGEN_STORE")}
     return run_bounded(

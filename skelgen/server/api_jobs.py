@@ -10,6 +10,7 @@ from skelgen.server.pages_jobs import (
     start_job,
     stored_job,
 )
+from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, Question
 
 
@@ -29,6 +30,8 @@ def job(question: Question) -> Answer:
 def add_job(question: Question) -> Answer:
     """Start a job: a command of models, and its options by name."""
     command, words = wanted(question.body)
+    if command == "model fit":
+        words = (*words, f"--author={author_of(question)}")
     return job_facts(question, start_job(question, words, about=command))
 
 

@@ -85,15 +85,12 @@ def coupling(question: Question) -> Answer:
     asked = question.query
     if not asked.get("app"):
         raise UsageError("which application? give app")
-    chain = asked.get("chain", "") or "2"
-    if not (chain.isascii() and chain.isdigit() and len(chain) < 4):
-        raise UsageError(f"chain: read {chain[:20]!r}, expected 2 or more")
     wanted = kernels.CouplingQuestion(
         question.settings.store,
         asked["app"],
         tuple(listed(asked.get("where", ""))),
         asked.get("at", ""),
-        int(chain),
+        kernels.chain_length(asked.get("chain", "")),
         tuple(listed(asked.get("family", ""))),
         fact_texts_of(asked.get("template", "")),
     )

@@ -182,10 +182,10 @@ class JobQueue:
                 said=teller.said,
                 stop=lambda: self._is_to_end(job),
             )
+            self._ended(teller.job, end)
         except (SkelgenError, OSError) as error:
-            self._over(teller.job, JobState.FAILED, str(error))
-            return
-        self._ended(teller.job, end)
+            with contextlib.suppress(SkelgenError, OSError):  # a full disk, perhaps
+                self._over(teller.job, JobState.FAILED, str(error))
 
     def _is_to_end(self, job: Job) -> bool:
         return self._ending.is_set() or self.folder.is_to_end(job.identity)

@@ -113,6 +113,8 @@ def wanted(body: bytes) -> tuple[str, tuple[str, ...]]:
             raise UsageError(
                 f"the option {str(name)[:40]!r} is no text, and no list of texts"
             )
+    if "author" in options:
+        raise UsageError("the author of a model is your token's name; leave author out")
     if not options.get("app"):
         raise UsageError("the option app is missing: say of which runs")
     return command, words_of(command, options)

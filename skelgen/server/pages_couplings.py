@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,12 +12,14 @@ from skelgen.models.formulas import parse
 from skelgen.pipeline.kernels import (
     CouplingQuestion,
     KnownKernels,
+    chain_length,
     coupled_apart,
     coupling_command,
     kernel_applications,
     known_kernels,
     systems_of_kernels,
 )
+from skelgen.pipeline.run_pool import number_typed
 from skelgen.server.settings import Answer, Question
 from skelgen.web import site_couplings, site_kernels
 from skelgen.web.site_kernels import FIXED, FORMULA, TYPE, CouplingSteps
@@ -76,7 +79,8 @@ def _known(question: Question, steps: CouplingSteps) -> CouplingSteps:
         return steps
     systems = tuple(systems_of_kernels(place, asked["app"]))
     steps = replace(steps, systems=systems)
-    if "system" not in asked and len(systems) > 1:
+    chosen = "system" in asked or asked.get("step") in ("3", "4")  # empty: any
+    if not chosen and len(systems) > 1:
         return steps  # the paper's first step: the application, then its systems
     found = known_kernels(place, asked["app"], _where_system(asked))
     _check_kernels(found)
@@ -153,7 +157,7 @@ def asked_coupling(question: Question, steps: CouplingSteps) -> CouplingQuestion
         asked["app"],
         tuple(where),
         ",".join(at),
-        _length(asked),
+        chain_length(asked.get("chain", "")),
         tuple(families),
         tuple(templates),
     )
@@ -161,21 +165,7 @@ def asked_coupling(question: Question, steps: CouplingSteps) -> CouplingQuestion
 
 def _number(asked: Mapping[str, str], name: str) -> str:
     """Return a number that was typed, as conditions and values have it."""
-    text = asked.get(name, "").strip()
-    try:
-        float(text)
-    except ValueError as error:
-        what = name.removeprefix(FIXED)
-        raise UsageError(
-            f"{what[:40]}: read {text[:40]!r}, expected a number, such as 64"
-        ) from error
-    return text
-
-
-def _length(asked: Mapping[str, str]) -> int:
-    text = asked.get("chain", "") or "2"
-    if not (text.isascii() and text.isdigit() and len(text) < 4):
-        raise UsageError(
-            f"the length of chains: read {text[:20]!r}, expected 2 or more"
-        )
-    return int(text)
+    found = number_typed(asked.get(name, ""), name.removeprefix(FIXED)[:40])
+    if math.isnan(found):
+        raise UsageError(f"{name.removeprefix(FIXED)[:40]}: give a number, such as 64")
+    return f"{found:.15g}"

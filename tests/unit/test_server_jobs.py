@@ -300,6 +300,20 @@ def test_the_api_starts_shows_and_ends_jobs(place):
 
 
 @pytest.mark.usefixtures("slow")
+def test_the_author_of_a_model_is_the_name_of_the_token(place):
+    served = serve(place)
+    token = add_token("ada", Right.ADD)
+    client = served.client(Authorization=f"Bearer {token}")
+    body = {"command": "model fit", "options": {"app": "heat", "author": "bob"}}
+    answer = client.post("/api/jobs", content=json.dumps(body))
+    assert answer.status_code == 400
+    assert "leave author out" in answer.json()["detail"]
+    body["options"].pop("author")
+    added = client.post("/api/jobs", content=json.dumps(body)).json()
+    assert "--author=ada" in added["command"]
+
+
+@pytest.mark.usefixtures("slow")
 def test_the_page_of_a_job_looks_again_by_itself_until_it_is_over(place):
     served = serve(place)
     browser = served.browser()

@@ -165,6 +165,17 @@ def test_names_of_files_are_text_and_no_paths(place, tmp_path, name):
     assert nothing_is_left(place)
 
 
+@pytest.mark.parametrize("name", ["numpy.py", "json.py", "skelgen.py", "yaml.py"])
+def test_a_file_with_the_name_of_a_module_is_not_executed(place, tmp_path, name):
+    trace = tmp_path / "executed"
+    code = f"open({str(trace)!r}, 'w').close()\n".encode()
+    served = serve(place)
+    send(served, [(name, code), ("runs.csv", TABLE)])
+    send(served, [("both.tar", tar_of({name: code, "runs.csv": TABLE}))])
+    assert not trace.exists()
+    assert nothing_is_left(place)
+
+
 def test_a_form_without_a_file_says_so(place):
     served = serve(place)
     form = {"form_token": (None, served.visitor().form)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ def opened(browser, report: Path, size=LAPTOP, **options):
     context = browser.browser.new_context(
         viewport={"width": size[0], "height": size[1]}, **options
     )
-    tab = Tab(context, SimpleNamespace(base="file://"))  # no server
+    tab = Tab(context, "file://")  # no server
     tab.page.goto(f"file://{report}")
     if options.get("java_script_enabled", True):
         tab.page.wait_for_selector("#run-timeline.live")

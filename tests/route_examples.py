@@ -55,7 +55,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         f"/model/coupling?{_LOOP}&step=3",
         f"/model/coupling?{_LOOP}&step=4&low=10&high=20&to=20&fixed.ranks=2",
     ),
-    "/predictions": ("/predictions?app=heat",),
     "/systems": ("/systems?with=n1&with=cluster",),
     "/systems/{name}": ("/systems/n1", "/systems/cluster"),
     "/jobs/{identity}": ("/jobs/{job}",),

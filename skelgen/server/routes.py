@@ -210,7 +210,6 @@ ROUTES: tuple[Route, ...] = (
         *("GET", "/api/model/coupling", _READ, api_modelling.coupling),
         query=api_modelling.COUPLING,
     ),
-    Route("GET", "/api/predictions", _READ, api.predictions, _PART),
     Route("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
     Route("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
     Route("GET", "/api/systems/{name}", _READ, api_systems.system),

@@ -1,6 +1,6 @@
 """How fast the server answers, over a store of many runs, and what memory it takes.
 
-    python benchmarks/web.py --runs 100000
+    python -m benchmarks.web --readers 50 --writers 5 --idle 60 [--postgresql]
 
 One server in a process of its own, asked over loopback. The time is until the whole
 answer is there. `--readers` asks with several connections at once, while `--writers`
@@ -10,8 +10,10 @@ add runs; then errors and lost runs are counted.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import json
+import os
 import random
 import signal
 import statistics
@@ -28,12 +30,13 @@ from skelgen.store import Run, open_store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.web_rows import made_facts, made_predictions, made_series
+from tests import postgresql
 
 PAGES = (
     *("/", "/applications", "/runs", "/runs?part=1000", "/runs?order=time_s"),
     *("/runs?app=app7&where=n%3E=1000", "/runs?where=n%3E=15000,ranks=8"),
     *("/runs?host=n3", "/runs?since=2022-01-01", "/runs/r77", "/models"),
-    *("/predictions", "/systems"),
+    *("/predictions", "/systems", "/loads", "/compare?run=r1&run=r2"),
     *("/ask?app=app7&at=n=2000,ranks=8,solver=cg,steps=100", "/api/runs"),
     *("/runs?where=n=1000:2000&column=time_s&column=input.n&column=executable",),
     *("/compare?run=r77&run=r78", "/compare?run=r1&run=r2&run=r3&run=r4&run=r5"),
@@ -43,6 +46,8 @@ PAGES = (
     *("/systems/cluster/history?fact=clock", "/systems?with=n1&with=n2"),
     *("/predictions?method=model&verdict=trust", "/predictions/picture.svg"),
 )
+#: Pages that many ask for, to see whether memory grows.
+SMALL = ("/models", "/runs/r77", "/systems", "/health", "/api/runs?app=app7")
 _BATCH = 5000
 
 
@@ -66,10 +71,10 @@ def made_runs(count: int) -> Iterator[Run]:
         )
 
 
-def fill(place: Path, count: int, samples: int) -> None:
+def fill(place: str, count: int, samples: int) -> None:
     """Make a store of so many runs and samples of loads."""
     runs = list(made_runs(count))
-    with open_store(str(place)) as store:
+    with open_store(place) as store:
         for begin in range(0, count, _BATCH):
             store.add(runs[begin : begin + _BATCH])
         for series in made_series(samples):
@@ -80,8 +85,8 @@ def fill(place: Path, count: int, samples: int) -> None:
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, place: Path) -> None:
-        words = ["serve", "--store", str(place), "--port", "0", "--json"]
+    def __init__(self, place: str) -> None:
+        words = ["serve", "--store", place, "--port", "0", "--json"]
         begun = time.perf_counter()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "skelgen", *words], stdout=subprocess.PIPE
@@ -111,6 +116,12 @@ class Server:
         text = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         line = next(one for one in text.splitlines() if one.startswith("VmRSS"))
         return int(line.split()[1]) / 1e3
+
+    def used_s(self) -> float:
+        """Return the time of a processor that the server has used [s]."""
+        text = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
+        ticks = text.rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> float:
         """End the server; return how long that took [s]."""
@@ -189,6 +200,44 @@ def load(server: Server, readers: int, writers: int, seconds: float) -> None:
     )
 
 
+def growth(server: Server, requests: int) -> None:
+    """Print the memory after each tenth of many requests, by four readers."""
+    found = [server.memory_mb()]
+    for _ in range(10):
+
+        def read() -> None:
+            one = server.connection()
+            for at in range(requests // 40):
+                server.get(SMALL[at % len(SMALL)], one)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found.append(server.memory_mb())
+    print(f"memory over {requests} requests", *(f"{one:.0f}" for one in found), "MB")
+
+
+def measure(place: str, options: argparse.Namespace) -> None:
+    """Measure the server of a store, and print."""
+    server = Server(place)
+    print(f"start to the first page {server.start_s:.2f} s")
+    pages(server, options.repeats)
+    print(f"memory {server.memory_mb():.0f} MB")
+    if options.readers:
+        load(server, options.readers, options.writers, options.seconds)
+        print(f"memory {server.memory_mb():.0f} MB")
+    if options.requests:
+        growth(server, options.requests)
+    if options.idle:
+        before = server.used_s()
+        time.sleep(options.idle)
+        used = (server.used_s() - before) / options.idle
+        print(f"idle for {options.idle:g} s: {used:.2%} of a core")
+    print(f"ended in {server.end():.2f} s")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -198,18 +247,18 @@ def main() -> None:
     parser.add_argument("--readers", type=int, default=0)
     parser.add_argument("--writers", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--requests", type=int, default=0, help="see whether it grows")
+    parser.add_argument("--idle", type=float, default=0.0, help="seconds of nothing")
+    parser.add_argument("--postgresql", action="store_true", help="own server")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "store.db")
+    with contextlib.ExitStack() as stack:
+        if options.postgresql:
+            place = stack.enter_context(postgresql.server()).create("web")
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            place = str(Path(folder, "store.db"))
         fill(place, options.runs, options.samples)
-        server = Server(place)
-        print(f"start to the first page {server.start_s:.2f} s")
-        pages(server, options.repeats)
-        print(f"memory {server.memory_mb():.0f} MB")
-        if options.readers:
-            load(server, options.readers, options.writers, options.seconds)
-            print(f"memory {server.memory_mb():.0f} MB")
-        print(f"ended in {server.end():.2f} s")
+        measure(place, options)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ no host but this one. Only modules that are marked `needs_browser` use this.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx2 as httpx
 
 from skelgen.cli.main import run
+from skelgen.pipeline import demonstration
 from skelgen.store import Template, open_store
 from tests.kernel_rows import kernel_rows
 from tests.needs import CHROMIUM
@@ -64,13 +66,18 @@ class Site(Server):
         """Return the identity of a job that is done: one is started."""
         options = {"app": "heat", "family": "normal-form"}
         asked = {"command": "model compare", "options": options}
-        headers = {"Authorization": f"Bearer {self.token}"}
-        with httpx.Client(base_url=self.base, headers=headers, timeout=LONG_S) as one:
+        with httpx.Client(
+            base_url=self.base, headers=self._bearer, timeout=LONG_S
+        ) as one:
             answer = one.post("/api/jobs", json=asked)
             assert answer.status_code == 200, answer.text
             path = f"/api/jobs/{answer.json()['identity']}"
             assert comes_true(lambda: one.get(path).json()["state"] == "done")
         return str(answer.json()["identity"])
+
+    @property
+    def _bearer(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
 
     def address_of(self, example: str) -> str:
         """Return an address of `tests.route_examples` in this server."""
@@ -98,8 +105,8 @@ class Tab:
         Address of each request.
     """
 
-    def __init__(self, context: Any, site: Site) -> None:
-        self.context, self.site, self.base = context, site, site.base
+    def __init__(self, context: Any, base: str, site: Site | None = None) -> None:
+        self.context, self.base, self.site = context, base, site
         self.faults: list[str] = []
         self.requests: list[str] = []
         self.page = context.new_page()
@@ -112,8 +119,10 @@ class Tab:
 
     def _said(self, message: Any) -> None:
         # What is no page has no icon either, and Chromium looks for one.
-        place = message.location["url"]
-        if message.type in ("error", "warning") and "/favicon.ico" not in place:
+        if "/favicon.ico" in message.location["url"]:
+            return
+        # So does axe-core, which measures colours in a canvas.
+        if message.type in ("error", "warning") and "Canvas2D" not in message.text:
             self.faults.append(f"console: {message.text}")
 
     def _asked(self, dialog: Any) -> None:
@@ -129,11 +138,14 @@ class Tab:
 
     def open(self, path: str) -> Any:
         """Go to an address of the server; return its answer."""
-        return self.page.goto(f"{self.base}{self.site.address_of(path)}")
+        return self.page.goto(self._address(path))
 
     def ask(self, path: str) -> Any:
         """Return what an address answers, without going there."""
-        return self.context.request.get(f"{self.base}{self.site.address_of(path)}")
+        return self.context.request.get(self._address(path))
+
+    def _address(self, path: str) -> str:
+        return self.base + (self.site.address_of(path) if self.site else path)
 
     @property
     def path(self) -> str:
@@ -146,11 +158,11 @@ class Tab:
         assert word in said
         self.faults.clear()
 
-    def picture(self, name: str) -> None:
-        """Keep what it shows as a file, in the folder of ``SKELGEN_SCREENSHOTS``."""
+    def picture(self, name: str, *, whole: bool = True) -> None:
+        """Keep the page, or what its window shows, in ``SKELGEN_SCREENSHOTS``."""
         if folder := os.environ.get("SKELGEN_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
-            self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+            self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=whole)
 
     def resize(self, size: tuple[int, int]) -> None:
         """Change its width and height."""
@@ -166,20 +178,39 @@ class Tab:
 
     def sideways(self) -> float:
         """Return by how many pixels the page is wider than its window."""
-        return float(self.page.evaluate(_SIDEWAYS))
+        return sideways_of(self.page)
 
-    def barriers(self) -> list[str]:
+    def barriers(self, *rules: str) -> list[str]:
         """Return what keeps people out by axe-core: serious and critical findings."""
-        from axe_playwright_python.sync_playwright import Axe
+        return barriers_of(self.page, *rules)
 
-        found = Axe().run(self.page).response["violations"]
-        return [
-            f"{one['id']}: {node['target']} {node['html'][:120]} "
-            f"{node['failureSummary']}"
-            for one in found
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"]
-        ]
+
+def sideways_of(page: Any) -> float:
+    """Return by how many pixels a page of Playwright is wider than its window."""
+    return float(page.evaluate(_SIDEWAYS))
+
+
+def barriers_of(page: Any, *rules: str) -> list[str]:
+    """Return the serious and critical findings of axe-core on a page of Playwright.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    *rules : str
+        Of axe-core; all of them unless given.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = [*rules]
+    found = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{one['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
 
 
 class Chromium:
@@ -217,7 +248,7 @@ class Chromium:
         if token != "":
             cookies = site.cookies if token is None else site.cookies_of(token)
             context.add_cookies(cookies)
-        one = Tab(context, site)
+        one = Tab(context, site.base, site)
         try:
             yield one
         finally:
@@ -236,8 +267,14 @@ def chromium() -> Iterator[Chromium]:
         one.browser.close()
 
 
+def shown(place: Path) -> Path:
+    """Make a store with all that pages show: the demonstration's, and `filled`."""
+    demonstration.fill(place, time.time())
+    return filled(place)
+
+
 def filled(place: Path) -> Path:
-    """Make a store with all that pages show, models too; return its place."""
+    """Make a store with some runs and a model; return its place."""
     fill(place)
     template = Template("master-slave", "matmat", "ADDM*N^3/(P-1) + N*SR(L)", ("N",))
     with open_store(str(place)) as store:

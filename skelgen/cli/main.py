@@ -39,8 +39,8 @@ class _Commands(CommandsOnDemand):
         LaterCommand(
             "info",
             "recording",
-            "Show what was recorded: functions, bytes, communicators, time in MPI, "
-            "loss.",
+            "Show what was recorded: functions, call sites, communicators, time in "
+            "MPI, loss.",
             "skelgen info run/",
         ),
         LaterCommand(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,8 @@ from skelgen.pipeline.model_facts import (
 
 if TYPE_CHECKING:
     from skelgen.pipeline.kept_model import KeptModel
+
+logger = logging.getLogger(__name__)
 
 KeptName = Annotated[
     str,
@@ -72,10 +75,15 @@ def list_(
     verbose: Verbose = 0,
 ) -> None:
     """List the models of the store, of each name the last one."""
-    found = model_keeping.kept_models(place, app)
+    faults: list[str] = []
+    found = model_keeping.kept_models(place, app, faults)
     if json:
-        print_json({"models": [kept_model_facts(one) for one in found]})
-    elif not found:
+        listed = [kept_model_facts(one) for one in found]
+        print_json({"models": listed, "unreadable": faults})
+        return
+    for fault in faults:
+        logger.warning("%s", fault)
+    if not found:
         say("no models; skelgen model fit --name NAME keeps one")
     else:
         head = ["name", "application", "id", "family", "runs", "fitted", "formula"]

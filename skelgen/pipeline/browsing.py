@@ -214,6 +214,14 @@ def stored_applications(place: str | None) -> tuple[Application, ...]:
         return tuple(store.applications())
 
 
+def application_names(place: str | None) -> tuple[str, ...]:
+    """Return the names of the applications that a store has runs of."""
+    from skelgen.store import browsing, open_store
+
+    with open_store(place, make=False) as store:
+        return tuple(browsing.application_names(store))
+
+
 def store_overview(place: str | None) -> StoreOverview:
     """Return what a store holds."""
     from skelgen.store import open_store

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.launch.folders import new_file
+from skelgen.pipeline.fitted_models import check_asked, model_in_file
 from skelgen.pipeline.modelling import (
     RunSource,
-    check_asked,
     good_runs,
-    model_in_file,
     other_numbers,
     table_of,
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline.authors import own_name
+from skelgen.pipeline.fitted_models import check_fitted, model_in_file
 from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
 from skelgen.pipeline.kept_model import (
     KeptModel,
@@ -27,9 +28,7 @@ from skelgen.pipeline.modelling import (
     LOADS,
     RunSource,
     check_families,
-    check_fitted,
     good_runs,
-    model_in_file,
     table_of,
 )
 from skelgen.progress import NO_PROGRESS, Progress

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import ApplicationError, InputError
 from skelgen.pipeline import forecasting, run_loads
+from skelgen.pipeline.fitted_models import check_asked
 from skelgen.pipeline.forecasting import LoadForecasts
 from skelgen.pipeline.load_requests import (
     FORECAST,
@@ -19,7 +20,6 @@ from skelgen.pipeline.load_requests import (
     check_request,
     typed_loads,
 )
-from skelgen.pipeline.modelling import check_asked
 from skelgen.pipeline.run_loads import MeasuredLoads
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt, Interval

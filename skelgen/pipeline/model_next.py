@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
-from skelgen.pipeline.modelling import RunSource, check_asked, known_model
+from skelgen.pipeline.fitted_models import check_asked, known_model
+from skelgen.pipeline.modelling import (
+    RunSource,
+)
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:

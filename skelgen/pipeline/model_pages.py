@@ -12,9 +12,13 @@ from skelgen import __version__
 from skelgen.errors import InputError, SkelgenError
 from skelgen.launch.folders import new_file
 from skelgen.launch.replaceable import check_file
+from skelgen.pipeline.fitted_models import model_in_file
 from skelgen.pipeline.kept_picture import runs_of_kept
 from skelgen.pipeline.model_drawing import runs_with_quantity
-from skelgen.pipeline.modelling import RunSource, good_runs, model_in_file
+from skelgen.pipeline.modelling import (
+    RunSource,
+    good_runs,
+)
 from skelgen.progress import NO_PROGRESS
 
 if TYPE_CHECKING:

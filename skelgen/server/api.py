@@ -47,10 +47,11 @@ def run(question: Question) -> Answer:
 
 def models(question: Question) -> Answer:
     """List the models, as model list does."""
+    faults: list[str] = []
     found = model_keeping.kept_models(
-        question.settings.store, question.query.get("app") or None
+        question.settings.store, question.query.get("app") or None, faults
     )
-    return {"models": [kept_model_facts(one) for one in found]}
+    return {"models": [kept_model_facts(one) for one in found], "unreadable": faults}
 
 
 def model(question: Question) -> Answer:

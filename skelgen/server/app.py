@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Router
+from starlette.routing import BaseRoute, Match, Mount, Router
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 _Answering = Callable[[Request], Awaitable[Response]]
 _Result = TypeVar("_Result")
 #: Requests that are worked on at once; others wait, which takes less memory.
-_THREADS = 6
+_THREADS = 4
 #: Files that are read at once: each takes a process of its own meanwhile.
 _READERS = 2
 _NO_TOKEN = (
@@ -68,13 +68,19 @@ def application(
     jobs : JobQueue, optional
         For work outside the requests; else it has one of its own.
     """
-    routes: list[BaseRoute] = [*web_routes(settings, keyring, jobs)]
+    answered = web_routes(settings, keyring, jobs)
+    routes: list[BaseRoute] = [*answered]
     if settings.prefix:
         routes = [Mount(settings.prefix, routes=routes)]
     router = Router(routes, redirect_slashes=False)
 
     async def refused(request: Request, error: Exception) -> Response:
-        return _refused(error, request, settings)
+        found = _refused(error, request, settings)
+        if found.status_code == 405:
+            found.headers["allow"] = ", ".join(
+                sorted(_methods(answered, request.scope))
+            )
+        return found
 
     handlers = {HTTPException: refused, RefusedError: refused, SkelgenError: refused}
     handled = ExceptionMiddleware(router, handlers)
@@ -113,6 +119,16 @@ def web_routes(
             for one in ROUTES
         ),
     ]
+
+
+def _methods(routes: Iterable[WebRoute], scope: Scope) -> set[str]:
+    """Return the methods that an address takes, below a prefix that was taken off."""
+    return {
+        method
+        for one in routes
+        if one.matches(scope)[0] is not Match.NONE
+        for method in one.methods or ()
+    }
 
 
 def _refused(error: Exception, request: Request, settings: Settings) -> Response:

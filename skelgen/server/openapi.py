@@ -82,8 +82,11 @@ def _operation(one: Route) -> dict[str, Any]:
 def _lines() -> dict[str, Any]:
     return {
         "description": "Lines as skelgen store export --format jsonl writes them.",
-        "required": True,
-        "content": {"application/jsonl": {"schema": _TEXT}},
+        "required": False,  # nothing is no line
+        "content": {
+            kind: {"schema": {"type": "string"}}
+            for kind in ("application/jsonl", "text/plain")
+        },
     }
 
 

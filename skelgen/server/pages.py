@@ -216,7 +216,7 @@ def ask(question: Question) -> Answer:
     """Answer "how long on that machine?"."""
     place = question.settings.store
     asked = {name: question.query.get(name, "") for name in ASKED}
-    names = [one.name for one in browsing.stored_applications(place)]
+    names = list(browsing.application_names(place))
     kept = sorted({one.name for one in model_keeping.kept_models(place, faults=[])})
     answer, problem = None, ""
     if asked["app"] or asked["model"]:

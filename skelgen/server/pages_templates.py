@@ -10,7 +10,7 @@ from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.models.facts import read_facts
 from skelgen.models.formulas import parse
 from skelgen.pipeline import known_systems
-from skelgen.pipeline.browsing import stored_applications
+from skelgen.pipeline.browsing import application_names
 from skelgen.pipeline.fitting_apart import fitted_apart
 from skelgen.pipeline.kept_templates import (
     KeptTemplate,
@@ -125,7 +125,7 @@ def _begin(question: Question) -> TemplateSteps:
     back = {name: asked.get(name, "") for name in ASKED[:4]}
     return TemplateSteps(
         chosen=asked,
-        applications=tuple(one.name for one in stored_applications(place)),
+        applications=application_names(place),
         systems=tuple(systems),
         templates=tuple(kept),
         back=address("model", "template", **back, step="1"),

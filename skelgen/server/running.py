@@ -37,6 +37,8 @@ from skelgen.store import open_store, place_of
 
 #: Time that requests have to end [s]: the server ends within five.
 _ENDING_S = 4
+#: How often the server wakes although nobody asks [s].
+_TICK_S = 1.0
 #: Requests at the same time, and bytes before the end of a request's head.
 _MOST_AT_ONCE, _MOST_OF_HEAD = 200, 16 << 10
 
@@ -47,6 +49,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self._over = asyncio.Event()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -58,6 +61,13 @@ class _Server(uvicorn.Server):
 
     def _end(self) -> None:
         self.should_exit = True
+        self._over.set()
+
+    async def main_loop(self) -> None:
+        """Wake once a second, for the date of answers, and at the end at once."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), _TICK_S)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and say so."""

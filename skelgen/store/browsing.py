@@ -130,6 +130,22 @@ def value_names(
         return sorted((f"{TEXT.load(kind)}s", TEXT.load(name)) for kind, name in found)
 
 
+def application_names(store: Store) -> list[str]:
+    """Return the names of all applications that there are runs of, without a count.
+
+    Each is found after the one before it by an index: their runs are not looked at.
+    """
+    database = store.current()
+    found = database.execute(
+        "WITH RECURSIVE names(name) AS (SELECT MIN(application) FROM runs UNION ALL "
+        "SELECT (SELECT MIN(application) FROM runs WHERE application > name) "
+        "FROM names WHERE name IS NOT NULL) SELECT name FROM names "
+        "WHERE name IS NOT NULL"
+    )
+    with sound_in(database, "runs"):
+        return [TEXT.load(name) for (name,) in found]
+
+
 def counts(store: Store) -> dict[str, int]:
     """Return the number of rows of each kind but series, by the kind's word."""
     database = store.current()

@@ -199,7 +199,7 @@ class PostgresqlDatabase:
 
 
 #: Statements that give rows.
-_GIVES_ROWS = re.compile("SELECT |SHOW |INSERT .* RETURNING ", re.DOTALL)
+_GIVES_ROWS = re.compile(r"\s*(SELECT |SHOW |WITH |INSERT .* RETURNING )", re.DOTALL)
 #: What a server says of itself that keeps rows from being added.
 _READ_ONLY = ("in_hot_standby", "default_transaction_read_only")
 #: Parameters of one statement, and rows in it.

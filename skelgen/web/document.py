@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from skelgen.models.model import Model, ModelPrediction
+from skelgen.models.residuals import residuals_of
 from skelgen.models.runs import RunTable
 from skelgen.units import format_seconds
-from skelgen.web.render import filled, render_model, render_workload
+from skelgen.web.render import filled, render_model, render_residuals, render_workload
 from skelgen.web.site import Column, FormulaShown, SiteTable, cells, value
+from skelgen.web.site_fit import residual_table
 from skelgen.web.site_formulas import formula_block
 from skelgen.web.site_models import model_curves, quantity_text, ranges_table
 from skelgen.workload import Study, WorkloadTime
@@ -23,9 +23,6 @@ DOCUMENT_BEGINS = re.compile(
     rb'<!doctype html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*'
     rb'<meta name="generator" content="skelgen">'
 )
-
-#: Runs in the table of errors.
-_MOST_RUNS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +83,13 @@ def render_model_page(
     asked = None if said is None else dict(said.at)
     doubts = model.doubts if said is None else said.doubts
     tables = [ranges_table(model), model_curves(model, asked)]
-    if runs is not None:
-        tables.insert(0, _errors(model, runs))
     picture = f"{model.quantity} over each input, with the 90 % interval and the runs"
+    pictures = [(render_model(model, runs, asked), picture)]
+    off = () if runs is None else residuals_of(model, runs)
+    if off:
+        tables.insert(0, residual_table(off, model.unit))
+        text = "residuals: by how much runs are above and below the curve"
+        pictures.append((render_residuals(off), text))
     page = DocumentPage(
         title=title,
         about=f"A model of {model.scale.runs} runs, family {model.family}",
@@ -97,7 +98,7 @@ def render_model_page(
         doubts=tuple(map(str, doubts)),
         notes=model.notes,
         formula=formula_block(model.quantity, model.formula, model.unit),
-        pictures=((render_model(model, runs, asked), picture),),
+        pictures=tuple(pictures),
         tables=tuple(tables),
         facts=(*_facts(model), *facts),
     )
@@ -131,32 +132,6 @@ def _facts(model: Model) -> list[tuple[str, str]]:
     if model.dropped:
         facts.append(("left out", ", ".join(model.dropped)))
     return facts
-
-
-def _errors(model: Model, runs: RunTable) -> SiteTable:
-    """Return what was measured, what the formula says, and how far that is off."""
-    with np.errstate(all="ignore"):
-        said = np.broadcast_to(model.at(runs.columns), runs.values.shape)
-        errors = said / runs.values - 1
-    head = (
-        *(Column(one.name, number=True) for one in runs.inputs),
-        Column("measured", number=True),
-        Column("formula", number=True),
-        Column("error", number=True),
-    )
-    order = np.argsort(-np.abs(errors))[:_MOST_RUNS].tolist()
-    rows = tuple(
-        cells(
-            *(value(float(number)) for number in runs.at[row]),
-            quantity_text(float(runs.values[row]), model.unit),
-            quantity_text(float(said[row]), model.unit),
-            f"{errors[row]:+.1%}",
-        )
-        for row in order
-    )
-    more = len(errors) - len(rows)
-    caption = "Errors of the runs, largest first"
-    return SiteTable(caption + f"; {more} more are not shown" * (more > 0), head, rows)
 
 
 def render_study_page(

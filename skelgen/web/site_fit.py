@@ -135,7 +135,7 @@ def _pictures(one: FitShown) -> list[Block]:
             SitePicture(
                 one.residual_picture,
                 "residuals: by how much runs are above and below the curve",
-                _residuals(one),
+                residual_table(one.residuals, model.unit),
                 residual_size(one.residuals),
             )
         )
@@ -173,20 +173,21 @@ def _facts(one: FitShown) -> tuple[tuple[str, Cell], ...]:
     return tuple((name, Cell(text)) for name, text in rows if text)
 
 
-def _residuals(one: FitShown) -> SiteTable:
-    names = [name for name, _ in one.residuals[0].at]
+def residual_table(residuals: Sequence[Residual], unit: str) -> SiteTable:
+    """Return by how much runs are off a model, those most off first."""
+    names = [name for name, _ in residuals[0].at]
     head = (
         *(Column(name, True) for name in names),
         Column("measured", True),
         Column("model", True),
         Column("off", True),
     )
-    found = sorted(one.residuals, key=lambda each: -abs(each.error))
+    found = sorted(residuals, key=lambda each: -abs(each.error))
     rows = tuple(
         cells(
             *(value(v) for _, v in each.at),
-            quantity_text(each.measured, one.model.unit),
-            quantity_text(each.said, one.model.unit),
+            quantity_text(each.measured, unit),
+            quantity_text(each.said, unit),
             f"{each.error:+.1%}",
         )
         for each in found[:_MOST_RESIDUALS]

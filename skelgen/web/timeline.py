@@ -164,7 +164,8 @@ def _name(lane: LaneTotal) -> str:
 def _names(lanes: tuple[LaneTotal, ...], high: int) -> Iterator[LaneName]:
     step = -(-_NAME_PX // (high + _GAP))
     for i in range(0, len(lanes), step):
-        yield LaneName(_name(lanes[i]), i * (high + _GAP) + high / 2 + 4)
+        first = "".join(_name(lanes[i]).partition("–")[:2])
+        yield LaneName(first, i * (high + _GAP) + high / 2 + 4)
 
 
 def _legend(totals: NDArray[np.float64], present: list[Work]) -> Iterator[WorkShare]:

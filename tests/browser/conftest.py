@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browsers import Site, chromium, emptied, filled
+from tests.browsers import Site, chromium, emptied, filled, shown
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def browser():
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     """Return a server of a filled store, which nothing changes."""
-    with Site(filled(tmp_path_factory.mktemp("filled") / "store.db")) as found:
+    with Site(shown(tmp_path_factory.mktemp("filled") / "store.db")) as found:
         yield found
 
 

@@ -94,9 +94,9 @@ def test_a_run_is_typed_found_and_removed(browser, own_site, said, script):
 
 def test_how_long_has_one_answer_and_it_is_the_commands(tab, site, said, monkeypatch):
     monkeypatch.setenv("SKELGEN_STORE", str(site.place))
-    tab.open("/")
-    tab.page.get_by_label("How long does").select_option("heat")
-    tab.page.get_by_label("take at").fill("n=2000,solver=cg,ranks=8")
+    tab.open("/ask")
+    tab.page.get_by_label("Application").select_option("heat")
+    tab.page.get_by_label("At", exact=True).fill("n=2000,solver=cg,ranks=8")
     tab.page.get_by_role("button", name="Ask").click()
     tab.page.wait_for_url("**/ask?*")
     tab.picture("how-long")
@@ -113,14 +113,16 @@ def test_how_long_has_one_answer_and_it_is_the_commands(tab, site, said, monkeyp
 
 
 def test_runs_are_sorted_by_a_click_and_filtered_by_a_form(tab, site, said):
-    tab.open("/runs")
+    tab.open("/runs?app=heat")
     for way in ("ascending", "descending"):
         tab.page.locator("th a", has_text="time").click()
         tab.page.wait_for_url("**/runs?*order=*")
         assert tab.page.locator("th", has_text="time").get_attribute("aria-sort") == way
         links = tab.page.locator("td a[href^='/runs/']")
         shown = links.evaluate_all("all => all.map(one => one.getAttribute('href'))")
-        rows = said("store", "list", "--store", str(site.place))["runs"]
+        rows = said("store", "list", "--store", str(site.place), "--app", "heat")[
+            "runs"
+        ]
         times = {f"/runs/{one['id']}": one["time_s"] for one in rows}
         assert len(shown) == len(rows)
         found = [times[one] for one in shown]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -18,6 +19,7 @@ from tests.unit.test_cli_modelling import (  # noqa: F401
     said,
     study,
 )
+from tests.visitors import serve
 
 
 @pytest.fixture
@@ -140,10 +142,27 @@ def test_models_that_are_not_there_are_one_line(place, capsys, words, said):
 def test_what_others_wrote_into_the_store_is_refused(place, capsys, document, said):
     with open_store(place) as store:
         store.add([Model("bad", "heat", 1.0, document)])
-    for words in (("show", "bad"), ("list",)):
-        code, text = complained(capsys, "model", *words, "--store", place)
-        assert code == ExitCode.INPUT
-        assert said in text
+    code, text = complained(capsys, "model", "show", "bad", "--store", place)
+    assert code == ExitCode.INPUT
+    assert said in text
+
+
+def test_a_list_has_the_models_that_can_be_read_and_names_the_others(place, capsys):
+    fit(capsys, place)
+    with open_store(place) as store:
+        store.add([Model("bad", "heat", 1.0, "{}")])
+    assert run(["model", "list", "--store", place, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in found["models"]] == ["heat"]
+    (fault,) = found["unreadable"]
+    assert "model bad of the store" in fault
+    assert run(["model", "list", "--store", place]) == 0
+    told = capsys.readouterr()
+    assert "heat" in told.out
+    assert "model bad of the store" in told.err
+    answer = serve(place).browser().get("/api/models")
+    assert answer.status_code == 200
+    assert answer.json()["unreadable"] == [fault]
 
 
 @pytest.mark.parametrize("words", [("--model", "heat"), ("FILE",)])

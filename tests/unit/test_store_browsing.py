@@ -8,9 +8,10 @@ import random
 import pytest
 
 from skelgen.errors import InputError
-from skelgen.store import Coupling, Run, condition, open_store
-from skelgen.store.browsing import RunOrder, run_names, some_runs
+from skelgen.store import Coupling, Run, Series, condition, open_store
+from skelgen.store.browsing import RunOrder, application_names, run_names, some_runs
 from skelgen.store.finding import find
+from skelgen.store.sampling import newest_samples
 from tests import postgresql
 
 LACKING = postgresql.lacking()
@@ -67,6 +68,22 @@ def test_many_runs_have_the_order_that_few_have(store, where, application):
         )
     ]
     assert parts == few
+
+
+def test_names_of_applications_are_those_that_have_runs(store):
+    assert application_names(store) == ["app0", "app1", "app2"]
+    assert application_names(store) == [one.name for one in store.applications()]
+
+
+def test_series_are_found_in_either_database(store):
+    store.add([Series("n1", "cpu", (1.0, 2.0), (0.5, 0.25))])
+    (found,) = newest_samples(store)
+    assert (found.host, found.time, found.value) == ("n1", 2.0, 0.25)
+
+
+def test_a_store_without_runs_has_no_applications(tmp_path):
+    with open_store(str(tmp_path / "none.db")) as found:
+        assert application_names(found) == []
 
 
 def test_the_first_of_many_runs_come_from_an_index(tmp_path):

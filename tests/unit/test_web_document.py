@@ -60,7 +60,7 @@ def test_predict_puts_its_answer_on_top_of_a_page_of_one_file(capsys, runs: Path
 
 def test_the_page_lists_the_error_of_each_run_largest_first(capsys, runs: Path):
     answer(capsys, "model", "fit", "runs.csv", "--page", "m.html")
-    rows = rows_below("m.html", "Errors of the runs")
+    rows = rows_below("m.html", "Runs, those that are most off")
     assert {(int(row[0]), int(row[1])) for row in rows} == {*RUNS}
     errors = [abs(float(row[-1].removesuffix("%"))) for row in rows]
     assert errors == sorted(errors, reverse=True)
@@ -83,7 +83,7 @@ def test_a_model_of_a_file_has_a_page_without_runs(capsys, runs: Path):
     words = ["--at", "n=3000,ranks=4", "--page", "m.html"]
     assert run(["model", "predict", "m.json", *words]) == 0
     text = Path("m.html").read_text()
-    assert "Errors of the runs" not in text
+    assert "Runs, those that are most off" not in text
     assert "<circle" not in text
 
 
@@ -91,7 +91,7 @@ def test_a_speedup_has_a_page_with_the_speedups_of_the_runs(capsys, runs: Path):
     words = ["--at", "n=4000,ranks=8", "--quantity", "speedup", "--page", "m.html"]
     assert run(["model", "predict", "runs.csv", *words]) == 0
     assert headline("m.html").startswith("speedup ")
-    rows = rows_below("m.html", "Errors of the runs")
+    rows = rows_below("m.html", "Runs, those that are most off")
     assert len(rows) == len(RUNS)
 
 

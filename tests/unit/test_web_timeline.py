@@ -90,6 +90,7 @@ def test_many_ranks_share_rows_and_the_page_says_so():
     assert [row.name for row in view.rows][:2] == ["0–2", "3–5"]
     assert view.rows[-1].name == "129"
     assert len(view.rows) == 44
+    assert [one.text for one in view.names][:2] == ["0–", "6–"]
 
 
 def test_the_page_says_what_is_joined_and_whether_waiting_is_known():

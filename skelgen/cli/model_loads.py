@@ -89,6 +89,8 @@ def load_request(
     skeleton: Path | None,
     budget: str,
     allow_command: bool,
+    *,
+    of_kept: bool = False,
 ) -> LoadRequest:
     """Read the options that say the load, and check that they belong together.
 
@@ -107,6 +109,7 @@ def load_request(
         skeleton=skeleton,
         budget_s=duration_s(budget, "--budget"),
         consent=consent_of(allow_command),
+        of_kept=of_kept,
     )
     check_request(found)
     return found

@@ -85,6 +85,7 @@ from skelgen.pipeline.model_keeping import (
     keep_prediction,
 )
 from skelgen.pipeline.model_pages import check_page, write_model_page
+from skelgen.pipeline.model_places import doubted_elsewhere, places_of
 from skelgen.pipeline.model_quantity import (
     asked_quantity,
     model_of_quantity,
@@ -282,6 +283,7 @@ def predict(
     under = load_request(
         *(load, nodes, series, place, run, begin, end),
         *(skeleton, budget, allow_command),
+        of_kept=bool(model_name),
     )
     form = family_choice(family, template, fact, system, place)
     slurm = format_ is AnswerFormat.SLURM
@@ -310,6 +312,9 @@ def predict(
         )
         given = predict_quantity(done, asked, what, under, progress=progress)
     found, answer = given.model, given.answer
+    if done.kept is not None and under.names:
+        places = places_of(place, done.kept.origin)
+        answer = doubted_elsewhere(answer, places, under.names)
     if what.is_time and not on:  # predictions are not paired by system
         keep_prediction(place, done, answer.prediction, asked, application=app or "")
     said = answer.prediction

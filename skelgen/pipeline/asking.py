@@ -17,6 +17,7 @@ from skelgen.pipeline.load_series import LoadSource
 from skelgen.pipeline.model_facts import prediction_facts
 from skelgen.pipeline.model_keeping import kept_model, kept_models
 from skelgen.pipeline.model_loads import LoadedPrediction, predict_under_load
+from skelgen.pipeline.model_places import ModelPlaces, doubted_elsewhere, places_of
 from skelgen.pipeline.modelling import asked_values
 from skelgen.pipeline.store_facts import expected_facts
 from skelgen.pipeline.storing_typed import inputs_of
@@ -163,7 +164,6 @@ def _runs_text(found: Expected) -> str:
 
 def _by_model(place: str | None, asked: Wondered, chosen: KeptModel) -> HowLong:
     hosts = plain_hosts(asked.hosts)
-    forecast = asked.load == "forecast"
     if asked.load not in ("", "forecast") and "=" not in asked.load:
         raise UsageError(
             f"the load: read {asked.load[:40]!r}, expected cpu=0.5,bandwidth=0.8 or "
@@ -171,31 +171,34 @@ def _by_model(place: str | None, asked: Wondered, chosen: KeptModel) -> HowLong:
         )
     request = LoadRequest(
         load=asked.load,
-        nodes=tuple(Host(one) for one in hosts) if forecast else (),
+        nodes=tuple(Host(one) for one in hosts),
         source=LoadSource(None, place),
         store=place,
+        of_kept=True,
     )
     said = predict_under_load(chosen.model, asked_values(asked.at, "at"), request)
+    places = places_of(place, chosen.origin)
+    said = doubted_elsewhere(said, places, hosts)
     words = ["skelgen", "model", "predict", "--model", chosen.identity]
     words += ["--at", asked.at]
     words += ["--load", asked.load] if asked.load else []
-    words += ["--nodes", ",".join(hosts)] if forecast else []
+    words += ["--nodes", ",".join(hosts)] if hosts else []
     return HowLong(
         replace(asked, model=chosen.name),
         said.prediction.interval,
         chosen.model.unit,
         said.prediction.doubts,
-        _model_text(chosen, said),
+        _model_text(chosen, said, places),
         _command(place, words),
         prediction_facts(chosen.model, said),
     )
 
 
-def _model_text(chosen: KeptModel, said: LoadedPrediction) -> str:
+def _model_text(chosen: KeptModel, said: LoadedPrediction, places: ModelPlaces) -> str:
     where = {"quiet": "nothing else runs there"}.get(said.load.source, said.load.source)
     return (
         f"from the model {chosen.name}, of {chosen.origin.runs} runs "
-        f"({chosen.model.family}); load: {where}"
+        f"{places.text} ({chosen.model.family}); load: {where}"
     )
 
 

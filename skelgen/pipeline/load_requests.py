@@ -41,6 +41,8 @@ class LoadRequest:
         For runs of the skeleton [s].
     consent : Consent
         To run a skeleton of somebody else.
+    of_kept : bool
+        A kept model is asked, whose runs were on some nodes: `nodes` are compared.
     """
 
     load: str = ""
@@ -53,6 +55,7 @@ class LoadRequest:
     skeleton: Path | None = None
     budget_s: float = 60.0
     consent: Consent = NO_CONSENT
+    of_kept: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,8 +86,11 @@ def check_request(request: LoadRequest) -> None:
         return
     if one.load != FORECAST and one.source.file is not None:
         raise UsageError("--series is for --load forecast or measured; give one")
-    if one.load != FORECAST and one.skeleton is None and one.nodes:
-        raise UsageError("--nodes is for --load forecast or measured, or --skeleton")
+    told = one.skeleton is not None or one.of_kept
+    if one.load != FORECAST and one.nodes and not told:
+        raise UsageError(
+            "--nodes is for --load forecast or measured, --skeleton, or --model"
+        )
     if one.load != FORECAST:
         typed_loads(one.load)
 

@@ -250,10 +250,26 @@ def test_the_api_says_what_the_command_says(
 def test_the_command_of_an_answer_gives_the_same_answer(browser, said):
     import shlex
 
-    for asked in ("app=heat&at=n=2000,ranks=8", "app=heat&at=n=2500,ranks=8"):
+    model = "app=heat&at=n=2500,ranks=8"
+    hosts = [f"{model}&hosts={one}" for one in ("n1", "nosuch")]
+    for asked in ("app=heat&at=n=2000,ranks=8", model, *hosts):
         found = browser.get(f"/api/ask?{asked}").json()
         again = said(*shlex.split(found["command"])[1:])
         assert {name: found[name] for name in again} == again
+
+
+@pytest.mark.parametrize("load", ["", "&load=cpu=0.5"])
+def test_a_model_is_doubted_on_a_host_where_none_of_its_runs_was(browser, load):
+    asked = f"model=heat&at=n=2500,ranks=8{load}&hosts="
+    far = text_of(browser.get(f"/ask?{asked}N1,nosuch").text)
+    assert "Do not trust: no run of this model was on nosuch;" in far
+    assert "do not trust." in far
+    assert "of 12 runs on cluster (n1, n2)" in far
+    found = browser.get(f"/api/ask?{asked}N1,nosuch").json()
+    assert found["verdict"] == "do not trust"
+    assert found["doubts"][-1]["code"] == "other-hosts"
+    near = text_of(browser.get(f"/ask?{asked}N1,n2").text)
+    assert "no run of this model" not in near
 
 
 def test_an_answer_has_its_interval_its_verdict_and_its_doubts(browser):

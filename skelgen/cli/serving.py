@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import os
+import shutil
 import webbrowser
 from contextlib import nullcontext
 from pathlib import Path
@@ -131,6 +132,10 @@ def _serve(
             json=json,
             open_=open_,
         )
+        if demo:  # its jobs go with it
+            from skelgen.server.jobs import JobFolder
+
+            shutil.rmtree(JobFolder(shown_place).path, ignore_errors=True)
     from skelgen.server.running import leave_reads
 
     leave_reads()

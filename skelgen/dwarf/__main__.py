@@ -19,7 +19,7 @@ from skelgen.dwarf.types import Module, SourceLine
 from skelgen.dwarf.units import units_of
 
 #: Memory and processor time of this process [bytes, s].
-_MOST_BYTES, _MOST_CPU_S = 6 << 30, 20
+_MOST_BYTES, _MOST_CPU_S = 2 << 30, 20
 
 
 def main(arguments: list[str]) -> int:

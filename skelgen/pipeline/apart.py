@@ -7,15 +7,20 @@ a process can.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from skelgen.errors import InputError, UsageError
+from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.launch.bounded import Bounds, EndedBy, run_bounded
 from skelgen.units import format_seconds
 
 #: Of an answer that somebody waits for: shorter than a request may take.
 BOUNDS = Bounds(time_s=20.0, niceness=0)
+
+#: So many at once: others are told to come again, and pages are still answered.
+_AT_ONCE = threading.BoundedSemaphore(2)
+_PATIENCE_S = 1.0
 
 #: The variable that names the store: a password in it is in no list of processes.
 _STORE = "SKELGEN_STORE"
@@ -41,16 +46,25 @@ def run_apart(
     UsageError
     InputError
         With its last line of errors; also when it takes too long.
+    MachineError
+        When others are computed already.
     """
-    end = run_bounded(
-        [sys.executable, "-P", "-m", module, *words],
-        bounds,
-        environment={**_place(store), **_ONE_THREAD},
-        folder=Path("/"),
-        began=lambda pid: None,
-        said=lambda line: None,
-        stop=lambda: False,
-    )
+    if not _AT_ONCE.acquire(timeout=_PATIENCE_S):
+        raise MachineError(
+            "answers for others are being computed; try again in a few seconds"
+        )
+    try:
+        end = run_bounded(
+            [sys.executable, "-P", "-m", module, *words],
+            bounds,
+            environment={**_place(store), **_ONE_THREAD},
+            folder=Path("/"),
+            began=lambda pid: None,
+            said=lambda line: None,
+            stop=lambda: False,
+        )
+    finally:
+        _AT_ONCE.release()
     if end.ended_by is not EndedBy.ITSELF or end.exit_code > _SIGNALLED:
         raise InputError(
             f"it took longer than {format_seconds(bounds.time_s)}; ask for less, write "

@@ -25,6 +25,8 @@ COMMANDS: dict[str, frozenset[str]] = {
 }
 #: Values of an option that is repeated, and characters of one.
 _MOST, _LONGEST = 100, 1000
+#: Characters of all words, as a file of a job has them: it is not read if it is longer.
+_MOST_IN_ALL = 1 << 16
 
 Options = Mapping[str, str | Sequence[str]]
 
@@ -69,6 +71,8 @@ def words_of(command: str, options: Options) -> tuple[str, ...]:
             )
         words += [f"--{name}={one}" for one in values if one]
     _check_template(options.get("template", ""))
+    if len(json.dumps(words)) > _MOST_IN_ALL:
+        raise UsageError(f"expected options of {_MOST_IN_ALL} characters in all")
     if any("\0" in one for one in words):
         raise UsageError("a value holds a NUL; leave it out")
     return tuple(words)

@@ -207,6 +207,8 @@ def _read(path: Path) -> Job:
     document = read_json(path)
     fields = document.mapping(_MEMBERS)
     fields[_MEMBERS[0]].integer(_VERSION, _VERSION)
+    if fields["identity"].text() != path.stem:
+        raise fields["identity"].error("is another one than that of the file")
     state = fields["state"].text()
     if state not in set(JobState):
         raise fields["state"].error("is no state of a job")

@@ -168,7 +168,7 @@ def test_check_says_what_is_shown_to_whom_and_starts_nothing(place, capsys):
     words = ["serve", "--check", "--store", str(place), "--port", "0"]
     assert run([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["open"] == ["/health", "/style.css", "/icon.svg"]
+    assert found["open"] == ["/health", "/style.css", "/script.js", "/icon.svg"]
     assert {"name": "ada", "right": "add"} in found["tokens"]
     assert "POST /api/runs" in found["rights"]["add"]
     assert run([*words, "--read-only", "--json"]) == 0

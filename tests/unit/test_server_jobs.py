@@ -377,3 +377,17 @@ def test_a_password_of_a_store_is_in_no_words_of_a_job(monkeypatch):
     kept = "".join(one.read_text() for one in queue.folder.path.glob("*.json"))
     assert "secret" not in kept + str(queue.folder.path)
     assert done.said == "not today"
+
+
+def test_a_job_that_could_not_be_read_again_is_refused():
+    texts = ["\u0101" * 1000] * 100
+    with pytest.raises(UsageError, match="65536 characters in all"):
+        words_of("model compare", {"app": "heat", "where": texts})
+
+
+def test_a_file_of_a_job_counts_under_its_own_name_only(place):
+    folder = JobFolder(place)
+    job = JobQueue(place).add(COMPARE, about="", who="you")
+    text = (folder.path / f"{job.identity}.json").read_text()
+    (folder.path / "000000000000.json").write_text(text)
+    assert folder.read("000000000000") is None

@@ -30,6 +30,7 @@ from skelgen.pipeline.parameterising import (
     read_range,
     template_answer,
 )
+from skelgen.pipeline.template_runs import runs_where
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may
 from skelgen.server.pages_jobs import job_page_of, start_job
@@ -151,7 +152,9 @@ def _chosen(question: Question, steps: TemplateSteps) -> TemplateSteps:
     system = asked.get("system", "")
     rows = system_rows(place, system) if system else None
     facts = read_facts(fact_texts_of(asked.get("facts", ""))).names
-    known = input_ranges(place, application) if application else None
+    known = None
+    if application:
+        known = input_ranges(place, application, runs_where(place, application, system))
     inputs = asked_names(found.formula, known, rows, facts)
     return replace(steps, shown=shown_template(found, inputs, rows))
 
@@ -161,7 +164,9 @@ def _wanted(question: Question, steps: TemplateSteps) -> TemplateSteps:
     if steps.shown is None:
         return steps
     application = steps.chosen.get("app", "")
-    found = input_ranges(question.settings.store, application) if application else {}
+    place, system = question.settings.store, steps.chosen.get("system", "")
+    where = runs_where(place, application, system)
+    found = input_ranges(place, application, where) if application else {}
     wanted = []
     for name in steps.shown.inputs:
         low, high = found.get(name, (math.nan, math.nan))
@@ -255,6 +260,9 @@ def keep_template(question: Question) -> Answer:
         "model fit",
         {
             "app": typed["app"],
+            "where": runs_where(
+                question.settings.store, typed["app"], typed.get("system", "")
+            ),
             "template": typed["template"].strip(),
             "system": typed.get("system", ""),
             "fact": fact_texts_of(typed.get("facts", "")),

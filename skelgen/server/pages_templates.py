@@ -109,12 +109,31 @@ def model_template(question: Question) -> Answer:
     try:
         steps = _chosen(question, steps)
         steps = _wanted(question, steps)
-        values = [steps.chosen.get(f"{AT}{name}", "") for name, _ in steps.wanted]
-        if values and all(one.strip() for one in values):
+        if _is_sent(steps):
             result = _result(question, steps)
     except SkelgenError as error:
         steps = replace(steps, problem=str(error))
     return site_parameters.parameters_page(steps, result)
+
+
+def _is_sent(steps: TemplateSteps) -> bool:
+    """Say whether the form of values was sent.
+
+    Raises
+    ------
+    UsageError
+        When a value is missing.
+    """
+    sent = {n: v for n, v in steps.chosen.items() if n.startswith(AT)}
+    if not (steps.wanted and sent):
+        return False
+    names = [name for name, _ in steps.wanted]
+    if missing := [one for one in names if not sent.get(f"{AT}{one}", "").strip()]:
+        raise UsageError(
+            f"no value of {', '.join(one[:40] for one in missing)}; give a number, "
+            "such as 8000, or a range, such as 1000:8000"
+        )
+    return True
 
 
 def _begin(question: Question) -> TemplateSteps:

@@ -194,6 +194,26 @@ def test_a_template_of_runs_has_coefficients_and_an_interval(browser, said, plac
     assert answer.curve[0].interval.p95 == pytest.approx(first["p95"], 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("at", "missing"),
+    [
+        ({"N": "", "P": " ", "L": ""}, "N, P, L"),
+        ({"N": "100", "P": "", "L": "1"}, "P"),
+        ({"N": "100"}, "P, L"),
+    ],
+)
+def test_a_value_that_was_left_empty_is_named(browser, at, missing):
+    page = asked(browser, template=PAPER, system="n1", at=json.dumps(at)).text
+    assert f"no value of {missing}; give a number" in text_of(page)
+    assert "What it says" not in page
+
+
+def test_values_that_nobody_was_asked_for_are_not_missing(browser):
+    page = asked(browser, template=PAPER, system="n1", at="{}").text
+    assert 'name="at.N"' in page
+    assert "no value of" not in text_of(page)
+
+
 @pytest.fixture
 def two_systems(tmp_path):
     """Return a store with runs on two systems, one four times as fast."""

@@ -97,7 +97,7 @@ def how_long(place: str | None, asked: Wondered) -> HowLong:
         When nothing is known of the application.
     """
     if not (asked.application or asked.model):
-        raise UsageError("which application? choose one, or a model")
+        raise UsageError("Choose an application or a model.")
     if asked.model:
         chosen = kept_model(place, asked.model, asked.application or None)
         return _by_model(place, asked, chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -134,7 +134,9 @@ def typed_template(text: str, application: str = "") -> KeptTemplate:
     return _template("", "", application, text.strip(), ())
 
 
-def input_ranges(place: str | None, application: str) -> dict[str, tuple[float, float]]:
+def input_ranges(
+    place: str | None, application: str, where: Sequence[str] = ()
+) -> dict[str, tuple[float, float]]:
     """Return the numbers that all runs of an application have: smallest and largest.
 
     Raises
@@ -142,8 +144,16 @@ def input_ranges(place: str | None, application: str) -> dict[str, tuple[float, 
     InputError
         When it has no runs that ended well.
     """
-    source = RunSource(store=place, application=application)
-    rows = [numbers_of(one) for one in good_runs(source, NO_PROGRESS)]
+    source = RunSource(store=place, application=application, where=tuple(where))
+    try:
+        rows = [numbers_of(one) for one in good_runs(source, NO_PROGRESS)]
+    except InputError as error:
+        if not where:
+            raise
+        raise InputError(
+            f"{application[:60]}: no run with {', '.join(where)[:100]} ended well; "
+            "choose another system or none, or compute it from facts alone"
+        ) from error
     names = [name for name in rows[0] if all(name in row for row in rows)]
     return {
         name: (min(row[name] for row in rows), max(row[name] for row in rows))

@@ -81,6 +81,13 @@ class TemplateQuestion:
     application: str = ""
 
     @property
+    def where(self) -> tuple[str, ...]:
+        """Return conditions on the runs: where there is a system, those on it."""
+        from skelgen.pipeline.template_runs import runs_where
+
+        return runs_where(self.store, self.application, self.system)
+
+    @property
     def ranges(self) -> tuple[ValueRange, ...]:
         """Return the inputs with more than one value."""
         return tuple(one for one in self.values if one.is_range)
@@ -270,7 +277,9 @@ def fitted_template(question: TemplateQuestion) -> Model:
     from skelgen.progress import NO_PROGRESS
 
     chosen = family_of(question)
-    source = RunSource(store=question.store, application=question.application)
+    source = RunSource(
+        store=question.store, application=question.application, where=question.where
+    )
     return asked_model(
         *(chosen.of(source), chosen.name, ""),
         progress=NO_PROGRESS,
@@ -282,9 +291,11 @@ def command_of(question: TemplateQuestion) -> str:
     """Return the command that says the same at the ends of ranges."""
     words = ["skelgen", "model", "predict"]
     words += ["--app", question.application] if question.application else []
+    for one in question.where:
+        words += ["--where", one]
     words += ["--template", question.template.strip()]
-    for one in question.facts:
-        words += ["--fact", one]
+    for told in question.facts:
+        words += ["--fact", told]
     words += ["--system", question.system] if question.system else []
     words += ["--at", ",".join(f"{n}={v:.17g}" for n, v in question.ends.items())]
     words += ["--store", shown_store(question.store)] if question.store else []

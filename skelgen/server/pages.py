@@ -219,7 +219,7 @@ def ask(question: Question) -> Answer:
     names = list(browsing.application_names(place))
     kept = sorted({one.name for one in model_keeping.kept_models(place, faults=[])})
     answer, problem = None, ""
-    if asked["app"] or asked["model"]:
+    if any(name in question.query for name in ASKED):
         try:
             answer = shown_answer(how_long(place, asked_of(question)))
         except SkelgenError as error:

@@ -30,6 +30,7 @@ from skelgen.pipeline.parameterising import (
     read_range,
     template_answer,
 )
+from skelgen.pipeline.template_runs import runs_where
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may
 from skelgen.server.pages_jobs import job_page_of, start_job
@@ -108,12 +109,31 @@ def model_template(question: Question) -> Answer:
     try:
         steps = _chosen(question, steps)
         steps = _wanted(question, steps)
-        values = [steps.chosen.get(f"{AT}{name}", "") for name, _ in steps.wanted]
-        if values and all(one.strip() for one in values):
+        if _is_sent(steps):
             result = _result(question, steps)
     except SkelgenError as error:
         steps = replace(steps, problem=str(error))
     return site_parameters.parameters_page(steps, result)
+
+
+def _is_sent(steps: TemplateSteps) -> bool:
+    """Say whether the form of values was sent.
+
+    Raises
+    ------
+    UsageError
+        When a value is missing.
+    """
+    sent = {n: v for n, v in steps.chosen.items() if n.startswith(AT)}
+    if not (steps.wanted and sent):
+        return False
+    names = [name for name, _ in steps.wanted]
+    if missing := [one for one in names if not sent.get(f"{AT}{one}", "").strip()]:
+        raise UsageError(
+            f"no value of {', '.join(one[:40] for one in missing)}; give a number, "
+            "such as 8000, or a range, such as 1000:8000"
+        )
+    return True
 
 
 def _begin(question: Question) -> TemplateSteps:
@@ -151,7 +171,9 @@ def _chosen(question: Question, steps: TemplateSteps) -> TemplateSteps:
     system = asked.get("system", "")
     rows = system_rows(place, system) if system else None
     facts = read_facts(fact_texts_of(asked.get("facts", ""))).names
-    known = input_ranges(place, application) if application else None
+    known = None
+    if application:
+        known = input_ranges(place, application, runs_where(place, application, system))
     inputs = asked_names(found.formula, known, rows, facts)
     return replace(steps, shown=shown_template(found, inputs, rows))
 
@@ -161,7 +183,9 @@ def _wanted(question: Question, steps: TemplateSteps) -> TemplateSteps:
     if steps.shown is None:
         return steps
     application = steps.chosen.get("app", "")
-    found = input_ranges(question.settings.store, application) if application else {}
+    place, system = question.settings.store, steps.chosen.get("system", "")
+    where = runs_where(place, application, system)
+    found = input_ranges(place, application, where) if application else {}
     wanted = []
     for name in steps.shown.inputs:
         low, high = found.get(name, (math.nan, math.nan))
@@ -255,6 +279,9 @@ def keep_template(question: Question) -> Answer:
         "model fit",
         {
             "app": typed["app"],
+            "where": runs_where(
+                question.settings.store, typed["app"], typed.get("system", "")
+            ),
             "template": typed["template"].strip(),
             "system": typed.get("system", ""),
             "fact": fact_texts_of(typed.get("facts", "")),

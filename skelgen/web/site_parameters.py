@@ -172,7 +172,7 @@ def _first(steps: TemplateSteps) -> StepForm:
             "system",
             "Facts of the system",
             chosen.get("system", ""),
-            "such as ADDM, SR(L) and BC(L)",
+            "such as ADDM, SR(L) and BC(L); only runs on it count",
             (Choice("", "none"), *(Choice(one, one) for one in steps.systems)),
         ),
     )

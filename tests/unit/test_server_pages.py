@@ -283,6 +283,8 @@ def test_an_answer_has_its_interval_its_verdict_and_its_doubts(browser):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
+        ("app=&model=&at=&hosts=&load=", "Choose an application or a model."),
+        ("at=n=2000", "Choose an application or a model."),
         ("app=none&at=n=5", "no run of 'none'"),
         ("app=heat&at=n", "is not an input and its value"),
         ("model=heat&at=n=5", "ranks"),
@@ -298,6 +300,10 @@ def test_a_question_without_an_answer_says_why(browser, asked, said):
     assert page.status_code == 200
     assert said in text_of(page.text)
     assert browser.get(f"/api/ask?{asked}").status_code in (400, 422)
+
+
+def test_a_question_that_nobody_asked_yet_has_no_problem(browser):
+    assert "Choose an application" not in text_of(browser.get("/ask").text)
 
 
 def test_a_model_has_its_formula_its_ranges_and_a_table_next_to_its_picture(browser):

@@ -194,6 +194,68 @@ def test_a_template_of_runs_has_coefficients_and_an_interval(browser, said, plac
     assert answer.curve[0].interval.p95 == pytest.approx(first["p95"], 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("at", "missing"),
+    [
+        ({"N": "", "P": " ", "L": ""}, "N, P, L"),
+        ({"N": "100", "P": "", "L": "1"}, "P"),
+        ({"N": "100"}, "P, L"),
+    ],
+)
+def test_a_value_that_was_left_empty_is_named(browser, at, missing):
+    page = asked(browser, template=PAPER, system="n1", at=json.dumps(at)).text
+    assert f"no value of {missing}; give a number" in text_of(page)
+    assert "What it says" not in page
+
+
+def test_values_that_nobody_was_asked_for_are_not_missing(browser):
+    page = asked(browser, template=PAPER, system="n1", at="{}").text
+    assert 'name="at.N"' in page
+    assert "no value of" not in text_of(page)
+
+
+@pytest.fixture
+def two_systems(tmp_path):
+    """Return a store with runs on two systems, one four times as fast."""
+    place = str(tmp_path / "two.db")
+    rows = [
+        Run(
+            "heat", n * n / (ranks * speed) + 0.1, ranks=ranks, system=system,
+            inputs=(("n", float(n)),), hosts=(host,), identity=f"{host}-{n}-{ranks}",
+        )
+        for system, host, speed in (("slow", "s1", 1e6), ("fast", "f1", 4e6))
+        for n in (1000, 2000, 3000, 4000)
+        for ranks in (2, 4, 8)
+    ]  # fmt: skip
+    systems = (("slow", "s1"), ("fast", "f1"), ("idle", "i1"))
+    rows += [
+        Fact(host, "float_multiply_add", 2e9, "1/s", 1.9e9, 2.1e9, system=system)
+        for system, host in systems
+    ]
+    with open_store(place) as store:
+        assert not store.add(rows).refused
+    return place
+
+
+@pytest.mark.parametrize("system", ["fast", "f1"])
+def test_of_a_system_only_runs_on_it_count(two_systems, said, system):
+    browser = serve(two_systems).browser()
+    at = json.dumps({"n": "4000", "ranks": "2"})
+    page = asked(browser, template=FITTED, app="heat", system=system, at=at).text
+    assert "Fitted to 12 runs" in text_of(page)
+    (words,) = commands_in(page)
+    assert words[words.index("--where") + 1] == "system=fast"
+    assert said(*words)["p50"] == pytest.approx(2.1, rel=0.02)
+    page = asked(browser, template=FITTED, app="heat", at=at).text
+    assert "--where" not in commands_in(page)[0]
+
+
+def test_a_system_without_runs_of_the_application_is_said(two_systems):
+    browser = serve(two_systems).browser()
+    page = asked(browser, template=FITTED, app="heat", system="idle", at="{}").text
+    assert "heat: no run with system=idle ended well" in text_of(page)
+
+
 def test_the_api_says_what_the_command_says(browser, said, place, monkeypatch):
     monkeypatch.setattr("skelgen.server.api_modelling.fitted_apart", fitted_template)
     asked = {"template": FITTED, "app": "heat", "at": "n=1000:4000,ranks=8"}
@@ -313,14 +375,16 @@ def test_who_may_add_keeps_a_model_as_a_job_of_the_same_words(place, monkeypatch
     at = json.dumps({"n": "2000", "ranks": "8"})
     page = asked(browser, template=FITTED, app="heat", at=at).text
     assert 'action="/model/template/keep" method="post"' in page
-    form = {"app": "heat", "template": FITTED, "facts": "b=1 ms; c=2", "name": "mine"}
+    form = {"app": "heat", "template": FITTED, "facts": "b=1 ms; c=2", "name": "mine",
+            "system": "n1"}  # fmt: skip
     token = {"form_token": served.visitor().form}
     assert browser.post("/model/template/keep", data=form).status_code == 403
     answer = browser.post("/model/template/keep", data={**form, **token})
     assert answer.status_code == 400
     assert started == [
-        ("model", "fit", "--app=heat", f"--template={FITTED}", "--fact=b=1 ms",
-         "--fact=c=2", "--name=mine", "--author=you"),
+        ("model", "fit", "--app=heat", "--where=system=cluster",
+         f"--template={FITTED}", "--system=n1", "--fact=b=1 ms", "--fact=c=2",
+         "--name=mine", "--author=you"),
     ]  # fmt: skip
     for template in ("/etc/passwd", "a*("):
         bad = browser.post(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skelgen.store.rows import Prediction
 from skelgen.store.track_record import TrackRecord, error_of, happened
+from skelgen.trust import Interval
 from skelgen.units import format_seconds
 from skelgen.web.chart import (
     WIDTH,
@@ -42,6 +44,10 @@ FIELDS = ("app", "method", "verdict")
 _VERDICTS = ("", "trust", "do not trust")
 #: Height of the picture [px].
 _HEIGHT = 420
+#: The axes reach this factor beyond all points; longer bars end at the frame.
+_MARGIN = 3.0
+#: An end of an interval beyond these says nothing [s].
+_SHORTEST_S, _LONGEST_S = 1e-9, 1e9
 #: Applications, and months, of which the errors are shown.
 _MOST_ROWS = 36
 
@@ -139,8 +145,7 @@ def _how_good(good: HowGood, asked: Mapping[str, str]) -> list[Block]:
 
 def predictions_chart(known: Sequence[Prediction]) -> Chart:
     """Prepare the picture of predicted against measured times."""
-    times = [time for one in known for time in (one.truth_s, one.interval.p50)]
-    times += [one.interval.p5 for one in known] + [one.interval.p95 for one in known]
+    times = _times(known)
     across = log_axis(times, WIDTH)
     plane = Plane(across, log_axis(times, _HEIGHT, reverse=True))
     ends = [(end, end) for end in (across.low, across.high)]
@@ -158,8 +163,19 @@ def predictions_chart(known: Sequence[Prediction]) -> Chart:
     names = ("measured [s]", "predicted [s]")
     panel = plane.panel(f"The last {len(known)} that happened", names, [line], dots)
     legend = (("good", "trust"), ("other", "do not trust"))
-    notes = ("Bars: 90 % intervals.",)
+    notes = ("Bars: 90 % intervals; one that reaches the frame goes on beyond it.",)
     return chart("Predicted against measured", [panel], notes, legend)
+
+
+def _times(known: Sequence[Prediction]) -> list[float]:
+    """Return what the axes hold: all points, and bars unless they are far longer."""
+    found = [time for one in known for time in (one.truth_s, one.interval.p50)]
+    found = [time for time in found if 0 < time < math.inf]
+    if not found:
+        return []
+    low, high = min(found) / _MARGIN, max(found) * _MARGIN
+    ends = [end for one in known for end in (one.interval.p5, one.interval.p95)]
+    return [*found, *(min(max(end, low), high) for end in ends)]
 
 
 def _known(known: Sequence[Prediction]) -> SiteTable:
@@ -220,16 +236,25 @@ def _predictions(found: Sequence[Prediction]) -> SiteTable:
 
 def _prediction(one: Prediction) -> tuple[Cell, ...]:
     known = happened(one)
-    low, middle, high = map(
-        format_seconds, (one.interval.p5, one.interval.p50, one.interval.p95)
-    )
     truth = format_seconds(one.truth_s) if known else "not yet"
     link = address("runs", one.truth) if one.truth else ""
     doubts = f" ({', '.join(one.doubts)})" if one.doubts else ""
     return (
         *cells(date(one.made), one.method, one.application, inputs_text(one.inputs)),
-        *cells(str(one.ranks or ""), names_text(one.hosts), middle, f"{low} to {high}"),
+        *cells(str(one.ranks or ""), names_text(one.hosts)),
+        *cells(format_seconds(one.interval.p50), _ends_text(one.interval)),
         Cell(truth, link),
         Cell(f"{error_of(one):+.1%}" if known else ""),
         Cell(f"{one.verdict}{doubts}"),
     )
+
+
+def _ends_text(interval: Interval) -> str:
+    """Return both ends of an interval; one that says nothing is no bound."""
+    if interval.p5 < _SHORTEST_S and interval.p95 > _LONGEST_S:
+        return "no bound"
+    low, high = (
+        format_seconds(end) if _SHORTEST_S <= end <= _LONGEST_S else "no bound"
+        for end in (interval.p5, interval.p95)
+    )
+    return f"{low} to {high}"

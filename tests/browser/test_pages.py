@@ -105,6 +105,27 @@ def test_all_links_lead_to_a_page_that_answers(browser, site):
         assert len(seen) > len(FULL)
 
 
+#: Formulas and commands, by how much each is wider than what holds it [px].
+_OVER = """() => [
+    ...[...document.querySelectorAll('td math')].map(one =>
+        one.getBoundingClientRect().right
+        - one.closest('td').getBoundingClientRect().right),
+    ...[...document.querySelectorAll('main > pre')].map(one =>
+        one.scrollWidth - one.clientWidth),
+]"""
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("path", ["/templates", "/models/heat"])
+def test_formulas_and_commands_stay_within_their_cell_and_column(
+    browser, site, path, size
+):
+    with browser.tab(site, size=size) as tab:
+        tab.open(path)
+        over = tab.page.evaluate(_OVER)
+        assert over and max(over) <= 0
+
+
 @pytest.mark.parametrize("path", LAST)
 def test_a_page_needs_no_script_and_fits_paper(browser, site, path):
     with (

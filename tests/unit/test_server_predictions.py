@@ -8,6 +8,7 @@ import pytest
 
 from skelgen.store import Prediction, Run, open_store
 from skelgen.trust import Interval
+from skelgen.web.site_predictions import predictions_chart
 from tests.unit.test_server_pages import Tags, said, text_of
 from tests.visitors import serve
 
@@ -105,3 +106,29 @@ def test_without_a_truth_there_is_no_picture(browser):
     assert "Nothing that was predicted has happened yet." in text_of(page)
     assert "picture.svg" not in page
     assert browser.get("/predictions/picture.svg?app=later").status_code == 200
+
+
+def test_an_absurd_interval_ends_at_the_frame_and_has_no_bound(tmp_path):
+    place = str(tmp_path / "store.db")
+    rows: list[Prediction | Run] = []
+    ends = ((0.9, 1.2), (1e-48, 1e37), (0.5, 1e37), (0.0, 1.7))
+    for at, (low, high) in enumerate(ends):
+        asked = (("n", float(at)),)
+        interval = Interval(low, 1.0, high)
+        rows.append(Prediction("model", "heat", interval, 1.7e9, "trust", inputs=asked))
+        rows.append(
+            Run("heat", 1.2, inputs=asked, started=1.7e9 + 60, identity=f"r{at}")
+        )
+    with open_store(place) as store:
+        assert not store.add(rows).refused
+        chart = predictions_chart(store.predictions())
+    (panel,) = chart.panels
+    marks = [float(one.text) for one in (*panel.x_marks, *panel.y_marks)]
+    assert 0.1 < min(marks) <= max(marks) < 10
+    places = {place for dot in panel.dots for place in (dot.low_y, dot.high_y)}
+    assert (min(places), max(places)) == (0.0, panel.height)
+    words = text_of(serve(place).browser().get("/predictions").text)
+    assert "1 s no bound 1.2 s" in words
+    assert "1 s 500 ms to no bound 1.2 s" in words
+    assert "1 s no bound to 1.7 s 1.2 s" in words
+    assert "1 s 900 ms to 1.2 s 1.2 s" in words

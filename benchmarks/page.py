@@ -11,13 +11,16 @@ that from there to the text of the page. `memory` is what both take beyond the c
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.signature import PROVENANCE, halo, signature_of
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events
 from skelgen.matching import match

@@ -176,7 +176,7 @@ class RankWriter:
         """Define a call site: its offset, and perhaps those of its callers."""
         number, new = self._once("module", module)
         if new:
-            self.define("MODULE", varint(number), string(module))
+            self.define("MODULE", varint(number), string(module), string(""))
         own, *callers = frames if isinstance(frames, tuple) else (frames,)
         site, new = self._once("site", (number, own, *callers))
         if new:

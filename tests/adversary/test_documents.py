@@ -564,5 +564,6 @@ def test_every_format_has_a_test(lab: Lab) -> None:
     told = {path.name for path in (lab.good / "skel").iterdir()}
     told |= {path.name for path in (lab.good / "run").iterdir()}
     ours = {*FORMATS, "skeleton", "skeleton.c", "Makefile", "report.html", "select"}
+    ours |= {"lines.json", "timeline.json"}  # test_cli_run_page, test_web_timeline
     left = {name for name in told - ours if not name.endswith((".skt", ".lock"))}
     assert left <= {".skelgen"}

@@ -104,7 +104,8 @@ def test_a_run_is_recorded_and_described(mpi: TestMpi, program: Path):
     assert "hello from app" in done.stdout
     assert "ranks: 2" in done.stderr
     names = sorted(path.name for path in (folder / "run").iterdir())
-    assert names == [".skelgen", "rank-000000.skt", "rank-000001.skt", "run.json"]
+    ranks = ["rank-000000.skt", "rank-000001.skt"]
+    assert names == [".skelgen", "lines.json", *ranks, "run.json"]
     facts = json.loads((folder / "run/run.json").read_text())
     assert facts["command"] == words[4:]
     assert facts["exit_code"] == 0

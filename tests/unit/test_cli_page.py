@@ -97,7 +97,7 @@ def calibrated(capsys, skel: Path) -> None:
 
 def test_calls_and_times_are_those_of_info_and_add_up(capsys, skel: Path):
     info = done(capsys, "info", "run")
-    section = text_of(skel).split("Where the time goes")[1].split("<h2>")[0]
+    section = text_of(skel).split("<h2>Where the time goes</h2>")[1].split("<h2>")[0]
     assert "counted as skelgen info counts them" in section
     rows = re.findall(
         r'<tr><td>([^<]+)</td><td class="n">([\d,]*)</td><td class="n">'
@@ -173,7 +173,7 @@ def test_earlier_predictions_stay_on_the_page_and_their_number_is_bounded(
         done(capsys, "predict", str(skel), "--hosts", hosts)
     assert [one.sets[0].name for one in load_kept(skel)] == ["n3:2", "n4:2", "n5:2"]
     assert " on n5:2 (" in headline(skel)
-    earlier = text_of(skel).split("Earlier predictions")[1].split("<h2>")[0]
+    earlier = text_of(skel).split("<h2>Earlier predictions</h2>")[1].split("<h2>")[0]
     assert earlier.index("n4:2") < earlier.index("n3:2")
 
 

@@ -451,6 +451,5 @@ def test_what_is_fixed_is_said_once(tmp_path):
     unknown = Run("said", 4.0, ranks=4, inputs=(("n", 10.0),), identity="no nodes")
     with open_store(place) as store:
         store.add([*runs, unknown])
-    assert [one.text for one in run_pool(place, "said").settings("n")] == [
-        "ranks=2", "ranks=4",
-    ]  # fmt: skip
+    found = [one.text for one in run_pool(place, "said").settings("n")]
+    assert sorted(found) == ["ranks=2", "ranks=4"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from itertools import pairwise
 
@@ -68,4 +69,5 @@ def test_info_names_functions_of_a_stack(record: Record, lab: Lab) -> None:
             ["send", "left", "both"],
             ["send", "right", "both"],
         )
-    assert where in text
+    offsets = re.sub(r"(\+0x[0-9a-f]+) \w+", r"\1", text)  # without functions
+    assert where in offsets

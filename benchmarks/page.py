@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parent.parent))
 from benchmarks.signature import PROVENANCE, halo, signature_of
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events
 from skelgen.matching import match

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 from skelgen.store import Run, open_store
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parent.parent))
 from benchmarks.web_rows import made_facts, made_predictions, made_series
 from tests import postgresql
 

@@ -18,7 +18,17 @@ from skelgen.cli.remote_options import (
     TokenFile,
     client_of,
 )
-from skelgen.cli.storing import App, Hosts, Inputs, Nodes, Ranks, RanksPerNode, System
+from skelgen.cli.storing import (
+    Allocation,
+    App,
+    Hosts,
+    Inputs,
+    Nodes,
+    Ranks,
+    RanksPerNode,
+    Started,
+    System,
+)
 from skelgen.errors import InputError
 
 
@@ -47,12 +57,8 @@ def push(
     ranks_per_node: RanksPerNode = None,
     hosts: Hosts = "",
     system: System = "",
-    allocation: Annotated[
-        str, typer.Option(help="Job of the batch system that it ran in.")
-    ] = "",
-    started: Annotated[
-        str, typer.Option(help="When it began: 2026-01-31T12:00:00Z.")
-    ] = "",
+    allocation: Allocation = "",
+    started: Started = "",
     token_file: TokenFile = None,
     authority: Authority = None,
     insecure: Insecure = False,

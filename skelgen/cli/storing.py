@@ -63,6 +63,13 @@ Hosts = Annotated[str, typer.Option("--hosts", help="Where it ran: n1,n2 or n[1-
 System = Annotated[
     str, typer.Option("--system", help="Name of the system that the hosts are of.")
 ]
+Allocation = Annotated[
+    str,
+    typer.Option("--allocation", help="Job of the batch system that it ran in."),
+]
+Started = Annotated[
+    str, typer.Option("--started", help="When it began: 2026-01-31T12:00:00Z.")
+]
 
 #: Runs that people are shown.
 _SHOWN = 100
@@ -114,12 +121,8 @@ def add(
     ranks_per_node: RanksPerNode = None,
     hosts: Hosts = "",
     system: System = "",
-    allocation: Annotated[
-        str, typer.Option(help="Job of the batch system that it ran in.")
-    ] = "",
-    started: Annotated[
-        str, typer.Option(help="When it began: 2026-01-31T12:00:00Z.")
-    ] = "",
+    allocation: Allocation = "",
+    started: Started = "",
     place: StorePlace = None,
     json: Json = False,
     verbose: Verbose = 0,

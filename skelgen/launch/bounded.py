@@ -74,6 +74,11 @@ class BoundedEnd:
     last_line: str
     ended_by: EndedBy
 
+    @property
+    def said(self) -> str:
+        """Return the last line as a command of ours means it: its error alone."""
+        return self.last_line.removeprefix("skelgen: ").removeprefix("error: ")
+
 
 @dataclass(slots=True)
 class _Written:
@@ -101,6 +106,15 @@ class _Written:
         if text:
             self.last_line = text
             self.said(text)
+
+
+#: A command within bounds has one core: others work on this machine, too.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def own_command(module: str, *words: str) -> list[str]:
+    """Return what runs a module of ours, and none of the folder that it runs in."""
+    return [sys.executable, "-P", "-m", module, *words]
 
 
 def run_bounded(

@@ -6,13 +6,18 @@ a process can.
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from skelgen.errors import InputError, MachineError, UsageError
-from skelgen.launch.bounded import Bounds, EndedBy, run_bounded
+from skelgen.launch.bounded import (
+    ONE_THREAD,
+    Bounds,
+    EndedBy,
+    own_command,
+    run_bounded,
+)
 from skelgen.units import format_seconds
 
 #: Of an answer that somebody waits for: shorter than a request may take.
@@ -22,10 +27,7 @@ BOUNDS = Bounds(time_s=20.0, niceness=0)
 _AT_ONCE = threading.BoundedSemaphore(2)
 _PATIENCE_S = 1.0
 
-#: The variable that names the store: a password in it is in no list of processes.
-_STORE = "SKELGEN_STORE"
 _SIGNALLED = 128
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def run_apart(
@@ -55,9 +57,9 @@ def run_apart(
         )
     try:
         end = run_bounded(
-            [sys.executable, "-P", "-m", module, *words],
+            own_command(module, *words),
             bounds,
-            environment={**_place(store), **_ONE_THREAD},
+            environment={**_place(store), **ONE_THREAD},
             folder=Path("/"),
             began=lambda pid: None,
             said=lambda line: None,
@@ -70,7 +72,7 @@ def run_apart(
             f"it took longer than {format_seconds(bounds.time_s)}; ask for less, write "
             "a shorter formula, or use the command line"
         )
-    said = end.last_line.removeprefix("skelgen: ").removeprefix("error: ")
+    said = end.said
     if end.exit_code == UsageError.exit_code:
         raise UsageError(said)
     if end.exit_code:
@@ -82,6 +84,8 @@ def _place(store: str | None) -> dict[str, str]:
     if not store:
         return {}
     from skelgen.store import place_of
+    from skelgen.store.places import VARIABLE
 
     found = place_of(store)
-    return {_STORE: found.where if found.is_url else str(Path(found.where).absolute())}
+    where = found.where if found.is_url else str(Path(found.where).absolute())
+    return {VARIABLE: where}  # a password in it is in no list of processes

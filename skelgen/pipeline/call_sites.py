@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -158,14 +157,14 @@ def _modules(wanted: Sequence[Address], recorded_s: float) -> list[Module]:
 
 def _look_up(modules: Sequence[Module], known: _Known) -> None:
     """Ask the process that reads debug information."""
+    from skelgen.launch.bounded import own_command
     from skelgen.launch.process import run
 
     try:
         with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
             request = Path(name) / "request.json"
             request.write_text(json.dumps([asdict(one) for one in modules]))
-            # -P: nothing of the working directory is imported.
-            line = [sys.executable, "-P", "-m", "skelgen.dwarf", str(request)]
+            line = own_command("skelgen.dwarf", str(request))
             done = run(line, timeout_s=_LIMIT_S, private=True)
     except (SkelgenError, OSError) as error:
         logger.info("source lines were not looked up: %s", error)

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 from skelgen.documents import json_field
 from skelgen.documents.archives import ArchiveLimits
 from skelgen.errors import InputError, SkelgenError
-from skelgen.launch.bounded import BoundedEnd, Bounds, EndedBy, run_bounded
+from skelgen.launch.bounded import (
+    BoundedEnd,
+    Bounds,
+    EndedBy,
+    own_command,
+    run_bounded,
+)
 from skelgen.pipeline.storing_sources import content_of
 from skelgen.pipeline.storing_typed import columns_mapping, known_of
 from skelgen.progress import NO_PROGRESS
@@ -110,9 +116,8 @@ def _ended(sent: SentFile, notes: list[str]) -> BoundedEnd:
     folder = sent.file.parent
     request = folder.with_name(f"{folder.name}.request")
     request.write_text(request_of(sent), encoding="ascii")
-    module = "skelgen.pipeline.reading_apart"
-    # Without -P, Python would import modules of the folder, which are what was sent.
-    words = [sys.executable, "-P", "-m", module, str(request)]
+    # What was sent lies in the folder, and is no module of ours.
+    words = own_command("skelgen.pipeline.reading_apart", str(request))
     bounds = Bounds(sent.limit_s, _MOST_MEMORY, 2 * sent.most_bytes + _MOST_ERRORS)
     no_store = {name: "" for name in os.environ if name.startswith("SKELGEN_STORE")}
     return run_bounded(

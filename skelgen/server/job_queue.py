@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 import threading
 import time
 from collections import Counter
@@ -19,7 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from skelgen.errors import SkelgenError, UsageError
-from skelgen.launch.bounded import BoundedEnd, Bounds, EndedBy, run_bounded
+from skelgen.launch.bounded import (
+    ONE_THREAD,
+    BoundedEnd,
+    Bounds,
+    EndedBy,
+    own_command,
+    run_bounded,
+)
 from skelgen.launch.process import process_name
 from skelgen.progress import LINES, read_progress
 from skelgen.progress import VARIABLE as PROGRESS
@@ -174,9 +180,9 @@ class JobQueue:
         teller = _Teller(self.folder, job)
         try:
             end = run_bounded(
-                [sys.executable, "-P", "-m", "skelgen", *job.words, "--json"],
+                own_command("skelgen", *job.words, "--json"),
                 self._bounds,
-                environment={STORE: self._store, PROGRESS: LINES, **_ONE_THREAD},
+                environment={STORE: self._store, PROGRESS: LINES, **ONE_THREAD},
                 folder=self.folder.path,
                 began=teller.began,
                 said=teller.said,
@@ -210,10 +216,6 @@ class JobQueue:
         self.folder.write(
             replace(job, state=state, said=line, ended=time.time(), process="")
         )
-
-
-#: A job has one core: others work on this machine, too.
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class _Teller:
@@ -273,7 +275,7 @@ def _why(end: BoundedEnd, bounds: Bounds) -> str:
             f"its answer is longer than {format_bytes(bounds.output_bytes)}; use the "
             "command line"
         )
-    said = end.last_line.removeprefix("skelgen: ").removeprefix("error: ")
+    said = end.said
     if end.exit_code == 1:  # a traceback is for the developers of skelgen
         return f"this is a fault of skelgen ({said[:200]}); report it"
     return said or f"the command ended with exit code {end.exit_code}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
-from skelgen import _paths
 from skelgen.documents.words import shown, visible
 from skelgen.models.model import Model
 from skelgen.models.residuals import Residual
@@ -17,6 +17,7 @@ from skelgen.ticks.table import TickTable
 from skelgen.units import format_seconds, format_span
 from skelgen.web import model_marks, residual_picture
 from skelgen.web.answer import moment
+from skelgen.web.environment import environment_of
 from skelgen.web.model_picture import model_picture
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
@@ -188,15 +189,17 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
 
 def filled(template: str, **values: object) -> str:
     """Return a template of pages with its values in it."""
-    environment = Environment(
-        loader=FileSystemLoader(_paths.templates() / "web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["seconds"] = format_seconds
-    environment.filters["span"] = format_span
-    environment.filters["moment"] = moment
-    return visible(shown(environment.get_template(template).render(**values)))
+    return visible(shown(_environment().get_template(template).render(**values)))
+
+
+@cache
+def _environment() -> Environment:
+    """Return that of all pages, with filters that these templates use."""
+    found = environment_of("web").overlay()
+    found.filters = {
+        **found.filters,
+        "seconds": format_seconds,
+        "span": format_span,
+        "moment": moment,
+    }
+    return found

@@ -20,6 +20,7 @@ from skelgen.web.site import (
     address,
     cells,
     date,
+    share,
     value,
 )
 from skelgen.web.site_runs import PARTS
@@ -118,8 +119,8 @@ def _table(
         cells(
             one.name,
             *map(_value, one.values, one.shares, [one.unit] * len(runs)),
-            _percent(one.difference),
-            _percent(one.spread),
+            share(one.difference),
+            share(one.spread),
             _said(one),
         )
         for one in found
@@ -127,15 +128,11 @@ def _table(
     return SiteTable(caption, head, rows)
 
 
-def _value(number: float, share: float, unit: str) -> str:
+def _value(number: float, part: float, unit: str) -> str:
     if math.isnan(number):
         return ""
     write = {"s": format_seconds, "bytes": format_bytes}.get(unit, value)
-    return write(number) if math.isnan(share) else f"{write(number)} ({share:.1%})"
-
-
-def _percent(number: float) -> str:
-    return "" if math.isnan(number) else f"{number:.1%}"
+    return write(number) if math.isnan(part) else f"{write(number)} ({share(part)})"
 
 
 def _said(one: ComparedQuantity) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
 from skelgen.documents.words import shown, visible
+from skelgen.web.environment import environment_of
 from skelgen.web.site import SitePage
+
+_FOLDER = "web/server"
 
 #: What the navigation leads to: address, and what it is called.
 NAVIGATION = (
@@ -52,7 +52,7 @@ class Frame:
 
 def render_site(page: SitePage, frame: Frame) -> bytes:
     """Lay a page out as HTML, the same for the same page."""
-    template = _environment().get_template("page.html.j2")
+    template = environment_of(_FOLDER).get_template("page.html.j2")
     text = template.render(page=page, frame=frame, navigation=NAVIGATION)
     return visible(shown(text)).encode("utf-8", "replace")
 
@@ -73,17 +73,5 @@ def icon() -> bytes:
     return (_folder() / "icon.svg").read_bytes()
 
 
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_folder()),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-
-
 def _folder() -> Path:
-    return _paths.templates() / "web/server"
+    return _paths.templates() / _FOLDER

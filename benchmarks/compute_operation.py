@@ -18,7 +18,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.pipeline.machine import reference_compiler
-from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Mix, calibrate
+from skelgen.skeleton.compute import COMPILER_FLAGS, ComputeCalibration, Mix, calibrate
 from skelgen.skeleton.render import render
 from tests.plans import Builder, Do, Loop
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def measured_s(
-    mpicc: str, speed: Calibration, gap_us: float, calls: int, rounds: int
+    mpicc: str, speed: ComputeCalibration, gap_us: float, calls: int, rounds: int
 ) -> float:
     """Return the time of the gaps alone, with computation less without [s].
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.signature import Signature
-from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.paper2005 import whole_factor
 from skelgen.skeleton.paper2005_division import divide
 from skelgen.skeleton.paper2005_quantities import assembler
@@ -61,7 +61,7 @@ def flaws(script: Script, *, twice: bool = False) -> set[str]:
 def divided(signature: Signature, factor: float) -> Script:
     """Divide each rank on its own, and mend nothing."""
     division = divide(signature, whole_factor(signature, max(factor, 2)))
-    symbols = Symbols(signature.functions, signature.symbols)
+    symbols = GrowingSymbols(signature.functions, signature.symbols)
     programs, _ = assembler(division, symbols)(division.strings)
     return script_of(programs, symbols.functions, symbols.table, signature.families)
 

@@ -166,7 +166,7 @@ def pretend(tools: Path) -> None:
         os.environ[f"SKELGEN_{variable}"] = str(Path.cwd() / name)
     os.environ["SKELGEN_SSH"] = str(tools / "bin/ssh")
     mpi.search_path = lambda: [tools / "bin", Path("/usr/bin"), Path("/bin")]
-    speed = compute.Calibration(
+    speed = compute.ComputeCalibration(
         compute.Mix(), (1000.0, 0.0, 0.0), 0.02, 0.08, 4, "ref", "a core"
     )
     compute.calibrate = lambda *_, **__: speed

@@ -56,7 +56,7 @@ def compile_trace(
     from skelgen.matching import match
     from skelgen.signature import Provenance, summarise
     from skelgen.signature.write import signature_text
-    from skelgen.skeleton.compute import Calibration, Mix
+    from skelgen.skeleton.compute import ComputeCalibration, Mix
     from skelgen.skeleton.plan import plan
     from skelgen.skeleton.render import render
     from skelgen.symbols.cluster import clusters_of, with_times
@@ -77,7 +77,9 @@ def compile_trace(
     lap("summary")
     made = plan(signature, SCALE)
     lap("plan")
-    speed = Calibration(Mix(1.0, 0.0, 0.0), (1000.0, 0.0, 0.0), 0.02, 0.08, 2, "", "")
+    speed = ComputeCalibration(
+        Mix(1.0, 0.0, 0.0), (1000.0, 0.0, 0.0), 0.02, 0.08, 2, "", ""
+    )
     files = dict(render(made, calibration=speed))
     lap("render")
     files["signature.yaml"] = signature_text(signature)

@@ -37,7 +37,7 @@ from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.criu import CriuCheckpointer, network_settings
 from skelgen.runners.fetch_criu import find_criu
 from skelgen.runners.images import read_manifest
-from skelgen.runners.interface import Wanted
+from skelgen.runners.interface import WantedOccurrence
 from tests.processes import comes_true, processes_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,15 +60,19 @@ def recorded(folder: Path, command: list[str], name: str) -> PhaseSignature:
     return of_run(folder / name)[1]
 
 
-def chosen(signature: PhaseSignature) -> Wanted:
+def chosen(signature: PhaseSignature) -> WantedOccurrence:
     """Return an occurrence of the largest phase that comes when all memory is used."""
     stored = max(signature.phases, key=lambda one: one.phase.share)
     before, one = stored.occurrences[LATER - 1 : LATER + 1]
     begin, end, warm = map(np.array, (one.begin, one.end, before.begin))
-    return Wanted(stored.phase.number, one.number, begin, end, warm, stored.phase.calls)
+    return WantedOccurrence(
+        stored.phase.number, one.number, begin, end, warm, stored.phase.calls
+    )
 
 
-def occurrence(signature: PhaseSignature, wanted: Wanted) -> Occurrence | None:
+def occurrence(
+    signature: PhaseSignature, wanted: WantedOccurrence
+) -> Occurrence | None:
     """Return the same occurrence in another recording, if it has such a phase."""
     begin, end = tuple(wanted.begin.tolist()), tuple(wanted.end.tolist())
     for stored in signature.phases:

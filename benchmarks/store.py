@@ -47,7 +47,7 @@ from benchmarks.shared.store_writers import (
     print_written,
 )
 from skelgen.pipeline import track_record
-from skelgen.store import Condition, Prediction, Run, open_store
+from skelgen.store import Condition, Run, StoredPrediction, open_store
 from skelgen.trust import Interval
 from tests import postgresql
 
@@ -127,9 +127,9 @@ def measure_csv(place: str, count: int, folder: Path) -> float:
     return csv_s
 
 
-def predicted(run: Run) -> Prediction:
+def predicted(run: Run) -> StoredPrediction:
     """Return a prediction of a run, made just before it began."""
-    return Prediction(
+    return StoredPrediction(
         method="phases",
         application=run.application,
         interval=Interval(0.9 * run.time_s, run.time_s, 1.1 * run.time_s),

@@ -9,7 +9,7 @@ import random
 import sys
 from typing import Any
 
-from skelgen.events import Communicator, Events, Kind, function_info
+from skelgen.events import CallKind, Communicator, Events, function_info
 from skelgen.events.functions import SENDING, TWO_SIDED
 from skelgen.events.types import (
     HOLES,
@@ -23,7 +23,7 @@ from skelgen.events.types import (
 )
 from tests.random_programs import random_program
 
-_FROM = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.PROBE}
+_FROM = {CallKind.RECEIVE, CallKind.IRECEIVE, CallKind.RECEIVE_INIT, CallKind.PROBE}
 _TO = set(SENDING)
 _BUILT_IN = {"world": "world", "self": "self"}
 
@@ -99,7 +99,7 @@ def _call(events: Events, call: int) -> str:
     return " ".join(words)
 
 
-def _partners(row: Any, kind: Kind) -> list[str]:
+def _partners(row: Any, kind: CallKind) -> list[str]:
     words = []
     wild_source = "*" if row["flags"] & WILDCARD_SOURCE else ""
     wild_tag = "*" if row["flags"] & WILDCARD_TAG else ""

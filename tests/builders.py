@@ -41,7 +41,14 @@ from typing import Any
 
 import numpy as np
 
-from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events, Kind, function_info
+from skelgen.events import (
+    SHAPE_DTYPE,
+    CallKind,
+    Calls,
+    Communicator,
+    Events,
+    function_info,
+)
 from skelgen.events.functions import TWO_SIDED
 from skelgen.events.types import (
     COMPLETED,
@@ -60,7 +67,12 @@ from skelgen.events.types import (
 
 WORLD = 0
 _FLAGS = {"inplace": IN_PLACE, "holes": HOLES, "failed": FAILED_POLL}
-_WITHOUT_COMMUNICATOR = {Kind.START, Kind.COMPLETE, Kind.RELEASE, Kind.LOCAL}
+_WITHOUT_COMMUNICATOR = {
+    CallKind.START,
+    CallKind.COMPLETE,
+    CallKind.RELEASE,
+    CallKind.LOCAL,
+}
 
 
 class EventsBuilder:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from skelgen.events import Events, collect
-from skelgen.export import Run
+from skelgen.export import TraceStreams
 from skelgen.progress import NO_PROGRESS
 from skelgen.trace import open_trace
 from tests.trace_writer import RankWriter
@@ -163,10 +163,10 @@ def save_neighbours(folder: Path) -> Path:
     return folder
 
 
-def opened(folder: Path, spool: Path) -> tuple[Run, Events]:
+def opened(folder: Path, spool: Path) -> tuple[TraceStreams, Events]:
     """The same run as exports see it and as the other stages see it."""
     trace = open_trace(folder)
-    return Run(trace, spool, NO_PROGRESS), collect(trace)
+    return TraceStreams(trace, spool, NO_PROGRESS), collect(trace)
 
 
 def calls_by_rank(folder: Path) -> Counter[tuple[int, str]]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models.families import Family, FamilySettings, FittedFormula
+from skelgen.models.families import FamilySettings, FittedFormula, ModelFamily
 from skelgen.models.formulas import names, parse, to_text
 from skelgen.models.runs import RunTable
 
@@ -15,7 +15,7 @@ NOTHING = FamilySettings()
 
 
 def fitted(
-    family: Family, runs: RunTable, settings: FamilySettings = NOTHING
+    family: ModelFamily, runs: RunTable, settings: FamilySettings = NOTHING
 ) -> FittedFormula | None:
     """Fit a family, or return None when it says in one line why it cannot."""
     try:
@@ -27,7 +27,7 @@ def fitted(
 
 
 def check_family(
-    family: Family, runs: RunTable, settings: FamilySettings = NOTHING
+    family: ModelFamily, runs: RunTable, settings: FamilySettings = NOTHING
 ) -> FittedFormula | None:
     """Check that a family keeps the contract on some runs.
 

@@ -22,7 +22,7 @@ from skelgen.cli.main import run
 from skelgen.documents import sealed_json
 from skelgen.launch.record import RUN_FILE, RunFacts, write_facts
 from skelgen.monitor.day_files import DayFile
-from skelgen.monitor.records import Row
+from skelgen.monitor.records import SampleRow
 from skelgen.monitor.status import Status, write_status
 from skelgen.pipeline.known_systems import write_rows
 from skelgen.pipeline.mixing import mix_text
@@ -30,7 +30,7 @@ from skelgen.prediction.store import load, save_calibration
 from skelgen.prediction.types import Calibration
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.mixing import Fit
-from skelgen.store import Part, Prediction, Run, Series, open_store
+from skelgen.store import Run, RunPart, Series, StoredPrediction, open_store
 from skelgen.trust import Interval
 from skelgen.trust import store as trust_store
 from tests import fake_mpi
@@ -220,13 +220,15 @@ def _remembered(folder: Path) -> None:
 
     write_rows(ROWS, folder / "system.json", force=False)
     times = [
-        Prediction("phases", "a", Interval(1.0, 1.1, 1.2), 1e9 + n, identity=f"p{n}")
+        StoredPrediction(
+            "phases", "a", Interval(1.0, 1.1, 1.2), 1e9 + n, identity=f"p{n}"
+        )
         for n in range(9)
     ]
     pairs = (replace(one, truth="r", truth_s=1.15) for one in times)
     run_row = Run("a", 1.15, ranks=2, inputs=(("n", 1.0), ("file", "in")), identity="r")
     asked = replace(times[0], identity="q", inputs=run_row.inputs, ranks=2)
-    part = Part("solve", "phase", 0.5, 2.0, 0.9)
+    part = RunPart("solve", "phase", 0.5, 2.0, 0.9)
     followed = replace(run_row, identity="s", started=1e9 + 50, parts=(part,))
     now = time.time()
     samples = tuple(now - 6000 + 10 * n for n in range(600))
@@ -237,7 +239,7 @@ def _remembered(folder: Path) -> None:
     file = DayFile(folder / "monitor/n1", 10.0)
     for number in range(50):
         values = (number % 10 / 10, float(number % 7))
-        file.add(Row(begin + 10 * number, values), ("cpu", "run_queue"))
+        file.add(SampleRow(begin + 10 * number, values), ("cpu", "run_queue"))
     file.close()
     facts = {"samples": 50, "interval_s": 10.0, "cpu_share": 0.001, "rss_bytes": 10**7}
     status = Status("n1", since=begin, last=begin + 490, **facts)

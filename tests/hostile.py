@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skelgen.store import Fact, Message, Model, Part, Prediction, Run
+from skelgen.store import Fact, Message, Run, RunPart, StoredModel, StoredPrediction
 from skelgen.trust import Interval
 
 #: Ways to leave the place of a text in a page, and what would then be executed.
@@ -40,13 +40,13 @@ def hostile_rows(text: str, number: int):
             text, 2.0, inputs=tuple(sorted(pair)), hosts=(text, "n1"), system=text,
             allocation=text, mpi=text, source=text, status="ok", executable=text,
             loads=((text, 0.5),), costs=((text, 1.0),),
-            parts=(Part(text, text, 1.0, 2.0, 0.5),),
+            parts=(RunPart(text, text, 1.0, 2.0, 0.5),),
             identity=f"evil-{number}",
         ),
         Fact(text, text, 1.0, "1/s", 1.0, 1.0, system=text, doubt=text),
         Message((text, "n2"), text, 2, 2e-6, 1e10, system=text, doubt=text),
-        Prediction(
+        StoredPrediction(
             "model", text, Interval(1.0, 2.0, 3.0), 1.7e9, inputs=pair, hosts=(text,)
         ),
-        Model(text, text, 1.7e9, f"not a model {text}"),
+        StoredModel(text, text, 1.7e9, f"not a model {text}"),
     ]  # fmt: skip

@@ -9,12 +9,18 @@ import numpy as np
 
 from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, NO_TAG
 from skelgen.loops import Nest
-from skelgen.signature import Family, Provenance, RankGroup, Signature, Spread
-from skelgen.skeleton import Operation, Plan, Program, Report, Series
-from skelgen.skeleton.compute import Calibration, Mix
+from skelgen.signature import (
+    CommunicatorFamily,
+    Provenance,
+    RankGroup,
+    Signature,
+    Spread,
+)
+from skelgen.skeleton import OccurrenceSeries, Operation, Plan, Program, Report
+from skelgen.skeleton.compute import ComputeCalibration, Mix
 from skelgen.symbols import SYMBOL_DTYPE, VARYING
 
-CALIBRATION = Calibration(
+CALIBRATION = ComputeCalibration(
     Mix(), (600.0, 0.0, 0.0), 0.0065, 0.0456, 2, "reference", "Reference CPU"
 )
 
@@ -53,7 +59,7 @@ class Builder:
     """Collects what a plan is made of."""
 
     ranks: int
-    families: list[Family] = field(default_factory=list)
+    families: list[CommunicatorFamily] = field(default_factory=list)
     symbols: list[tuple[int, ...]] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
@@ -109,15 +115,17 @@ class Builder:
     def family(self, kind: str, *instances: Sequence[int]) -> int:
         """Add a family of communicators and return its number."""
         self._built_in()
-        self.families.append(Family(kind, 0, tuple(tuple(i) for i in instances)))
+        self.families.append(
+            CommunicatorFamily(kind, 0, tuple(tuple(i) for i in instances))
+        )
         return len(self.families) - 1
 
     def _built_in(self) -> None:
         if not self.families:
             every = tuple(range(self.ranks))
             self.families = [
-                Family("world", -1, (every,)),
-                Family("self", -1, tuple((rank,) for rank in every)),
+                CommunicatorFamily("world", -1, (every,)),
+                CommunicatorFamily("self", -1, tuple((rank,) for rank in every)),
             ]
 
     def plan(self, application: str = "ring", scale: float = 10.0) -> Plan:
@@ -200,13 +208,13 @@ def _received(do: Do) -> int:
     return int(np.max(np.asarray(do.size))) if receives else 0
 
 
-def _series(value: object, ranks: int, factor: float) -> Series:
+def _series(value: object, ranks: int, factor: float) -> OccurrenceSeries:
     array = np.asarray(value, float)
     if array.ndim == 0:
         array = np.full((ranks, 1), array)
     elif array.ndim == 1:
         array = array.reshape(ranks, 1)
-    return Series(array * factor)
+    return OccurrenceSeries(array * factor)
 
 
 def _no_statistics(ranks: int) -> RankGroup:

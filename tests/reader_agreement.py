@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from skelgen.events import Events, FunctionInfo, collect, function_info
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.trace import open_trace
 from tests.shim import reader
 
-_SENDS = {Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV}
-_RECEIVES = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT}
+_SENDS = {CallKind.SEND, CallKind.ISEND, CallKind.SEND_INIT, CallKind.SENDRECV}
+_RECEIVES = {CallKind.RECEIVE, CallKind.IRECEIVE, CallKind.RECEIVE_INIT}
 _BOUNDS = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
@@ -120,7 +120,7 @@ def _arguments(
         return
     peer, tag = event.peer, event.tag
     if got is not None and got[0] == -5:
-        peer = -2 if kind is not Kind.RECEIVE_INIT else peer
+        peer = -2 if kind is not CallKind.RECEIVE_INIT else peer
     elif got is not None:
         peer = got[0] if event.has(reader.WILD_SOURCE) else peer
         tag = got[1] if event.has(reader.WILD_TAG) else tag

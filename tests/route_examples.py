@@ -22,6 +22,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "/runs?where=n%3E9e9",
     ),
     "/runs/{identity}": ("/runs/run-1000-2",),
+    "/runs/{identity}/remove": ("/runs/run-1000-2/remove",),
     "/runs/{identity}/run.jsonl": ("/runs/run-1000-2/run.jsonl",),
     "/runs/{identity}/run.csv": ("/runs/run-1000-2/run.csv",),
     "/models/{identity}/model.json": ("/models/heat/model.json",),

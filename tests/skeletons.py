@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skelgen.events import Calls, Events, Kind, function_info
+from skelgen.events import CallKind, Calls, Events, function_info
 from skelgen.matching import Matching, match
 from skelgen.signature import Signature, calls_of
 from skelgen.skeleton.closure import KeptCalls, close
@@ -111,13 +111,13 @@ def _flaws_of_requests(found: Parts, is_kept: Any, rank: int) -> list[str]:
                 flaws.append(f"call {call} names a request that was not kept")
                 continue
             got = [some[age < 0][-abs(age)] for age in new]
-        if info.kind is Kind.START:
+        if info.kind is CallKind.START:
             for creator in named:
                 active[creator] = call in own
             wanted = named if call in own else []
-        elif info.kind is Kind.COMPLETE:
+        elif info.kind is CallKind.COMPLETE:
             wanted = [creator for creator in named if active.get(creator)]
-        elif info.kind is Kind.RELEASE:
+        elif info.kind is CallKind.RELEASE:
             wanted = [creator for creator in named if is_kept[creator]]
         else:
             wanted = []

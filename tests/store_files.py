@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from skelgen.store.lines import to_line
-from skelgen.store.rows import Fact, Part, Run, Series
+from skelgen.store.rows import Fact, Run, RunPart, Series
 from tests.fuzz_cases import _recorded
 
 CSV = """app,time_ms,ranks,n,solver,hosts,started,status
@@ -111,7 +111,7 @@ ROWS = (
     Run(
         "a", 1.5, ranks=2, inputs=(("n", 1.0), ("s", "1")), identity="r1", hosts=("n1",)
     ),
-    Run("b", 2.5, parts=(Part("k", "kernel", 0.5, 3.0, 0.6),), identity="r2"),
+    Run("b", 2.5, parts=(RunPart("k", "kernel", 0.5, 3.0, 0.6),), identity="r2"),
     Fact("n1", "float_multiply_add", 1e9, "1/s", 0.9e9, 1.1e9),
     Series("n1", "cpu", (1.0, 2.0), (0.5, 0.75)),
 )

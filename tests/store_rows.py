@@ -11,12 +11,12 @@ from skelgen.store import (
     Coupling,
     Fact,
     Message,
-    Model,
-    Part,
-    Prediction,
     Row,
     Run,
+    RunPart,
     Series,
+    StoredModel,
+    StoredPrediction,
     Template,
 )
 from skelgen.trust import Interval
@@ -58,7 +58,7 @@ RUNS = st.builds(
     status=TEXTS,
     loads=_pairs(TIMES),
     costs=_pairs(TIMES),
-    parts=_tuples(st.builds(Part, TEXTS, TEXTS, TIMES, TIMES, TIMES)),
+    parts=_tuples(st.builds(RunPart, TEXTS, TEXTS, TIMES, TIMES, TIMES)),
     source=TEXTS,
     identity=st.uuids().map(str),
 )
@@ -107,9 +107,9 @@ ROWS: st.SearchStrategy[Row] = st.one_of(
         inputs=INPUTS,
         measured=TIMES,
     ),
-    st.builds(Model, name=TEXTS, application=TEXTS, fitted=TIMES, document=TEXTS),
+    st.builds(StoredModel, name=TEXTS, application=TEXTS, fitted=TIMES, document=TEXTS),
     st.builds(
-        Prediction,
+        StoredPrediction,
         method=TEXTS,
         application=TEXTS,
         interval=st.builds(Interval, TIMES, TIMES, TIMES),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events
-from skelgen.timeline.types import Work, work_of
+from skelgen.timeline.types import RankWork, work_of
 
 FUNCTIONS = ("MPI_Send", "MPI_Allreduce", "MPI_File_write", "MPI_Comm_rank")
 
@@ -66,7 +66,7 @@ def run_of(
 
 def times_of(events: Events, waits_ns: np.ndarray | None = None) -> np.ndarray:
     """Sum what each rank does, call by call: (ranks, kinds of work) [ns]."""
-    found = np.zeros((events.calls.ranks, len(Work)), np.int64)
+    found = np.zeros((events.calls.ranks, len(RankWork)), np.int64)
     works = [work_of(name) for name in events.calls.functions]
     for rank, (first, last) in enumerate(
         zip(events.calls.first[:-1], events.calls.first[1:], strict=True)
@@ -74,10 +74,10 @@ def times_of(events: Events, waits_ns: np.ndarray | None = None) -> np.ndarray:
         for call in range(first, last):
             inside = events.leave_ns[call] - events.enter_ns[call]
             wait = 0 if waits_ns is None else min(waits_ns[call], inside)
-            found[rank, Work.WAITING] += wait
+            found[rank, RankWork.WAITING] += wait
             number = events.calls.shapes["function"][events.calls.shape[call]]
             found[rank, works[number]] += inside - wait
         elapsed = events.end_ns[rank] - events.begin_ns[rank]
-        found[rank, Work.COMPUTATION] = elapsed - found[rank].sum()
-        found[rank, Work.ABSENT] = events.application_ns - elapsed
+        found[rank, RankWork.COMPUTATION] = elapsed - found[rank].sum()
+        found[rank, RankWork.ABSENT] = events.application_ns - elapsed
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.skeleton.types import TOLD, Operation, Plan, Program, Serving, Turn
 
 #: What a rank waits for: a word, and whom or what.
@@ -190,11 +190,11 @@ class _Actor:
         partner = self.at(peers[turn])
         if operation.serving is not None and operation.turn is not Turn.OPENS:
             partner = self.partner
-        if kind is Kind.COLLECTIVE:
+        if kind is CallKind.COLLECTIVE:
             yield ("barrier", None)
         elif operation.turn is Turn.OPENS:
             yield from self.serve(operation)
-        elif kind is Kind.SEND:
+        elif kind is CallKind.SEND:
             yield ("send", (partner, self.answer(operation)))
         else:
             _, content = yield ("receive", [partner])

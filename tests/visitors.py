@@ -11,7 +11,7 @@ from skelgen.server.app import application
 from skelgen.server.keyring import Keyring
 from skelgen.server.settings import Settings
 from skelgen.server.tokens import Right, new_token
-from skelgen.store import Fact, Message, Part, Prediction, Run, open_store
+from skelgen.store import Fact, Message, Run, RunPart, StoredPrediction, open_store
 from skelgen.trust import Interval
 
 NAME = "127.0.0.1:8642"
@@ -75,14 +75,14 @@ def fill(place: Path | str) -> None:
             started=1.7e9 + n + ranks,
             system="cluster",
             loads=(("cpu_avg_min", 1.0),),
-            parts=(Part("solve", "phase", 0.1, 10.0, 0.5),),
+            parts=(RunPart("solve", "phase", 0.1, 10.0, 0.5),),
             identity=f"run-{n}-{ranks}",
         )
         for n in (1000, 2000, 3000, 4000)
         for ranks in (2, 4, 8)
     ]
     interval = Interval(0.9, 1.0, 1.2)
-    predicted = Prediction(
+    predicted = StoredPrediction(
         "model", "heat", interval, 1.7e9, inputs=rows[0].inputs, ranks=2
     )
     fact = Fact("n1", "float_multiply_add", 2e9, "1/s", 1.9e9, 2.1e9, system="cluster")

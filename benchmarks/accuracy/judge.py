@@ -15,7 +15,7 @@ from benchmarks.accuracy.results import (
     Results,
 )
 from skelgen._paths import method_errors
-from skelgen.prediction.judging import Times, judged
+from skelgen.prediction.judging import ScenarioTimes, judged
 from skelgen.prediction.predict import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.cases import Case
 from skelgen.trust.learning import half_width_without
@@ -131,7 +131,7 @@ def _skeleton(
 ) -> Judgement | None:
     """Judge what is predicted from the times there and those when quiet."""
     quiet = reference(scenario)
-    times = Times(
+    times = ScenarioTimes(
         truth_s=results.runs(name, scenario, APPLICATION, 0.0),
         there_s=results.runs(name, scenario, method, length_s),
         application_s=results.runs(name, quiet, APPLICATION, 0.0),

@@ -28,7 +28,15 @@ from benchmarks.models.real import STUDIES
 from benchmarks.models.real_loads import seen
 from skelgen._paths import method_errors
 from skelgen.documents.dates import moment_s
-from skelgen.store import Coupling, Prediction, Row, Run, Series, Template, open_store
+from skelgen.store import (
+    Coupling,
+    Row,
+    Run,
+    Series,
+    StoredPrediction,
+    Template,
+    open_store,
+)
 from skelgen.store.rows import Fact, Inputs
 from skelgen.trust import Interval
 from skelgen.trust.store import load
@@ -241,7 +249,7 @@ def _told(one: Judgement, error: float, now: float) -> Iterator[Row]:
     low, high = (math.log(case.predicted_s / end) for end in (case.p5_s, case.p95_s))
     inputs: Inputs = (("scenario", one.scenario), ("skeleton_s", one.length_s))
     about = f"docs/accuracy, {one.scenario}"
-    yield Prediction(
+    yield StoredPrediction(
         *(case.method, name),
         Interval(
             case.predicted_s * math.exp(-math.hypot(low, error)),

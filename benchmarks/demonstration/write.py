@@ -23,7 +23,7 @@ from skelgen.pipeline.model_systems import model_on_system
 from skelgen.pipeline.model_templates import TemplateRequest, chosen_family
 from skelgen.pipeline.modelling import RunSource, good_runs, numbers_of, table_of
 from skelgen.progress import NO_PROGRESS
-from skelgen.store import Model, Prediction, Row, Run, Series, open_store
+from skelgen.store import Row, Run, Series, StoredModel, StoredPrediction, open_store
 from skelgen.store.lines import content_identity, content_of, to_line
 from skelgen.trust import verdict_of
 
@@ -70,7 +70,7 @@ WANTED = (
     Wanted(f"{PRODUCT}-workload", PRODUCT, "workload", ON_A),
     *(
         Wanted(f"{PRODUCT}-{one}", PRODUCT, one, _CURVE)
-        for one in (*_POLYNOMIALS, *_INVERSES, "least-residual")
+        for one in (*_POLYNOMIALS, *_INVERSES, "least-residual", "least-error")
     ),
     Wanted("kernels", "kernels"),
     Wanted("lammps", "lammps"),
@@ -137,7 +137,7 @@ def write(results: Path, kernels: Path, multicore: Path, real: Path) -> None:
 
 def _identified(row: Row) -> Row:
     """Give runs and predictions an identity that stays when moments are moved."""
-    if not isinstance(row, Run | Prediction):
+    if not isinstance(row, Run | StoredPrediction):
         return row
     return replace(row, identity=content_identity(content_of(row)))
 
@@ -173,7 +173,7 @@ def _model(place: str, wanted: Wanted, newest: float) -> Row:
     """Fit a model as `skelgen model fit --name` does."""
     fitted, document = _fitted(place, wanted)
     print(f"{wanted.name}: {fitted.text[:100]}", flush=True)
-    return Model(wanted.name, wanted.application, newest, document)
+    return StoredModel(wanted.name, wanted.application, newest, document)
 
 
 def _fitted(place: str, wanted: Wanted) -> tuple[FittedModel, str]:
@@ -193,7 +193,7 @@ def _fitted(place: str, wanted: Wanted) -> tuple[FittedModel, str]:
 
 def _ahead(
     place: str, application: str, where: tuple[str, ...], family: str
-) -> Iterator[Prediction]:
+) -> Iterator[StoredPrediction]:
     """Predict each run of a new configuration from all runs that began before it."""
     source = RunSource(store=place, application=application, where=where)
     runs = sorted(good_runs(source, NO_PROGRESS), key=lambda one: one.started)
@@ -209,7 +209,7 @@ def _ahead(
 
 def _predicted(
     before: Sequence[Run], run: Run, source: RunSource, family: str
-) -> Prediction:
+) -> StoredPrediction:
     """Predict a run.
 
     Raises
@@ -224,7 +224,7 @@ def _predicted(
         if any(numbers_of(one).get(name) != asked[name] for one in before):
             raise InputError(f"{name} was the same in all runs before")
     said = predict_with(model, asked)
-    return Prediction(
+    return StoredPrediction(
         *("model", run.application, said.interval),
         made=run.started - _BEFORE_S,
         verdict=verdict_of(said.doubts),

@@ -30,7 +30,7 @@ import numpy as np
 from benchmarks.models.rows import Found, Rows
 from skelgen.errors import ApplicationError, InputError
 from skelgen.launch.mpi import Mpi, find_mpi
-from skelgen.models.coupling import Chain, Coupling, chains_of, couple
+from skelgen.models.coupling import Chain, LoopCoupling, chains_of, couple
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import Meaning, ModelInput, RunTable
 
@@ -188,7 +188,7 @@ def _line(times: Times, before: int, size: int) -> Line:
     return Line(size, times[size][KERNELS], said)
 
 
-def _coupled(of_size: Mapping[Chain, float], length: int) -> Coupling:
+def _coupled(of_size: Mapping[Chain, float], length: int) -> LoopCoupling:
     alone = {one: of_size[one,] for one in KERNELS}
     return couple(KERNELS, alone, of_size, length=length)
 

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 
-from skelgen.store import Fact, Message, Prediction, Series
+from skelgen.store import Fact, Message, Series, StoredPrediction
 from skelgen.trust import Interval
 
 #: Nodes and links between neighbours with loads; a sample is taken each minute.
@@ -49,14 +49,14 @@ def made_facts(days: int = 10) -> Iterator[Fact | Message]:
                           measured=1.7e9, system="cluster")  # fmt: skip
 
 
-def made_predictions(count: int = 2000) -> Iterator[Prediction]:
+def made_predictions(count: int = 2000) -> Iterator[StoredPrediction]:
     """Yield predictions of three methods, half of which happened."""
     draw = random.Random(5)
     for at in range(count):
         predicted_s = draw.lognormvariate(2, 1)
         interval = Interval(0.9 * predicted_s, predicted_s, 1.15 * predicted_s)
         known = at % 2 == 0
-        yield Prediction(
+        yield StoredPrediction(
             draw.choice(("model", "phases", "whole-events")),
             f"app{draw.randrange(300)}",
             interval,

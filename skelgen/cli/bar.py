@@ -18,7 +18,7 @@ from skelgen.progress import LINES, NO_PROGRESS, VARIABLE, Progress, progress_li
 _APART_S = 0.5
 
 
-class Bar:
+class ProgressBar:
     """Show every piece of work as a line with a bar, on stderr."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ def progress_bar(*, shown: bool = True) -> Iterator[Progress]:
     if not (shown and sys.stderr.isatty()):
         yield NO_PROGRESS
         return
-    bar = Bar()
+    bar = ProgressBar()
     try:
         yield bar
     finally:

@@ -122,7 +122,7 @@ def measure(
 ) -> None:
     """Execute the phases of an application and predict its time from theirs."""
     from skelgen.runners.backends import backends
-    from skelgen.runners.plan import Extent
+    from skelgen.runners.plan import ExecutedExtent
 
     if backend not in (known := ["auto", *backends()]):
         raise UsageError(f"--backend {backend}: expected {', '.join(known)}")
@@ -145,7 +145,7 @@ def measure(
             tuple(command or ()),
             backend=backend,
             hosts=read_hostfile(hostfile) if hostfile is not None else found,
-            extent=Extent(
+            extent=ExecutedExtent(
                 warm_up, occurrences or 1, share(run_share or "6%", "--share")
             ),
             restores=restores,

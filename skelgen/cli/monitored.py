@@ -23,10 +23,10 @@ from skelgen.cli.output import print_json, print_table, say
 from skelgen.launch.through import Way
 
 if TYPE_CHECKING:
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
 
 
-class Format(StrEnum):
+class SeriesFormat(StrEnum):
     """How series are shown."""
 
     TABLE = "table"
@@ -49,11 +49,11 @@ def show(
         ),
     ] = None,
     shape: Annotated[
-        Format,
+        SeriesFormat,
         typer.Option(
             "--format", help="As a table, or the newest values as text of Prometheus."
         ),
-    ] = Format.TABLE,
+    ] = SeriesFormat.TABLE,
     through: Reach = Way.AUTO,
     json: Json = False,
     verbose: Verbose = 0,
@@ -74,7 +74,7 @@ def show(
         nodes = monitor_series.histories(host_names(hosts), begin, way=through)
         links = link_histories(host_names(hosts), begin, way=through)
     found = [*nodes, *links]
-    if shape is Format.PROMETHEUS:
+    if shape is SeriesFormat.PROMETHEUS:
         say(monitor_series.newest_text(found, quantity or ()), end=False)
         return
     names = list(quantity or sorted({name for one in found for name in one.curves}))
@@ -111,7 +111,9 @@ def show(
 
 
 def _check_known(
-    nodes: Sequence[History], links: Sequence[History], quantities: Sequence[str]
+    nodes: Sequence[HostHistory],
+    links: Sequence[HostHistory],
+    quantities: Sequence[str],
 ) -> None:
     """Refuse a quantity that a node has not, unless it is one of links."""
     from skelgen.pipeline.monitor_series import series_of

@@ -35,7 +35,7 @@ from skelgen.units import parse_bytes_per_hour
 
 if TYPE_CHECKING:
     from skelgen.monitor.links import Links
-    from skelgen.pipeline.monitoring import Answer
+    from skelgen.pipeline.monitoring import HostAnswer
     from skelgen.pipeline.watched import HandedOver
 
 monitor = typer.Typer(
@@ -226,7 +226,7 @@ monitor.command(epilog="Example: [b]skelgen monitor runs --hosts n[1-4][/b]")(ru
 
 def _tell(
     done: str,
-    answers: Sequence[Answer],
+    answers: Sequence[HostAnswer],
     *,
     json: bool,
     handed: HandedOver | None = None,
@@ -247,11 +247,11 @@ def _tell(
     return _complained(refused)
 
 
-def _said(refused: Sequence[Answer]) -> list[dict[str, str]]:
+def _said(refused: Sequence[HostAnswer]) -> list[dict[str, str]]:
     return [{"host": one.host, "reason": one.error} for one in refused]
 
 
-def _complained(refused: Sequence[Answer]) -> int:
+def _complained(refused: Sequence[HostAnswer]) -> int:
     """Print a line for each host that refused; return the exit code.
 
     It is that of all, or that of a tool that failed where they refused in two ways.

@@ -11,7 +11,7 @@ from skelgen.documents.dates import date_of
 from skelgen.units import format_bytes, format_seconds, format_span
 
 if TYPE_CHECKING:
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.monitor.status import Status
     from skelgen.pipeline.monitor_series import Averages
 
@@ -64,7 +64,7 @@ def average_facts(one: Averages) -> dict[str, Any]:
     }
 
 
-def marks(one: History) -> dict[str, Any]:
+def marks(one: HostHistory) -> dict[str, Any]:
     """Return what machines are told of gaps and damage."""
     return {
         "host": one.host,
@@ -81,7 +81,7 @@ def marks(one: History) -> dict[str, Any]:
     }
 
 
-def print_marks(one: History) -> None:
+def print_marks(one: HostHistory) -> None:
     """Tell people of gaps and damage."""
     words = {
         "begin": "the monitor was started",

@@ -13,7 +13,7 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.pipeline.storing import StoreExport
     from skelgen.store import Row, Run
-    from skelgen.store.repeats import Repeat
+    from skelgen.store.repeats import RepeatedRuns
 
 __all__ = [
     "export_facts",
@@ -54,7 +54,7 @@ def _part(part: dict[str, Any]) -> str:
     )
 
 
-def repeat_facts(one: Repeat, *, mean: bool) -> dict[str, Any]:
+def repeat_facts(one: RepeatedRuns, *, mean: bool) -> dict[str, Any]:
     """Return what machines are told of runs of one configuration."""
     run = one.runs[0]
     return {

@@ -10,10 +10,10 @@ from skelgen.cli.storing_facts import repeat_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.store.repeats import Repeat
+    from skelgen.store.repeats import RepeatedRuns
 
 
-def tell_repeats(found: Sequence[Repeat], *, mean: bool, json: bool) -> None:
+def tell_repeats(found: Sequence[RepeatedRuns], *, mean: bool, json: bool) -> None:
     """Print the configurations that ran more than once, and what they need."""
     facts = [repeat_facts(one, mean=mean) for one in found]
     if json:
@@ -48,7 +48,7 @@ def _said(answer: bool | None) -> str:
     return {True: "yes", False: "no", None: "?"}[answer]
 
 
-def _remedy(one: Repeat) -> str:
+def _remedy(one: RepeatedRuns) -> str:
     """Say what runs that differ need, as the 2010 paper found."""
     run = one.runs[0]
     what = " ".join([run.application, *(f"{n}={v}" for n, v in run.inputs)])

@@ -88,7 +88,7 @@ def _is_changed(elf: ELFFile, path: Path, module: Module) -> bool:
 
 def _functions(elf: ELFFile, module: Module) -> Iterator[dict[str, Any]]:
     """Yield the functions that symbols tell, which is quick."""
-    symbols = elf_files.Symbols(elf)
+    symbols = elf_files.ElfSymbols(elf)
     for address in module.addresses:
         if name := symbols.function(address - 1):
             yield _answer(module, address, SourceLine("", 0, plain_function(name)))

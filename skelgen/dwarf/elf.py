@@ -59,7 +59,7 @@ def separate_files(elf: ELFFile, path: Path) -> Iterator[Path]:
         yield DEBUG_FOLDER / folder.relative_to("/") / link
 
 
-class Symbols:
+class ElfSymbols:
     """The functions of a file by their addresses."""
 
     def __init__(self, elf: ELFFile) -> None:

@@ -6,16 +6,16 @@ Paper: Sodhi and Subhlok 2005, section III-A.
 """
 
 from skelgen.events.collect import collect
-from skelgen.events.functions import FunctionInfo, Kind, function_info
+from skelgen.events.functions import CallKind, FunctionInfo, function_info
 from skelgen.events.types import SHAPE_DTYPE, Calls, Communicator, Events
 
 __all__ = [
     "SHAPE_DTYPE",
+    "CallKind",
     "Calls",
     "Communicator",
     "Events",
     "FunctionInfo",
-    "Kind",
     "collect",
     "function_info",
 ]

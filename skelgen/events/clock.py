@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.trace import RankFile, TimeScale
-from skelgen.trace.types import Facts
+from skelgen.trace.types import TraceFacts
 from skelgen.units import NS_PER_S, format_seconds
 
 #: Two readings of a clock tell its speed when they are this far apart [ns].
@@ -116,7 +116,7 @@ class RecordingCost:
     inside_ps: int
     request_ps: int
 
-    def total_ns(self, facts: Facts) -> float:
+    def total_ns(self, facts: TraceFacts) -> float:
         """Return what all events of a file took, without rare overhead [ns]."""
         calls = facts.events + facts.polls
         events_ps = calls * (self.gap_ps + self.inside_ps)

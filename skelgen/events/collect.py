@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.epochs import GROUPED, sort_out
-from skelgen.events.parts import Common, Part, join, with_tables
+from skelgen.events.parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.ranks import RankEvents, decode_rank, remove, requests_of
 from skelgen.events.requests import AgeRows
 from skelgen.events.rows import RowTable
@@ -18,7 +18,7 @@ from skelgen.events.sizes import Vectors
 from skelgen.events.types import SHAPE_DTYPE, Calls, Events
 from skelgen.events.wildcards import resolve
 from skelgen.progress import NO_PROGRESS, Progress
-from skelgen.trace import Columns, RankFile, TimeScale, Trace
+from skelgen.trace import EventColumns, RankFile, TimeScale, Trace
 
 #: Ends that say when the program ended although it did not call MPI_Finalize.
 _ENDED = ("exit", "abort")
@@ -45,7 +45,7 @@ def collect(trace: Trace, progress: Progress = NO_PROGRESS) -> Events:
 
 def collect_part(
     trace: Trace, common: Common, progress: Progress = NO_PROGRESS
-) -> Part:
+) -> EventsOfRanks:
     """Read the events of some ranks.
 
     Parameters
@@ -69,7 +69,7 @@ class _Collector:
         self.table = RowTable(SHAPE_DTYPE, "tag")
         self.ages = AgeRows()
         self.communicators, self.scales = common.communicators, common.scales
-        self.columns = Columns.of(trace.events)
+        self.columns = EventColumns.of(trace.events)
         self.first = np.zeros(trace.world_size + 1, np.int64)
         self.begin_ns = np.full(trace.world_size, -1, np.int64)
         self.end_ns = np.full(trace.world_size, -1, np.int64)
@@ -80,7 +80,7 @@ class _Collector:
         self.paused_ns = 0
         self.threads: NDArray[np.uint16] | None = None
 
-    def part(self) -> Part:
+    def part(self) -> EventsOfRanks:
         """Read everything."""
         index = {id(file): i for i, file in enumerate(self.trace.files)}
         ranks = groupby(self.trace.files, key=lambda file: file.header.world_rank)
@@ -97,7 +97,7 @@ class _Collector:
         self.progress.finish()
         np.cumsum(self.first, out=self.first)
         damaged = (self.wrong_peers, self.lost_requests, self.implausible)
-        return Part(self._result(at), damaged, self.paused_ns)
+        return EventsOfRanks(self._result(at), damaged, self.paused_ns)
 
     def _rank(
         self, rank: int, files: list[RankFile], numbers: list[int], at: int, end: int

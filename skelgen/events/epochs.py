@@ -24,7 +24,7 @@ from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,
     SENDING,
-    Kind,
+    CallKind,
     function_info,
 )
 from skelgen.events.rows import RowTable
@@ -40,12 +40,12 @@ _MEETS = (
     *SENDING,
     *RECEIVING,
     *COLLECTIVES,
-    Kind.START,
-    Kind.PROBE,
-    Kind.COMMUNICATOR,
-    Kind.SIGNAL,
-    Kind.AWAIT,
-    Kind.UNSUPPORTED,
+    CallKind.START,
+    CallKind.PROBE,
+    CallKind.COMMUNICATOR,
+    CallKind.SIGNAL,
+    CallKind.AWAIT,
+    CallKind.UNSUPPORTED,
 )
 #: What a call does for epochs.
 _OPERATES, _FENCES, _STARTS, _COMPLETES, _POSTS, _WAITS, _LOCKS, _UNLOCKS, _OTHER = (
@@ -162,7 +162,7 @@ def _sequence(
 
 def _part(function: str) -> int:
     name = function.removeprefix("MPI_").removesuffix("_c")
-    operates = function_info(function).kind is Kind.RMA
+    operates = function_info(function).kind is CallKind.RMA
     return _PARTS.get(name, _OPERATES if operates else 0)
 
 
@@ -172,9 +172,9 @@ def _meetings(
     """Return how many calls that meet others stand before each call."""
     infos = [function_info(name) for name in functions]
     meets = np.array([info.kind in _MEETS for info in infos])
-    if not any(info.kind is Kind.RMA and info.creates for info in infos):
+    if not any(info.kind is CallKind.RMA and info.creates for info in infos):
         # Else a completion may be that of an operation.
-        meets |= [info.kind is Kind.COMPLETE for info in infos]
+        meets |= [info.kind is CallKind.COMPLETE for info in infos]
     return np.concatenate([[0], np.cumsum(meets[table.rows["function"]][shape])])
 
 

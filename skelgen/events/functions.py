@@ -7,7 +7,7 @@ from enum import IntEnum
 from functools import cache
 
 
-class Kind(IntEnum):
+class CallKind(IntEnum):
     """How a call takes part in communication."""
 
     LOCAL = 0  # no communication: Comm_rank, Type_commit, failed polls
@@ -35,23 +35,40 @@ class Kind(IntEnum):
 
 
 #: Kinds whose calls send to, or receive from, one partner, now or when started.
-SENDING = (Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.ISENDRECV, Kind.SEND_INIT)
+SENDING = (
+    CallKind.SEND,
+    CallKind.ISEND,
+    CallKind.SENDRECV,
+    CallKind.ISENDRECV,
+    CallKind.SEND_INIT,
+)
 RECEIVING = (
-    Kind.RECEIVE,
-    Kind.IRECEIVE,
-    Kind.SENDRECV,
-    Kind.ISENDRECV,
-    Kind.RECEIVE_INIT,
+    CallKind.RECEIVE,
+    CallKind.IRECEIVE,
+    CallKind.SENDRECV,
+    CallKind.ISENDRECV,
+    CallKind.RECEIVE_INIT,
 )
 #: Kinds that do both: `peer2` is the source.
-TWO_SIDED = (Kind.SENDRECV, Kind.ISENDRECV)
+TWO_SIDED = (CallKind.SENDRECV, CallKind.ISENDRECV)
 #: Kinds that make a request which calls start.
 #: Kinds whose calls name several partners instead of requests.
-WITH_PARTNERS = (Kind.SIGNAL, Kind.AWAIT)
-PERSISTENT = (Kind.SEND_INIT, Kind.RECEIVE_INIT, Kind.COLLECTIVE_INIT)
-COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE, Kind.COLLECTIVE_INIT)
-_BEGINNING_NOTHING = (Kind.LOCAL, Kind.COMPLETE, Kind.PROBE, Kind.RELEASE)
-_CREATING = {Kind.ISEND, Kind.IRECEIVE, Kind.ISENDRECV, Kind.ICOLLECTIVE, *PERSISTENT}
+WITH_PARTNERS = (CallKind.SIGNAL, CallKind.AWAIT)
+PERSISTENT = (CallKind.SEND_INIT, CallKind.RECEIVE_INIT, CallKind.COLLECTIVE_INIT)
+COLLECTIVES = (CallKind.COLLECTIVE, CallKind.ICOLLECTIVE, CallKind.COLLECTIVE_INIT)
+_BEGINNING_NOTHING = (
+    CallKind.LOCAL,
+    CallKind.COMPLETE,
+    CallKind.PROBE,
+    CallKind.RELEASE,
+)
+_CREATING = {
+    CallKind.ISEND,
+    CallKind.IRECEIVE,
+    CallKind.ISENDRECV,
+    CallKind.ICOLLECTIVE,
+    *PERSISTENT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +77,7 @@ class FunctionInfo:
 
     Attributes
     ----------
-    kind : Kind
+    kind : CallKind
     mode : str
         Send mode: ``standard``, ``synchronous``, ``buffered``, ``ready``,
         ``partitioned``; else "".
@@ -76,7 +93,7 @@ class FunctionInfo:
         Whether a call creates a request although its kind does not say so.
     """
 
-    kind: Kind
+    kind: CallKind
     mode: str = ""
     rooted: bool = False
     vector: bool = False
@@ -173,63 +190,63 @@ def _table() -> dict[str, FunctionInfo]:
     table: dict[str, FunctionInfo] = {}
     for letter, mode in _MODES.items():
         name = f"{letter}send" if letter else "Send"
-        table[name] = FunctionInfo(Kind.SEND, mode)
-        table[f"I{letter.lower()}send"] = FunctionInfo(Kind.ISEND, mode)
-        table[f"{name}_init"] = FunctionInfo(Kind.SEND_INIT, mode)
+        table[name] = FunctionInfo(CallKind.SEND, mode)
+        table[f"I{letter.lower()}send"] = FunctionInfo(CallKind.ISEND, mode)
+        table[f"{name}_init"] = FunctionInfo(CallKind.SEND_INIT, mode)
     for name in ("Recv", "Mrecv"):
-        table[name] = FunctionInfo(Kind.RECEIVE)
+        table[name] = FunctionInfo(CallKind.RECEIVE)
     for name in ("Irecv", "Imrecv"):
-        table[name] = FunctionInfo(Kind.IRECEIVE)
-    table["Recv_init"] = FunctionInfo(Kind.RECEIVE_INIT)
+        table[name] = FunctionInfo(CallKind.IRECEIVE)
+    table["Recv_init"] = FunctionInfo(CallKind.RECEIVE_INIT)
     for name in ("sendrecv", "sendrecv_replace"):
-        table[name.capitalize()] = FunctionInfo(Kind.SENDRECV)
-        table[f"I{name}"] = FunctionInfo(Kind.ISENDRECV)
-    table["Psend_init"] = FunctionInfo(Kind.SEND_INIT, "partitioned")
-    table["Precv_init"] = FunctionInfo(Kind.RECEIVE_INIT, "partitioned")
+        table[name.capitalize()] = FunctionInfo(CallKind.SENDRECV)
+        table[f"I{name}"] = FunctionInfo(CallKind.ISENDRECV)
+    table["Psend_init"] = FunctionInfo(CallKind.SEND_INIT, "partitioned")
+    table["Precv_init"] = FunctionInfo(CallKind.RECEIVE_INIT, "partitioned")
     for name in ("Start", "Startall"):
-        table[name] = FunctionInfo(Kind.START)
+        table[name] = FunctionInfo(CallKind.START)
     for name in ("Wait", "Test"):
         for end in ("", "all", "any", "some"):
-            table[name + end] = FunctionInfo(Kind.COMPLETE)
+            table[name + end] = FunctionInfo(CallKind.COMPLETE)
     for name in ("Probe", "Iprobe", "Mprobe", "Improbe", "Parrived"):
-        table[name] = FunctionInfo(Kind.PROBE)
+        table[name] = FunctionInfo(CallKind.PROBE)
     for name in ("Request_free", "Cancel"):
-        table[name] = FunctionInfo(Kind.RELEASE)
+        table[name] = FunctionInfo(CallKind.RELEASE)
     for name in (*_COLLECTIVES, *_NEIGHBOURHOOD):
         forms = {
-            name: Kind.COLLECTIVE,
-            f"I{name[0].lower()}{name[1:]}": Kind.ICOLLECTIVE,
-            f"{name}_init": Kind.COLLECTIVE_INIT,
+            name: CallKind.COLLECTIVE,
+            f"I{name[0].lower()}{name[1:]}": CallKind.ICOLLECTIVE,
+            f"{name}_init": CallKind.COLLECTIVE_INIT,
         }
         for form, kind in forms.items():
             table[form] = FunctionInfo(kind, "", name in _ROOTED, name in _VECTOR, name)
     for name in _COMMUNICATOR:
-        table[name] = FunctionInfo(Kind.COMMUNICATOR)
+        table[name] = FunctionInfo(CallKind.COMMUNICATOR)
     for name in _UNSUPPORTED:
-        table[name] = FunctionInfo(Kind.UNSUPPORTED, extra_request=True)
+        table[name] = FunctionInfo(CallKind.UNSUPPORTED, extra_request=True)
     for name in ("Comm_idup", "Comm_idup_with_info"):
-        table[name] = FunctionInfo(Kind.COMMUNICATOR, extra_request=True)
+        table[name] = FunctionInfo(CallKind.COMMUNICATOR, extra_request=True)
     for name in _WINDOW:
-        table[name] = FunctionInfo(Kind.COMMUNICATOR)
+        table[name] = FunctionInfo(CallKind.COMMUNICATOR)
     for name in _RMA:
-        table[name] = FunctionInfo(Kind.RMA)
+        table[name] = FunctionInfo(CallKind.RMA)
     for name in _OPERATIONS:
-        table[f"R{name.lower()}"] = FunctionInfo(Kind.RMA, extra_request=True)
-    table["Win_fence"] = FunctionInfo(Kind.COLLECTIVE, collective="Win_fence")
+        table[f"R{name.lower()}"] = FunctionInfo(CallKind.RMA, extra_request=True)
+    table["Win_fence"] = FunctionInfo(CallKind.COLLECTIVE, collective="Win_fence")
     for name in ("Win_post", "Win_complete"):
-        table[name] = FunctionInfo(Kind.SIGNAL)
+        table[name] = FunctionInfo(CallKind.SIGNAL)
     for name in ("Win_start", "Win_wait", "Win_test"):
-        table[name] = FunctionInfo(Kind.AWAIT)
+        table[name] = FunctionInfo(CallKind.AWAIT)
     for name in _IO:
-        table[f"File_{name}"] = FunctionInfo(Kind.IO)
+        table[f"File_{name}"] = FunctionInfo(CallKind.IO)
     for name in _NONBLOCKING_IO:
         for form in (f"File_i{name}", f"File_i{name.replace('read', 'write')}"):
-            table[form] = FunctionInfo(Kind.IO, extra_request=True)
+            table[form] = FunctionInfo(CallKind.IO, extra_request=True)
     return table
 
 
 _TABLE = _table()
-_LOCAL = FunctionInfo(Kind.LOCAL)
+_LOCAL = FunctionInfo(CallKind.LOCAL)
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import Kind, function_info
+from skelgen.events.functions import CallKind, function_info
 from skelgen.events.types import WINDOW_KINDS, Calls, Communicator
 from skelgen.units import seconds
 
@@ -76,7 +76,7 @@ def summarise_objects(
         calls.shape, weights=calls.size_bytes, minlength=len(calls.shapes)
     )
     kinds = [function_info(name).kind for name in calls.functions]
-    moves = np.isin(np.array([*kinds, Kind.LOCAL]), (Kind.RMA, Kind.IO))
+    moves = np.isin(np.array([*kinds, CallKind.LOCAL]), (CallKind.RMA, CallKind.IO))
     moved[~moves[calls.shapes["function"]]] = 0
     sums: NDArray[np.float64] = np.stack(
         [

@@ -59,7 +59,7 @@ class Common:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class EventsOfRanks:
     """The events of some ranks.
 
     Attributes
@@ -76,7 +76,7 @@ class Part:
     damaged: tuple[int, ...]
     paused_ns: int = 0
 
-    def outline(self) -> Part:
+    def outline(self) -> EventsOfRanks:
         """Return the part without its calls."""
         events, calls = self.events, self.events.calls
         none = {name: getattr(events, name)[:0].copy() for name in _TIMES}
@@ -102,13 +102,13 @@ class Numbers:
 
 
 def join(
-    parts: Sequence[Part], warnings: Sequence[str]
+    parts: Sequence[EventsOfRanks], warnings: Sequence[str]
 ) -> tuple[Events, list[Numbers]]:
     """Give several parts, which may be outlines, the same tables.
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of EventsOfRanks
         By rank.
     warnings : sequence of str
         Of reading them.
@@ -155,7 +155,7 @@ def join(
     return joint, numbers
 
 
-def _trouble(parts: Sequence[Part], elapsed_ns: int) -> list[str]:
+def _trouble(parts: Sequence[EventsOfRanks], elapsed_ns: int) -> list[str]:
     """Say what the calls of the parts lack; `elapsed_ns` is the time of all ranks."""
     damaged = np.sum([part.damaged for part in parts], axis=0).tolist()
     trouble = [
@@ -188,12 +188,12 @@ def _numbered(events: Events, names: Names, rows: RowTable, ages: AgeRows) -> Nu
     return Numbers(rows.number(shapes), np.array(of_rows, np.uint32))
 
 
-def with_tables(part: Part, joint: Events, numbers: Numbers | None) -> Events:
+def with_tables(part: EventsOfRanks, joint: Events, numbers: Numbers | None) -> Events:
     """Return the events of a part with the tables that it shares with the others.
 
     Parameters
     ----------
-    part : Part
+    part : EventsOfRanks
         Its columns change.
     joint : Events
         From `join`, as are the numbers.

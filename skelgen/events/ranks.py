@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skelgen.events.requests import RankRequests, dtype
 from skelgen.events.rows import RowTable
 from skelgen.events.shapes import FileShapes, variant_rows
-from skelgen.trace import Columns, RankFile, TimeScale, decode
+from skelgen.trace import EventColumns, RankFile, TimeScale, decode
 from skelgen.trace.stream import Decoded
 
 _PIECE = 1 << 16
@@ -34,7 +34,7 @@ class RankEvents:
 
     Attributes
     ----------
-    columns : Columns
+    columns : EventColumns
     numbers : (variants,) uint32 array
         Rows in the table of shapes.
     action : (variants,) uint8 array
@@ -52,7 +52,7 @@ class RankEvents:
         Events that name a rank outside their communicator; sizes that were cut.
     """
 
-    columns: Columns
+    columns: EventColumns
     numbers: NDArray[np.uint32]
     action: NDArray[np.uint8]
     begins: NDArray[np.bool_]
@@ -70,7 +70,7 @@ def decode_rank(
     files: Sequence[RankFile],
     shapes: Sequence[FileShapes],
     scales: Sequence[TimeScale],
-    columns: Columns,
+    columns: EventColumns,
     table: RowTable,
 ) -> RankEvents:
     """Decode the files of one rank into columns, in order of time.
@@ -79,7 +79,7 @@ def decode_rank(
     ----------
     files, shapes, scales
         One for each thread.
-    columns : Columns
+    columns : EventColumns
         Room for the events of all of them; filled here.
     table : RowTable
         Of shapes; extended here.
@@ -88,7 +88,7 @@ def decode_rank(
         parts = [columns]
         order = None
     else:
-        parts = [Columns.of(file.facts.events) for file in files]
+        parts = [EventColumns.of(file.facts.events) for file in files]
     decoded = [
         decode(file, shape.raw, part, scale)
         for file, shape, part, scale in zip(files, shapes, parts, scales, strict=True)
@@ -148,12 +148,12 @@ def _of_variants(
 
 
 def _merge(
-    parts: Sequence[Columns], scales: Sequence[TimeScale], columns: Columns
+    parts: Sequence[EventColumns], scales: Sequence[TimeScale], columns: EventColumns
 ) -> NDArray[np.int64]:
     """Fill the columns with those of all threads; return where each event came from."""
     enter = np.concatenate([part.enter_ns for part in parts])
     order = np.argsort(enter, kind="stable")
-    for name in Columns.__slots__:
+    for name in EventColumns.__slots__:
         joined = np.concatenate([getattr(part, name) for part in parts])
         getattr(columns, name)[:] = joined[order]
     if len(order):
@@ -164,7 +164,7 @@ def _merge(
 
 
 def _streams(
-    parts: Sequence[Columns], order: NDArray[np.int64] | None
+    parts: Sequence[EventColumns], order: NDArray[np.int64] | None
 ) -> NDArray[np.uint16] | None:
     if order is None:
         return None
@@ -175,7 +175,7 @@ def _streams(
 
 def _in_order(
     tables: Sequence[NDArray[np.void]],
-    parts: Sequence[Columns],
+    parts: Sequence[EventColumns],
     order: NDArray[np.int64] | None,
 ) -> NDArray[np.void]:
     """Join tables that name events, now by their place among those of all threads."""
@@ -194,7 +194,7 @@ def _in_order(
 def _foreign(
     files: Sequence[RankFile],
     decoded: Sequence[Decoded],
-    parts: Sequence[Columns],
+    parts: Sequence[EventColumns],
     order: NDArray[np.int64] | None,
 ) -> NDArray[np.void]:
     index = {file.header.thread: i for i, file in enumerate(files)}
@@ -207,7 +207,7 @@ def _foreign(
 
 def _vectors(
     decoded: Sequence[Decoded],
-    parts: Sequence[Columns],
+    parts: Sequence[EventColumns],
     order: NDArray[np.int64] | None,
 ) -> NDArray[np.void]:
     tables = []
@@ -241,7 +241,7 @@ def remove(events: RankEvents, rows: NDArray[np.int64]) -> tuple[RankEvents, int
     """
     columns = events.columns
     total = len(columns.variant)
-    arrays = [getattr(columns, name) for name in Columns.__slots__]
+    arrays = [getattr(columns, name) for name in EventColumns.__slots__]
     if events.stream is not None:
         arrays.append(events.stream)
     edges = [*rows.tolist(), total]

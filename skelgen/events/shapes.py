@@ -15,8 +15,8 @@ from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,
     SENDING,
+    CallKind,
     FunctionInfo,
-    Kind,
     function_info,
 )
 from skelgen.events.sizes import set_sizes
@@ -46,11 +46,11 @@ _WITH_PEER = (
     *SENDING,
     *RECEIVING,
     *COLLECTIVES,
-    Kind.PROBE,
-    Kind.UNSUPPORTED,
-    Kind.RMA,
-    Kind.SIGNAL,
-    Kind.AWAIT,
+    CallKind.PROBE,
+    CallKind.UNSUPPORTED,
+    CallKind.RMA,
+    CallKind.SIGNAL,
+    CallKind.AWAIT,
 )
 _BITS = {
     "WILD_SOURCE": WILDCARD_SOURCE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import COLLECTIVES, SENDING, FunctionInfo, Kind
+from skelgen.events.functions import COLLECTIVES, SENDING, CallKind, FunctionInfo
 from skelgen.trace import RankFile
 from skelgen.trace.definition_types import Ragged
 from skelgen.trace.format import trace_format
@@ -16,8 +16,8 @@ from skelgen.trace.format import trace_format
 if TYPE_CHECKING:
     from skelgen.events.shapes import FileShapes
 
-_SENDS = {*SENDING, Kind.UNSUPPORTED}
-_RECEIVES = {Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT}
+_SENDS = {*SENDING, CallKind.UNSUPPORTED}
+_RECEIVES = {CallKind.RECEIVE, CallKind.IRECEIVE, CallKind.RECEIVE_INIT}
 _SCATTERS = {"scatter", "scatterv"}
 _LARGEST_SIZE = 1 << 44
 
@@ -44,7 +44,7 @@ def set_sizes(
     ]
 
 
-def _rule(kind: Kind, name: str, has_a: bool, not_ready: bool) -> int:
+def _rule(kind: CallKind, name: str, has_a: bool, not_ready: bool) -> int:
     from skelgen.trace.stream import kernel
 
     lib = kernel().lib
@@ -55,7 +55,7 @@ def _rule(kind: Kind, name: str, has_a: bool, not_ready: bool) -> int:
         rule = lib.SKELGEN_RULE_A
     elif collective and name == "scatter":
         rule = lib.SKELGEN_RULE_ROOT_A
-    elif kind in (Kind.RMA, Kind.IO):
+    elif kind in (CallKind.RMA, CallKind.IO):
         rule = lib.SKELGEN_RULE_A if has_a else lib.SKELGEN_RULE_B
     elif collective or kind in _RECEIVES:
         rule = lib.SKELGEN_RULE_B

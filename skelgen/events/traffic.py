@@ -13,7 +13,7 @@ from skelgen.events.functions import (
     COLLECTIVES,
     PERSISTENT,
     SENDING,
-    Kind,
+    CallKind,
     function_info,
 )
 from skelgen.events.shapes import plain_name
@@ -52,7 +52,7 @@ def traffic(calls: Calls) -> Traffic:
     calls : Calls
     """
     kinds = [function_info(name).kind for name in calls.functions]
-    kind = np.array([*kinds, Kind.LOCAL])[calls.shapes["function"]]
+    kind = np.array([*kinds, CallKind.LOCAL])[calls.shapes["function"]]
     size = calls.ranks if calls.ranks <= MOST_RANKS else 0
     matrix = np.zeros((size, size))
     function_bytes = np.zeros(len(calls.functions))
@@ -62,7 +62,7 @@ def traffic(calls: Calls) -> Traffic:
         sums: NDArray[np.float64] = np.zeros(len(calls.shapes))
         sums += np.bincount(shape, weights=weights, minlength=len(sums))
         sums[np.isin(kind, PERSISTENT)] = 0  # their starts send
-        if (kind == Kind.START).any():
+        if (kind == CallKind.START).any():
             sums += _started(calls, kind, begin, end)
         used = np.flatnonzero(sums > 0)
         share = _shares(calls, kinds, rank, used)
@@ -80,7 +80,7 @@ def traffic(calls: Calls) -> Traffic:
 
 
 def _shares(
-    calls: Calls, kinds: list[Kind], rank: int, used: NDArray[np.int64]
+    calls: Calls, kinds: list[CallKind], rank: int, used: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return by what a call's size must be multiplied to be what it sends."""
     own: dict[int, int] = {}
@@ -131,7 +131,7 @@ def _started(
 ) -> NDArray[np.float64]:
     """Return bytes of persistent requests by shape, once for each of their starts."""
     creations = Creations.of(calls, slice(begin, end))
-    starts = np.flatnonzero(kind[calls.shape[begin:end]] == Kind.START)
+    starts = np.flatnonzero(kind[calls.shape[begin:end]] == CallKind.START)
     rows = calls.ages[begin:end][starts]
     index, age = rows_of(calls.age_first, calls.age_values, rows)
     creators = creations.named(starts[index], age)

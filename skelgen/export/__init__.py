@@ -5,8 +5,8 @@ OTF2. Events are read block by block and matched through files without names, so
 memory does not grow with the number of events. docs/export.md says what becomes what.
 """
 
-from skelgen.export.formats import FORMATS, Format, Writer
-from skelgen.export.run import Run
+from skelgen.export.formats import FORMATS, ExportFormat, Writer
+from skelgen.export.run import TraceStreams
 from skelgen.export.types import Written
 
-__all__ = ["FORMATS", "Format", "Run", "Writer", "Written"]
+__all__ = ["FORMATS", "ExportFormat", "TraceStreams", "Writer", "Written"]

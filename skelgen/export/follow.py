@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from skelgen.events.types import PROC_NULL, WILDCARD_SOURCE, WILDCARD_TAG
-from skelgen.export.spool import Spool
+from skelgen.export.spool import RecordSpool
 from skelgen.export.stream import Raw, Stream
-from skelgen.export.types import Call, Event, Half, Part, Role, Sides
+from skelgen.export.types import CallPart, Event, ExportedCall, ExportRole, Half, Sides
 from skelgen.trace.format import trace_format
 
 _MOST_LISTS = 1 << 12
@@ -25,7 +25,7 @@ class Sources:
 
     Parameters
     ----------
-    spool : Spool
+    spool : RecordSpool
         Records of two numbers.
     """
 
@@ -33,7 +33,7 @@ class Sources:
     _SHIFT = 16
     LAYOUT = "<ii"
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, spool: RecordSpool) -> None:
         self._spool = spool
 
     def put(self, request: int, source: int, tag: int) -> None:
@@ -59,7 +59,7 @@ class Follower:
     def __init__(self, stream: Stream, sources: Sources | None = None) -> None:
         self.stream, self.sources = stream, sources
         self.open: dict[int, tuple[Half, ...]] = {}
-        self._persistent: dict[int, tuple[Call, int, Sides | None]] = {}
+        self._persistent: dict[int, tuple[ExportedCall, int, Sides | None]] = {}
         self._made = self._persistent_made = self._messages = 0
         self._lists: dict[int, list[int]] = {}
 
@@ -123,21 +123,26 @@ class Follower:
         return self._made - age + 1
 
     def _post(
-        self, call: Call, size_bytes: int, raw: Raw, request: int
+        self, call: ExportedCall, size_bytes: int, raw: Raw, request: int
     ) -> tuple[Half, ...]:
         return tuple(
             self._half(call, part, size_bytes, raw, request) for part in call.parts
         )
 
     def _half(
-        self, call: Call, part: Part, size_bytes: int, raw: Raw, request: int
+        self,
+        call: ExportedCall,
+        part: CallPart,
+        size_bytes: int,
+        raw: Raw,
+        request: int,
     ) -> Half:
         role, peer, partner, tag = part
         ordinal = -1
-        if role <= Role.RECEIVE:
+        if role <= ExportRole.RECEIVE:
             ordinal = self._messages
             self._messages += 1
-        if role == Role.RECEIVE and request and call.flags & _WILDCARDS:
+        if role == ExportRole.RECEIVE and request and call.flags & _WILDCARDS:
             peer, partner, tag = self._resolved(call, part, request)
         return Half(
             self.stream.number,
@@ -153,7 +158,9 @@ class Follower:
             request,
         )
 
-    def _resolved(self, call: Call, part: Part, request: int) -> tuple[int, int, int]:
+    def _resolved(
+        self, call: ExportedCall, part: CallPart, request: int
+    ) -> tuple[int, int, int]:
         found = self.sources.get(request) if self.sources is not None else None
         if found is None:
             return -1, -1, part.tag
@@ -205,7 +212,7 @@ def follow(raws: Iterable[Raw], followers: Mapping[int, Follower]) -> Iterator[E
         yield of_stream[raw.stream].step(raw, followers)
 
 
-def find_sources(stream: Stream, spool: Spool, block_events: int) -> Sources:
+def find_sources(stream: Stream, spool: RecordSpool, block_events: int) -> Sources:
     """Go through a stream once and note what its wildcards received.
 
     They are known only where a receive completes, later than where it is posted.

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from skelgen.export.run import Run
+from skelgen.export.run import TraceStreams
 from skelgen.export.types import Written
 
 
 class Writer(Protocol):
     """Writes a run in one format."""
 
-    def __call__(self, run: Run, target: Path) -> Written:
+    def __call__(self, run: TraceStreams, target: Path) -> Written:
         """Write to a new file or into a new, empty folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ExportFormat:
     """A format and how its output is named.
 
     Attributes
@@ -77,7 +77,7 @@ def _otf2() -> Writer:
 FORMATS = {
     one.name: one
     for one in (
-        Format(
+        ExportFormat(
             "perfetto",
             ".perfetto.json",
             False,
@@ -86,8 +86,8 @@ FORMATS = {
             _perfetto,
             re.compile(rb'\{"displayTimeUnit":"ns","otherData":'),
         ),
-        Format("paraver", "-paraver", True, 2, 0, _paraver),
-        Format("tit", "-tit", True, 2, None, _tit),
-        Format("otf2", "-otf2", True, 2, 0, _otf2),
+        ExportFormat("paraver", "-paraver", True, 2, 0, _paraver),
+        ExportFormat("tit", "-tit", True, 2, None, _tit),
+        ExportFormat("otf2", "-otf2", True, 2, 0, _otf2),
     )
 }

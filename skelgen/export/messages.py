@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from skelgen.export.run import Run
-from skelgen.export.spool import Spool
-from skelgen.export.types import Half, Role
+from skelgen.export.run import TraceStreams
+from skelgen.export.spool import RecordSpool
+from skelgen.export.types import ExportRole, Half
 
 _LAYOUT = "<qqqqq"
 _Channel = tuple[int, int, int, int]
@@ -38,7 +38,7 @@ class Messages:
 
     Parameters
     ----------
-    run : Run
+    run : TraceStreams
 
     Attributes
     ----------
@@ -48,19 +48,19 @@ class Messages:
         Halves without another.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: TraceStreams) -> None:
         self._run = run
-        self._spools = [Spool(_LAYOUT, run.folder) for _ in run.streams]
+        self._spools = [RecordSpool(_LAYOUT, run.folder) for _ in run.streams]
         # What goes to ranks without a file would wait for ever.
         self._present = frozenset(run.ranks)
-        self._waiting: dict[_Channel, tuple[Role, deque[Half]]] = {}
+        self._waiting: dict[_Channel, tuple[ExportRole, deque[Half]]] = {}
         self.pairs = self.alone = 0
         for event in run.events():
             for half in event.posts:
-                if half.role <= Role.RECEIVE:
+                if half.role <= ExportRole.RECEIVE:
                     self._post(half)
             for half in event.ends:
-                if half.role <= Role.RECEIVE:
+                if half.role <= ExportRole.RECEIVE:
                     self._change(half, end_ns=event.leave_ns)
         self.alone += sum(len(halves) for _, halves in self._waiting.values())
         self._waiting.clear()
@@ -96,7 +96,9 @@ class Messages:
 
     def _channel(self, half: Half) -> _Channel:
         own = self._run.streams[half.stream].rank
-        ends = (own, half.partner) if half.role == Role.SEND else (half.partner, own)
+        ends = (
+            (own, half.partner) if half.role == ExportRole.SEND else (half.partner, own)
+        )
         return self._run.canonical[half.call.communicator], *ends, half.tag
 
     def _change(self, half: Half, other: Half | None = None, end_ns: int = 0) -> None:

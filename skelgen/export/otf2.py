@@ -6,19 +6,19 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.events.types import PROC_NULL, ROOT
 from skelgen.export import otf2_library as otf2
 from skelgen.export.messages import Messages
 from skelgen.export.otf2_archive import NAME, opened
-from skelgen.export.otf2_definitions import Definitions, communicator_numbers
+from skelgen.export.otf2_definitions import Otf2Definitions, communicator_numbers
 from skelgen.export.otf2_library import check, interface, library
-from skelgen.export.run import Run
-from skelgen.export.types import Call, Event, Half, Role, Sides, Written
+from skelgen.export.run import TraceStreams
+from skelgen.export.types import Event, ExportedCall, ExportRole, Half, Sides, Written
 from skelgen.export.volume import volume
 
 
-def write(run: Run, target: Path) -> Written:
+def write(run: TraceStreams, target: Path) -> Written:
     """Write an archive into a folder: one location for each stream."""
     library()  # says what is missing before the long work
     messages = Messages(run)
@@ -36,7 +36,7 @@ def write(run: Run, target: Path) -> Written:
         check(library().OTF2_Archive_CloseEvtFiles(archive))
         _local_definitions(run, archive)
         definitions = library().OTF2_Archive_GetGlobalDefWriter(archive)
-        Definitions(run, definitions, counts).write()
+        Otf2Definitions(run, definitions, counts).write()
         check(library().OTF2_Archive_CloseGlobalDefWriter(archive, definitions))
     note = (
         f"{messages.alone} halves of messages are without the other: such a receive "
@@ -48,18 +48,18 @@ def write(run: Run, target: Path) -> Written:
     )
 
 
-def _leave_empty(run: Run, archive: Any) -> None:
+def _leave_empty(run: TraceStreams, archive: Any) -> None:
     """Write the empty files of missing ranks that readers expect."""
     for location in range(len(run.streams), _locations(run)):
         writer = library().OTF2_Archive_GetEvtWriter(archive, location)
         check(library().OTF2_Archive_CloseEvtWriter(archive, writer))
 
 
-def _locations(run: Run) -> int:
+def _locations(run: TraceStreams) -> int:
     return len(run.streams) + len(run.trace.missing)
 
 
-def _local_definitions(run: Run, archive: Any) -> None:
+def _local_definitions(run: TraceStreams, archive: Any) -> None:
     """Write the empty files of local definitions that readers expect."""
     lib = library()
     check(lib.OTF2_Archive_OpenDefFiles(archive))
@@ -72,7 +72,9 @@ def _local_definitions(run: Run, archive: Any) -> None:
 class _Writer:
     """Writes the locations of one rank."""
 
-    def __init__(self, run: Run, rank: int, archive: Any, messages: Messages) -> None:
+    def __init__(
+        self, run: TraceStreams, rank: int, archive: Any, messages: Messages
+    ) -> None:
         self.run, self.rank, self.archive = run, rank, archive
         self.messages = messages
         self.records: Counter[str] = Counter()
@@ -102,7 +104,7 @@ class _Writer:
             self._stream, self._writer = event.stream, self._writers[event.stream]
             region = self._regions[event.call.function]
             self._record("Enter", event.enter_ns, region)
-            blocks = event.call.kind is Kind.COLLECTIVE
+            blocks = event.call.kind is CallKind.COLLECTIVE
             if blocks and event.call.name in otf2.COLLECTIVES:
                 self._record("MpiCollectiveBegin", event.enter_ns)
             for half in event.posts:
@@ -122,11 +124,11 @@ class _Writer:
 
     def _post(self, half: Half, event: Event) -> None:
         at, request = event.enter_ns, self._request(half)
-        if half.role == Role.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
+        if half.role == ExportRole.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
             self._record("NonBlockingCollectiveRequest", at, request)
-        elif half.role == Role.RECEIVE and half.request:
+        elif half.role == ExportRole.RECEIVE and half.request:
             self._record("MpiIrecvRequest", at, request)
-        elif half.role == Role.SEND and half.peer >= 0:
+        elif half.role == ExportRole.SEND and half.peer >= 0:
             where = self._where(half)
             if half.request:
                 self._record("MpiIsend", at, *where, half.size_bytes, request)
@@ -135,19 +137,19 @@ class _Writer:
 
     def _end(self, half: Half, event: Event) -> None:
         at, request = event.leave_ns, self._request(half)
-        if half.role == Role.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
+        if half.role == ExportRole.COLLECTIVE and half.call.name in otf2.COLLECTIVES:
             what = self._collective(half.call, half.size_bytes, half.sides)
             self._record("NonBlockingCollectiveComplete", at, *what, request)
-        elif half.role == Role.SEND and half.request and half.peer >= 0:
+        elif half.role == ExportRole.SEND and half.request and half.peer >= 0:
             self._record("MpiIsendComplete", at, request)
-        elif half.role == Role.RECEIVE and half.peer >= 0:
+        elif half.role == ExportRole.RECEIVE and half.peer >= 0:
             found = self.messages.other(half)
             size = half.size_bytes if found is None else found.size_bytes
             if half.request:
                 self._record("MpiIrecv", at, *self._where(half), size, request)
             else:
                 self._record("MpiRecv", at, *self._where(half), size)
-        elif half.role == Role.RECEIVE and half.peer == PROC_NULL:
+        elif half.role == ExportRole.RECEIVE and half.peer == PROC_NULL:
             self._record("MpiRequestCancelled", at, request)
 
     def _request(self, half: Half) -> int:
@@ -160,7 +162,7 @@ class _Writer:
         return half.peer, communicator, max(half.tag, 0)
 
     def _collective(
-        self, call: Call, size_bytes: int, sides: Sides | None
+        self, call: ExportedCall, size_bytes: int, sides: Sides | None
     ) -> tuple[int, int, int, int, int]:
         table = self.run.communicators
         sent, received = volume(call, size_bytes, sides, table, self.rank)

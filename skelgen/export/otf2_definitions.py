@@ -10,7 +10,7 @@ from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,
     SENDING,
-    Kind,
+    CallKind,
     function_info,
 )
 from skelgen.events.shapes import plain_name
@@ -18,10 +18,16 @@ from skelgen.events.types import Communicator
 from skelgen.export import otf2_library as otf2
 from skelgen.export.otf2_library import check, interface, library
 from skelgen.export.paraver_names import FILES, ONE_SIDED, event_type
-from skelgen.export.run import Run
+from skelgen.export.run import TraceStreams
 from skelgen.units import NS_PER_S
 
-_POINT_TO_POINT = (*SENDING, *RECEIVING, Kind.PROBE, Kind.COMPLETE, Kind.START)
+_POINT_TO_POINT = (
+    *SENDING,
+    *RECEIVING,
+    CallKind.PROBE,
+    CallKind.COMPLETE,
+    CallKind.START,
+)
 _ROLES = {
     "barrier": otf2.BARRIER,
     "bcast": otf2.ONE_TO_ALL,
@@ -54,7 +60,7 @@ def region_role(function: str) -> int:
     return otf2.FUNCTION
 
 
-def communicator_numbers(run: Run) -> tuple[int, ...]:
+def communicator_numbers(run: TraceStreams) -> tuple[int, ...]:
     """Return OTF2's number of each communicator, without gaps.
 
     All MPI_COMM_SELF have one number, and both sides of an intercommunicator.
@@ -67,18 +73,18 @@ def communicator_numbers(run: Run) -> tuple[int, ...]:
     return tuple(dense[row] for row in rows)
 
 
-class Definitions:
+class Otf2Definitions:
     """Writes the global definitions.
 
     Parameters
     ----------
-    run : Run
+    run : TraceStreams
     writer : OTF2_GlobalDefWriter
     counts : sequence of int
         Events of each location.
     """
 
-    def __init__(self, run: Run, writer: Any, counts: list[int]) -> None:
+    def __init__(self, run: TraceStreams, writer: Any, counts: list[int]) -> None:
         self.run, self.writer, self.counts = run, writer, counts
         self._numbers = communicator_numbers(run)
         self._strings: dict[str, int] = {}

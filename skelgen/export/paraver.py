@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TextIO
 
 from skelgen.documents.words import printable
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.export import paraver_names as names
 from skelgen.export.messages import Messages
-from skelgen.export.run import Run
+from skelgen.export.run import TraceStreams
 from skelgen.export.stream import Stream
-from skelgen.export.types import Call, Event, Role, Written
+from skelgen.export.types import Event, ExportedCall, ExportRole, Written
 from skelgen.export.volume import is_root, volume
 from skelgen.units import NS_PER_S
 
-_COLLECTIVES = (Kind.COLLECTIVE, Kind.ICOLLECTIVE)
+_COLLECTIVES = (CallKind.COLLECTIVE, CallKind.ICOLLECTIVE)
 _Line = tuple[int, str]
 
 
-def write(run: Run, target: Path) -> Written:
+def write(run: TraceStreams, target: Path) -> Written:
     """Write the three files into a folder."""
     stem = run.trace.folder.resolve().name or "run"
     messages = Messages(run)
@@ -49,7 +49,7 @@ class _Places:
     The trace does not say on which core a thread ran: each has one of its own.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: TraceStreams) -> None:
         self.run = run
         ranks = range(run.trace.world_size)
         by_rank = {rank: run.streams_of(rank) for rank in ranks}
@@ -111,12 +111,12 @@ class _Places:
 
 
 class _Writer:
-    def __init__(self, run: Run, messages: Messages) -> None:
+    def __init__(self, run: TraceStreams, messages: Messages) -> None:
         self.run, self.found, self.places = run, messages, _Places(run)
         self.states = self.events = self.messages = 0
         self._own: dict[str, int] = {}
         self._used: dict[int, dict[int, str]] = {}
-        self._coded: dict[Call, tuple[int, int, int]] = {}
+        self._coded: dict[ExportedCall, tuple[int, int, int]] = {}
 
     def write(self, out: TextIO) -> None:
         """Write the .prv file, its records in order of time."""
@@ -148,7 +148,7 @@ class _Writer:
         self.states += 1
         return f"1:{place}:{begin}:{end}:{state}\n"
 
-    def _code(self, call: Call) -> tuple[int, int, int]:
+    def _code(self, call: ExportedCall) -> tuple[int, int, int]:
         """Return type, value and state of a call."""
         coded = self._coded.get(call)
         if coded is None:
@@ -178,7 +178,7 @@ class _Writer:
 
     def _messages(self, event: Event, place: str) -> Iterator[str]:
         for half in event.posts:
-            found = self.found.other(half) if half.role == Role.SEND else None
+            found = self.found.other(half) if half.role == ExportRole.SEND else None
             if found is None or not found.end_ns:
                 continue
             self.messages += 1

@@ -7,7 +7,7 @@ from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,
     SENDING,
-    Kind,
+    CallKind,
     function_info,
 )
 
@@ -69,7 +69,7 @@ _ONE_SIDED = (
     "Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap Rput Rget "
     "Raccumulate Rget_accumulate"
 ).split()
-_POINT_TO_POINT_KINDS = (*SENDING, *RECEIVING, Kind.PROBE)
+_POINT_TO_POINT_KINDS = (*SENDING, *RECEIVING, CallKind.PROBE)
 _WAITS = ("Wait", "Waitall", "Waitany", "Waitsome", "Cancel", "Iprobe", "Improbe")
 
 #: States and their names; what they mean follows Extrae.
@@ -92,15 +92,15 @@ STATES = {
 }
 RUNNING, NOT_CREATED = 1, 2
 _STATE_OF_KIND = {
-    Kind.SEND: 4,
-    Kind.RECEIVE: 3,
-    Kind.SENDRECV: 16,
-    Kind.ISEND: 10,
-    Kind.IRECEIVE: 11,
-    Kind.COMPLETE: 8,
-    Kind.PROBE: 6,
-    Kind.COLLECTIVE: 13,
-    Kind.ICOLLECTIVE: 13,
+    CallKind.SEND: 4,
+    CallKind.RECEIVE: 3,
+    CallKind.SENDRECV: 16,
+    CallKind.ISEND: 10,
+    CallKind.IRECEIVE: 11,
+    CallKind.COMPLETE: 8,
+    CallKind.PROBE: 6,
+    CallKind.COLLECTIVE: 13,
+    CallKind.ICOLLECTIVE: 13,
 }
 _STATE_OF_TYPE = {FILES: 12, ONE_SIDED: 20}
 

@@ -13,15 +13,15 @@ from typing import TextIO
 from skelgen.events.functions import COLLECTIVES
 from skelgen.events.types import FAILED_POLL
 from skelgen.export.messages import Messages
-from skelgen.export.run import Run
+from skelgen.export.run import TraceStreams
 from skelgen.export.stream import Stream
-from skelgen.export.types import Call, Event, Role, Written
+from skelgen.export.types import Event, ExportedCall, ExportRole, Written
 from skelgen.export.volume import volume
 
 _FLOW = '"name":"message","cat":"message"'
 
 
-def write(run: Run, target: Path) -> Written:
+def write(run: TraceStreams, target: Path) -> Written:
     """Write one process for each rank, one track for each stream, one slice a call.
 
     Arrows lead from the call that sends to the call that completes the receive.
@@ -67,10 +67,10 @@ def microseconds(time_ns: int) -> str:
 class _Writer:
     """Writes events one by one."""
 
-    def __init__(self, run: Run, messages: Messages, out: TextIO) -> None:
+    def __init__(self, run: TraceStreams, messages: Messages, out: TextIO) -> None:
         self.run, self.messages, self.out = run, messages, out
         self.slices = self.arrows = 0
-        self._heads: dict[Call, str] = {}
+        self._heads: dict[ExportedCall, str] = {}
         self._separator = "\n"
         # Pids and tids begin at 1: Perfetto takes 0 for the kernel's idle process.
         self._tracks = [
@@ -128,15 +128,15 @@ class _Writer:
         )
         self.slices += 1
 
-    def _head(self, call: Call) -> str:
+    def _head(self, call: ExportedCall) -> str:
         """Write down what is the same for all events of a call."""
         values: dict[str, object] = {}
         if call.communicator >= 0:
             one = self.run.communicators[call.communicator]
             values["communicator"] = f"{one.kind} {call.communicator}"
         for part in call.parts:
-            if part.role <= Role.RECEIVE:
-                word = "to" if part.role == Role.SEND else "from"
+            if part.role <= ExportRole.RECEIVE:
+                word = "to" if part.role == ExportRole.SEND else "from"
                 values[word] = part.partner if part.partner >= 0 else "any"
                 values["tag" if word == "to" or "tag" not in values else "tag2"] = (
                     part.tag if part.tag >= 0 else "any"
@@ -154,7 +154,7 @@ class _Writer:
         separator = ", " if call.communicator >= 0 or call.parts or call.site else ""
         if call.flags & FAILED_POLL:
             return f'{separator}"polls": {event.size_bytes}'
-        if event.posts and event.posts[0].role <= Role.RECEIVE:
+        if event.posts and event.posts[0].role <= ExportRole.RECEIVE:
             return f'{separator}"bytes": {event.posts[0].size_bytes}'
         if event.ends:
             return f'{separator}"requests": {len(event.ends)}'
@@ -170,14 +170,14 @@ class _Writer:
     def _arrows(self, event: Event) -> None:
         track = self._tracks[event.stream]
         for half in event.posts:
-            if half.role == Role.SEND and (found := self.messages.other(half)):
+            if half.role == ExportRole.SEND and (found := self.messages.other(half)):
                 number = self._number(half.stream, half.ordinal)
                 at = microseconds(event.enter_ns)
                 if found.end_ns:
                     self._record(f'"ph":"s",{track},"ts":{at},"id":{number},{_FLOW}')
                     self.arrows += 1
         for half in event.ends:
-            if half.role == Role.RECEIVE and (found := self.messages.other(half)):
+            if half.role == ExportRole.RECEIVE and (found := self.messages.other(half)):
                 number = self._number(found.stream, found.ordinal)
                 # Within the slice, for the arrow is tied to the one around it.
                 inside = max(event.enter_ns, event.leave_ns - 1)

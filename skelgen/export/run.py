@@ -15,7 +15,7 @@ from skelgen.events.communicators import one_number_each, unify
 from skelgen.events.shapes import Names
 from skelgen.events.types import Communicator
 from skelgen.export.follow import Follower, Sources, find_sources, follow
-from skelgen.export.spool import Spool
+from skelgen.export.spool import RecordSpool
 from skelgen.export.stream import Raw, Stream
 from skelgen.export.types import Event
 from skelgen.progress import Progress
@@ -29,7 +29,7 @@ _STEP = 1 << 12
 _BINS = 1 << 16
 
 
-class Run:
+class TraceStreams:
     """All streams of a trace.
 
     Parameters
@@ -146,7 +146,7 @@ class Run:
         if not stream.file.facts.statuses:
             return None
         if stream.number not in self._sources:
-            spool = Spool(Sources.LAYOUT, self.folder)
+            spool = RecordSpool(Sources.LAYOUT, self.folder)
             found = find_sources(stream, spool, self._block_events)
             self._sources[stream.number] = found
         return self._sources[stream.number]

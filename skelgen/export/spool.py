@@ -12,7 +12,7 @@ _FIRST_BYTES = 1 << 16
 _ACCESSES = 1 << 15
 
 
-class Spool:
+class RecordSpool:
     """Numbered records of zeros until something is put there.
 
     The file is mapped, so its pages are the system's cache; it is gone when the

@@ -14,13 +14,13 @@ from skelgen.events.functions import (
     RECEIVING,
     SENDING,
     TWO_SIDED,
-    Kind,
+    CallKind,
     function_info,
 )
 from skelgen.events.shapes import FileShapes, Names, interpret, variant_rows
 from skelgen.events.sizes import Vectors
 from skelgen.events.types import PROC_NULL
-from skelgen.export.types import Call, Part, Role, Sides
+from skelgen.export.types import CallPart, ExportedCall, ExportRole, Sides
 from skelgen.trace import RankFile, TimeScale
 from skelgen.trace.blocks import Block, blocks
 from skelgen.trace.format import trace_format
@@ -48,7 +48,7 @@ class Raw(NamedTuple):
     leave_ns: int
     compute_ns: int
     stream: int
-    call: Call
+    call: ExportedCall
     size_bytes: int
     sides: Sides | None
     reference: int
@@ -92,7 +92,7 @@ class Stream:
         self._shapes: FileShapes = interpret(file, index, communicators, names)
         self._names = names
         self._flags: list[int] = self._shapes.raw["flags"].tolist()
-        self._calls: dict[tuple[int, ...], Call] = {}
+        self._calls: dict[tuple[int, ...], ExportedCall] = {}
         self._functions: dict[int, str] = {}
 
     @property
@@ -165,7 +165,7 @@ class Stream:
                 block.columns.size_bytes[event] = size
         return result
 
-    def _calls_of(self, variants: NDArray[np.void]) -> list[Call]:
+    def _calls_of(self, variants: NDArray[np.void]) -> list[ExportedCall]:
         keys = variants.tolist()
         new = np.array([key not in self._calls for key in keys], bool)
         if new.any():
@@ -177,12 +177,12 @@ class Stream:
                 self._calls[variant] = self._call(variant[0], row)
         return [self._calls[key] for key in keys]
 
-    def _call(self, shape: int, row: np.void) -> Call:
+    def _call(self, shape: int, row: np.void) -> ExportedCall:
         function = self._functions[int(row["function"])]
         info = function_info(function)
         communicator = int(row["communicator"])
         name = self._shapes.names[shape]
-        return Call(
+        return ExportedCall(
             function=function,
             name=name,
             kind=info.kind,
@@ -196,22 +196,24 @@ class Stream:
             parts=self._parts(info.kind, self._flags[shape], row),
         )
 
-    def _parts(self, kind: Kind, flags: int, row: np.void) -> tuple[Part, ...]:
+    def _parts(self, kind: CallKind, flags: int, row: np.void) -> tuple[CallPart, ...]:
         parts = []
         if kind in SENDING:
-            parts.append(self._part(Role.SEND, row, "peer", "tag"))
+            parts.append(self._part(ExportRole.SEND, row, "peer", "tag"))
         if kind in RECEIVING:
             second = "2" if kind in TWO_SIDED else ""
-            parts.append(self._part(Role.RECEIVE, row, f"peer{second}", f"tag{second}"))
+            parts.append(
+                self._part(ExportRole.RECEIVE, row, f"peer{second}", f"tag{second}")
+            )
         if not parts and flags & _making_bits():
-            role = Role.COLLECTIVE if kind in COLLECTIVES else Role.OTHER
-            parts.append(Part(role, -1, -1, -1))
+            role = ExportRole.COLLECTIVE if kind in COLLECTIVES else ExportRole.OTHER
+            parts.append(CallPart(role, -1, -1, -1))
         return tuple(part for part in parts if part.peer != PROC_NULL)
 
-    def _part(self, role: Role, row: np.void, peer: str, tag: str) -> Part:
+    def _part(self, role: ExportRole, row: np.void, peer: str, tag: str) -> CallPart:
         number, communicator = int(row[peer]), int(row["communicator"])
         partner = self.partner(communicator, number)
-        return Part(role, number, partner, int(row[tag]))
+        return CallPart(role, number, partner, int(row[tag]))
 
     def partner(self, communicator: int, peer: int) -> int:
         """Return the world rank of a rank of a communicator; -1: there is none."""

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.events.types import FAILED_POLL, Communicator
 from skelgen.export import tit_spread
 from skelgen.export.messages import Messages
-from skelgen.export.run import Run
-from skelgen.export.types import Call, Event, Half, Role, Sides, Written
+from skelgen.export.run import TraceStreams
+from skelgen.export.types import Event, ExportedCall, ExportRole, Half, Sides, Written
 from skelgen.export.volume import neighbours
 
 #: Computation is written in floating-point operations, this many for a nanosecond:
@@ -23,18 +23,18 @@ _TAGS = 1 << 30
 _IGNORED = ("init", "init_thread", "finalize")
 #: Kinds of which the replay needs nothing, beside those that it has.
 _SILENT = (
-    Kind.LOCAL,
-    Kind.PROBE,
-    Kind.COMMUNICATOR,
-    Kind.RELEASE,
-    Kind.COMPLETE,
-    Kind.START,
-    Kind.SEND_INIT,
-    Kind.RECEIVE_INIT,
+    CallKind.LOCAL,
+    CallKind.PROBE,
+    CallKind.COMMUNICATOR,
+    CallKind.RELEASE,
+    CallKind.COMPLETE,
+    CallKind.START,
+    CallKind.SEND_INIT,
+    CallKind.RECEIVE_INIT,
 )
 
 
-def write(run: Run, target: Path) -> Written:
+def write(run: TraceStreams, target: Path) -> Written:
     """Write a file for each rank, and one that lists them."""
     stem = run.trace.folder.resolve().name or "run"
     messages = Messages(run)
@@ -67,7 +67,9 @@ def write(run: Run, target: Path) -> Written:
 class _Writer:
     """Writes one rank."""
 
-    def __init__(self, run: Run, rank: int, messages: Messages, out: TextIO) -> None:
+    def __init__(
+        self, run: TraceStreams, rank: int, messages: Messages, out: TextIO
+    ) -> None:
         self.run, self.rank, self.messages, self.out = run, rank, messages, out
         self.actions: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
@@ -98,7 +100,7 @@ class _Writer:
         idle = max(event.enter_ns - self._busy_ns, 0)
         self._compute_ns += min(event.compute_ns, idle)
         call = event.call
-        computes = call.kind is Kind.LOCAL and not call.flags & FAILED_POLL
+        computes = call.kind is CallKind.LOCAL and not call.flags & FAILED_POLL
         if computes and call.name not in _IGNORED:
             self._compute_ns += max(
                 event.leave_ns - max(event.enter_ns, self._busy_ns), 0
@@ -107,18 +109,18 @@ class _Writer:
 
     def _event(self, event: Event) -> None:
         call = event.call
-        if call.kind in (Kind.SEND, Kind.RECEIVE):
+        if call.kind in (CallKind.SEND, CallKind.RECEIVE):
             for half in event.posts:
                 self._begin(half, "")
             return
-        if call.kind is Kind.COLLECTIVE:
+        if call.kind is CallKind.COLLECTIVE:
             self._collective(call, event.size_bytes, event.sides)
         elif not event.posts and not call.parts and call.kind not in _SILENT:
             self.left[f"calls of {call.function}"] += 1
         for half in event.posts:
-            if half.role == Role.OTHER:
+            if half.role == ExportRole.OTHER:
                 self.left[f"calls of {half.call.function}"] += 1
-            elif half.role != Role.COLLECTIVE:
+            elif half.role != ExportRole.COLLECTIVE:
                 self._begin(half, "i")
         self._finish(event.ends)
 
@@ -132,7 +134,7 @@ class _Writer:
         if other is None:
             self.left["halves of messages without the other half"] += 1
             return
-        sends = half.role == Role.SEND
+        sends = half.role == ExportRole.SEND
         stream, ordinal = (half.stream, half.ordinal) if sends else other[:2]
         thread = self.run.streams[stream].thread
         tag = (ordinal * self._threads + thread) % _TAGS
@@ -148,7 +150,7 @@ class _Writer:
     def _finish(self, ends: tuple[Half, ...]) -> None:
         waited = []
         for half in ends:
-            if half.role == Role.COLLECTIVE:
+            if half.role == ExportRole.COLLECTIVE:
                 self._collective(half.call, half.size_bytes, half.sides)
             elif words := self._open.pop((half.stream, half.ordinal), ""):
                 waited.append(words)
@@ -158,7 +160,9 @@ class _Writer:
             for words in waited:
                 self._action("wait", words)
 
-    def _collective(self, call: Call, size_bytes: int, sides: Sides | None) -> None:
+    def _collective(
+        self, call: ExportedCall, size_bytes: int, sides: Sides | None
+    ) -> None:
         one = self.run.communicators[call.communicator]
         neighbourhood = call.name.startswith("neighbor_")
         known = neighbourhood or tit_spread.known(call.name)
@@ -167,7 +171,7 @@ class _Writer:
             return
         members = one.members
         own = members.index(self.rank)
-        group = tit_spread.Group(len(members), own, call.root, size_bytes, sides)
+        group = tit_spread.Participants(len(members), own, call.root, size_bytes, sides)
         tag = _TAGS + self.run.canonical[call.communicator]
         if neighbourhood:
             self.spread[call.function] += 1
@@ -184,7 +188,9 @@ class _Writer:
         for step in tit_spread.spread(call.name, group):
             self._step(step, members, tag)
 
-    def _neighbours(self, group: tit_spread.Group, one: Communicator, tag: int) -> None:
+    def _neighbours(
+        self, group: tit_spread.Participants, one: Communicator, tag: int
+    ) -> None:
         """Write all sends before the receives, for neighbours may differ in order."""
         to, sources = neighbours(one, self.rank)
         sends, receives = tit_spread.among_neighbours(group, to, sources)
@@ -195,7 +201,9 @@ class _Writer:
         for step in sends:
             self._action("wait", self.rank, one.members[step.to], tag)
 
-    def _step(self, step: tit_spread.Step, members: tuple[int, ...], tag: int) -> None:
+    def _step(
+        self, step: tit_spread.SpreadMessage, members: tuple[int, ...], tag: int
+    ) -> None:
         to, source = members[step.to], members[step.source]
         if step.to >= 0:
             both = step.source >= 0
@@ -207,7 +215,7 @@ class _Writer:
 
 
 def _native(
-    call: Call, size: int, sides: Sides | None, ranks: int
+    call: ExportedCall, size: int, sides: Sides | None, ranks: int
 ) -> tuple[object, ...] | None:
     """Return SMPI's action for a collective of all ranks; None: it has none.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from skelgen.export.types import Sides
 
 
-class Step(NamedTuple):
+class SpreadMessage(NamedTuple):
     """A message in a collective.
 
     Attributes
@@ -30,7 +30,7 @@ class Step(NamedTuple):
     received: int
 
 
-class Group(NamedTuple):
+class Participants(NamedTuple):
     """Who takes part.
 
     Attributes
@@ -51,17 +51,17 @@ class Group(NamedTuple):
     sides: Sides | None
 
 
-def _dissemination(group: Group) -> Iterator[Step]:
+def _dissemination(group: Participants) -> Iterator[SpreadMessage]:
     """Let every rank hear of every other in log2 rounds."""
     distance = 1
     while distance < group.size:
         to = (group.rank + distance) % group.size
         source = (group.rank - distance) % group.size
-        yield Step(to, source, group.size_bytes, group.size_bytes)
+        yield SpreadMessage(to, source, group.size_bytes, group.size_bytes)
         distance *= 2
 
 
-def _gather_all(group: Group) -> Iterator[Step]:
+def _gather_all(group: Participants) -> Iterator[SpreadMessage]:
     """Do the same with what was heard so far, so the messages grow."""
     each = group.size_bytes
     if group.sides is not None and group.sides[1] is not None:
@@ -71,11 +71,11 @@ def _gather_all(group: Group) -> Iterator[Step]:
         to = (group.rank + distance) % group.size
         source = (group.rank - distance) % group.size
         size = each * min(distance, group.size - distance)
-        yield Step(to, source, size, size)
+        yield SpreadMessage(to, source, size, size)
         distance *= 2
 
 
-def _down(group: Group) -> Iterator[Step]:
+def _down(group: Participants) -> Iterator[SpreadMessage]:
     """Hand something down a binomial tree."""
     place = (group.rank - group.root) % group.size
     bit = 1
@@ -83,45 +83,45 @@ def _down(group: Group) -> Iterator[Step]:
         bit *= 2
     if place:
         source = (place - bit + group.root) % group.size
-        yield Step(-1, source, 0, group.size_bytes)
+        yield SpreadMessage(-1, source, 0, group.size_bytes)
     while bit > 1:
         bit //= 2
         if place + bit < group.size:
             to = (place + bit + group.root) % group.size
-            yield Step(to, -1, group.size_bytes, 0)
+            yield SpreadMessage(to, -1, group.size_bytes, 0)
 
 
-def _up(group: Group) -> Iterator[Step]:
+def _up(group: Participants) -> Iterator[SpreadMessage]:
     """Collect something up a binomial tree: the way down backwards."""
     for step in reversed(list(_down(group))):
-        yield Step(step.source, step.to, step.received, step.sent)
+        yield SpreadMessage(step.source, step.to, step.received, step.sent)
 
 
-def _to_root(group: Group) -> Iterator[Step]:
+def _to_root(group: Participants) -> Iterator[SpreadMessage]:
     """Let each rank send its own part to the root."""
     if group.rank != group.root:
-        yield Step(group.root, -1, group.size_bytes, 0)
+        yield SpreadMessage(group.root, -1, group.size_bytes, 0)
         return
     parts = group.sides[1] if group.sides is not None else None
     for source in range(group.size):
         if source != group.rank:
             size = group.size_bytes if parts is None else int(parts[source])
-            yield Step(-1, source, 0, size)
+            yield SpreadMessage(-1, source, 0, size)
 
 
-def _from_root(group: Group) -> Iterator[Step]:
+def _from_root(group: Participants) -> Iterator[SpreadMessage]:
     """Let the root send each rank its part."""
     if group.rank != group.root:
-        yield Step(-1, group.root, 0, group.size_bytes)
+        yield SpreadMessage(-1, group.root, 0, group.size_bytes)
         return
     parts = group.sides[0] if group.sides is not None else None
     for to in range(group.size):
         if to != group.rank:
             size = group.size_bytes if parts is None else int(parts[to])
-            yield Step(to, -1, size, 0)
+            yield SpreadMessage(to, -1, size, 0)
 
 
-def _pairs(group: Group) -> Iterator[Step]:
+def _pairs(group: Participants) -> Iterator[SpreadMessage]:
     """Let each rank exchange with each other."""
     sends, receives = group.sides if group.sides is not None else (None, None)
     for distance in range(1, group.size):
@@ -129,10 +129,10 @@ def _pairs(group: Group) -> Iterator[Step]:
         source = (group.rank - distance) % group.size
         sent = group.size_bytes if sends is None else int(sends[to])
         received = group.size_bytes if receives is None else int(receives[source])
-        yield Step(to, source, sent, received)
+        yield SpreadMessage(to, source, sent, received)
 
 
-_SPREADS: dict[str, Callable[[Group], Iterator[Step]]] = {
+_SPREADS: dict[str, Callable[[Participants], Iterator[SpreadMessage]]] = {
     "barrier": _dissemination,
     "win_fence": _dissemination,
     "allreduce": _dissemination,
@@ -155,13 +155,13 @@ _SPREADS: dict[str, Callable[[Group], Iterator[Step]]] = {
 
 
 def among_neighbours(
-    group: Group, to: tuple[int, ...], sources: tuple[int, ...]
-) -> tuple[list[Step], list[Step]]:
+    group: Participants, to: tuple[int, ...], sources: tuple[int, ...]
+) -> tuple[list[SpreadMessage], list[SpreadMessage]]:
     """Return the messages of a neighbourhood collective: sends, and receives.
 
     Parameters
     ----------
-    group : Group
+    group : Participants
     to, sources : tuple of int
         Whom the caller sends to and receives from, as ranks of the communicator.
     """
@@ -169,24 +169,24 @@ def among_neighbours(
     size = group.size_bytes
     return (
         [
-            Step(rank, -1, size if sends is None else int(sends[i]), 0)
+            SpreadMessage(rank, -1, size if sends is None else int(sends[i]), 0)
             for i, rank in enumerate(to)
         ],
         [
-            Step(-1, rank, 0, size if receives is None else int(receives[i]))
+            SpreadMessage(-1, rank, 0, size if receives is None else int(receives[i]))
             for i, rank in enumerate(sources)
         ],
     )
 
 
-def spread(name: str, group: Group) -> Iterator[Step]:
+def spread(name: str, group: Participants) -> Iterator[SpreadMessage]:
     """Return the caller's messages of a collective, in order.
 
     Parameters
     ----------
     name : str
         Of the blocking form, in lower case.
-    group : Group
+    group : Participants
     """
     return _SPREADS[name](group)
 

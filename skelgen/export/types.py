@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind
+from skelgen.events import CallKind
 
 #: Bytes to and from each rank of a communicator; None where a side has no vector.
 Sides = tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
 
 
-class Role(IntEnum):
+class ExportRole(IntEnum):
     """What a request or a blocking call does."""
 
     SEND = 0
@@ -25,25 +25,25 @@ class Role(IntEnum):
     OTHER = 3
 
 
-class Part(NamedTuple):
+class CallPart(NamedTuple):
     """One thing that a call does, the same for all its events.
 
     Attributes
     ----------
-    role : Role
+    role : ExportRole
     peer, partner : int
         Rank of the communicator, and the world rank it stands for; -1: unknown.
     tag : int
     """
 
-    role: Role
+    role: ExportRole
     peer: int
     partner: int
     tag: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class ExportedCall:
     """What is constant about some events.
 
     Attributes
@@ -52,26 +52,26 @@ class Call:
         MPI name, such as ``MPI_Ibcast``.
     name : str
         Its blocking form without ``MPI_``, in lower case.
-    kind : Kind
+    kind : CallKind
     flags : int
         Bits of `skelgen.events.types`.
     request_flags : int
         ``SHAPE_`` bits of the trace: what the call does with requests.
     communicator : int
-        Row of `Run.communicators`; -1: none.
+        Row of `TraceStreams.communicators`; -1: none.
     root : int
         As a rank of the communicator, for rooted collectives; else -1.
     peer, tag : int
         As in the trace, -1: none.
     site : int
-    parts : tuple of Part
+    parts : tuple of CallPart
         What the call does now, or its request later. Nothing for a partner that is
         MPI_PROC_NULL.
     """
 
     function: str
     name: str
-    kind: Kind
+    kind: CallKind
     flags: int
     request_flags: int
     communicator: int
@@ -79,7 +79,7 @@ class Call:
     peer: int
     tag: int
     site: int
-    parts: tuple[Part, ...]
+    parts: tuple[CallPart, ...]
 
 
 class Half(NamedTuple):
@@ -91,11 +91,11 @@ class Half(NamedTuple):
         Whose it is.
     ordinal : int
         Which of the stream's half messages it is, from 0; -1: no message.
-    role : Role
-    call : Call
+    role : ExportRole
+    call : ExportedCall
         That made the request, or the blocking call.
     peer, partner, tag : int
-        As in `Part`; a wildcard that was received is resolved.
+        As in `CallPart`; a wildcard that was received is resolved.
     size_bytes : int
         What is sent, or the capacity of a receive [bytes].
     sides : Sides or None
@@ -107,8 +107,8 @@ class Half(NamedTuple):
 
     stream: int
     ordinal: int
-    role: Role
-    call: Call
+    role: ExportRole
+    call: ExportedCall
     peer: int
     partner: int
     tag: int
@@ -128,7 +128,7 @@ class Event(NamedTuple):
     compute_ns : int
         Computation before it, without the recorder's own cost [ns].
     stream : int
-    call : Call
+    call : ExportedCall
     size_bytes : int
         As in `skelgen.events.Calls` [bytes]; of a failed poll the number of polls.
     sides : Sides or None
@@ -140,7 +140,7 @@ class Event(NamedTuple):
     leave_ns: int
     compute_ns: int
     stream: int
-    call: Call
+    call: ExportedCall
     size_bytes: int
     sides: Sides | None
     posts: tuple[Half, ...]

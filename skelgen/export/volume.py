@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from skelgen.events.types import ROOT, Communicator
-from skelgen.export.types import Call, Sides
+from skelgen.export.types import ExportedCall, Sides
 
 #: From the size of a call, its ranks and whether this is the root: sent, received.
 _RULES: dict[str, Callable[[int, int, bool], tuple[int, int]]] = {
@@ -26,7 +26,9 @@ _RULES: dict[str, Callable[[int, int, bool], tuple[int, int]]] = {
 }
 
 
-def is_root(call: Call, communicators: tuple[Communicator, ...], rank: int) -> bool:
+def is_root(
+    call: ExportedCall, communicators: tuple[Communicator, ...], rank: int
+) -> bool:
     """Say whether a world rank is the root of a rooted collective."""
     if call.root == ROOT:
         return True
@@ -51,7 +53,7 @@ def neighbours(one: Communicator, rank: int) -> tuple[tuple[int, ...], tuple[int
 
 
 def volume(
-    call: Call,
+    call: ExportedCall,
     size_bytes: int,
     sides: Sides | None,
     communicators: tuple[Communicator, ...],
@@ -61,7 +63,7 @@ def volume(
 
     Parameters
     ----------
-    call : Call
+    call : ExportedCall
     size_bytes : int
         As in `Event` [bytes].
     sides : Sides or None

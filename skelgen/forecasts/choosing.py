@@ -8,7 +8,7 @@ import numpy as np
 
 from skelgen.forecasts import experts
 from skelgen.forecasts.daily import LEAST_DAYS
-from skelgen.forecasts.types import Floats, History, Ints, Postcasts, Truths
+from skelgen.forecasts.types import Floats, Ints, LoadHistory, Postcasts, Truths
 from skelgen.forecasts.windows import sums
 
 #: Moments of the past at which the default lets experts forecast.
@@ -23,7 +23,7 @@ _KNOWN = 0.8
 LEAST_CELLS = 8
 
 
-def by_next_cell(history: History, horizon: int) -> Postcasts:
+def by_next_cell(history: LoadHistory, horizon: int) -> Postcasts:
     """Choose as NWS does: by the error of the next cell, over the whole history.
 
     What the winner says of the next cell is taken for the whole horizon, and compared
@@ -31,7 +31,7 @@ def by_next_cell(history: History, horizon: int) -> Postcasts:
 
     Parameters
     ----------
-    history : History
+    history : LoadHistory
         Of at least 8 cells.
     horizon : int
         Cells.
@@ -59,7 +59,7 @@ def by_next_cell(history: History, horizon: int) -> Postcasts:
     )
 
 
-def by_horizon(history: History, horizon: int, day: float) -> Postcasts:
+def by_horizon(history: LoadHistory, horizon: int, day: float) -> Postcasts:
     """Choose by the error of the mean over the horizon, and average with AR(1).
 
     The average of the winner and the AR(1) of the horizon is taken where it was at
@@ -67,7 +67,7 @@ def by_horizon(history: History, horizon: int, day: float) -> Postcasts:
 
     Parameters
     ----------
-    history : History
+    history : LoadHistory
         Of at least 8 cells.
     horizon : int
         Cells; experts are judged over fewer where the history is shorter than four
@@ -120,7 +120,7 @@ def _spread(before: int, cells: int, horizon: int) -> Ints:
 
 
 def _asked(
-    history: History, found: Iterable[tuple[str, Floats]]
+    history: LoadHistory, found: Iterable[tuple[str, Floats]]
 ) -> tuple[tuple[str, ...], Floats]:
     """Return the names and the forecasts of all experts."""
     names, rows = zip(*found, strict=True)
@@ -134,7 +134,7 @@ def _errors(forecasts: Floats, truths: Floats, compared: Truths) -> Floats:
     return np.asarray(np.abs(forecasts - truths)[:, compared].mean(axis=1))
 
 
-def _truths(history: History, moments: Ints, horizon: int) -> tuple[Floats, Truths]:
+def _truths(history: LoadHistory, moments: Ints, horizon: int) -> tuple[Floats, Truths]:
     """Return the means over the horizons after moments, and which are known enough."""
     known = sums(history.known.astype(float))
     origin = history.values[0]

@@ -17,8 +17,8 @@ from skelgen.forecasts.resampling import (
 )
 from skelgen.forecasts.types import (
     Covariate,
-    History,
     LoadForecast,
+    LoadHistory,
     Method,
     Postcasts,
     Samples,
@@ -95,7 +95,7 @@ def forecast(
     )
 
 
-def _postcasts(history: History, cells: int, method: Method) -> Postcasts:
+def _postcasts(history: LoadHistory, cells: int, method: Method) -> Postcasts:
     if method == "nws":
         return by_next_cell(history, cells)
     return by_horizon(history, cells, _DAY_S / history.step_s)
@@ -136,7 +136,7 @@ def happened(
 
 
 def _doubts(
-    whole: History, series: Sequence[Samples], horizon_s: float
+    whole: LoadHistory, series: Sequence[Samples], horizon_s: float
 ) -> tuple[Doubt, ...]:
     """Say what the history lacks."""
     found = []

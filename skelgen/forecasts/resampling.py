@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from skelgen.errors import InputError
-from skelgen.forecasts.types import Floats, History, Samples
+from skelgen.forecasts.types import Floats, LoadHistory, Samples
 from skelgen.forecasts.windows import sums
 
 logger = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ def resampled(
     series: Sequence[Samples],
     length_s: float,
     between: tuple[float, float] | None = None,
-) -> tuple[History, ...]:
+) -> tuple[LoadHistory, ...]:
     """Put series on the same cells.
 
     Parameters
@@ -136,17 +136,17 @@ def _common(series: Sequence[Samples]) -> tuple[float, float]:
     return first, max(float(one.times[-1]) for one in series)
 
 
-def together(histories: Sequence[History]) -> History:
+def together(histories: Sequence[LoadHistory]) -> LoadHistory:
     """Return the smallest value of all in each cell, known where all are."""
     first = histories[0]
     if len(histories) == 1:
         return first
     known = np.logical_and.reduce([one.known for one in histories])
     values = np.minimum.reduce([one.values for one in histories])
-    return History(_held(values, known), known, first.step_s)
+    return LoadHistory(_held(values, known), known, first.step_s)
 
 
-def _cells(samples: Samples, edges: Floats, length_s: float) -> History:
+def _cells(samples: Samples, edges: Floats, length_s: float) -> LoadHistory:
     """Average a series over cells between edges."""
     origin = samples.values[0]  # so that equal values are exactly equal cells
     starts = _starts(samples.times)
@@ -162,7 +162,7 @@ def _cells(samples: Samples, edges: Floats, length_s: float) -> History:
     there = at_edges(covered)
     known = there >= _COVERED * length_s
     values = np.divide(at_edges(integral), there, out=np.zeros_like(there), where=known)
-    return History(_held(values + origin, known), known, length_s)
+    return LoadHistory(_held(values + origin, known), known, length_s)
 
 
 def _held(values: Floats, known: np.ndarray) -> Floats:

@@ -41,7 +41,7 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class LoadHistory:
     """A quantity in cells of equal length.
 
     Attributes

@@ -21,7 +21,12 @@ from pathlib import Path
 
 from skelgen.errors import MachineError
 from skelgen.launch.batch_script import job_script
-from skelgen.launch.batch_systems import BatchSystem, Job, JobState, Phase
+from skelgen.launch.batch_systems import (
+    BatchJob,
+    BatchJobState,
+    BatchPhase,
+    BatchSystem,
+)
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Launcher
 from skelgen.launch.process import NO_RESULT, Finished, Started
@@ -97,7 +102,7 @@ class BatchRunner:
             program, ranks=ranks, hosts=hosts, environment=environment
         )
         script = self._new_script(command, environment)
-        job = Job(script, script.with_name("log"), ranks, tuple(hosts), limit_s)
+        job = BatchJob(script, script.with_name("log"), ranks, tuple(hosts), limit_s)
         return BatchRun(self.system, job, command, self.patience, self.clock)
 
     def _new_script(
@@ -123,7 +128,7 @@ class BatchRun:
     def __init__(
         self,
         system: BatchSystem,
-        job: Job,
+        job: BatchJob,
         command: Sequence[str],
         patience: Patience,
         clock: Callable[[], float],
@@ -137,7 +142,7 @@ class BatchRun:
         self._finished: Finished | None = None
         self._given_up: Finished | None = None  # told when the cancelled job is gone
         self._gone_by = 0.0
-        self._state = JobState(Phase.WAITING, "not yet submitted")
+        self._state = BatchJobState(BatchPhase.WAITING, "not yet submitted")
         self._since = self._began = clock()  # in this phase; the run itself
         self._next_look = self._next_question = 0.0
         self._interval = _FIRST_S
@@ -195,14 +200,14 @@ class BatchRun:
             return
         state = self._system.state(done.output)
         if self._system.unknown.search(done.errors):
-            state = JobState(Phase.ENDED, "it is not in the queue any more")
+            state = BatchJobState(BatchPhase.ENDED, "it is not in the queue any more")
         if state is None and (silent or done.exit_code):
             self._mark_silence(now, done)
             return
         self._patience.silent_since = None
         if state is not None:
-            if state.phase is Phase.WAITING and self._waits_in_vain():
-                state = replace(state, phase=Phase.NEVER)
+            if state.phase is BatchPhase.WAITING and self._waits_in_vain():
+                state = replace(state, phase=BatchPhase.NEVER)
             self._enter(now, state)
 
     def _waits_in_vain(self) -> bool:
@@ -239,23 +244,23 @@ class BatchRun:
         self._number, self._patience.silent_since = numbers[-1], None
         logger.info("%s on %s", self._title, ",".join(self._job.names) or "any host")
         self._since, self._interval = now, _FIRST_S
-        self._enter(now, JobState(Phase.WAITING))
+        self._enter(now, BatchJobState(BatchPhase.WAITING))
 
     @property
     def _title(self) -> str:
         return f"{self._system.title} job {self._number}"
 
-    def _enter(self, now: float, state: JobState) -> None:
+    def _enter(self, now: float, state: BatchJobState) -> None:
         if state.phase is not self._state.phase:
             self._since, self._interval = now, _FIRST_S
-            if state.phase is Phase.RUNNING:
+            if state.phase is BatchPhase.RUNNING:
                 self._began = now
         self._state = state
 
     def _judge(self, now: float) -> None:
         """End what has waited or run for too long, or has left no result."""
         if self._given_up is not None:
-            gone = self._state.phase in (Phase.ENDED, Phase.BROKEN)
+            gone = self._state.phase in (BatchPhase.ENDED, BatchPhase.BROKEN)
             if not gone and now >= self._gone_by:
                 logger.warning("%s was cancelled and still runs", self._title)
             if gone or now >= self._gone_by:
@@ -265,27 +270,29 @@ class BatchRun:
         reason = f" ({state.reason})" if state.reason else ""
         limit_s = self._job.limit_s
         match state.phase:
-            case Phase.NEVER:
+            case BatchPhase.NEVER:
                 self._fail(f"{self._title} can never run{reason}", cancel=True)
-            case Phase.WAITING if self._number and passed_s > self._patience.queue_s:
+            case BatchPhase.WAITING if (
+                self._number and passed_s > self._patience.queue_s
+            ):
                 self._fail(
                     f"{self._title} still waited after {self._patience.queue_s:.0f} s"
                     f"{reason} and was cancelled; raise --queue-limit to wait longer",
                     cancel=True,
                     begun=False,
                 )
-            case Phase.RUNNING if limit_s is not None and passed_s > limit_s:
+            case BatchPhase.RUNNING if limit_s is not None and passed_s > limit_s:
                 self._fail(f"{self._title} took too long", cancel=True, late=True)
-            case Phase.BROKEN:
+            case BatchPhase.BROKEN:
                 self._look(now)
                 if self._finished is None:
                     why = f"{self._title} was ended from outside{reason}"
                     self._fail(why, late=state.timed_out)
-            case Phase.ENDED if self._unanswered:
+            case BatchPhase.ENDED if self._unanswered:
                 # Perhaps it ended at once because the other one had begun.
                 self._number, self._search, self._unanswered = "", True, False
-                self._enter(now, JobState(Phase.WAITING))
-            case Phase.ENDED if passed_s > self._patience.files_s:
+                self._enter(now, BatchJobState(BatchPhase.WAITING))
+            case BatchPhase.ENDED if passed_s > self._patience.files_s:
                 folder = self._job.script.parent
                 self._fail(
                     f"{self._title} ended without a result{reason}: "
@@ -314,7 +321,7 @@ class BatchRun:
             self._end(failed)
             return
         self._given_up, self._gone_by = failed, now + _GONE_S
-        self._state = JobState(Phase.RUNNING, "cancelled")
+        self._state = BatchJobState(BatchPhase.RUNNING, "cancelled")
         self._next_question, self._interval = now, _FIRST_S
 
     def _troubled_hosts(self) -> list[str]:

@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol
 from skelgen.launch.hosts import Host, parse_hosts
 
 
-class Phase(Enum):
+class BatchPhase(Enum):
     """How far a job has come."""
 
     WAITING = "waiting"
@@ -28,25 +28,25 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class JobState:
+class BatchJobState:
     """What a batch system says of a job.
 
     Attributes
     ----------
-    phase : Phase
+    phase : BatchPhase
     reason : str
         In the system's words, for people.
     timed_out : bool
         Whether the system ended it because its time was over.
     """
 
-    phase: Phase
+    phase: BatchPhase
     reason: str = ""
     timed_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BatchJob:
     """A script and what it needs.
 
     Attributes
@@ -101,7 +101,7 @@ class BatchSystem(Protocol):
     failed: ClassVar[re.Pattern[str]]
     """How the states of hosts begin that run nothing before someone mends them."""
 
-    def submission(self, job: Job) -> list[str]:
+    def submission(self, job: BatchJob) -> list[str]:
         """Return the command that submits a job and prints its number."""
 
     def search(self, name: str) -> list[str]:
@@ -113,7 +113,7 @@ class BatchSystem(Protocol):
     def question(self, number: str) -> list[str]:
         """Return the command that asks for a job's state."""
 
-    def state(self, output: str) -> JobState | None:
+    def state(self, output: str) -> BatchJobState | None:
         """Read the answer to the question, None when it says nothing of the job."""
 
     def cancellation(self, number: str) -> list[str]:
@@ -161,7 +161,7 @@ class Slurm:
         "InvalidQOS|AccountNotAllowed|QOSNotAllowed|JobHeldAdmin"
     )
 
-    def submission(self, job: Job) -> list[str]:
+    def submission(self, job: BatchJob) -> list[str]:
         """Return the command; a failed node ends the job, it is not begun again."""
         where = [f"--ntasks={job.ranks}"]
         if job.hosts:
@@ -187,19 +187,21 @@ class Slurm:
         """Return the command; jobs that ended are known for a while (MinJobAge)."""
         return ["squeue", "-h", "-t", "all", "-j", number, "-o", "%T|%r"]
 
-    def state(self, output: str) -> JobState | None:
+    def state(self, output: str) -> BatchJobState | None:
         """Read ``PENDING|Resources``."""
         word, bar, reason = output.strip().partition("|")
         if not bar:
             return None
         if word in self._WAITING:
             never = self._NEVER.search(reason) is not None
-            return JobState(Phase.NEVER if never else Phase.WAITING, reason)
+            return BatchJobState(
+                BatchPhase.NEVER if never else BatchPhase.WAITING, reason
+            )
         if word in self._RUNNING:
-            return JobState(Phase.RUNNING)
+            return BatchJobState(BatchPhase.RUNNING)
         if word in self._ENDED:
-            return JobState(Phase.ENDED, word)
-        return JobState(Phase.BROKEN, word, timed_out=word == "TIMEOUT")
+            return BatchJobState(BatchPhase.ENDED, word)
+        return BatchJobState(BatchPhase.BROKEN, word, timed_out=word == "TIMEOUT")
 
     def cancellation(self, number: str) -> list[str]:
         """Return the command."""
@@ -236,7 +238,7 @@ class Pbs:
     usable: ClassVar[re.Pattern[str]] = re.compile("free|busy|(job|resv)-.*")
     failed: ClassVar[re.Pattern[str]] = re.compile("down|offline")
 
-    def submission(self, job: Job) -> list[str]:
+    def submission(self, job: BatchJob) -> list[str]:
         """Return the command: one chunk for each host, all that is set here handed on.
 
         Without ``-V`` a job begins with the environment of a new login, and without
@@ -267,7 +269,7 @@ class Pbs:
         """Return the command; with ``-x`` it fails where no history is kept."""
         return ["qstat", "-f", number]
 
-    def state(self, output: str) -> JobState | None:
+    def state(self, output: str) -> BatchJobState | None:
         """Read ``job_state = Q`` and the comment, which may go on in further lines."""
         whole = output.replace("\n\t", "")
         facts = dict(re.findall(r"^ +(\w+) = (.*)$", whole, re.M))
@@ -276,11 +278,13 @@ class Pbs:
             return None
         if letter in "HMQTW":
             never = "can never run" in comment.lower()
-            return JobState(Phase.NEVER if never else Phase.WAITING, comment)
+            return BatchJobState(
+                BatchPhase.NEVER if never else BatchPhase.WAITING, comment
+            )
         if letter in "BERSU":
-            return JobState(Phase.RUNNING)
+            return BatchJobState(BatchPhase.RUNNING)
         over = "walltime" in comment and "exceeded" in comment
-        return JobState(Phase.ENDED, comment, timed_out=over)
+        return BatchJobState(BatchPhase.ENDED, comment, timed_out=over)
 
     def cancellation(self, number: str) -> list[str]:
         """Return the command."""
@@ -314,7 +318,7 @@ class Flux:
     usable: ClassVar[re.Pattern[str]] = re.compile("up")
     failed: ClassVar[re.Pattern[str]] = re.compile("(?!)")  # such are not listed
 
-    def submission(self, job: Job) -> list[str]:
+    def submission(self, job: BatchJob) -> list[str]:
         """Return the command; with hosts named, one slot for each of their ranks."""
         where = ["-n", str(job.ranks)]
         if job.hosts:
@@ -337,21 +341,21 @@ class Flux:
         fields = "{state}|{result}|{exception.note}"
         return ["flux", "jobs", "-n", "-o", fields, number]
 
-    def state(self, output: str) -> JobState | None:
+    def state(self, output: str) -> BatchJobState | None:
         """Read ``INACTIVE|CANCELED|why``."""
         word, bar, rest = output.strip().partition("|")
         result, _, note = rest.partition("|")
         if not bar:
             return None
         if word in ("NEW", "DEPEND", "PRIORITY", "SCHED"):
-            return JobState(Phase.WAITING, word)
+            return BatchJobState(BatchPhase.WAITING, word)
         if word in ("RUN", "CLEANUP"):
-            return JobState(Phase.RUNNING)
+            return BatchJobState(BatchPhase.RUNNING)
         reason = f"{result}: {note}" if note else result
         # A job that was refused has an exception, one whose script failed has none.
         ended = result == "COMPLETED" or (result == "FAILED" and not note)
-        phase = Phase.ENDED if ended else Phase.BROKEN
-        return JobState(phase, reason, timed_out=result == "TIMEOUT")
+        phase = BatchPhase.ENDED if ended else BatchPhase.BROKEN
+        return BatchJobState(phase, reason, timed_out=result == "TIMEOUT")
 
     def cancellation(self, number: str) -> list[str]:
         """Return the command."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen.errors import UsageError
-from skelgen.launch.own_launches import Launch, own, remember
+from skelgen.launch.own_launches import OwnLaunch, own, remember
 from skelgen.launch.process import NOTE
 from skelgen.launch.secrets import HIDDEN, hidden
 
@@ -47,12 +47,12 @@ class Consent:
 NO_CONSENT = Consent()
 
 
-def launch_to_run(recorded: Launch, consent: Consent, source: str) -> Launch:
+def launch_to_run(recorded: OwnLaunch, consent: Consent, source: str) -> OwnLaunch:
     """Return the launch that may be executed for a recorded one.
 
     Parameters
     ----------
-    recorded : Launch
+    recorded : OwnLaunch
         As a file says it.
     consent : Consent
     source : str
@@ -83,7 +83,9 @@ def launch_to_run(recorded: Launch, consent: Consent, source: str) -> Launch:
     return recorded
 
 
-def launch_to_lend(recorded: Launch, consent: Consent, source: str) -> Launch | None:
+def launch_to_lend(
+    recorded: OwnLaunch, consent: Consent, source: str
+) -> OwnLaunch | None:
     """Return a recorded launch whose launcher and settings may be used for others.
 
     None when there is none, or it is not the user's own and not allowed: that is told.
@@ -95,7 +97,7 @@ def launch_to_lend(recorded: Launch, consent: Consent, source: str) -> Launch | 
         return mine
     if consent.given:
         shown = tuple(one for one in recorded.environment if HIDDEN not in one[1])
-        return Launch(recorded.command, recorded.folder, shown, recorded.files)
+        return OwnLaunch(recorded.command, recorded.folder, shown, recorded.files)
     unset = [name for name, _ in recorded.environment if name not in os.environ]
     more = f"; not set as in the recording: {', '.join(unset)}" if unset else ""
     logger.log(
@@ -108,7 +110,7 @@ def launch_to_lend(recorded: Launch, consent: Consent, source: str) -> Launch | 
     return None
 
 
-def existing_folder(launch: Launch) -> Path | None:
+def existing_folder(launch: OwnLaunch) -> Path | None:
     """Return the working directory of a launch, None where nobody said it.
 
     Raises

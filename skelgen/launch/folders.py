@@ -17,7 +17,7 @@ from typing import IO
 
 from skelgen.documents.system import writing
 from skelgen.errors import UsageError
-from skelgen.launch.ours import Kind, mark, remove
+from skelgen.launch.ours import FolderKind, mark, remove
 from skelgen.launch.process import NOTE
 from skelgen.launch.replaceable import came_meanwhile, check_file, check_free
 
@@ -49,7 +49,7 @@ def alone(folder: Path, name: str = ".lock") -> Iterator[None]:
 
 @contextlib.contextmanager
 def new_folder(
-    target: Path, kind: Kind, *, force: bool, reads: Iterable[Path] = ()
+    target: Path, kind: FolderKind, *, force: bool, reads: Iterable[Path] = ()
 ) -> Iterator[Path]:
     """Give a folder to fill, and rename it to its place afterwards.
 
@@ -59,7 +59,7 @@ def new_folder(
     Parameters
     ----------
     target : Path
-    kind : Kind
+    kind : FolderKind
         What it will hold.
     force : bool
         Replace a folder of the same kind that skelgen made.
@@ -193,7 +193,7 @@ def _umask() -> int:
     return mask
 
 
-def _move(beside: Path, target: Path, kind: Kind) -> None:
+def _move(beside: Path, target: Path, kind: FolderKind) -> None:
     """Put a complete folder in its place; the old one goes when the new one is in.
 
     What was made stays when its place was taken meanwhile.

@@ -30,7 +30,7 @@ _HALF_WRITTEN = (
 _NONE = "(?!)"
 
 
-class Kind(Enum):
+class FolderKind(Enum):
     """What a folder of skelgen holds."""
 
     RUN = "run"
@@ -40,21 +40,21 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FolderContent:
     """Names that may stand in a folder.
 
     Attributes
     ----------
     files : str
         Regular expression of the names of files.
-    folders : dict of str to Content
+    folders : dict of str to FolderContent
         Regular expressions of the names of folders, and what may be in these.
     is_deep : bool
         Whether there may be anything in it, and in folders in it.
     """
 
     files: str
-    folders: Mapping[str, Content] = field(default_factory=dict)
+    folders: Mapping[str, FolderContent] = field(default_factory=dict)
     is_deep: bool = False
 
     def __contains__(self, entry: os.DirEntry[str]) -> bool:
@@ -66,7 +66,7 @@ class Content:
         known = entry.name == MARKER or re.fullmatch(self.files, entry.name)
         return regular and bool(known)
 
-    def inside(self, name: str) -> Content | None:
+    def inside(self, name: str) -> FolderContent | None:
         """Return what may be in a folder of this name, None where none may be."""
         matches = (
             content
@@ -80,44 +80,50 @@ _RUN_FILES = (
     rf"{_RANK_FILE}|\.{_RANK_FILE}(\.[0-9a-f]{{16}})?\.part|run\.json|mix\.json|phases\.yaml|\.lock|"
     rf"report\.html|predictions\.json|lines\.json|{_HALF_WRITTEN}"
 )
-_JOB = Content(r"job\.sh|log|out|err|part|status", {"begun": Content(_NONE)})
+_JOB = FolderContent(
+    r"job\.sh|log|out|err|part|status", {"begun": FolderContent(_NONE)}
+)
 _SKELETON_FILES = (
     r"skeleton(\.c|\.o|\.json)?|Makefile|signature\.yaml|phases\.yaml|mix\.json|"
     rf"report\.html|predictions\.json|timeline\.json|lines\.json|predict\.jsonl|calibrate\.jsonl|\.lock|"
     rf"{_HALF_WRITTEN}"
 )
-_SHORTER = Content(r"runs\.jsonl", {r"k[\d.e+]+": Content(_SKELETON_FILES)})
-_WHOLE = Content(".+", is_deep=True)
+_SHORTER = FolderContent(r"runs\.jsonl", {r"k[\d.e+]+": FolderContent(_SKELETON_FILES)})
+_WHOLE = FolderContent(".+", is_deep=True)
 CONTENTS = {
-    Kind.RUN: Content(_RUN_FILES, {r"world-\d+": Content(_RUN_FILES)}),
-    Kind.SKELETON: Content(_SKELETON_FILES, {"select": _SHORTER, r"job-\w+": _JOB}),
-    Kind.EXPORT: Content(
-        r".+\.(prv|pcf|row|tit)|traces\.(otf2|def)",
-        {"traces": Content(r"\d+\.(evt|def|snap|marker)")},
+    FolderKind.RUN: FolderContent(
+        _RUN_FILES, {r"world-\d+": FolderContent(_RUN_FILES)}
     ),
-    Kind.IMAGES: Content(
+    FolderKind.SKELETON: FolderContent(
+        _SKELETON_FILES, {"select": _SHORTER, r"job-\w+": _JOB}
+    ),
+    FolderKind.EXPORT: FolderContent(
+        r".+\.(prv|pcf|row|tit)|traces\.(otf2|def)",
+        {"traces": FolderContent(r"\d+\.(evt|def|snap|marker)")},
+    ),
+    FolderKind.IMAGES: FolderContent(
         r"\.lock|out|err|dmtcp\.port|\.?rank-\d{6,}\.(marks|times)[\w.-]*",
         {r"image-\d+-\d+": _WHOLE, "run": _WHOLE},
     ),
 }
 
 
-def mark(folder: Path, kind: Kind) -> None:
+def mark(folder: Path, kind: FolderKind) -> None:
     """Say in a folder that skelgen made it."""
     (folder / MARKER).write_text(f"skelgen {kind.value} {__version__}\n")
 
 
-def marked(folder: Path) -> Kind | None:
+def marked(folder: Path) -> FolderKind | None:
     """Return the kind that the marker of a folder tells; None without a marker."""
     with contextlib.suppress(OSError, ValueError):
         handle = os.open(folder / MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(handle, "rb") as file:
             program, kind, *_ = file.read(256).decode().split() or ["", ""]
-        return Kind(kind) if program == "skelgen" else None
+        return FolderKind(kind) if program == "skelgen" else None
     return None
 
 
-def made_as(folder: Path) -> Kind | None:
+def made_as(folder: Path) -> FolderKind | None:
     """Return the kind of a folder of ours; None when skelgen did not make it.
 
     Folders without a marker are older ones, runs that were recorded by hand, and
@@ -127,25 +133,25 @@ def made_as(folder: Path) -> Kind | None:
     if (kind := marked(folder)) is not None:
         return kind
     if any(folder.glob("image-*/manifest.json")):
-        return Kind.IMAGES
-    if foreign(folder, Kind.SKELETON) is None:
+        return FolderKind.IMAGES
+    if foreign(folder, FolderKind.SKELETON) is None:
         needed = ("skeleton.c", "skeleton.json", "Makefile")
         if all((folder / name).is_file() for name in needed):
-            return Kind.SKELETON
-    if foreign(folder, Kind.RUN) is None:
+            return FolderKind.SKELETON
+    if foreign(folder, FolderKind.RUN) is None:
         begins = {_begin(path) for path in folder.rglob("*.skt")}
         # The first file of a run that was ended at once is empty.
         if begins - {b""} == {RANK_FILE_BEGINS}:
-            return Kind.RUN
+            return FolderKind.RUN
     return None
 
 
-def foreign(folder: Path, kind: Kind) -> Path | None:
+def foreign(folder: Path, kind: FolderKind) -> Path | None:
     """Return something in a folder that is not ours, None when there is nothing."""
     return next(_foreign(folder, CONTENTS[kind], folder.stat().st_dev), None)
 
 
-def _foreign(folder: Path, content: Content, device: int) -> Iterator[Path]:
+def _foreign(folder: Path, content: FolderContent, device: int) -> Iterator[Path]:
     for entry in _entries(folder):
         known = entry in content and entry.stat(follow_symlinks=False).st_dev == device
         if not known:
@@ -154,7 +160,7 @@ def _foreign(folder: Path, content: Content, device: int) -> Iterator[Path]:
             yield from _foreign(Path(entry.path), inner, device)
 
 
-def remove(folder: Path, kind: Kind) -> bool:
+def remove(folder: Path, kind: FolderKind) -> bool:
     """Remove a folder of ours; what is not ours stays, and the folder with it.
 
     Returns
@@ -167,7 +173,7 @@ def remove(folder: Path, kind: Kind) -> bool:
     return not folder.exists()
 
 
-def _remove(folder: Path, content: Content) -> None:
+def _remove(folder: Path, content: FolderContent) -> None:
     for entry in _entries(folder):
         if entry not in content:
             continue
@@ -184,7 +190,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return sorted(entries, key=lambda entry: entry.name)
 
 
-def _inside(entry: os.DirEntry[str], content: Content) -> Content | None:
+def _inside(entry: os.DirEntry[str], content: FolderContent) -> FolderContent | None:
     is_folder = entry.is_dir(follow_symlinks=False)
     return content.inside(entry.name) if is_folder else None
 

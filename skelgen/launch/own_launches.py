@@ -33,7 +33,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class OwnLaunch:
     """How an application is launched.
 
     Attributes
@@ -59,12 +59,12 @@ class Launch:
         return tuple(hidden(self.command)), self.folder, pairs
 
 
-def own(launch: Launch) -> Launch | None:
+def own(launch: OwnLaunch) -> OwnLaunch | None:
     """Return the user's own launch that a file describes, None when there is none.
 
     Parameters
     ----------
-    launch : Launch
+    launch : OwnLaunch
         As a file says it. Without a folder the newest launch of its command is meant.
     """
     wanted = launch.as_written
@@ -75,7 +75,7 @@ def own(launch: Launch) -> Launch | None:
     return None
 
 
-def remember(launch: Launch) -> None:
+def remember(launch: OwnLaunch) -> None:
     """Add a launch to the list; what cannot be kept is only told."""
     content = {
         "command": launch.command,
@@ -104,7 +104,7 @@ def remember(launch: Launch) -> None:
         logger.warning("this launch is not remembered: %s", error)
 
 
-def _all() -> list[Launch]:
+def _all() -> list[OwnLaunch]:
     """Return the launches, the oldest first; a list of somebody else is not read."""
     try:
         with _opened(os.O_RDONLY) as file:
@@ -164,11 +164,11 @@ def _read(file: int) -> bytes:
     return text[: text.rfind(b"\n") + 1]
 
 
-def _launch(line: bytes) -> Launch | None:
+def _launch(line: bytes) -> OwnLaunch | None:
     """Read a line; None when it was not written by this or an earlier skelgen."""
     try:
         fields = json_field(line.decode(), Path(LIST)).mapping(_FIELDS, None)
-        return Launch(
+        return OwnLaunch(
             fields["command"].texts(),
             fields["folder"].text(),
             fields["environment"].pairs(),

@@ -24,8 +24,8 @@ from skelgen.launch.files import file_hashes
 from skelgen.launch.folders import new_folder
 from skelgen.launch.launchers import for_ranks
 from skelgen.launch.node_files import NodeFolder, recorder_settings
-from skelgen.launch.ours import MARKER, Kind
-from skelgen.launch.own_launches import Launch, remember
+from skelgen.launch.ours import MARKER, FolderKind
+from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.secrets import HIDDEN, hidden, hidden_values
 from skelgen.launch.shim import mpi_of, shim
@@ -174,7 +174,7 @@ def record(
     launch = parse_command(command)
     check_library(launch)
     words = [Path(word) for word in command if os.path.exists(word)]  # noqa: PTH110
-    with new_folder(target, Kind.RUN, force=force, reads=words) as beside:
+    with new_folder(target, FolderKind.RUN, force=force, reads=words) as beside:
         started, load = datetime.now(UTC), os.getloadavg()
         interrupted: KeyboardInterrupt | None = None
         try:
@@ -188,7 +188,9 @@ def record(
         write_facts(facts, beside / RUN_FILE)
         if not _recorded(beside):
             raise interrupted or nothing_recorded(launch, facts)
-        remember(Launch(tuple(command), facts.folder, mpi_environment(), facts.files))
+        remember(
+            OwnLaunch(tuple(command), facts.folder, mpi_environment(), facts.files)
+        )
     if interrupted is not None:
         logger.warning("interrupted; the trace up to there is in %s", target)
         raise interrupted

@@ -11,21 +11,21 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skelgen.errors import UsageError
-from skelgen.launch.ours import MARKER, Kind, foreign, made_as, mark
+from skelgen.launch.ours import MARKER, FolderKind, foreign, made_as, mark
 
 #: A byte of a path in the kernel's list of mounts.
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
 def check_free(
-    target: Path, kind: Kind, *, force: bool, reads: Iterable[Path] = ()
+    target: Path, kind: FolderKind, *, force: bool, reads: Iterable[Path] = ()
 ) -> None:
     """Refuse an output folder that exists, unless it may be replaced.
 
     Parameters
     ----------
     target : Path
-    kind : Kind
+    kind : FolderKind
         What it will hold: only a folder that holds the same is replaced.
     force : bool
         Replace a folder that skelgen made.
@@ -49,7 +49,7 @@ def check_free(
 
 
 def _check_existing(
-    target: Path, kind: Kind, *, force: bool, reads: Iterable[Path]
+    target: Path, kind: FolderKind, *, force: bool, reads: Iterable[Path]
 ) -> None:
     """Refuse a folder that must not be replaced, and name the reason."""
     try:
@@ -106,7 +106,7 @@ def _character(match: re.Match[bytes]) -> bytes:
     return bytes([int(match[1], 8)])
 
 
-def _not_ours(target: Path, kind: Kind) -> str:
+def _not_ours(target: Path, kind: FolderKind) -> str:
     """Say why a folder is none that skelgen may remove; empty when it is one."""
     made = made_as(target)
     if made is not None and made is not kind:
@@ -117,16 +117,16 @@ def _not_ours(target: Path, kind: Kind) -> str:
     return "" if made else f"has no file {MARKER}, which skelgen puts into its folders"
 
 
-def _holds(kind: Kind) -> str:
+def _holds(kind: FolderKind) -> str:
     return f"holds {_article(kind)}"
 
 
-def _article(kind: Kind) -> str:
-    words = {Kind.EXPORT: "an export", Kind.IMAGES: "images"}
+def _article(kind: FolderKind) -> str:
+    words = {FolderKind.EXPORT: "an export", FolderKind.IMAGES: "images"}
     return words.get(kind, f"a {kind.value}")
 
 
-def claim(folder: Path, kind: Kind) -> None:
+def claim(folder: Path, kind: FolderKind) -> None:
     """Mark an empty folder as ours; refuse one that holds what is not.
 
     Raises
@@ -145,7 +145,7 @@ def claim(folder: Path, kind: Kind) -> None:
     mark(folder, kind)
 
 
-def came_meanwhile(old: Path, kind: Kind) -> str:
+def came_meanwhile(old: Path, kind: FolderKind) -> str:
     """Say why a folder that could be replaced when we began no longer can be."""
     return _not_ours(old, kind) if any(old.iterdir()) else ""
 

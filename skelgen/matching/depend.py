@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import COLLECTIVES, WITH_PARTNERS
 from skelgen.events.types import COMPLETED, PROC_NULL, WINDOW_KINDS
-from skelgen.matching.roles import Role, shape_table
+from skelgen.matching.roles import MatchRole, shape_table
 from skelgen.matching.types import Matching
 
 _FREES = ("MPI_Comm_free", "MPI_Comm_disconnect")
-_MEETS = (*COLLECTIVES, Kind.COMMUNICATOR, Kind.START)
-_ON_OBJECTS = (Kind.RMA, Kind.IO, Kind.SIGNAL, Kind.AWAIT)
+_MEETS = (*COLLECTIVES, CallKind.COMMUNICATOR, CallKind.START)
+_ON_OBJECTS = (CallKind.RMA, CallKind.IO, CallKind.SIGNAL, CallKind.AWAIT)
 #: What the calls of a chain have in common.
 _SENT, _RECEIVED, _REQUEST, _STREAM, _OBJECT = range(5)
 
@@ -29,14 +29,14 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Ragged:
+class RaggedNumbers:
     """Rows of numbers: row i is ``values[first[i]:first[i + 1]]``."""
 
     first: Integers
     values: Integers
 
     @classmethod
-    def of(cls, row: Integers, values: Integers, rows: int) -> Ragged:
+    def of(cls, row: Integers, values: Integers, rows: int) -> RaggedNumbers:
         """Sort values into their rows."""
         counts = np.bincount(row, minlength=rows)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -61,18 +61,18 @@ class Depend:
     lane_first : (ranks + 1,) int64 array
         Threads of each rank.
     enter_ns, leave_ns : (n,) int64 arrays
-    begins : Ragged
+    begins : RaggedNumbers
         Ends that each call begins.
-    waits : Ragged
+    waits : RaggedNumbers
         Ends that each call waits for.
-    waiters : Ragged
+    waiters : RaggedNumbers
         Calls that wait for each end.
     soft : (w,) bool array
         For each of `waiters` whether a message that is buffered lets it return.
     holds : (w,) bool array
         For each of `waiters` whether it begins the end too and its rank has several
         threads: those that wait for the end return only if this call does.
-    after : Ragged
+    after : RaggedNumbers
         Calls of other threads of the rank that stay behind each call.
     """
 
@@ -81,12 +81,12 @@ class Depend:
     lane_first: Integers
     enter_ns: Integers
     leave_ns: Integers
-    begins: Ragged
-    waits: Ragged
-    waiters: Ragged
+    begins: RaggedNumbers
+    waits: RaggedNumbers
+    waiters: RaggedNumbers
     soft: NDArray[np.bool_]
     holds: NDArray[np.bool_]
-    after: Ragged
+    after: RaggedNumbers
 
     @property
     def ends(self) -> int:
@@ -146,12 +146,12 @@ def depend(
         lane_first=lane_first.astype(np.int64),
         enter_ns=enter_ns,
         leave_ns=leave_ns,
-        begins=Ragged.of(begins, begun, total),
-        waits=Ragged.of(waiter, awaited, total),
-        waiters=Ragged.of(awaited, waiter, ends),
+        begins=RaggedNumbers.of(begins, begun, total),
+        waits=RaggedNumbers.of(waiter, awaited, total),
+        waiters=RaggedNumbers.of(awaited, waiter, ends),
         soft=soft[by_end],
         holds=holds[by_end],
-        after=Ragged.of(*_chained(calls, lane, np.flatnonzero(several)), total),
+        after=RaggedNumbers.of(*_chained(calls, lane, np.flatnonzero(several)), total),
     )
 
 
@@ -179,7 +179,8 @@ def _waiting_sends(calls: Calls, matching: Matching) -> tuple[Integers, Integers
     """Return the messages whose senders wait, and those that no library buffers."""
     infos = [function_info(name) for name in calls.functions]
     never = np.array(
-        [info.mode == "buffered" or info.kind is Kind.SIGNAL for info in infos], bool
+        [info.mode == "buffered" or info.kind is CallKind.SIGNAL for info in infos],
+        bool,
     )
     always = np.array([info.mode == "synchronous" for info in infos], bool)
     function = calls.shapes["function"][calls.shape[matching.send_call]]
@@ -228,16 +229,20 @@ def _channels(
 ) -> Integers:
     """Link calls that send to, or receive from, one channel, or start such requests."""
     table = shape_table(calls)
-    starts = (table.role[calls.shape[origin[0]]] & Role.STARTS) > 0
+    starts = (table.role[calls.shape[origin[0]]] & MatchRole.STARTS) > 0
     found = [np.zeros((0, 5), np.int64)]
     for call, by, bits in (
-        (several, several, (Role.SENDS, Role.RECEIVES)),
-        (origin[0][starts], origin[1][starts], (Role.SEND_INIT, Role.RECEIVE_INIT)),
+        (several, several, (MatchRole.SENDS, MatchRole.RECEIVES)),
+        (
+            origin[0][starts],
+            origin[1][starts],
+            (MatchRole.SEND_INIT, MatchRole.RECEIVE_INIT),
+        ),
     ):
         row = calls.shapes[calls.shape[by]]
         role = table.role[calls.shape[by]]
         communicator = table.communicator[calls.shape[by]]
-        second = (role & Role.TWO_SIDED) > 0
+        second = (role & MatchRole.TWO_SIDED) > 0
         for what, bit in zip((_SENT, _RECEIVED), bits, strict=True):
             turned = second & (what == _RECEIVED)
             peer = np.where(turned, row["peer2"], row["peer"])
@@ -247,7 +252,7 @@ def _channels(
                 _links(call[own], what, communicator[own], peer[own], tag[own])
             )
     stream = table.stream[calls.shape[several]]
-    meets = (table.role[calls.shape[several]] & Role.COLLECTIVE) > 0
+    meets = (table.role[calls.shape[several]] & MatchRole.COLLECTIVE) > 0
     found.append(_links(several[meets], _STREAM, stream[meets]))
     return np.concatenate(found)
 
@@ -281,7 +286,9 @@ def _objects(calls: Calls, several: Integers) -> Integers:
     way = np.array([*ways, -1], np.int64)[calls.shapes["communicator"]]
     kind = kinds[calls.shapes["function"]]
     completed = calls.shapes["tag"] == COMPLETED
-    exposes = ((kind == Kind.SIGNAL) & ~completed) | ((kind == Kind.AWAIT) & completed)
+    exposes = ((kind == CallKind.SIGNAL) & ~completed) | (
+        (kind == CallKind.AWAIT) & completed
+    )
     used = (way >= 0) | np.isin(kind, _ON_OBJECTS)
     thing = calls.shapes["communicator"] - np.maximum(way, 0)
     call = several[used[calls.shape[several]]]

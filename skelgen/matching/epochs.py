@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.types import (
     COMPLETED,
@@ -27,7 +27,7 @@ from skelgen.events.types import (
     WINDOW_KINDS,
 )
 from skelgen.matching.components import components
-from skelgen.matching.joined import Joined
+from skelgen.matching.joined import JoinedEvents
 
 _NONE = np.zeros(0, np.int64)
 _OPENS = ("MPI_Win_lock", "MPI_Win_lock_all")
@@ -44,7 +44,7 @@ class _Window:
     key : (n,) int64 array
         Equal for calls of one rank on one window.
     kind, tag, way : (n,) int64 arrays
-        `Kind`, tag of the shape, index of WINDOW_KINDS.
+        `CallKind`, tag of the shape, index of WINDOW_KINDS.
     function : (n,) int64 array
     """
 
@@ -56,13 +56,13 @@ class _Window:
     function: NDArray[np.int64]
 
 
-def join_epochs(calls: Calls, joined: Joined) -> Joined:
+def join_epochs(calls: Calls, joined: JoinedEvents) -> JoinedEvents:
     """Add the epochs of windows to what the kernel has joined.
 
     Parameters
     ----------
     calls : Calls
-    joined : Joined
+    joined : JoinedEvents
         In which operations and the calls around them are in no event.
     """
     window = _window_calls(calls)
@@ -74,7 +74,7 @@ def join_epochs(calls: Calls, joined: Joined) -> Joined:
     begun = ends >= 0
     tells, waits, alone = _messages(calls, window)
     lonely[alone] = True
-    fences = window.call[window.kind == Kind.COLLECTIVE]
+    fences = window.call[window.kind == CallKind.COLLECTIVE]
     first = _first_calls(joined)
     meets = fences[joined.group[fences] >= 0]
     pairs = np.concatenate(
@@ -94,7 +94,7 @@ def join_epochs(calls: Calls, joined: Joined) -> Joined:
 
 def _window_calls(calls: Calls) -> _Window:
     infos = [function_info(name) for name in calls.functions]
-    kinds = np.array([info.kind for info in infos] + [Kind.LOCAL], np.int64)
+    kinds = np.array([info.kind for info in infos] + [CallKind.LOCAL], np.int64)
     shapes = calls.shapes
     way = [
         WINDOW_KINDS.index(one.kind) if one.kind in WINDOW_KINDS else 0
@@ -102,7 +102,7 @@ def _window_calls(calls: Calls) -> _Window:
     ]
     way_of = np.array([*way, 0], np.int64)[shapes["communicator"]]
     kind_of = kinds[shapes["function"]]
-    nobody = (kind_of == Kind.RMA) & (shapes["peer"] == PROC_NULL)
+    nobody = (kind_of == CallKind.RMA) & (shapes["peer"] == PROC_NULL)
     wanted = (way_of > 0) & ((shapes["flags"] & FAILED_POLL) == 0) & ~nobody
     call = np.flatnonzero(wanted[calls.shape])
     rank = np.searchsorted(calls.first, call, side="right") - 1
@@ -128,16 +128,16 @@ def _ends_of_epochs(calls: Calls, window: _Window) -> NDArray[np.int64]:
     """
     kind, tag, way = window.kind, window.tag, window.way
     fence, pscw, lock, _ = (way == i for i in range(1, len(WINDOW_KINDS)))
-    completes = (kind == Kind.SIGNAL) & (tag == COMPLETED)
-    waits = (kind == Kind.AWAIT) & (tag == COMPLETED)
-    exposes = (kind == Kind.SIGNAL) & (tag == EXPOSED)
-    starts = (kind == Kind.AWAIT) & (tag == EXPOSED)
+    completes = (kind == CallKind.SIGNAL) & (tag == COMPLETED)
+    waits = (kind == CallKind.AWAIT) & (tag == COMPLETED)
+    exposes = (kind == CallKind.SIGNAL) & (tag == EXPOSED)
+    starts = (kind == CallKind.AWAIT) & (tag == EXPOSED)
     unlocks = lock & (_held(calls, window) == 0)
     own = np.arange(len(kind))
     ends = own.copy()
     for members, closing in (
-        (fence, fence & (kind == Kind.COLLECTIVE)),
-        (pscw & ((kind == Kind.RMA) | starts), completes),
+        (fence, fence & (kind == CallKind.COLLECTIVE)),
+        (pscw & ((kind == CallKind.RMA) | starts), completes),
         (pscw & exposes, waits),
         (lock, unlocks),
     ):
@@ -173,8 +173,8 @@ def _messages(
     calls: Calls, window: _Window
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Match who tells whom: calls of both ends, and calls that find no partner."""
-    tells, told = _partners(calls, window, Kind.SIGNAL)
-    waits, awaited = _partners(calls, window, Kind.AWAIT)
+    tells, told = _partners(calls, window, CallKind.SIGNAL)
+    waits, awaited = _partners(calls, window, CallKind.AWAIT)
     if not len(tells) and not len(waits):
         return _NONE, _NONE, _NONE
     channels = np.unique(np.concatenate([told, awaited], axis=1), axis=1)
@@ -187,7 +187,7 @@ def _messages(
 
 
 def _partners(
-    calls: Calls, window: _Window, kind: Kind
+    calls: Calls, window: _Window, kind: CallKind
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each call once for each partner, and (communicator, from, to, tag)."""
     place = np.flatnonzero(window.kind == kind)
@@ -202,7 +202,7 @@ def _partners(
         at = np.searchsorted(members[by_rank], rank[here])
         own = by_rank[np.minimum(at, len(members) - 1)]
         partner[here] = members[(own + shift[here]) % len(members)]
-    ends = (rank, partner) if kind is Kind.SIGNAL else (partner, rank)
+    ends = (rank, partner) if kind is CallKind.SIGNAL else (partner, rank)
     tag = window.tag[place[index]]
     return call[index], np.stack([communicator, *ends, tag])
 
@@ -226,7 +226,7 @@ def _in_turn(channel: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return channel * most + turn
 
 
-def _first_calls(joined: Joined) -> NDArray[np.int64]:
+def _first_calls(joined: JoinedEvents) -> NDArray[np.int64]:
     """Return the first call of each group."""
     first = np.full(joined.groups + 1, -1, np.int64)
     first[joined.group[::-1]] = np.arange(len(joined.group))[::-1]
@@ -234,7 +234,7 @@ def _first_calls(joined: Joined) -> NDArray[np.int64]:
 
 
 def _grouped(
-    joined: Joined,
+    joined: JoinedEvents,
     window: NDArray[np.int64],
     pairs: NDArray[np.int64],
     first: NDArray[np.int64],
@@ -252,17 +252,17 @@ def _grouped(
     return group, int(number.max(initial=-1)) + 1
 
 
-def _with_requests(calls: Calls, window: _Window, joined: Joined) -> Joined:
+def _with_requests(calls: Calls, window: _Window, joined: JoinedEvents) -> JoinedEvents:
     """Say which call completes the request of an operation."""
     creates = np.array([function_info(name).creates for name in calls.functions])
-    operations = window.call[(window.kind == Kind.RMA) & creates[window.function]]
+    operations = window.call[(window.kind == CallKind.RMA) & creates[window.function]]
     if not len(operations):
         return joined
     done = joined.collective_done.copy()
     is_operation = np.zeros(len(calls), bool)
     is_operation[operations] = True
     kinds = np.array([function_info(name).kind for name in calls.functions])
-    completes = (kinds == Kind.COMPLETE)[calls.shapes["function"]][calls.shape]
+    completes = (kinds == CallKind.COMPLETE)[calls.shapes["function"]][calls.shape]
     call = np.flatnonzero(completes)
     index, age = rows_of(calls.age_first, calls.age_values, calls.ages[call])
     call = call[index]
@@ -276,12 +276,12 @@ def _with_requests(calls: Calls, window: _Window, joined: Joined) -> Joined:
 
 
 def _with_messages(
-    joined: Joined,
+    joined: JoinedEvents,
     tells: NDArray[np.int64],
     waits: NDArray[np.int64],
     *,
     completed: bool,
-) -> Joined:
+) -> JoinedEvents:
     """Add messages without bytes, all in the order of sending."""
     if not len(tells):
         return joined

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joined:
+class JoinedEvents:
     """Events with calls that found no partner still in them.
 
     Attributes

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from skelgen._kernels._match import ffi, lib
 from skelgen.events import Calls
-from skelgen.matching.joined import Joined
+from skelgen.matching.joined import JoinedEvents
 from skelgen.matching.roles import ShapeTable
 
 
-def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> Joined:
+def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> JoinedEvents:
     """Join the calls of all ranks; see `skelgen.matching.plain.join`.
 
     Without `completions` what completes what stays empty.
@@ -35,7 +35,7 @@ def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> Joined
     if lib.skelgen_match(given, counts, out):
         raise MemoryError(f"no memory for matching {len(calls)} calls")
     del keep
-    return Joined(
+    return JoinedEvents(
         groups=out.groups,
         lonely=lonely.view(np.bool_),
         **{

@@ -26,8 +26,8 @@ import numpy as np
 
 from skelgen.events import Calls
 from skelgen.events.types import PROC_NULL
-from skelgen.matching.joined import Joined
-from skelgen.matching.roles import PERSISTENT, Role, ShapeTable
+from skelgen.matching.joined import JoinedEvents
+from skelgen.matching.roles import PERSISTENT, MatchRole, ShapeTable
 
 Channel = tuple[int, int, int, int]
 #: A collective: its sequence and place in it, and for starts of a persistent one
@@ -58,7 +58,7 @@ class _Ends:
     collectives: list[_End] = field(default_factory=list)
 
 
-def join(calls: Calls, table: ShapeTable) -> Joined:
+def join(calls: Calls, table: ShapeTable) -> JoinedEvents:
     """Join the calls of all ranks by the rules of MPI.
 
     Parameters
@@ -69,7 +69,7 @@ def join(calls: Calls, table: ShapeTable) -> Joined:
 
     Returns
     -------
-    Joined
+    JoinedEvents
     """
     ends = _Ends()
     for rank in range(calls.ranks):
@@ -105,20 +105,20 @@ class _Rank:
     def read(self) -> None:
         for call in range(*self.calls.first[self.rank : self.rank + 2].tolist()):
             shape = int(self.calls.shape[call])
-            role = Role(int(self.table.role[shape]))
+            role = MatchRole(int(self.table.role[shape]))
             begun = list(self._ends(call, call, role))
-            if role & Role.COLLECTIVE:
+            if role & MatchRole.COLLECTIVE:
                 begun.append(self._meet(call, shape))
-            if role & Role.COLLECTIVE_INIT:
+            if role & MatchRole.COLLECTIVE_INIT:
                 begun[-1].done = call
                 self.starts[call] = [begun.pop()]
-            if role & Role.CREATES:
+            if role & MatchRole.CREATES:
                 sort = self.persistent if role & PERSISTENT else self.requests
                 sort.append((call, begun))
             else:
                 for end in begun:
                     end.done = call
-            if role & (Role.STARTS | Role.COMPLETES | Role.CANCELS):
+            if role & (MatchRole.STARTS | MatchRole.COMPLETES | MatchRole.CANCELS):
                 self._requests(call, role)
 
     def _meet(self, call: int, shape: int) -> _End:
@@ -132,12 +132,12 @@ class _Rank:
         self.ends.collectives.append(end)
         return end
 
-    def _ends(self, call: int, origin: int, role: Role) -> Iterator[_End]:
+    def _ends(self, call: int, origin: int, role: MatchRole) -> Iterator[_End]:
         """Begin the ends that a call begins with the arguments of another one."""
         row = self.calls.shapes[self.calls.shape[origin]]
-        receive = ("peer2", "tag2") if role & Role.TWO_SIDED else ("peer", "tag")
-        sides = [(Role.SENDS, self.ends.sends, ("peer", "tag"))]
-        sides.append((Role.RECEIVES, self.ends.receives, receive))
+        receive = ("peer2", "tag2") if role & MatchRole.TWO_SIDED else ("peer", "tag")
+        sides = [(MatchRole.SENDS, self.ends.sends, ("peer", "tag"))]
+        sides.append((MatchRole.RECEIVES, self.ends.receives, receive))
         for bit, ends, (peer, tag) in sides:
             if role & bit and row[peer] != PROC_NULL:
                 world = self._world(int(row["communicator"]), int(row[peer]))
@@ -145,12 +145,12 @@ class _Rank:
                 if world is not None:
                     shape = self.calls.shape[origin]
                     partners = (self.rank, world)
-                    if bit is Role.RECEIVES:
+                    if bit is MatchRole.RECEIVES:
                         partners = (world, self.rank)
                     communicator = int(self.table.communicator[shape])
                     channel = (communicator, *partners, int(row[tag]))
                 size_bytes = int(self.calls.size_bytes[origin])
-                receives = bit is Role.RECEIVES
+                receives = bit is MatchRole.RECEIVES
                 ends.append(_End(call, self.rank, channel, size_bytes, receives))
                 yield ends[-1]
 
@@ -167,7 +167,7 @@ class _Rank:
             return None
         return partners[peer] if peer < len(partners) else None
 
-    def _requests(self, call: int, role: Role) -> None:
+    def _requests(self, call: int, role: MatchRole) -> None:
         row = int(self.calls.ages[call])
         for age in self.calls.age_values[slice(*self.calls.age_first[row : row + 2])]:
             sort = self.persistent if age < 0 else self.requests
@@ -175,27 +175,27 @@ class _Rank:
             if not 0 <= number < len(sort):
                 continue
             origin, active = sort[number]
-            if role & Role.STARTS:
+            if role & MatchRole.STARTS:
                 sort[number] = (origin, self._start(call, origin, active))
                 continue
             for end in active:
-                if role & Role.COMPLETES:
+                if role & MatchRole.COMPLETES:
                     end.done = call
                 else:
                     end.cancelled = end.receives
-            left = [end for end in active if not role & Role.COMPLETES]
+            left = [end for end in active if not role & MatchRole.COMPLETES]
             left = [end for end in left if not end.cancelled]
             sort[number] = (origin, left)
 
     def _start(self, call: int, origin: int, active: list[_End]) -> list[_End]:
-        init = Role(int(self.table.role[self.calls.shape[origin]]))
-        role = Role(0)
-        if init & Role.SEND_INIT:
-            role |= Role.SENDS
-        if init & Role.RECEIVE_INIT:
-            role |= Role.RECEIVES
+        init = MatchRole(int(self.table.role[self.calls.shape[origin]]))
+        role = MatchRole(0)
+        if init & MatchRole.SEND_INIT:
+            role |= MatchRole.SENDS
+        if init & MatchRole.RECEIVE_INIT:
+            role |= MatchRole.RECEIVES
         found = list(self._ends(call, origin, role)) if role else active
-        if init & Role.COLLECTIVE_INIT:
+        if init & MatchRole.COLLECTIVE_INIT:
             created, *earlier = self.starts[origin]
             end = _End(call, self.rank)
             self.ends.collectives.append(end)
@@ -243,7 +243,7 @@ def _joined(
     pairs: list[tuple[_End, _End]],
     collectives: list[_End],
     lonely: set[int],
-) -> Joined:
+) -> JoinedEvents:
     parent: dict[int, int] = {}
 
     def root(call: int) -> int:
@@ -264,7 +264,7 @@ def _joined(
         done[end.call] = max(done[end.call], end.done)
     mask = np.zeros(len(calls), np.bool_)
     mask[sorted(lonely)] = True
-    return Joined(
+    return JoinedEvents(
         group=group,
         groups=len(numbers),
         send_call=np.array([send.call for send, _ in pairs], np.int64),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, Communicator
-from skelgen.matching.roles import Role, ShapeTable
+from skelgen.matching.roles import MatchRole, ShapeTable
 from skelgen.units import number_of
 
 _SHOWN_RANKS = 4
@@ -50,7 +50,7 @@ def _line(
 ) -> str:
     first = int(those[0])
     row = calls.shapes[calls.shape[first]]
-    role = Role(int(table.role[calls.shape[first]]))
+    role = MatchRole(int(table.role[calls.shape[first]]))
     ranks = np.unique(np.searchsorted(calls.first, those, side="right") - 1)
     shown = ", ".join(map(str, ranks[:_SHOWN_RANKS]))
     more = ", ..." if len(ranks) > _SHOWN_RANKS else ""
@@ -59,9 +59,9 @@ def _line(
     on = ""
     if communicator >= 0:
         on = f" on {_name(calls.communicators[communicator])}"
-    if role & Role.COLLECTIVE:
+    if role & MatchRole.COLLECTIVE:
         what = f"without all participants{on}"
-    elif role & Role.STARTS:
+    elif role & MatchRole.STARTS:
         what = "of requests without a partner"
     else:
         what = f"without a partner (peer {row['peer']}, tag {row['tag']}{on})"

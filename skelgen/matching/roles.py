@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
-from skelgen.events import Calls, Communicator, Kind, function_info
+from skelgen.events import CallKind, Calls, Communicator, function_info
 from skelgen.events.communicators import one_number_each
 
 
-class Role(IntFlag):
+class MatchRole(IntFlag):
     """What a call does; the values are those of ``_kernels/match.h``."""
 
     SENDS = 1
@@ -30,24 +30,24 @@ class Role(IntFlag):
 
 
 #: Calls that create a persistent request.
-PERSISTENT = Role.SEND_INIT | Role.RECEIVE_INIT | Role.COLLECTIVE_INIT
+PERSISTENT = MatchRole.SEND_INIT | MatchRole.RECEIVE_INIT | MatchRole.COLLECTIVE_INIT
 
 
 _ROLES = {
-    Kind.SEND: Role.SENDS,
-    Kind.RECEIVE: Role.RECEIVES,
-    Kind.SENDRECV: Role.SENDS | Role.RECEIVES | Role.TWO_SIDED,
-    Kind.ISEND: Role.SENDS,
-    Kind.IRECEIVE: Role.RECEIVES,
-    Kind.SEND_INIT: Role.SEND_INIT,
-    Kind.RECEIVE_INIT: Role.RECEIVE_INIT,
-    Kind.START: Role.STARTS,
-    Kind.COMPLETE: Role.COMPLETES,
-    Kind.COLLECTIVE: Role.COLLECTIVE,
-    Kind.ICOLLECTIVE: Role.COLLECTIVE,
-    Kind.COLLECTIVE_INIT: Role.COLLECTIVE | Role.COLLECTIVE_INIT,
-    Kind.ISENDRECV: Role.SENDS | Role.RECEIVES | Role.TWO_SIDED,
-    Kind.COMMUNICATOR: Role.COLLECTIVE,
+    CallKind.SEND: MatchRole.SENDS,
+    CallKind.RECEIVE: MatchRole.RECEIVES,
+    CallKind.SENDRECV: MatchRole.SENDS | MatchRole.RECEIVES | MatchRole.TWO_SIDED,
+    CallKind.ISEND: MatchRole.SENDS,
+    CallKind.IRECEIVE: MatchRole.RECEIVES,
+    CallKind.SEND_INIT: MatchRole.SEND_INIT,
+    CallKind.RECEIVE_INIT: MatchRole.RECEIVE_INIT,
+    CallKind.START: MatchRole.STARTS,
+    CallKind.COMPLETE: MatchRole.COMPLETES,
+    CallKind.COLLECTIVE: MatchRole.COLLECTIVE,
+    CallKind.ICOLLECTIVE: MatchRole.COLLECTIVE,
+    CallKind.COLLECTIVE_INIT: MatchRole.COLLECTIVE | MatchRole.COLLECTIVE_INIT,
+    CallKind.ISENDRECV: MatchRole.SENDS | MatchRole.RECEIVES | MatchRole.TWO_SIDED,
+    CallKind.COMMUNICATOR: MatchRole.COLLECTIVE,
 }
 # Their participants are not the members of one communicator.
 PART_OF_MEMBERS = {"Comm_create_group", "Intercomm_create"}
@@ -64,7 +64,7 @@ def short_name(function: str) -> str:
     return function.removeprefix("MPI_").removesuffix("_c")
 
 
-def role(function: str) -> Role:
+def role(function: str) -> MatchRole:
     """Return what a call of an MPI function does for matching.
 
     Examples
@@ -74,12 +74,12 @@ def role(function: str) -> Role:
     """
     name = short_name(function)
     info = function_info(function)
-    result = _ROLES.get(info.kind, Role(0))
+    result = _ROLES.get(info.kind, MatchRole(0))
     if name == "Cancel":
-        result = Role.CANCELS
+        result = MatchRole.CANCELS
     elif name in PART_OF_MEMBERS:
-        result = Role(0)
-    return result | (Role.CREATES if info.creates else Role(0))
+        result = MatchRole(0)
+    return result | (MatchRole.CREATES if info.creates else MatchRole(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ShapeTable:
     Attributes
     ----------
     role : (s,) uint16 array
-        Bits of `Role`.
+        Bits of `MatchRole`.
     communicator : (s,) int32 array
         Communicator; one number for the two views of an intercommunicator.
     stream : (s,) int32 array
@@ -168,13 +168,13 @@ def _streams(
     streams: dict[tuple[int, str], int] = {}
     stream = np.full(len(roles), -1, np.int32)
     kinds = [function_info(name).kind for name in calls.functions]
-    for row in np.flatnonzero(roles & Role.COLLECTIVE):
+    for row in np.flatnonzero(roles & MatchRole.COLLECTIVE):
         if communicator[row] < 0:
             # MPI_Comm_free may be recorded without one: it takes part in nothing.
-            roles[row] &= ~np.uint16(Role.COLLECTIVE | Role.COLLECTIVE_INIT)
+            roles[row] &= ~np.uint16(MatchRole.COLLECTIVE | MatchRole.COLLECTIVE_INIT)
             continue
         number = int(calls.shapes["function"][row])
-        makes = kinds[number] is Kind.COMMUNICATOR
+        makes = kinds[number] is CallKind.COMMUNICATOR
         function = short_name(calls.functions[number]) if makes else ""
         key = (int(communicator[row]), function)
         stream[row] = streams.setdefault(key, len(streams))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls
 from skelgen.matching import kernel
 from skelgen.matching.epochs import join_epochs
-from skelgen.matching.joined import Joined
+from skelgen.matching.joined import JoinedEvents
 from skelgen.matching.problems import describe
 from skelgen.matching.roles import ShapeTable, shape_table
 from skelgen.matching.types import Matching
@@ -54,7 +54,7 @@ def match(calls: Calls, *, completions: bool = True) -> Matching:
     return finish(calls, table, join_epochs(calls, joined))
 
 
-def finish(calls: Calls, table: ShapeTable, joined: Joined) -> Matching:
+def finish(calls: Calls, table: ShapeTable, joined: JoinedEvents) -> Matching:
     """Drop the events that are not whole and say which calls that leaves."""
     unmatched = np.flatnonzero(joined.lonely)
     if not len(unmatched):
@@ -66,7 +66,7 @@ def finish(calls: Calls, table: ShapeTable, joined: Joined) -> Matching:
 
 
 def _matching(
-    joined: Joined,
+    joined: JoinedEvents,
     group: NDArray[np.int64],
     groups: int,
     problems: tuple[str, ...],
@@ -96,7 +96,7 @@ def _matching(
 
 
 def _without_incomplete(
-    joined: Joined, unmatched: NDArray[np.int64]
+    joined: JoinedEvents, unmatched: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
     """Remove the events that hold a call without partner and number the others."""
     whole = np.ones(joined.groups + 1, np.bool_)

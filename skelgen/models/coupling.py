@@ -42,7 +42,7 @@ class ChainCoupling:
 
 
 @dataclass(frozen=True, slots=True)
-class Coupling:
+class LoopCoupling:
     """Weights of the kernels of a loop.
 
     Attributes
@@ -137,7 +137,7 @@ def couple(
     together_s: Mapping[Chain, float],
     *,
     length: int = 2,
-) -> Coupling:
+) -> LoopCoupling:
     """Find the weights of kernels by their times alone and in chains.
 
     C of a chain is its time over the sum of the times alone. The weight of a kernel is
@@ -156,7 +156,7 @@ def couple(
 
     Returns
     -------
-    Coupling
+    LoopCoupling
 
     Raises
     ------
@@ -183,7 +183,7 @@ def couple(
         / math.fsum(c.together_s for c in chains if one in c.chain)
         for one in kernels
     )
-    return Coupling(tuple(kernels), tuple(chains), weights)
+    return LoopCoupling(tuple(kernels), tuple(chains), weights)
 
 
 def _known(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from skelgen.errors import InputError
 from skelgen.models.formulas import (
-    Call,
     Expression,
+    FunctionCall,
     Name,
     calls,
     evaluate,
@@ -44,7 +44,7 @@ _RATE = re.compile(rf"(?P<above>.+?)(?:\s+1)?\s*/\s*(?P<unit>{'|'.join(UNITS)})\
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class TemplateFacts:
     """What is known of names and functions of a template.
 
     Attributes
@@ -59,10 +59,10 @@ class Facts:
     units: Mapping[str, str] = field(default_factory=dict)
     definitions: Mapping[str, Definition] = field(default_factory=dict)
 
-    def over(self, others: Facts) -> Facts:
+    def over(self, others: TemplateFacts) -> TemplateFacts:
         """Return all facts; of two of one name its own one."""
         units = {n: unit for n, unit in others.units.items() if n not in self.values}
-        return Facts(
+        return TemplateFacts(
             {**others.values, **self.values},
             {**units, **self.units},
             {**others.definitions, **self.definitions},
@@ -74,7 +74,7 @@ class Facts:
         return (*self.values, *self.definitions)
 
 
-def read_facts(texts: Sequence[str]) -> Facts:
+def read_facts(texts: Sequence[str]) -> TemplateFacts:
     """Read facts that a person types.
 
     Parameters
@@ -106,10 +106,10 @@ def read_facts(texts: Sequence[str]) -> Facts:
             values[name], units[name] = _value(text, right)
         else:
             definitions[name] = parameters, _body(text, right, name, parameters)
-    return Facts(values, units, definitions)
+    return TemplateFacts(values, units, definitions)
 
 
-def fact_texts(facts: Facts, template: Expression) -> tuple[str, ...]:
+def fact_texts(facts: TemplateFacts, template: Expression) -> tuple[str, ...]:
     """Write the facts that a template names, as `read_facts` takes them."""
     found = [
         f"{name}={facts.values[name]!r} {facts.units.get(name, '')}".rstrip()
@@ -142,7 +142,7 @@ def _left(text: str, left: str) -> tuple[str, tuple[str, ...] | None]:
             raise _wrong(text, f"{name} is a unit, and cannot be a name")
         case Name(name):
             return name, None
-        case Call(name, arguments) if name not in MATHEMATICS:
+        case FunctionCall(name, arguments) if name not in MATHEMATICS:
             given = tuple(one.name for one in arguments if isinstance(one, Name))
             if len(set(given)) == len(arguments):
                 return name, given

@@ -16,7 +16,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models import ahead
-from skelgen.models.families.contract import Family, FamilySettings, FittedFormula
+from skelgen.models.families.contract import FamilySettings, FittedFormula, ModelFamily
 from skelgen.models.families.weighing import falling_power
 from skelgen.models.formulas import Expression, evaluate
 from skelgen.models.formulas.expression import Values
@@ -120,13 +120,13 @@ def disagreement(
 
 
 def scale_of(
-    family: Family, settings: FamilySettings, runs: RunTable, found: FittedFormula
+    family: ModelFamily, settings: FamilySettings, runs: RunTable, found: FittedFormula
 ) -> Scale:
     """Find the scale of a fitted formula.
 
     Parameters
     ----------
-    family : Family
+    family : ModelFamily
     settings : FamilySettings
     runs : RunTable
         Those that count.
@@ -198,7 +198,7 @@ def _noise(runs: RunTable, found: FittedFormula) -> Scale:
 
 
 def _folds(
-    family: Family, settings: FamilySettings, runs: RunTable, found: FittedFormula
+    family: ModelFamily, settings: FamilySettings, runs: RunTable, found: FittedFormula
 ) -> Iterator[tuple[RunTable, RunTable, FittedFormula]]:
     """Yield runs behind, runs ahead, and the formula of the runs behind."""
     far = np.round(ahead.order(runs), 9)

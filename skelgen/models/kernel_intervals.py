@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.models.coupling import Chain, Coupling, couple
+from skelgen.models.coupling import Chain, LoopCoupling, couple
 from skelgen.models.kernel_times import (
     KernelTimes,
     Place,
@@ -59,7 +59,7 @@ class LoopAnswer:
     alone: Mapping[str, Interval]
 
     @property
-    def coupling(self) -> Coupling:
+    def coupling(self) -> LoopCoupling:
         """The couplings that count."""
         return coupling_at(self.times, self.coupled_at, self.length)
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from skelgen.errors import InputError
-from skelgen.models.coupling import ChainCoupling, Coupling, chains_of
+from skelgen.models.coupling import ChainCoupling, LoopCoupling, chains_of
 from skelgen.models.families.contract import FamilySettings
 from skelgen.models.kernel_intervals import (
     Errors,
@@ -270,7 +270,7 @@ def _alone(
     )
 
 
-def _kernels(answer: LoopAnswer, coupling: Coupling) -> tuple[KernelAlone, ...]:
+def _kernels(answer: LoopAnswer, coupling: LoopCoupling) -> tuple[KernelAlone, ...]:
     there, models = answer.times.times.get(answer.at, {}), answer.models
     return tuple(
         KernelAlone(

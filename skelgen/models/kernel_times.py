@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models.coupling import Chain, Coupling, chains_of, couple
+from skelgen.models.coupling import Chain, LoopCoupling, chains_of, couple
 from skelgen.models.intervals import NORMAL
 from skelgen.models.kernel_order import turned
 from skelgen.models.runs import ModelInput, RunTable
@@ -179,7 +179,7 @@ def gather(
     )
 
 
-def coupling_at(times: KernelTimes, place: Place, length: int) -> Coupling:
+def coupling_at(times: KernelTimes, place: Place, length: int) -> LoopCoupling:
     """Return the couplings of a place that has all chains; see `couple`."""
     return couple(
         times.loop,

@@ -10,7 +10,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models import ahead
-from skelgen.models.families import Family, FamilySettings, FittedFormula
+from skelgen.models.families import FamilySettings, FittedFormula, ModelFamily
 from skelgen.models.runs import Floats, RunTable
 
 #: With more configurations several are left out at a time.
@@ -29,7 +29,7 @@ def configurations(runs: RunTable) -> list[ahead.Indices]:
 
 
 def left_out(
-    family: Family,
+    family: ModelFamily,
     found: FittedFormula,
     runs: RunTable,
     settings: FamilySettings | None = None,
@@ -40,7 +40,7 @@ def left_out(
 
     Parameters
     ----------
-    family : Family
+    family : ModelFamily
     found : FittedFormula
         Of all these runs.
     runs : RunTable
@@ -61,7 +61,7 @@ def left_out(
 
 
 def _without(
-    family: Family,
+    family: ModelFamily,
     found: FittedFormula,
     runs: RunTable,
     rest: ahead.Indices,

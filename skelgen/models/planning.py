@@ -59,7 +59,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedRun:
     """What to record next.
 
     Attributes
@@ -77,7 +77,9 @@ class Step:
     uncertainty: float | None = None
 
 
-def bisection(recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]) -> Step:
+def bisection(
+    recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]
+) -> PlannedRun:
     """Return the next workload of the thesis: both ends, then halves of the widest gap.
 
     Dimensions are varied one at a time, the others stay as in the first workload. The
@@ -92,7 +94,7 @@ def bisection(recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]) 
     for one, taken in sorted(zip(ranges, lines, strict=True), key=lambda o: len(o[1])):
         for end in (one.low, one.high):
             if end not in taken:
-                return Step(
+                return PlannedRun(
                     base | {one.name: end}, f"an end of the range of {one.name}"
                 )
         gaps = np.diff(taken)
@@ -101,8 +103,8 @@ def bisection(recorded: Sequence[Mapping[str, float]], ranges: Sequence[Range]) 
         middle = float(round(middle)) if one.whole else middle
         if middle not in taken:
             told = f"the middle of {taken[widest]:g} and {taken[widest + 1]:g}"
-            return Step(base | {one.name: middle}, told)
-    return Step(None, "all values of the range are recorded")
+            return PlannedRun(base | {one.name: middle}, told)
+    return PlannedRun(None, "all values of the range are recorded")
 
 
 def _base(
@@ -139,7 +141,7 @@ def disagreement(
     ranges: Sequence[Range],
     *,
     cost_power: float = _COST_POWER,
-) -> Step:
+) -> PlannedRun:
     """Return the workload where functions that still fit disagree most for its cost.
 
     Parameters
@@ -183,10 +185,10 @@ def disagreement(
     best = int(np.argmax(score))
     largest = float(uncertainty.max())
     if score[best] < 0.0:
-        return Step(None, "no workload is far from all recorded ones", largest)
+        return PlannedRun(None, "no workload is far from all recorded ones", largest)
     told = f"the functions that fit so far are {uncertainty[best]:.1%} uncertain there"
     there = {one.name: float(grid[best, i]) for i, one in enumerate(ranges)}
-    return Step(base | there, told, largest)
+    return PlannedRun(base | there, told, largest)
 
 
 def _fitted(recorded: Sequence[Mapping[str, float]], column: Sequence[float]) -> Model:
@@ -203,7 +205,7 @@ def _first(
     recorded: Sequence[Mapping[str, float]],
     ranges: Sequence[Range],
     base: dict[str, float],
-) -> Step | None:
+) -> PlannedRun | None:
     """Return the next of the first workloads: low, each dimension high, the middle."""
     low = base | {one.name: one.low for one in ranges}
     thirds = {one.name: one.values(3) for one in ranges}
@@ -215,7 +217,9 @@ def _first(
         return None
     for workload in wanted:
         if not any(all(r[k] == v for k, v in workload.items()) for r in recorded):
-            return Step(workload, "the ends and the middle of the ranges come first")
+            return PlannedRun(
+                workload, "the ends and the middle of the ranges come first"
+            )
     return None
 
 

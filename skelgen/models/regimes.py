@@ -28,7 +28,7 @@ _MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RegimeStep:
     """A place where a program may change.
 
     Attributes
@@ -51,7 +51,7 @@ class Step:
         return np.where(along <= self.before, 1.0, wholly)
 
 
-def steps_for(runs: RunTable) -> tuple[Step, ...]:
+def steps_for(runs: RunTable) -> tuple[RegimeStep, ...]:
     """Return the places to look for a change.
 
     Parameters
@@ -60,14 +60,14 @@ def steps_for(runs: RunTable) -> tuple[Step, ...]:
 
     Returns
     -------
-    tuple of Step
+    tuple of RegimeStep
         Between neighbouring values of each axis, and with one value in the middle.
     """
     return _steps(runs.unmeasured)
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def _steps(runs: RunTable) -> tuple[Step, ...]:
+def _steps(runs: RunTable) -> tuple[RegimeStep, ...]:
     found = []
     for name, along in axes(runs).items():
         values = np.unique(along)
@@ -75,19 +75,19 @@ def _steps(runs: RunTable) -> tuple[Step, ...]:
             continue
         for place in _places(len(values)):
             before = float(values[place - 1])
-            found.append(Step(name, before, float(values[place])))
+            found.append(RegimeStep(name, before, float(values[place])))
             if place + _AFTER < len(values):
-                found.append(Step(name, before, float(values[place + 1])))
+                found.append(RegimeStep(name, before, float(values[place + 1])))
     return tuple(found)
 
 
-def columns_of(steps: tuple[Step, ...], runs: RunTable) -> Floats:
+def columns_of(steps: tuple[RegimeStep, ...], runs: RunTable) -> Floats:
     """Evaluate steps at runs: a (steps, runs) array that cannot be written."""
     return _columns(steps, runs.unmeasured)
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def _columns(steps: tuple[Step, ...], runs: RunTable) -> Floats:
+def _columns(steps: tuple[RegimeStep, ...], runs: RunTable) -> Floats:
     along = axes(runs)
     found = [step.of(along[step.axis]) for step in steps]
     columns = np.stack(found) if found else np.zeros((0, len(runs)))
@@ -96,11 +96,11 @@ def _columns(steps: tuple[Step, ...], runs: RunTable) -> Floats:
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def _since(runs: RunTable, step: Step) -> Indices:
+def _since(runs: RunTable, step: RegimeStep) -> Indices:
     return np.flatnonzero(axes(runs)[step.axis] >= step.after)
 
 
-def since(runs: RunTable, step: Step) -> RunTable:
+def since(runs: RunTable, step: RegimeStep) -> RunTable:
     """Return the runs of the last regime."""
     return runs.only(_since(runs.unmeasured, step))
 

@@ -18,7 +18,7 @@ _CALLERS_PER_S = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCaller:
     """A caller who knows the secret.
 
     Attributes
@@ -95,7 +95,7 @@ class Callers:
         self._callers[connection.fileno()] = _Caller(connection, now_s + _PATIENCE_S)
         self._selector.register(connection, selectors.EVENT_READ)
 
-    def hear(self, number: int) -> Known | None:
+    def hear(self, number: int) -> KnownCaller | None:
         """Hear more of what a caller says; return who has shown that he knows us."""
         if not (caller := self._callers.get(number)):
             return None  # he had to go
@@ -120,7 +120,7 @@ class Callers:
         del self._callers[number]
         self._selector.unregister(caller.connection)
         key = handshake.talk_key(self._key, first, caller.answer)
-        return Known(caller.connection, key)
+        return KnownCaller(caller.connection, key)
 
     def _answer(self, caller: _Caller, first: bytes) -> None:
         """Answer a hello.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from skelgen.monitor.places import make_private, writing
-from skelgen.monitor.records import LineError, Mark, Row, read_line, text_of
+from skelgen.monitor.records import LineError, SampleMark, SampleRow, read_line, text_of
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl")
 #: Most that a file may hold; then its older samples are joined [bytes].
@@ -72,15 +72,17 @@ class DayFile:
         self._file: IO[bytes] | None = None
         self._columns: tuple[str, ...] = ()
 
-    def add(self, row: Row, columns: Sequence[str]) -> None:
+    def add(self, row: SampleRow, columns: Sequence[str]) -> None:
         """Add a sample; a mark before it says when columns change, or the day."""
         self._turn(row.time)
         if tuple(columns) != self._columns:
             self._columns = tuple(columns)
-            self._write(Mark("columns", row.time, self._columns, self._interval_s))
+            self._write(
+                SampleMark("columns", row.time, self._columns, self._interval_s)
+            )
         self._write(row)
 
-    def mark(self, mark: Mark) -> None:
+    def mark(self, mark: SampleMark) -> None:
         """Add a mark."""
         self._turn(mark.time)
         self._write(mark)
@@ -108,7 +110,7 @@ class DayFile:
         self._day, self._columns = day, ()
         age(self._folder, day)
 
-    def _write(self, what: Row | Mark) -> None:
+    def _write(self, what: SampleRow | SampleMark) -> None:
         path = self._folder / f"{self._day}.jsonl"
         assert self._file is not None
         with writing(path):
@@ -192,13 +194,13 @@ def thin(path: Path, step_s: float) -> None:
 def _joined(lines: Iterable[str], step_s: float) -> Iterable[str]:
     """Yield the lines of a thinner file; what is damaged is left out."""
     columns: tuple[str, ...] = ()
-    waiting: list[Row] = []
+    waiting: list[SampleRow] = []
     for line in lines:
         try:
             what = read_line(line, columns)
         except LineError:
             continue
-        if isinstance(what, Mark):
+        if isinstance(what, SampleMark):
             yield from _mean(waiting, columns)
             waiting = []
             columns = what.columns if what.kind == "columns" else columns
@@ -211,7 +213,7 @@ def _joined(lines: Iterable[str], step_s: float) -> Iterable[str]:
     yield from _mean(waiting, columns)
 
 
-def _mean(rows: Sequence[Row], columns: Sequence[str]) -> Iterable[str]:
+def _mean(rows: Sequence[SampleRow], columns: Sequence[str]) -> Iterable[str]:
     """Yield the line of the mean of samples, none for none."""
     if not rows:
         return

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from skelgen.monitor.launches import Launch
+from skelgen.monitor.launches import WatchedLaunch
 from skelgen.monitor.process import Figures, Process, status_of
 from skelgen.monitor.sightings import UNSEEN, Sighting
 
@@ -96,7 +96,7 @@ class Followed:
     identity : str
         Of this part of the run; no two share it.
     application : str
-    launch : Launch
+    launch : WatchedLaunch
         Of its first process.
     began : float
         Seconds since 1970 in UTC [s].
@@ -122,7 +122,7 @@ class Followed:
 
     identity: str
     application: str
-    launch: Launch
+    launch: WatchedLaunch
     began: float
     began_s: float
     program: str = ""
@@ -285,7 +285,7 @@ def followed_of(entry: Mapping[str, Any]) -> Followed:
     return Followed(
         str(entry["identity"]),
         str(entry["application"]),
-        Launch(**launch),
+        WatchedLaunch(**launch),
         float(entry["began"]),
         float(entry["began_s"]),
         str(entry["program"]),

@@ -26,7 +26,7 @@ _GENERATIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class WatchedLaunch:
     """What is known of the launch of a process.
 
     Attributes
@@ -54,7 +54,7 @@ def launch_of(
     variables: Mapping[str, str],
     started_by: Callable[[int], Sequence[str]],
     inputs: str = "",
-) -> Launch:
+) -> WatchedLaunch:
     """Say which launch a process belongs to.
 
     Parameters
@@ -69,7 +69,7 @@ def launch_of(
     """
     size, rank = _place(variables)
     jobs = {n: v for n, v in variables.items() if _JOB.fullmatch(n) and v}
-    return Launch(
+    return WatchedLaunch(
         _key(variables, started_by) if size else "",
         size,
         rank,

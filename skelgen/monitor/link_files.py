@@ -12,11 +12,11 @@ from skelgen.errors import InputError, SkelgenError
 from skelgen.monitor.day_files import DayFile, day_of
 from skelgen.monitor.places import host_folder, make_private
 from skelgen.monitor.places import hosts as names_in
-from skelgen.monitor.records import LINK_QUANTITIES, Mark, Row
-from skelgen.monitor.series import History, read_folder
+from skelgen.monitor.records import LINK_QUANTITIES, SampleMark, SampleRow
+from skelgen.monitor.series import HostHistory, read_folder
 
 if TYPE_CHECKING:
-    from skelgen.monitor.probing import Probe
+    from skelgen.monitor.probing import LinkProbe
 
 _LINKS = "links"
 #: Files of all links of a host may hold so much for each day, each at least [bytes].
@@ -84,7 +84,7 @@ class LinkFile:
         self._rate = LinkRate(_rates(own))
         self._refused: set[tuple[str, str]] = set()
 
-    def keep(self, probe: Probe) -> None:
+    def keep(self, probe: LinkProbe) -> None:
         """Keep what a probe found.
 
         Raises
@@ -93,7 +93,7 @@ class LinkFile:
         """
         rate = probe.bandwidth_bytes_per_s
         values = (self._rate.share(rate), rate, probe.latency_s)
-        row = Row(self._wall(), values)
+        row = SampleRow(self._wall(), values)
         self._file.add(row, [name for name, _ in LINK_QUANTITIES])
 
     def refuse(self, reason: str) -> None:
@@ -106,7 +106,7 @@ class LinkFile:
         now = self._wall()
         if (said := (day_of(now), reason)) not in self._refused:
             self._refused = {one for one in self._refused if one[0] == said[0]} | {said}
-            self._file.mark(Mark("refused", now, reason=f"probe: {reason}"))
+            self._file.mark(SampleMark("refused", now, reason=f"probe: {reason}"))
 
     def close(self) -> None:
         """Close the file."""
@@ -129,7 +129,7 @@ def read_links(
     end: float = math.inf,
     *,
     within: Path | None = None,
-) -> list[History]:
+) -> list[HostHistory]:
     """Read the series of the links that a host probed; they are named ``n1-n2``.
 
     Parameters as those of `series.read_history`.

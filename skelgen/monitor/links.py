@@ -135,7 +135,7 @@ def partner(host: int, slot: int, count: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ProbeTurn:
     """A time at which this host calls another.
 
     Attributes
@@ -165,7 +165,7 @@ class Schedule:
     def __init__(self, links: Links, host: str) -> None:
         self._links, self._host = links, links.hosts.index(host)
 
-    def next(self, now: float, done: int | None) -> Turn | None:
+    def next(self, now: float, done: int | None) -> ProbeTurn | None:
         """Return the next turn in which this host calls; None when it never does.
 
         Parameters
@@ -182,5 +182,5 @@ class Schedule:
             begin = (slot + 0.25) * slot_s
             late = now > begin + slot_s / 8
             if peer is not None and peer > self._host and slot != done and not late:
-                return Turn(slot, self._links.hosts[peer], begin)
+                return ProbeTurn(slot, self._links.hosts[peer], begin)
         return None

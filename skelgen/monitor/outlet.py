@@ -100,14 +100,14 @@ def shown(sensor: Sensing, place: str, host: str) -> Iterator[Sensing]:
     path = Path(name.replace("%h", host)).expanduser()
     if kind not in ("unix", "file") or not path.is_absolute() or "\0" in name:
         raise UsageError(f"--prometheus {place[:100]}: expected {_KINDS}")
-    outlet: Outlet = TextFile(path) if kind == "file" else Socket(path)
+    outlet: Outlet = CollectorFile(path) if kind == "file" else Socket(path)
     try:
         yield Shown(sensor, host, outlet)
     finally:
         outlet.close()
 
 
-class TextFile:
+class CollectorFile:
     """A file that node_exporter's textfile collector reads.
 
     Who may list its folder may read it.

@@ -18,11 +18,11 @@ from pathlib import Path
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor import handshake, probing
 from skelgen.monitor.budget import Account
-from skelgen.monitor.callers import MOST_CALLERS, Callers, Known
+from skelgen.monitor.callers import MOST_CALLERS, Callers, KnownCaller
 from skelgen.monitor.handshake import StrangerError
 from skelgen.monitor.link_files import LinkFile
-from skelgen.monitor.links import LEAST_PROBE_BYTES, Links, Schedule, Turn
-from skelgen.monitor.probing import Line, ProbeError
+from skelgen.monitor.links import LEAST_PROBE_BYTES, Links, ProbeTurn, Schedule
+from skelgen.monitor.probing import ProbeError, ProvenConnection
 
 #: How long the other host may take to say its first word [s].
 _PATIENCE_S = 5.0
@@ -152,7 +152,7 @@ class Prober:
 
     # Those who call
 
-    def _answer(self, known: Known) -> None:
+    def _answer(self, known: KnownCaller) -> None:
         """Take part in the probe of another host."""
         taken = 0
 
@@ -162,7 +162,7 @@ class Prober:
             return taken
 
         with self._quiet, contextlib.suppress(ProbeError, OSError, SkelgenError):
-            line = Line(
+            line = ProvenConnection(
                 known.connection, known.key, caller=False, limit_s=self._limit_s
             )
             try:
@@ -173,7 +173,7 @@ class Prober:
 
     # Whom this host calls
 
-    def _take_turn(self, turn: Turn) -> None:
+    def _take_turn(self, turn: ProbeTurn) -> None:
         """Probe a link when its share of the limit allows it; keep what was found."""
         now_s = time.monotonic()
         if now_s < self._due_s[turn.peer]:
@@ -198,7 +198,7 @@ class Prober:
         pace_s = 3600 * cost / self._links.probe_bytes
         self._due_s[turn.peer] = now_s + pace_s - self._links.slot_s / 2
 
-    def probe(self, peer: str, most_bytes: int) -> tuple[int, probing.Probe]:
+    def probe(self, peer: str, most_bytes: int) -> tuple[int, probing.LinkProbe]:
         """Return what a probe cost and found.
 
         Raises
@@ -221,7 +221,7 @@ class Prober:
         except (ProbeError, StrangerError) as error:
             raise _FailedError(str(error), line) from error
 
-    def _introduce(self, connection: socket.socket, peer: str) -> Line:
+    def _introduce(self, connection: socket.socket, peer: str) -> ProvenConnection:
         first = handshake.hello(self._key, self._place, self._links.hosts.index(peer))
         connection.sendall(first)
         second = b""
@@ -234,7 +234,7 @@ class Prober:
         handshake.check_welcome(self._key, first, second)
         connection.sendall(handshake.last_word(self._key, first, second))
         key = handshake.talk_key(self._key, first, second)
-        return Line(connection, key, caller=True, limit_s=self._limit_s)
+        return ProvenConnection(connection, key, caller=True, limit_s=self._limit_s)
 
     @property
     def _limit_s(self) -> float:
@@ -248,7 +248,7 @@ class Prober:
 class _FailedError(Exception):
     """A probe failed; the message says why."""
 
-    def __init__(self, reason: str, line: Line | None) -> None:
+    def __init__(self, reason: str, line: ProvenConnection | None) -> None:
         super().__init__(reason)
         self.cost = int(line.cost_bytes) if line is not None else probing.TALK_BYTES
 

@@ -46,7 +46,7 @@ class ProbeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class LinkProbe:
     """What a probe found.
 
     Attributes
@@ -61,7 +61,7 @@ class Probe:
     bandwidth_bytes_per_s: float
 
 
-class Line:
+class ProvenConnection:
     """A connection to a monitor that has shown that it knows the secret.
 
     Parameters
@@ -154,12 +154,12 @@ class Line:
             raise ProbeError(error.strerror or str(error)) from error
 
 
-def call(line: Line, most_bytes: int, most_s: float) -> Probe:
+def call(line: ProvenConnection, most_bytes: int, most_s: float) -> LinkProbe:
     """Measure a link, as the side that called.
 
     Parameters
     ----------
-    line : Line
+    line : ProvenConnection
     most_bytes : int
         That the probe may cost here.
     most_s : float
@@ -178,15 +178,15 @@ def call(line: Line, most_bytes: int, most_s: float) -> Probe:
     back = _take(line, allowed)
     if not min(there, back) > 0:
         raise ProbeError("the stream was too short to be measured")
-    return Probe(trip_s / 2, min(there, back))
+    return LinkProbe(trip_s / 2, min(there, back))
 
 
-def answer(line: Line, grant: Callable[[int], int], most_s: float) -> None:
+def answer(line: ProvenConnection, grant: Callable[[int], int], most_s: float) -> None:
     """Take part in a probe, as the side that was called.
 
     Parameters
     ----------
-    line : Line
+    line : ProvenConnection
     grant : callable
         Given the bytes that the probe wants to cost, returns those that it may.
     most_s : float
@@ -224,7 +224,7 @@ def _one_way(cost_bytes: int) -> int:
     return count - count % BLOCK_BYTES
 
 
-def _round_trip_s(line: Line) -> float:
+def _round_trip_s(line: ProvenConnection) -> float:
     """Return the median time of small round trips [s]."""
     times: list[float] = []
     begin_s = time.monotonic()
@@ -241,7 +241,7 @@ def _round_trip_s(line: Line) -> float:
     return statistics.median(times[1:])
 
 
-def _give(line: Line, most_bytes: int, stream_s: float) -> None:
+def _give(line: ProvenConnection, most_bytes: int, stream_s: float) -> None:
     """Send a stream for some time, or until so many bytes are sent."""
     data = bytearray(os.urandom(_PIECE_BYTES + BLOCK_BYTES))
     data[::BLOCK_BYTES] = bytes([_MORE]) * (len(data) // BLOCK_BYTES)
@@ -260,7 +260,7 @@ def _give(line: Line, most_bytes: int, stream_s: float) -> None:
         line.cost_bytes += _OVERHEAD * (sent + BLOCK_BYTES)
 
 
-def _take(line: Line, most_bytes: int) -> float:
+def _take(line: ProvenConnection, most_bytes: int) -> float:
     """Receive a stream; return the rate of its second half [bytes/s].
 
     0 where it came all at once.

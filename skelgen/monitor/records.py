@@ -45,7 +45,7 @@ MOST_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SampleRow:
     """A sample as a file keeps it.
 
     Attributes
@@ -64,7 +64,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SampleMark:
     """What happened between samples.
 
     Attributes
@@ -103,7 +103,7 @@ def columns_of(sample: Sample) -> tuple[str, ...]:
     return (*(name for name, _ in _QUANTITIES), *more)
 
 
-def row_of(sample: Sample, time: float) -> tuple[Row, list[str]]:
+def row_of(sample: Sample, time: float) -> tuple[SampleRow, list[str]]:
     """Return a sample as it is kept, and a line for each value that cannot be true."""
     values = [getattr(sample, name) for name, _ in _QUANTITIES]
     values += [value for _, value in (*sample.received, *sample.sent)]
@@ -115,7 +115,7 @@ def row_of(sample: Sample, time: float) -> tuple[Row, list[str]]:
         if reason and not (math.isnan(value) and name != "cpu"):
             refused.append(reason)
         kept.append(None if reason else value)
-    return Row(time, tuple(kept)), refused
+    return SampleRow(time, tuple(kept)), refused
 
 
 def wrong(quantity: str, value: float) -> str:
@@ -135,9 +135,9 @@ def wrong(quantity: str, value: float) -> str:
     return ""
 
 
-def text_of(what: Row | Mark, columns: Sequence[str] = ()) -> str:
+def text_of(what: SampleRow | SampleMark, columns: Sequence[str] = ()) -> str:
     """Return the line of a sample or mark, its end included."""
-    if isinstance(what, Mark):
+    if isinstance(what, SampleMark):
         said: Any = {what.kind: round(what.time, 1)}
         if what.kind == "columns":
             said |= {
@@ -177,7 +177,7 @@ class LineError(ValueError):
     """A line is damaged; the message says how."""
 
 
-def read_line(line: str, columns: Sequence[str]) -> Row | Mark:
+def read_line(line: str, columns: Sequence[str]) -> SampleRow | SampleMark:
     """Read a line.
 
     Parameters
@@ -205,7 +205,7 @@ def read_line(line: str, columns: Sequence[str]) -> Row | Mark:
     raise LineError("it is neither a sample nor a mark")
 
 
-def _row(said: list[Any], columns: Sequence[str]) -> Row:
+def _row(said: list[Any], columns: Sequence[str]) -> SampleRow:
     time, *values = said
     count = 1
     if values and isinstance(values[0], list):
@@ -222,12 +222,12 @@ def _row(said: list[Any], columns: Sequence[str]) -> Row:
             raise LineError(f"{name} is no number")
         if reason := wrong(name, value):
             raise LineError(reason)
-    return Row(
+    return SampleRow(
         float(time), tuple(None if v is None else float(v) for v in values), count
     )
 
 
-def _mark(said: dict[str, Any]) -> Mark:
+def _mark(said: dict[str, Any]) -> SampleMark:
     kind = next((kind for kind in KINDS if kind in said), "")
     if not kind or not _number(said[kind]):
         raise LineError("it is a mark of no known kind")
@@ -246,12 +246,12 @@ def _mark(said: dict[str, Any]) -> Mark:
             raise LineError("two of its columns have one name")
         if interval_s is None or not _number(interval_s) or not interval_s > 0:
             raise LineError("its interval is no time")
-        return Mark(kind, time, tuple(columns), float(interval_s))
+        return SampleMark(kind, time, tuple(columns), float(interval_s))
     length = said.get("s", 0)
     reason = said.get("reason", "")
     if not _number(length) or not isinstance(reason, str):
         raise LineError(f"its {kind} is incomplete")
-    return Mark(kind, time, length_s=float(length), reason=reason)
+    return SampleMark(kind, time, length_s=float(length), reason=reason)
 
 
 def _number(value: Any) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from skelgen.monitor import tree as trees
 from skelgen.monitor.sharing import UNEXPLAINED, Level, Rival, fewest
-from skelgen.monitor.threads import Found, Seen, Threads, joined
+from skelgen.monitor.threads import Competitor, Found, Threads, joined
 from skelgen.monitor.tree import Tree
 
 #: Less is not worth to be looked at [cores].
@@ -20,7 +20,7 @@ _LEAST = 0.002
 class _Last:
     """What the last sample found."""
 
-    groups: dict[str, Seen | None]
+    groups: dict[str, Competitor | None]
     cores: frozenset[int]
     busy: float
     own: float
@@ -136,7 +136,7 @@ class Rivals:
         return self._levels(found, busy - last.own)
 
     def _levels(
-        self, found: Sequence[Sequence[Seen]], busy: float
+        self, found: Sequence[Sequence[Competitor]], busy: float
     ) -> tuple[Level, ...]:
         limits = [] if self._tree.whole else [Level()]
         limits += [self._limits(folder) for folder in self._folders]
@@ -145,10 +145,12 @@ class Rivals:
             for limit, rivals in zip(limits, _fitted(found, busy), strict=True)
         )
 
-    def _found(self, last: _Last, threads: Found) -> tuple[list[list[Seen]], float]:
+    def _found(
+        self, last: _Last, threads: Found
+    ) -> tuple[list[list[Competitor]], float]:
         """Return what competes on each level, and how much nobody explains [cores]."""
-        found: list[list[Seen]] = []
-        hidden: list[Seen] = []  # what did the rest on each level
+        found: list[list[Competitor]] = []
+        hidden: list[Competitor] = []  # what did the rest on each level
         for at, folder in enumerate(self._folders):
             inside = self._folders[at + 1] if at + 1 < len(self._folders) else ""
             seen = list(threads.get(folder, ()))
@@ -160,25 +162,25 @@ class Rivals:
             found.append(seen)
             rest, part = 0.0, 1.0
             whole = last.groups.get(folder)
-            below = last.groups.get(inside, Seen(1.0, last.own))
+            below = last.groups.get(inside, Competitor(1.0, last.own))
             if (at or not self._tree.whole) and whole is not None and below is not None:
                 rest = whole.used - below.used - math.fsum(one.used for one in seen)
                 part = whole.part
-            hidden.append(Seen(1.0, rest, part, part >= 1))
+            hidden.append(Competitor(1.0, rest, part, part >= 1))
         if not self._tree.whole:
             found.insert(0, [])
-            hidden.insert(0, Seen(1.0, 0.0))
+            hidden.insert(0, Competitor(1.0, 0.0))
         # What may run elsewhere, too, may have done all of it here.
         known = [*(s for level in found for s in level), *hidden]
         known_here = (s.ours if s.sure else s.used for s in known if s.used >= _LEAST)
         rest = last.busy - last.own - math.fsum(known_here)
-        hidden[0] = Seen(1.0, rest)  # nobody counts what the outermost used
+        hidden[0] = Competitor(1.0, rest)  # nobody counts what the outermost used
         for level, more in zip(found, _split(hidden, last.unseen), strict=True):
             level.extend(more)
         return found, max(one.used for one in hidden)
 
     def _unseen(
-        self, queue: float, busy: float, groups: Mapping[str, Seen | None]
+        self, queue: float, busy: float, groups: Mapping[str, Competitor | None]
     ) -> float:
         """Return how many threads ran or waited that are not known, on average.
 
@@ -194,7 +196,9 @@ class Rivals:
             return math.nan
         return queue - self._threads.present(max(1.0, queue / busy))
 
-    def _groups(self, span_s: float, cores: frozenset[int]) -> dict[str, Seen | None]:
+    def _groups(
+        self, span_s: float, cores: frozenset[int]
+    ) -> dict[str, Competitor | None]:
         """Return what groups used since the last sample; None: nobody counts it."""
         folders = self._folders
         found = {folder: self._group(folder, span_s, cores) for folder in folders}
@@ -204,7 +208,9 @@ class Rivals:
                 found[child] = self._group(child, span_s, cores)
         return found
 
-    def _group(self, folder: str, span_s: float, cores: frozenset[int]) -> Seen | None:
+    def _group(
+        self, folder: str, span_s: float, cores: frozenset[int]
+    ) -> Competitor | None:
         if not self._tree.usage:
             return None
         place = self._tree.usage[0] + folder.removeprefix(self._folders[0])
@@ -216,13 +222,13 @@ class Rivals:
         self._used_s[place] = now
         used = max(0.0, now[0] - before[0]) / span_s
         if used < _LEAST:
-            return Seen(1.0, used)  # nobody asks for more
+            return Competitor(1.0, used)  # nobody asks for more
         if not math.isnan(now[1]):
             part = min(max(0.0, now[1] - before[1]) / span_s / used, 1.0)
-            return Seen(self._weight(folder), used, part)
+            return Competitor(self._weight(folder), used, part)
         allowed = trees.cores_of(folder, 2) or cores
         part = len(allowed & cores) / len(allowed)
-        return Seen(self._weight(folder), used, part, part in (0.0, 1.0))
+        return Competitor(self._weight(folder), used, part, part in (0.0, 1.0))
 
     def _weight(self, folder: str) -> float:
         return trees.weight_of(folder, self._tree.version)
@@ -257,7 +263,9 @@ class Rivals:
         return found
 
 
-def _less(folder: str, seen: Seen, used: Sequence[tuple[str, float]]) -> Seen:
+def _less(
+    folder: str, seen: Competitor, used: Sequence[tuple[str, float]]
+) -> Competitor:
     """Return a group without what processes in it used."""
     away = math.fsum(one for group, one in used if f"{group}/".startswith(f"{folder}/"))
     return replace(seen, used=max(0.0, seen.used - away))
@@ -271,7 +279,7 @@ def _autogroup(proc: str) -> bool:
         return False
 
 
-def _split(hidden: Sequence[Seen], unseen: float) -> list[list[Seen]]:
+def _split(hidden: Sequence[Competitor], unseen: float) -> list[list[Competitor]]:
     """Return the threads that did what nobody explains, on each level.
 
     They are the fewest that can have done it, or those that ran or waited and are not
@@ -279,13 +287,13 @@ def _split(hidden: Sequence[Seen], unseen: float) -> list[list[Seen]]:
 
     Parameters
     ----------
-    hidden : sequence of Seen
+    hidden : sequence of Competitor
         All of a level as one.
     unseen : float
         Threads that are not known on all levels; nan: nobody knows.
     """
     total = math.fsum(one.used for one in hidden if one.used >= _LEAST)
-    found: list[list[Seen]] = []
+    found: list[list[Competitor]] = []
     for one in hidden:
         count = fewest(one.used) if one.used >= _LEAST else 0
         if count and not math.isnan(unseen):
@@ -294,7 +302,9 @@ def _split(hidden: Sequence[Seen], unseen: float) -> list[list[Seen]]:
     return found
 
 
-def _fitted(found: Sequence[Sequence[Seen]], busy: float) -> list[tuple[Rival, ...]]:
+def _fitted(
+    found: Sequence[Sequence[Competitor]], busy: float
+) -> list[tuple[Rival, ...]]:
     """Return all with what they used of our cores, together as much as was used.
 
     What may have run elsewhere as well did so as far as there was no room here.
@@ -303,7 +313,7 @@ def _fitted(found: Sequence[Sequence[Seen]], busy: float) -> list[tuple[Rival, .
     perhaps = math.fsum(s.ours for level in found for s in level if not s.sure)
     scale = max(0.0, busy - sure) / perhaps if perhaps else 1.0
 
-    def part(seen: Seen) -> float:
+    def part(seen: Competitor) -> float:
         return seen.part if seen.sure else min(1.0, seen.part * scale)
 
     return [

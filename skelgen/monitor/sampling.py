@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skelgen.errors import MachineError, UsageError
 from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.handing import Hander
-from skelgen.monitor.records import Mark, columns_of, row_of
+from skelgen.monitor.records import SampleMark, columns_of, row_of
 from skelgen.monitor.sensor import Sample, Sensing
 from skelgen.monitor.status import Status, write_status
 from skelgen.monitor.watching import Watcher
@@ -95,7 +95,7 @@ class Monitor:
         self._tally = Tally(wall(), clock())
         self._refused: set[str] = set()
         self._loaded_s = time.process_time()
-        self._file.mark(Mark("begin", self._tally.since))
+        self._file.mark(SampleMark("begin", self._tally.since))
         self.say()
 
     def take(self) -> None:
@@ -122,10 +122,10 @@ class Monitor:
         )
         passed_s, missed_s = now_s - before_s, 0.0
         if (jump_s := now - before - passed_s) < -_JUMP_S:
-            self._file.mark(Mark("back", now, length_s=-jump_s))
+            self._file.mark(SampleMark("back", now, length_s=-jump_s))
         elif max(passed_s, now - before) > _LATE * self._interval_s + _JUMP_S:
             missed_s = max(passed_s, now - before) - self._interval_s
-            self._file.mark(Mark("gap", now, length_s=missed_s))
+            self._file.mark(SampleMark("gap", now, length_s=missed_s))
         row, refused = row_of(sample, now)
         for reason in refused:
             self._refuse(reason, now)
@@ -138,7 +138,7 @@ class Monitor:
         quantity = f"{reason.split(maxsplit=1)[0]} {int(now // 86400)}"
         if quantity not in self._refused:
             self._refused.add(quantity)
-            self._file.mark(Mark("refused", now, reason=reason))
+            self._file.mark(SampleMark("refused", now, reason=reason))
 
     def say(self, *, running: bool = True) -> None:
         """Write how it does."""
@@ -197,7 +197,7 @@ class Monitor:
             if self._watcher.ended > self._ended_at_sample:
                 self.take()  # the load until the end of what was watched
         with contextlib.suppress(MachineError, UsageError):
-            self._file.mark(Mark("end", self._wall()))
+            self._file.mark(SampleMark("end", self._wall()))
         self._file.close()
         with contextlib.suppress(MachineError, UsageError):
             self.say(running=False)

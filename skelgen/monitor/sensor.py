@@ -15,7 +15,7 @@ from skelgen.monitor import tree as trees
 from skelgen.monitor.correction import Correction
 from skelgen.monitor.counters import CoreTimes
 from skelgen.monitor.rivals import Rivals
-from skelgen.monitor.sharing import Facts, available, fullest
+from skelgen.monitor.sharing import SharingFacts, available, fullest
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.threads import nice_weight
 
@@ -209,14 +209,14 @@ class Sensor:
         weight = nice_weight(os.getpriority(os.PRIO_PROCESS, 0))
         shares = {core: (t.busy_s + t.steal_s) / span_s for core, t in times.items()}
         crowded = self._rivals.crowded(shares)
-        facts = Facts(len(times), levels, weight, most, crowded)
+        facts = SharingFacts(len(times), levels, weight, most, crowded)
         if not watched:
             return available(facts), math.nan
         used = [(self._group_of(pid), one_s / span_s) for pid, one_s in watched]
         threads = trees.threads_of(self._proc, [pid for pid, _ in watched])
         levels = self._rivals.levels_without(used, threads)
         crowded = self._rivals.crowded(shares, threads)
-        left = Facts(len(times), levels, weight, most, crowded)
+        left = SharingFacts(len(times), levels, weight, most, crowded)
         return available(facts), available(left)
 
     def _queue(

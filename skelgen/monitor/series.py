@@ -13,14 +13,20 @@ from skelgen.errors import InputError
 from skelgen.monitor.averages import Curve
 from skelgen.monitor.day_files import day_of, days
 from skelgen.monitor.places import host_folder
-from skelgen.monitor.records import MOST_CHARACTERS, LineError, Mark, read_line, wrong
+from skelgen.monitor.records import (
+    MOST_CHARACTERS,
+    LineError,
+    SampleMark,
+    read_line,
+    wrong,
+)
 
 #: Later than any file [s].
 _LAST_S = 2e11
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class HostHistory:
     """What the files of a host say.
 
     Attributes
@@ -28,7 +34,7 @@ class History:
     host : str
     curves : dict of str to Curve
         By quantity.
-    marks : tuple of Mark
+    marks : tuple of SampleMark
         Restarts, gaps, jumps of the clock, what was refused.
     damaged : tuple of str
         A text for each line that cannot be used.
@@ -36,7 +42,7 @@ class History:
 
     host: str
     curves: dict[str, Curve]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[SampleMark, ...] = ()
     damaged: tuple[str, ...] = ()
 
 
@@ -47,7 +53,7 @@ class _Reader:
     begin: float
     end: float
     points: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[SampleMark] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     columns: tuple[str, ...] = ()
     last: float = -math.inf
@@ -61,7 +67,7 @@ class _Reader:
                 if line:
                     self.damaged.append(f"{path} line {number}: {error}")
                 continue
-            if isinstance(what, Mark):
+            if isinstance(what, SampleMark):
                 if what.kind == "columns":
                     self.columns = what.columns
                 elif self.begin <= what.time <= self.end:
@@ -89,7 +95,7 @@ def read_history(
     end: float = math.inf,
     *,
     within: Path | None = None,
-) -> History:
+) -> HostHistory:
     """Read what a monitor kept of a host.
 
     Parameters
@@ -115,7 +121,9 @@ def read_history(
     return found
 
 
-def read_folder(name: str, folder: Path, begin: float, end: float) -> History | None:
+def read_folder(
+    name: str, folder: Path, begin: float, end: float
+) -> HostHistory | None:
     """Read what a folder has of a host or link, None where it has no files.
 
     Raises
@@ -137,7 +145,7 @@ def read_folder(name: str, folder: Path, begin: float, end: float) -> History | 
         name: Curve([t for t, _ in points], [v for _, v in points])
         for name, points in reader.points.items()
     }
-    return History(name, curves, tuple(reader.marks), tuple(reader.damaged))
+    return HostHistory(name, curves, tuple(reader.marks), tuple(reader.damaged))
 
 
 def _chosen(known: Sequence[str], begin: float, end: float) -> list[str]:
@@ -163,7 +171,7 @@ def _unreadable(place: Path, error: OSError) -> InputError:
     )
 
 
-def facts_of(history: History, quantities: Sequence[str] = ()) -> dict[str, Any]:
+def facts_of(history: HostHistory, quantities: Sequence[str] = ()) -> dict[str, Any]:
     """Return a history as JSON; all quantities when none is named."""
     wanted = quantities or sorted(history.curves)
     return {
@@ -178,7 +186,7 @@ def facts_of(history: History, quantities: Sequence[str] = ()) -> dict[str, Any]
     }
 
 
-def history_of(host: str, facts: Mapping[str, Any]) -> History:
+def history_of(host: str, facts: Mapping[str, Any]) -> HostHistory:
     """Read a history from JSON that a host sent.
 
     Raises
@@ -198,7 +206,7 @@ def history_of(host: str, facts: Mapping[str, Any]) -> History:
             raise ValueError("times that do not rise")
         curves[str(name)] = Curve(rising, [float(value) for value in values])
     marks = [
-        Mark(
+        SampleMark(
             str(one["kind"]),
             float(one["time"]),
             length_s=math.nan if one["length_s"] is None else float(one["length_s"]),
@@ -206,4 +214,4 @@ def history_of(host: str, facts: Mapping[str, Any]) -> History:
         )
         for one in facts["marks"]
     ]
-    return History(host, curves, tuple(marks), tuple(map(str, facts["damaged"])))
+    return HostHistory(host, curves, tuple(marks), tuple(map(str, facts["damaged"])))

@@ -60,7 +60,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SharingFacts:
     """What decides how much of a core a new process gets.
 
     Attributes
@@ -86,7 +86,7 @@ class Facts:
     crowded: float = 0.0
 
 
-def available(facts: Facts) -> float:
+def available(facts: SharingFacts) -> float:
     """Return the share of a core that a new busy process would get.
 
     Threads that may move do so until all cores are used as one. Where each core has a
@@ -94,7 +94,7 @@ def available(facts: Facts) -> float:
 
     Parameters
     ----------
-    facts : Facts
+    facts : SharingFacts
 
     Returns
     -------
@@ -145,7 +145,7 @@ def fullest(cores: int, busy: float, interrupts: float, stolen: float) -> float:
     return max(0.0, (1.0 - interrupts / cores) * (1.0 - part))
 
 
-def _given(facts: Facts, levels: Sequence[Level], capacity: float) -> float:
+def _given(facts: SharingFacts, levels: Sequence[Level], capacity: float) -> float:
     """Return what the new process is given of a capacity [cores]."""
     left = capacity
     for at, level in enumerate(levels):
@@ -156,7 +156,7 @@ def _given(facts: Facts, levels: Sequence[Level], capacity: float) -> float:
     return left
 
 
-def _on_one(facts: Facts) -> tuple[Level, ...]:
+def _on_one(facts: SharingFacts) -> tuple[Level, ...]:
     """Return the levels as they are on one core of several, each with bound threads.
 
     The new process goes where its own group has nothing else to do, if there is such

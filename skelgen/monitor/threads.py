@@ -75,7 +75,7 @@ def nice_weight(nice: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Competitor:
     """Something that competes, and how sure it is that it does so on our cores.
 
     Attributes
@@ -101,7 +101,7 @@ class Seen:
         return self.used * self.part
 
 
-Found = dict[str, list[Seen]]
+Found = dict[str, list[Competitor]]
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ class Threads:
         self._followed: dict[int, _Followed] = {}
         self._next_s = {True: -math.inf, False: -math.inf}
         self._bound: dict[int, dict[int, float]] = {}  # by core and thread
-        self._found: list[tuple[int, str, int, Seen]] = []
+        self._found: list[tuple[int, str, int, Competitor]] = []
 
     def measure(self, span_s: float, cores: frozenset[int]) -> Found:
         """Return what the threads that work used since the last call, by group.
@@ -161,7 +161,7 @@ class Threads:
         cores : frozenset of int
             Ours: threads that may use none of them are left out.
         """
-        found: list[tuple[int, str, int, Seen]] = []
+        found: list[tuple[int, str, int, Competitor]] = []
         self._bound = {}
         for thread, one in list(self._followed.items()):
             times = self._times(thread)
@@ -174,7 +174,7 @@ class Threads:
             if one.idle >= _PATIENCE:
                 del self._followed[thread]
             elif used >= _IDLE and (part := self._part(thread, cores, used)):
-                seen = Seen(times.weight, used, part, part >= 1)
+                seen = Competitor(times.weight, used, part, part >= 1)
                 found.append((thread, one.place, times.session, seen))
         self._found = found
         return self._by_group(found)
@@ -203,7 +203,7 @@ class Threads:
         if now_s < self._next_s[whole]:
             return {}
         first, known = not self._known, {}
-        found: list[tuple[int, str, int, Seen]] = []
+        found: list[tuple[int, str, int, Competitor]] = []
         for place, threads in self._listed().items():
             for thread in threads:
                 if thread in self._own or not (whole or thread not in self._known):
@@ -220,7 +220,7 @@ class Threads:
                 if first or used < _IDLE:
                     continue
                 if part := self._part(thread, cores, used):
-                    seen = Seen(times.weight, used, part, part >= 1)
+                    seen = Competitor(times.weight, used, part, part >= 1)
                     found.append((thread, place, times.session, seen))
         self._found += found
         if whole:
@@ -252,10 +252,10 @@ class Threads:
             for core, share in busy.items()
         )
 
-    def _by_group(self, found: Sequence[tuple[int, str, int, Seen]]) -> Found:
+    def _by_group(self, found: Sequence[tuple[int, str, int, Competitor]]) -> Found:
         """Put threads together by group, and by session where these have shares."""
         groups: Found = {}
-        sessions: dict[int, list[Seen]] = {}
+        sessions: dict[int, list[Competitor]] = {}
         for _, place, session, seen in found:
             if place == self._by_session:
                 sessions.setdefault(session, []).append(seen)
@@ -289,9 +289,9 @@ class Threads:
             return None  # it has ended
 
 
-def joined(found: Sequence[Seen], weight: float) -> Seen:
+def joined(found: Sequence[Competitor], weight: float) -> Competitor:
     """Return several as one, with a weight of its own."""
     used = math.fsum(one.used for one in found)
     ours = math.fsum(one.ours for one in found)
     sure = all(one.sure for one in found)
-    return Seen(weight, used, ours / used if used else 1.0, sure)
+    return Competitor(weight, used, ours / used if used else 1.0, sure)

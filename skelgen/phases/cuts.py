@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.types import FAILED_POLL
 from skelgen.matching import Matching
 from skelgen.matching.roles import PART_OF_MEMBERS, short_name
@@ -48,7 +48,7 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     """
     group = _groups(calls, matching)
     event = group >= 0
-    complete = _of_kind(calls, Kind.COMPLETE)
+    complete = _of_kind(calls, CallKind.COMPLETE)
     # The first bound that each call is before; it only ever rises.
     side = np.searchsorted(bound, np.maximum(position, 0), "right")
     needs = _needs(calls, matching, event, complete)
@@ -84,7 +84,7 @@ def _groups(calls: Calls, matching: Matching) -> Ints:
     return group
 
 
-def _of_kind(calls: Calls, kind: Kind) -> Mask:
+def _of_kind(calls: Calls, kind: CallKind) -> Mask:
     """Say which calls are of a kind and found something."""
     found = np.array(
         [function_info(name).kind is kind for name in calls.functions], bool
@@ -105,7 +105,7 @@ def _needs(
         for first in (calls.first[:-1], calls.first[1:])
     )
     follows = np.flatnonzero(complete & ~event & (latest >= begin))
-    probe = np.flatnonzero(_of_kind(calls, Kind.PROBE) & (latest >= begin))
+    probe = np.flatnonzero(_of_kind(calls, CallKind.PROBE) & (latest >= begin))
     # What is probed for is taken to be what is received next.
     order = np.append(np.argsort(matching.receive_call), 0)
     receive = np.append(np.sort(matching.receive_call), len(event))

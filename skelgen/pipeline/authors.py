@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skelgen.errors import InputError
 
 if TYPE_CHECKING:
-    from skelgen.store import Model, Row
+    from skelgen.store import Row, StoredModel
 
 
 def own_name() -> str:
@@ -28,20 +28,20 @@ def signed(rows: Iterable[Row], author: str) -> tuple[Row, ...]:
     Runs and models have an author. A model that cannot be read stays as it is: pages
     say why they do not show it.
     """
-    from skelgen.store import Model, Run
+    from skelgen.store import Run, StoredModel
 
     found: list[Row] = []
     for row in rows:
         if isinstance(row, Run):
             found.append(replace(row, author=author))
-        elif isinstance(row, Model):
+        elif isinstance(row, StoredModel):
             found.append(_signed_model(row, author))
         else:
             found.append(row)
     return tuple(found)
 
 
-def _signed_model(row: Model, author: str) -> Model:
+def _signed_model(row: StoredModel, author: str) -> StoredModel:
     from skelgen.pipeline.kept_model import document_of, kept_of
 
     try:

@@ -15,7 +15,7 @@ from skelgen.pipeline.uncollected import uncollected
 
 if TYPE_CHECKING:
     from skelgen.pipeline.known_systems import SystemRows
-    from skelgen.store import Application, Condition, Prediction, Run
+    from skelgen.store import Condition, Run, StoredApplication, StoredPrediction
     from skelgen.store.track_record import TrackRecord
 
 #: Rows of a part, and the last part that is shown.
@@ -53,7 +53,7 @@ class RunQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class RunPart:
+class RunsPart:
     """A part of the runs that were meant.
 
     Attributes
@@ -79,12 +79,12 @@ class StoreOverview:
 
     Attributes
     ----------
-    applications : tuple of Application
+    applications : tuple of StoredApplication
     counts : dict of str to int
         Rows by the word of their kind.
     """
 
-    applications: tuple[Application, ...]
+    applications: tuple[StoredApplication, ...]
     counts: dict[str, int]
 
 
@@ -94,7 +94,7 @@ class PredictionPart:
 
     Attributes
     ----------
-    predictions : tuple of Prediction
+    predictions : tuple of StoredPrediction
     total, begin : int
         All that were asked for, and those before this part.
     records : tuple of TrackRecord
@@ -103,22 +103,22 @@ class PredictionPart:
         By application, and by month (UTC) in which they were made.
     methods : tuple of str
         To choose from.
-    known : tuple of Prediction
+    known : tuple of StoredPrediction
         The last ones whose run happened.
     """
 
-    predictions: tuple[Prediction, ...]
+    predictions: tuple[StoredPrediction, ...]
     total: int
     begin: int
     records: tuple[TrackRecord, ...]
     applications: tuple[tuple[str, TrackRecord], ...] = ()
     months: tuple[tuple[str, TrackRecord], ...] = ()
     methods: tuple[str, ...] = ()
-    known: tuple[Prediction, ...] = ()
+    known: tuple[StoredPrediction, ...] = ()
 
 
 @uncollected()
-def browse_runs(place: str | None, query: RunQuery) -> RunPart:
+def browse_runs(place: str | None, query: RunQuery) -> RunsPart:
     """Return a part of the runs of a store.
 
     Raises
@@ -139,7 +139,7 @@ def browse_runs(place: str | None, query: RunQuery) -> RunPart:
         runs = some_runs(
             store, name, where, order=order, begin=begin, most=PART, total=total
         )
-    return RunPart(tuple(runs), total, begin, len(faults))
+    return RunsPart(tuple(runs), total, begin, len(faults))
 
 
 def query_conditions(query: RunQuery) -> list[Condition]:
@@ -172,12 +172,12 @@ def begin_of(part: str) -> int:
         raise UsageError(f"the part of a list: {error}") from error
 
 
-def before(part: RunPart | PredictionPart) -> str:
+def before(part: RunsPart | PredictionPart) -> str:
     """Return the number of the part before one; empty where there is none."""
     return str(part.begin // PART) if part.begin else ""
 
 
-def after(part: RunPart | PredictionPart) -> str:
+def after(part: RunsPart | PredictionPart) -> str:
     """Return the number of the part after one; empty where there is none."""
     more = part.begin + PART < part.total
     return str(part.begin // PART + 2) if more else ""
@@ -206,7 +206,7 @@ def measured_hosts(rows: SystemRows) -> list[tuple[str, str, float, int, int]]:
     return found
 
 
-def stored_applications(place: str | None) -> tuple[Application, ...]:
+def stored_applications(place: str | None) -> tuple[StoredApplication, ...]:
     """Return the applications of a store with their runs."""
     from skelgen.store import open_store
 
@@ -271,6 +271,6 @@ def browse_predictions(
     )
 
 
-def _month(one: Prediction) -> str:
+def _month(one: StoredPrediction) -> str:
     """Return the month in which a prediction was made, in UTC."""
     return date_text(one.made)[:7] or "not known"

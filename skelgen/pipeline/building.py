@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import new_folder
-from skelgen.launch.ours import Kind
+from skelgen.launch.ours import FolderKind
 from skelgen.launch.replaceable import check_free
 from skelgen.pipeline.call_sites import LINES_FILE, lines_for
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix, mix_text
@@ -18,7 +18,7 @@ from skelgen.pipeline.page import PAGE_FILE, page_text
 from skelgen.pipeline.parallel import ALONE, Team
 from skelgen.pipeline.phasing import of_run
 from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
-from skelgen.pipeline.timelines import MOST_MATCHED, Seen, timeline_beside
+from skelgen.pipeline.timelines import MOST_MATCHED, SeenCalls, timeline_beside
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_seconds
 
@@ -169,9 +169,9 @@ def build(
     _check_options(options)
     if output is not None:
         team.first(
-            lambda: check_free(output, Kind.SKELETON, force=force, reads=[source])
+            lambda: check_free(output, FolderKind.SKELETON, force=force, reads=[source])
         )
-    seen = Seen()
+    seen = SeenCalls()
     signature, run = read_signature(
         source,
         similarity_threshold=_threshold(options, source),
@@ -202,7 +202,7 @@ def _written(
     run: RunFacts | None,
     output: Path | None,
     options: BuildOptions,
-    seen: Seen,
+    seen: SeenCalls,
     *,
     force: bool,
     progress: Progress,
@@ -215,7 +215,7 @@ def _written(
     fitted = fitted_mix(source) if options.compute_mix is None else None
     scale = _scale(options, signature)
     output = output or Path(f"{_name(source)}-k{scale:.4g}")
-    with new_folder(output, Kind.SKELETON, force=force, reads=[source]) as beside:
+    with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scale, options, progress)
         files = _files(plan, run, options.compute_mix, fitted)
         phases = _phases(source, signature, progress, seen)
@@ -243,7 +243,7 @@ def _written(
 
 
 def _phases(
-    source: Path, signature: Signature, progress: Progress, seen: Seen
+    source: Path, signature: Signature, progress: Progress, seen: SeenCalls
 ) -> PhaseSignature | None:
     """Return the phase signature of a run, or that beside a signature.
 

@@ -21,7 +21,7 @@ from skelgen.launch.consent import (
     launch_to_lend,
 )
 from skelgen.launch.files import file_hashes
-from skelgen.launch.own_launches import Launch
+from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.runner import LocalRunner
 from skelgen.launch.secrets import hidden
 from skelgen.launch.through import NEAREST, Through
@@ -135,7 +135,7 @@ class _Pair:
     folder : Path
         Of the skeleton.
     ready : SkeletonProgram
-    launch : Launch or None
+    launch : OwnLaunch or None
         Of the application; None where nobody knows one.
     timed : bool
         Whether the application runs: else its time is that of the recording.
@@ -147,7 +147,7 @@ class _Pair:
 
     folder: Path
     ready: SkeletonProgram
-    launch: Launch | None
+    launch: OwnLaunch | None
     timed: bool
     hosts: tuple[Host, ...]
     elsewhere: bool
@@ -207,7 +207,7 @@ class _Pair:
         _check_started(rank_paths(trace).world_size, self.ready.facts.ranks)
         return recorded_run(trace)
 
-    def _on_hosts(self, launch: Launch, limit_s: float, place: Path) -> Timed:
+    def _on_hosts(self, launch: OwnLaunch, limit_s: float, place: Path) -> Timed:
         """Run the application under the recorder where the skeleton runs."""
         from skelgen.launch.ending import ended, failure_of
         from skelgen.launch.record import missing_settings
@@ -288,7 +288,7 @@ def _launch(
     consent: Consent,
     *,
     recorded_time: bool,
-) -> Launch | None:
+) -> OwnLaunch | None:
     """Return the launch that is executed, None where nobody knows one."""
     from skelgen.prediction.store import FACTS_FILE
 

@@ -21,7 +21,7 @@ from skelgen.documents.json_document import json_field
 from skelgen.dwarf import Module, SourceLine
 from skelgen.errors import InputError, NoFileError, SkelgenError
 from skelgen.launch.folders import replace_file
-from skelgen.launch.ours import Kind, made_as
+from skelgen.launch.ours import FolderKind, made_as
 from skelgen.pipeline.signatures import is_run
 from skelgen.prediction.store import writable
 
@@ -231,7 +231,7 @@ def _pairs(lines: Field) -> Iterator[tuple[Address, SourceLine]]:
 def _keep(folder: Path, text: str) -> None:
     """Write what was found into the run's folder, where that is possible."""
     try:
-        if writable(folder) and made_as(folder) is Kind.RUN:
+        if writable(folder) and made_as(folder) is FolderKind.RUN:
             replace_file(folder / LINES_FILE, text)
     except (SkelgenError, OSError) as error:
         logger.info("source lines were not kept: %s", error)

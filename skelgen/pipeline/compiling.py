@@ -26,7 +26,7 @@ from skelgen.errors import SkelgenError
 from skelgen.events import Calls, Events
 from skelgen.events.collect import collect_part
 from skelgen.events.conditions import conditions
-from skelgen.events.parts import Common, Part, join, with_tables
+from skelgen.events.parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.passed import passed_on
 from skelgen.events.reorder import move, reorder_calls
 from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
@@ -68,7 +68,7 @@ _FOUND = ("fate", "symbol", "size_bytes", "varying_peer")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedSimilarity:
     """The similarity threshold that the user asked for, and K for ``auto``."""
 
     similarity_threshold: float | str | None
@@ -101,7 +101,7 @@ class Wanted:
 
 def signature_of_run(
     folder: Path,
-    wanted: Wanted,
+    wanted: WantedSimilarity,
     progress: Progress = NO_PROGRESS,
     team: Team = ALONE,
     look: Callable[[Events, range, Team], None] | None = None,
@@ -111,7 +111,7 @@ def signature_of_run(
     Parameters
     ----------
     folder : Path
-    wanted : Wanted
+    wanted : WantedSimilarity
     progress : Progress
     team : Team
     look : callable, optional
@@ -162,7 +162,7 @@ def _common(run: Trace, outlines: Sequence[Sequence[RankFile]]) -> list[Common]:
 
 
 def _clustered(
-    part: Part, warnings: Sequence[str], wanted: Wanted, team: Team
+    part: EventsOfRanks, warnings: Sequence[str], wanted: WantedSimilarity, team: Team
 ) -> tuple[Events, Clusters, int]:
     """Match the calls of all; return the own events with their clusters.
 
@@ -236,7 +236,7 @@ def _in_one_thread(events: Events, team: Team) -> tuple[Events, int]:
     return replace(events, calls=calls), concurrent
 
 
-def _clusters(calls: Calls, joint: Events, wanted: Wanted) -> Clusters:
+def _clusters(calls: Calls, joint: Events, wanted: WantedSimilarity) -> Clusters:
     """Match the calls of all ranks and give them symbols."""
     matched = [match(calls, completions=False)]
     for problem in (*joint.warnings, *matched[0].problems):

@@ -20,8 +20,9 @@ from skelgen.units import number_of
 from skelgen.web.modelling_steps import CurveAsked, CurveSteps, Setting
 from skelgen.web.site_curve import GRAPH_TYPES
 
-#: Graph types of the paper, and how many values of the input each needs.
+#: Graph types of the paper, a choice of ours, and how many values each needs.
 CURVES: Mapping[str, int] = {
+    "least-error": 2,
     "least-residual": 2,
     "linear": 2,
     "quadratic": 3,
@@ -133,7 +134,7 @@ def _check_curve(steps: CurveSteps) -> None:
 
 def _called(asked: CurveAsked) -> str:
     own = GRAPH_TYPES[asked.family]
-    return "a curve" if asked.family == "least-residual" else own
+    return "a curve" if asked.family.startswith("least-") else own
 
 
 def _settings(steps: CurveSteps, pool: RunPool) -> CurveSteps:

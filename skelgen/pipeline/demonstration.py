@@ -55,7 +55,7 @@ def example_rows() -> tuple[Row, ...]:
     InputError
         When the file that comes with skelgen is damaged.
     """
-    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.known import TypedValues
     from skelgen.store.formats.reading import read_own
 
     path = _paths.demonstration()
@@ -63,7 +63,7 @@ def example_rows() -> tuple[Row, ...]:
         text = gzip.decompress(path.read_bytes()).decode()
     except (OSError, EOFError, ValueError) as error:
         raise InputError(f"{path}: {error}; install skelgen again") from error
-    found = read_own(path, list(enumerate(text.splitlines(), start=1)), Known())
+    found = read_own(path, list(enumerate(text.splitlines(), start=1)), TypedValues())
     for refused in found.refused:
         raise InputError(f"{refused.reason}; install skelgen again")
     if not found.rows:

@@ -19,7 +19,7 @@ _AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRow:
+class DownloadedRow:
     """A row as it is given away.
 
     Attributes
@@ -36,7 +36,7 @@ class KeptRow:
     model: dict[str, Any] | None = None
 
 
-def kept_row(place: str | None, identity: str) -> KeptRow:
+def kept_row(place: str | None, identity: str) -> DownloadedRow:
     """Return a row by its identity or the beginning of it, or a model by its name.
 
     Raises
@@ -46,7 +46,7 @@ def kept_row(place: str | None, identity: str) -> KeptRow:
     """
     from skelgen.models.model_file import model_facts
     from skelgen.pipeline.model_keeping import kept_model
-    from skelgen.store import Model
+    from skelgen.store import StoredModel
     from skelgen.store.lines import to_line
 
     try:
@@ -54,10 +54,10 @@ def kept_row(place: str | None, identity: str) -> KeptRow:
     except InputError:
         named = kept_model(place, identity)
         whole, row = store_show(place, named.identity)
-    if not isinstance(row, Model):
-        return KeptRow(whole, to_line(row))
+    if not isinstance(row, StoredModel):
+        return DownloadedRow(whole, to_line(row))
     kept = kept_model(place, whole)
-    return KeptRow(whole, to_line(row), model_facts(kept.model))
+    return DownloadedRow(whole, to_line(row), model_facts(kept.model))
 
 
 def known_identities(place: str | None, identities: Sequence[str]) -> set[str]:

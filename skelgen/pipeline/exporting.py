@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
 from skelgen.launch.folders import new_file, new_folder
-from skelgen.launch.ours import Kind
+from skelgen.launch.ours import FolderKind
 from skelgen.launch.replaceable import check_file, check_free
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.export import Format
+    from skelgen.export import ExportFormat
 
 EXPORT_FORMATS = ("perfetto", "paraver", "tit", "otf2")
 
@@ -79,7 +79,7 @@ def export(
     MachineError
         When a library for the format is missing.
     """
-    from skelgen.export import Run
+    from skelgen.export import TraceStreams
     from skelgen.trace import open_trace
 
     one = _format(name, most_events)
@@ -88,12 +88,12 @@ def export(
         f"{folder.absolute().name}{one.suffix}"
     )
     if one.is_folder:
-        check_free(target, Kind.EXPORT, force=force, reads=[folder])
+        check_free(target, FolderKind.EXPORT, force=force, reads=[folder])
     else:
         check_file(target, one.begins, force=force)
     trace = open_trace(folder, progress)
     with _place(one, target, folder, force) as beside:
-        run = Run(trace, beside.parent, progress)
+        run = TraceStreams(trace, beside.parent, progress)
         most = one.most_events if most_events is None else most_events
         cut = run.limit(most) if most else 0
         kept = trace.events - cut
@@ -114,7 +114,7 @@ def export(
     )
 
 
-def _format(name: str, most_events: int | None) -> Format:
+def _format(name: str, most_events: int | None) -> ExportFormat:
     from skelgen.export import FORMATS
 
     if name not in FORMATS:
@@ -125,10 +125,10 @@ def _format(name: str, most_events: int | None) -> Format:
 
 
 def _place(
-    one: Format, target: Path, folder: Path, force: bool
+    one: ExportFormat, target: Path, folder: Path, force: bool
 ) -> contextlib.AbstractContextManager[Path]:
     if one.is_folder:
-        return new_folder(target, Kind.EXPORT, force=force, reads=[folder])
+        return new_folder(target, FolderKind.EXPORT, force=force, reads=[folder])
     return new_file(target, one.begins, force=force)
 
 

@@ -62,7 +62,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ForecastOutcome:
     """A forecast with what happened.
 
     Attributes
@@ -122,7 +122,7 @@ def keep_happened(known: Mapping[str, float]) -> None:
     )
 
 
-def outcomes(most_lines: int | None = None) -> list[Outcome]:
+def outcomes(most_lines: int | None = None) -> list[ForecastOutcome]:
     """Return forecasts, each once, the oldest first.
 
     Parameters
@@ -150,12 +150,12 @@ def outcomes(most_lines: int | None = None) -> list[Outcome]:
             place(),
             wrong,
         )
-    return [Outcome(one, known.get(identity)) for identity, one in made.items()]
+    return [ForecastOutcome(one, known.get(identity)) for identity, one in made.items()]
 
 
-def scores(found: Sequence[Outcome]) -> list[Score]:
+def scores(found: Sequence[ForecastOutcome]) -> list[Score]:
     """Compare forecasts with what happened, by method, quantity and horizon."""
-    groups: dict[tuple[str, str, str, float], list[Outcome]] = {}
+    groups: dict[tuple[str, str, str, float], list[ForecastOutcome]] = {}
     for one in found:
         kept = one.kept
         key = (kept.method, kept.quantity, kept.covariate, kept.horizon_s)
@@ -168,7 +168,7 @@ def _score(
     quantity: str,
     covariate: str,
     horizon_s: float,
-    group: Sequence[Outcome],
+    group: Sequence[ForecastOutcome],
 ) -> Score:
     import numpy as np
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError
 from skelgen.pipeline import forecast_record
-from skelgen.pipeline.forecast_record import Kept, Outcome, Score
+from skelgen.pipeline.forecast_record import ForecastOutcome, Kept, Score
 from skelgen.pipeline.load_series import LoadSource, links_between, load_series
 from skelgen.trust import Doubt
 from skelgen.units import format_span
@@ -238,7 +238,8 @@ def load_record(nodes: Sequence[str] = ()) -> list[Score]:
     }
     forecast_record.keep_happened(new)
     told = [
-        Outcome(one.kept, new.get(one.kept.identity, one.happened)) for one in found
+        ForecastOutcome(one.kept, new.get(one.kept.identity, one.happened))
+        for one in found
     ]
     return forecast_record.scores(told)
 

@@ -20,7 +20,7 @@ from skelgen.trust import Doubt, Interval, verdict_of
 if TYPE_CHECKING:
     from skelgen.prediction import Prediction as Predicted
     from skelgen.prediction import SkeletonFacts
-    from skelgen.store import Inputs, Prediction, Run, Store
+    from skelgen.store import Inputs, Run, Store, StoredPrediction
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """One prediction.
 
     Attributes
@@ -127,14 +127,14 @@ def keep_predicted(
         keeping,
         subject,
         [
-            Answer(one.time_s, one.measured_s, one.doubts, names(one.hosts))
+            ModelAnswer(one.time_s, one.measured_s, one.doubts, names(one.hosts))
             for one in predictions
         ],
     )
 
 
 def keep(
-    keeping: Keeping | None, subject: Subject, answers: Sequence[Answer]
+    keeping: Keeping | None, subject: Subject, answers: Sequence[ModelAnswer]
 ) -> Subject:
     """Keep predictions in the store, if one is set.
 
@@ -145,7 +145,7 @@ def keep(
     keeping : Keeping or None
         Nothing is kept without it.
     subject : Subject
-    answers : sequence of Answer
+    answers : sequence of ModelAnswer
 
     Returns
     -------
@@ -220,11 +220,11 @@ def _recorded(store: Store, subject: Subject) -> list[Run]:
     ]
 
 
-def _row(answer: Answer, about: Subject, made: float) -> Prediction:
-    from skelgen.store import Prediction
+def _row(answer: ModelAnswer, about: Subject, made: float) -> StoredPrediction:
+    from skelgen.store import StoredPrediction
 
     kind = kind_of(about.mpi)
-    return Prediction(
+    return StoredPrediction(
         method=about.method,
         application=about.application,
         interval=answer.time_s,

@@ -15,7 +15,7 @@ from skelgen.pipeline.modelling import RunSource
 if TYPE_CHECKING:
     from skelgen.models.model import Model
     from skelgen.store import Inputs, Run
-    from skelgen.store import Model as ModelRow
+    from skelgen.store import StoredModel as ModelRow
 
 #: Of the document that a store keeps.
 VERSION = 1
@@ -25,6 +25,18 @@ _ORIGIN = ("application", "file", "where", "inputs", "runs", "digest", "ranks", 
 _DIGITS = 16
 _MOST_RUNS = 10**12
 _MOST_RANKS = 10**9
+
+
+def system_in(where: Sequence[str]) -> str:
+    """Return the system that conditions on runs name; empty: none.
+
+    Examples
+    --------
+    >>> system_in(["ranks=4", "system=cluster"])
+    'cluster'
+    """
+    named = [one.removeprefix("system=") for one in where if one.startswith("system=")]
+    return named[0].removeprefix("=") if len(named) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,16 @@ class ModelOrigin:
     ranks: int = 0
     fixed: Inputs = ()
     system: str = ""
+
+    @property
+    def about(self) -> str:
+        """Return what the runs have in common, for people: a system, or conditions."""
+        return ", ".join([self.system] if self.system else self.where)
+
+    @property
+    def runs_on(self) -> str:
+        """Return the system that a run for this model is made on; empty: any."""
+        return self.system or system_in(self.where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,15 @@ from skelgen.launch.process import NOTE
 from skelgen.prediction.types import Timed
 
 if TYPE_CHECKING:
-    from skelgen.prediction.calibrate import Turn
-    from skelgen.prediction.trials import NodeSet, Program, Trials
+    from skelgen.prediction.calibrate import CalibrationTurn
+    from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 
 logger = logging.getLogger(__name__)
 
 
 def keep_runs(
     trials: Trials,
-    programs: Sequence[Program],
+    programs: Sequence[TrialProgram],
     sets: Sequence[NodeSet],
     path: Path,
     *,
@@ -35,7 +35,7 @@ def keep_runs(
     ----------
     trials : Trials
         None was made yet.
-    programs : sequence of Program
+    programs : sequence of TrialProgram
     sets : sequence of NodeSet
     path : Path
         The file that has a line for each run.
@@ -51,7 +51,7 @@ def keep_runs(
         )
     lines.begin(keep=resume)
 
-    def made(program: Program, hosts: NodeSet, seconds: float) -> None:
+    def made(program: TrialProgram, hosts: NodeSet, seconds: float) -> None:
         skeleton, mpi = keys[program.binary]
         known = {"skeleton": skeleton, "mpi": mpi, "hosts": _name(hosts)}
         lines.append({**known, "seconds": seconds})
@@ -61,7 +61,7 @@ def keep_runs(
 
 def keep_turns(
     path: Path, same: Mapping[str, object], *, resume: bool
-) -> tuple[list[Turn], Callable[[Turn], None]]:
+) -> tuple[list[CalibrationTurn], Callable[[CalibrationTurn], None]]:
     """Return the turns of application and skeleton so far, and what adds another.
 
     Parameters
@@ -74,7 +74,7 @@ def keep_turns(
         Go on with the turns of the call before; else the file starts empty.
     """
     lines = JsonLines(path)
-    turns: list[Turn] = []
+    turns: list[CalibrationTurn] = []
     if resume:
         for line in lines.read():
             if same.items() <= line.value.items():
@@ -82,7 +82,7 @@ def keep_turns(
         _tell_taken_up(len(turns))
     lines.begin(keep=resume)
 
-    def add(turn: Turn) -> None:
+    def add(turn: CalibrationTurn) -> None:
         turns.append(turn)
         whole = turn.application
         lines.append(
@@ -99,12 +99,12 @@ def keep_turns(
     return turns, add
 
 
-def _turn(line: Field) -> Turn:
-    from skelgen.prediction.calibrate import Turn
+def _turn(line: Field) -> CalibrationTurn:
+    from skelgen.prediction.calibrate import CalibrationTurn
 
     fields = line.mapping(("application_s", "skeleton_s"), None)
     whole = None if fields["application_s"].is_null() else _timed(fields, "application")
-    return Turn(whole, _timed(fields, "skeleton"))
+    return CalibrationTurn(whole, _timed(fields, "skeleton"))
 
 
 def _timed(fields: Mapping[str, Field], name: str) -> Timed:
@@ -119,7 +119,7 @@ def _known(field: Field | None) -> float | None:
     return None if field is None or field.is_null() else field.amount()
 
 
-def digest(program: Program) -> str:
+def digest(program: TrialProgram) -> str:
     """Return what tells a program from others, and from itself before a change."""
     return hashlib.sha256(program.binary.read_bytes()).hexdigest()[:16]
 

@@ -14,7 +14,7 @@ from skelgen.launch.consent import (
     launch_to_lend,
     launch_to_run,
 )
-from skelgen.launch.own_launches import Launch, remember
+from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import mpi_environment
 from skelgen.launch.runner import LocalRunner, Runner
 from skelgen.prediction.types import SkeletonFacts
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from skelgen.prediction.skeleton_runs import SkeletonProgram
 
 
-def said_by(facts: SkeletonFacts) -> Launch:
+def said_by(facts: SkeletonFacts) -> OwnLaunch:
     """Return the launch of the application as a skeleton's file says it."""
-    return Launch(facts.command, facts.folder, facts.environment)
+    return OwnLaunch(facts.command, facts.folder, facts.environment)
 
 
 def to_run(
-    command: Sequence[str], recorded: Launch, consent: Consent, source: Path
-) -> Launch:
+    command: Sequence[str], recorded: OwnLaunch, consent: Consent, source: Path
+) -> OwnLaunch:
     """Return the launch of an application that is to be executed.
 
     Parameters
     ----------
     command : sequence of str
         As the user typed it now; empty for that of the recording.
-    recorded : Launch
+    recorded : OwnLaunch
         As a file says it: of a typed launch it lends the settings.
     consent : Consent
     source : Path
@@ -51,7 +51,7 @@ def to_run(
     """
     if not command:
         return launch_to_run(recorded, consent, str(source))
-    typed = Launch(tuple(command), str(Path.cwd()), mpi_environment())
+    typed = OwnLaunch(tuple(command), str(Path.cwd()), mpi_environment())
     remember(typed)
     lent = launch_to_lend(recorded, consent, str(source))
     return replace(typed, environment=() if lent is None else lent.environment)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from skelgen.pipeline.monitor_series import history_from, series_of, time_words
-from skelgen.pipeline.monitoring import Answer, monitor_do
+from skelgen.pipeline.monitoring import HostAnswer, monitor_do
 
 if TYPE_CHECKING:
     from skelgen.launch.through import Way
     from skelgen.monitor.links import Links
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.store import Series
 
 #: The variable with the secret of monitors that probe links.
@@ -34,7 +34,7 @@ def link_histories(
     end: float = math.inf,
     *,
     way: Way | None = None,
-) -> list[History]:
+) -> list[HostHistory]:
     """Read what monitors kept of the links between hosts; these are named ``n1-n2``.
 
     Parameters as those of `histories`. Links that nobody probed are left out.
@@ -75,10 +75,10 @@ def link_series(
     return [series_of(one, quantity) for one in found if quantity in one.curves]
 
 
-def _links_from(answer: Answer) -> list[History]:
+def _links_from(answer: HostAnswer) -> list[HostHistory]:
     """Return the series of links that a host told."""
     links = answer.facts.get("links")
     if answer.error or not isinstance(links, list):
         return [history_from(answer)]  # which says what is wrong
     named = [one if isinstance(one, dict) else {} for one in links]
-    return [history_from(Answer(str(one.get("host")), one)) for one in named]
+    return [history_from(HostAnswer(str(one.get("host")), one)) for one in named]

@@ -13,7 +13,7 @@ from skelgen.pipeline.source_texts import SourceText, is_live, source_text
 from skelgen.sources import KINDS, Loads
 
 if TYPE_CHECKING:
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.store import Series
 
 logger = logging.getLogger(__name__)
@@ -241,7 +241,7 @@ def _read_into(loads: Loads, source: SourceText) -> None:
 
 def stored_histories(
     place: str, hosts: Sequence[str], begin: float, end: float | None = None
-) -> list[History]:
+) -> list[HostHistory]:
     """Return the series of hosts in a store, as those of monitors are.
 
     Parameters
@@ -259,7 +259,7 @@ def stored_histories(
         When there is nothing of a host.
     """
     from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.store import open_store
 
     with open_store(place, make=False) as store:
@@ -274,4 +274,4 @@ def stored_histories(
             f"{place}: has no series of {missing[0]} in that time; import some: "
             "skelgen monitor import, or name a longer time: --last"
         )
-    return [History(name, curves[name]) for name in curves]
+    return [HostHistory(name, curves[name]) for name in curves]

@@ -16,7 +16,7 @@ from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.answers import keep_answer
-from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep, names
+from skelgen.pipeline.keeping import Keeping, ModelAnswer, Subject, keep, names
 from skelgen.pipeline.page import has_any_page
 from skelgen.pipeline.phasing import phases
 from skelgen.pipeline.predicting import SEED
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skelgen.runners import Application
     from skelgen.runners.estimate import Estimate
     from skelgen.runners.execute import Execution
-    from skelgen.runners.plan import Extent
+    from skelgen.runners.plan import ExecutedExtent
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def measure(
     *,
     backend: str = "auto",
     hosts: Sequence[Host] = (),
-    extent: Extent | None = None,
+    extent: ExecutedExtent | None = None,
     restores: int | None = None,
     images: Path | None = None,
     through: Through = NEAREST,
@@ -86,7 +86,7 @@ def measure(
         ``auto``, or the name of one.
     hosts : sequence of Host
         Where it runs; where the command says when empty.
-    extent : Extent, optional
+    extent : ExecutedExtent, optional
         How much is executed.
     restores : int, optional
         Executions of each image, where there are images; 3 when None.
@@ -105,7 +105,7 @@ def measure(
     from skelgen.prediction.campaign import placed
     from skelgen.runners.application import application_of
     from skelgen.runners.estimate import estimate
-    from skelgen.runners.plan import Extent, check_phases
+    from skelgen.runners.plan import ExecutedExtent, check_phases
 
     signature = phases(source, progress=progress)
     check_phases(signature)
@@ -121,7 +121,7 @@ def measure(
     name, done = _executed(
         signature,
         application,
-        extent or Extent(),
+        extent or ExecutedExtent(),
         backend=backend,
         restores=restores,
         images=images,
@@ -208,14 +208,14 @@ def _keep(
         known.mpi,
         source,
     )
-    answer = Answer(found.time_s, found.measured_s, found.doubts, hosts)
+    answer = ModelAnswer(found.time_s, found.measured_s, found.doubts, hosts)
     return keep(keeping, subject, [answer])
 
 
 def _executed(
     signature: PhaseSignature,
     application: Application,
-    extent: Extent,
+    extent: ExecutedExtent,
     *,
     backend: str,
     restores: int | None,
@@ -226,7 +226,7 @@ def _executed(
     from skelgen.prediction.trials import explained
     from skelgen.runners.backends import choose
     from skelgen.runners.execute import execute
-    from skelgen.runners.plan import Extent
+    from skelgen.runners.plan import ExecutedExtent
 
     chosen, plan = choose(backend, signature, extent, application, images=images)
     if chosen.name == "live" and (restores, images) != (None, None):
@@ -234,7 +234,7 @@ def _executed(
             "it runs until its phases come and makes no images: --restores and "
             "--images have no effect; give --backend criu to have some"
         )
-    if chosen.name != "live" and extent != Extent(extent.warm_up):
+    if chosen.name != "live" and extent != ExecutedExtent(extent.warm_up):
         logger.warning(
             "images are of one occurrence of each phase: --occurrences and --share "
             "have no effect; give --backend live to measure more"

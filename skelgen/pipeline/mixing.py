@@ -16,7 +16,7 @@ from skelgen.errors import InputError, NoFileError, UsageError
 from skelgen.launch import parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import replace_file
-from skelgen.launch.own_launches import Launch
+from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.record import RUN_FILE, RunFacts, read_facts
 from skelgen.pipeline.launches import to_run
 from skelgen.progress import NO_PROGRESS, Progress
@@ -67,7 +67,7 @@ def fit_mix(
     from skelgen.skeleton.mixing import fit_measured
 
     facts = _facts(run)
-    recorded = Launch(facts.command, facts.folder, facts.environment, facts.files)
+    recorded = OwnLaunch(facts.command, facts.folder, facts.environment, facts.files)
     launch = to_run(command, recorded, consent, run / RUN_FILE)
     ranks = parse_command(launch.command).ranks or 1
     bench = Bench.of(str(reference_compiler(facts.mpi)), ranks)
@@ -82,7 +82,7 @@ def fit_mix(
 
 def _measured(
     bench: Bench,
-    launch: Launch,
+    launch: OwnLaunch,
     limit_s: float,
     runs: int,
     progress: Progress,
@@ -141,7 +141,7 @@ def _mean(found: Sequence[Slowdown]) -> Slowdown:
     return first, second
 
 
-def _application(bench: Bench, launch: Launch, limit_s: float) -> Slowdown:
+def _application(bench: Bench, launch: OwnLaunch, limit_s: float) -> Slowdown:
     """Return how much longer the application computes beside each competitor [1]."""
     from skelgen.pipeline.recording import again
     from skelgen.skeleton.beside import COMPETITORS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.pipeline.authors import own_name
 from skelgen.pipeline.fitted_models import check_fitted, model_in_file
-from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
+from skelgen.pipeline.keeping import Keeping, ModelAnswer, Subject, keep
 from skelgen.pipeline.kept_model import (
     KeptModel,
     ModelOrigin,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from skelgen.models.families.contract import FamilySettings
     from skelgen.models.model import Model, ModelPrediction
     from skelgen.models.systems import CarriedModel
-    from skelgen.store import Model as ModelRow
     from skelgen.store import Run, Store
+    from skelgen.store import StoredModel as ModelRow
 
 logger = logging.getLogger(__name__)
 
@@ -152,7 +152,7 @@ def keep_model(
 
     A store that does not take it is a warning, unless a name was given for it.
     """
-    from skelgen.store import Model as Row
+    from skelgen.store import StoredModel as Row
     from skelgen.store import open_store, place_of
     from skelgen.store.lines import identity_of
 
@@ -237,7 +237,7 @@ def kept_model(
 
 
 def _by_identity(store: Store, begin: str) -> tuple[str, ModelRow]:
-    from skelgen.store import Model as Row
+    from skelgen.store import StoredModel as Row
     from skelgen.store.lines import identity_of
 
     rows = {identity_of(row): row for row in store.models()}
@@ -334,7 +334,7 @@ def keep_prediction(
         inputs=tuple(sorted({**dict(origin.fixed), **inputs}.items())),
         family=asked.model.family,
     )
-    answer = Answer(Interval(p5, p50, p95), Interval(p50, p50, p50), said.doubts)
+    answer = ModelAnswer(Interval(p5, p50, p95), Interval(p50, p50, p50), said.doubts)
     keep(Keeping(place), subject, [answer])
 
 

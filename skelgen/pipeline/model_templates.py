@@ -12,7 +12,7 @@ from skelgen.errors import InputError, NoFileError, UsageError
 
 if TYPE_CHECKING:
     from skelgen.models.computing import ComputedTime
-    from skelgen.models.facts import Facts
+    from skelgen.models.facts import TemplateFacts
     from skelgen.models.families.contract import FamilySettings
     from skelgen.models.formulas import Expression
     from skelgen.pipeline.known_systems import SystemRows
@@ -123,7 +123,7 @@ def chosen_family(family: str, request: TemplateRequest) -> ChosenFamily:
 
 
 def _told(request: TemplateRequest) -> ChosenFamily:
-    from skelgen.models.facts import Facts, read_facts
+    from skelgen.models.facts import TemplateFacts, read_facts
     from skelgen.models.families.contract import FamilySettings
 
     text, formula = _formula(request)
@@ -132,7 +132,7 @@ def _told(request: TemplateRequest) -> ChosenFamily:
     except InputError as error:
         raise UsageError(f"--fact: {error}") from error
     _all_named(typed, formula)
-    rows, known = None, Facts()
+    rows, known = None, TemplateFacts()
     if request.system:
         from skelgen.pipeline.known_systems import chosen, known_systems
         from skelgen.pipeline.template_facts import facts_of
@@ -151,7 +151,7 @@ def _told(request: TemplateRequest) -> ChosenFamily:
     return ChosenFamily(FAMILY, FAMILY, settings, typed.names, rows)
 
 
-def _all_named(typed: Facts, formula: Expression) -> None:
+def _all_named(typed: TemplateFacts, formula: Expression) -> None:
     """Refuse facts that the formula does not use: one of the names is mistyped."""
     from skelgen.models.formulas import calls, names
 

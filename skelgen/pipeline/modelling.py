@@ -167,10 +167,10 @@ def rows_in_file(source: RunSource, progress: Progress) -> Sequence[Row]:
         For the first mistake.
     """
     from skelgen.pipeline.storing_sources import content_of
-    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.known import TypedValues
 
     path = Path(source.file)
-    known = Known(application=source.application, otherwise=path.stem)
+    known = TypedValues(application=source.application, otherwise=path.stem)
     content = content_of(source.file, known, source.columns, progress)
     if content.refused:
         raise InputError(content.refused[0].reason)

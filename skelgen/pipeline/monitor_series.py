@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.monitoring import Answer, failure, logger, monitor_do
+from skelgen.pipeline.monitoring import HostAnswer, failure, logger, monitor_do
 
 if TYPE_CHECKING:
     from skelgen.launch.through import Way
     from skelgen.monitor.averages import Average
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.store import Series
 
 
@@ -41,7 +41,7 @@ def histories(
     end: float = math.inf,
     *,
     way: Way | None = None,
-) -> list[History]:
+) -> list[HostHistory]:
     """Read what the monitors of hosts kept: from files seen here, else from the hosts.
 
     Without names: all whose files are seen here.
@@ -75,7 +75,7 @@ def histories(
     return [found[name] for name in names]
 
 
-def history_from(answer: Answer) -> History:
+def history_from(answer: HostAnswer) -> HostHistory:
     """Return the series that a host told.
 
     Raises
@@ -130,7 +130,7 @@ def series(
     return [series_of(one, quantity) for one in histories(hosts, begin, end, way=way)]
 
 
-def series_of(history: History, quantity: str) -> Series:
+def series_of(history: HostHistory, quantity: str) -> Series:
     """Return a quantity of a host over time, as a store keeps it; see `series`."""
     from skelgen.store import Series
 
@@ -143,7 +143,7 @@ def series_of(history: History, quantity: str) -> Series:
     return Series(history.host, quantity, tuple(curve.times), tuple(curve.values))
 
 
-def averages(histories: Sequence[History], quantity: str) -> Averages:
+def averages(histories: Sequence[HostHistory], quantity: str) -> Averages:
     """Average a quantity over nodes and over the time for which all have samples."""
     from skelgen.monitor.averages import avg_min, min_avg
 
@@ -154,12 +154,14 @@ def averages(histories: Sequence[History], quantity: str) -> Averages:
     return Averages(quantity, avg_min(curves, begin, end), min_avg(curves, begin, end))
 
 
-def newest_text(histories: Sequence[History], quantities: Sequence[str] = ()) -> str:
+def newest_text(
+    histories: Sequence[HostHistory], quantities: Sequence[str] = ()
+) -> str:
     """Return the newest values of hosts as text of Prometheus.
 
     Parameters
     ----------
-    histories : sequence of History
+    histories : sequence of HostHistory
     quantities : sequence of str
         All when empty.
     """

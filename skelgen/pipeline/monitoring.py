@@ -46,7 +46,7 @@ _BEGIN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HostAnswer:
     """What a host said.
 
     Attributes
@@ -75,7 +75,7 @@ def monitor_do(
     waits_s: float = 0.0,
     given: str = "",
     watching: bool = False,
-) -> list[Answer]:
+) -> list[HostAnswer]:
     """Run a command of the monitor on hosts, or here when none is named.
 
     Parameters
@@ -126,9 +126,9 @@ def _handed_on(*, watching: bool = False) -> dict[str, str]:
     return found
 
 
-def _answer(host: str, done: Finished) -> Answer:
+def _answer(host: str, done: Finished) -> HostAnswer:
     if done.timed_out:
-        return Answer(host, {}, f"no answer within {done.time_s:.0f} s")
+        return HostAnswer(host, {}, f"no answer within {done.time_s:.0f} s")
     if done.exit_code:
         return _refusal(host, done.errors or done.output, done.exit_code)
     try:
@@ -136,25 +136,25 @@ def _answer(host: str, done: Finished) -> Answer:
         facts = json_field(done.output.strip().splitlines()[-1], Path(host))
         facts.mapping(optional=None)
     except (InputError, IndexError):
-        return Answer(host, {}, f"not the answer of a monitor: {done.complaint}")
-    return Answer(host, facts.value)
+        return HostAnswer(host, {}, f"not the answer of a monitor: {done.complaint}")
+    return HostAnswer(host, facts.value)
 
 
-def _refusal(host: str, said: str, exit_code: int, about: str = "") -> Answer:
+def _refusal(host: str, said: str, exit_code: int, about: str = "") -> HostAnswer:
     """Return the answer of a host whose monitor, or the way to it, failed."""
     ours = [line for line in said.splitlines() if line.startswith(_ERROR)]
     if not ours:
         text = telling_line(said)
         if not said.strip():
             text = f"exit code {exit_code} and no word; does ssh {host} true work?"
-        return Answer(host, {}, f"{about}{text}")
+        return HostAnswer(host, {}, f"{about}{text}")
     code = ExitCode.APPLICATION
     if exit_code in _KINDS:
         code = ExitCode(exit_code)
-    return Answer(host, {}, f"{about}{ours[0].removeprefix(_ERROR)}", code)
+    return HostAnswer(host, {}, f"{about}{ours[0].removeprefix(_ERROR)}", code)
 
 
-def failure(answer: Answer) -> SkelgenError:
+def failure(answer: HostAnswer) -> SkelgenError:
     """Return the error of a host's answer, of the kind that its exit code tells."""
     kind = _KINDS.get(answer.code, ApplicationError)
     return kind(f"host {answer.host}: {answer.error}")
@@ -200,7 +200,7 @@ def monitor_start(
     watching: Sequence[str] = (),
     way: Way | None = None,
     prometheus: str = "",
-) -> list[Answer]:
+) -> list[HostAnswer]:
     """Start the monitors of hosts, or that of this node when none is named.
 
     Inside an allocation of a batch system, which ends what its steps leave behind, the
@@ -247,7 +247,7 @@ def shown_words(prometheus: str) -> list[str]:
 
 def _as_step(
     hosts: Sequence[str], command: Sequence[str], variables: Mapping[str, str]
-) -> list[Answer]:
+) -> list[HostAnswer]:
     """Start monitors as a step that goes on; wait until they take samples."""
     from skelgen.launch.remote import leave_running
     from skelgen.monitor.places import folder, make_private
@@ -256,7 +256,7 @@ def _as_step(
     began, end_s = time.time(), time.monotonic() + _BEGIN_S
     step = leave_running(command, log, variables)
     waiting, ended, status = list(hosts), False, 0
-    refused: dict[str, Answer] = {}
+    refused: dict[str, HostAnswer] = {}
     while waiting and not ended and time.monotonic() < end_s:
         time.sleep(0.1)
         pid, status = os.waitpid(step, os.WNOHANG)
@@ -272,11 +272,11 @@ def _as_step(
     for host in waiting:
         about = "its monitor did not begin: "
         refused[host] = _refusal(host, said, exit_code, about)
-    good = {host: Answer(host, {"host": host, "step": step}) for host in hosts}
+    good = {host: HostAnswer(host, {"host": host, "step": step}) for host in hosts}
     return [refused.get(host, good[host]) for host in hosts]
 
 
-def _told_by_tasks(log: Path) -> dict[str, Answer]:
+def _told_by_tasks(log: Path) -> dict[str, HostAnswer]:
     """Return the hosts whose tasks of a step ended with an error, and which.
 
     The step goes on without them, so its exit code comes too late.
@@ -291,7 +291,7 @@ def _told_by_tasks(log: Path) -> dict[str, Answer]:
             code = ExitCode(said["code"].integer(0, 255))
         except (InputError, ValueError):
             continue  # another program's, or half of a line
-        found[host] = Answer(host, {}, error, code)
+        found[host] = HostAnswer(host, {}, error, code)
     return found
 
 
@@ -307,7 +307,7 @@ def _runs_since(host: str, when: float) -> bool:
 
 def monitor_status(
     hosts: Sequence[str], *, way: Way | None = None
-) -> tuple[list[Status], list[Answer]]:
+) -> tuple[list[Status], list[HostAnswer]]:
     """Return how the monitors of hosts do, and the hosts that do not answer.
 
     Without names: all whose files are seen here.
@@ -322,7 +322,7 @@ def monitor_status(
         try:
             found.append(read_status(name, here=name == this_host()))
         except InputError as error:
-            refused.append(Answer(name, {}, str(error), error.exit_code))
+            refused.append(HostAnswer(name, {}, str(error), error.exit_code))
     strangers = [one.host for one in refused if one.host not in known()]
     if not hosts or not strangers:
         return found, refused
@@ -334,7 +334,7 @@ def monitor_status(
     return found, refused
 
 
-def _status(answer: Answer) -> Status | None:
+def _status(answer: HostAnswer) -> Status | None:
     """Return the status that a host told."""
     from skelgen.monitor.status import status_of
 

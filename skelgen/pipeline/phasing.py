@@ -14,7 +14,7 @@ from skelgen.launch.record import read_facts
 from skelgen.launch.replaceable import check_file
 from skelgen.pipeline.page import has_page, update_page
 from skelgen.pipeline.signatures import is_run
-from skelgen.pipeline.timelines import Seen
+from skelgen.pipeline.timelines import SeenCalls
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def phases(
     from skelgen.phases import store
 
     target = store.file_of(output) if output is not None else None
-    seen = Seen()
+    seen = SeenCalls()
     look = seen.look if target is not None and has_page(target.parent) else None
     _check_files(target, picture, force=force)
     if is_run(source):

@@ -24,7 +24,7 @@ from skelgen.prediction import Failure, Prediction
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.prediction.trials import Program
+    from skelgen.prediction.trials import TrialProgram
     from skelgen.runners.program import PhaseProgram
 
 logger = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ def predict(
     from skelgen.prediction.store import load, writable
     from skelgen.prediction.trials import Trials
 
-    program: Program | None = phase_program(folder, through, consent)
+    program: TrialProgram | None = phase_program(folder, through, consent)
     if program is None:
         runner_of = partial(through.runner, folder=folder.absolute())
         program = ready_skeleton(folder, load(folder), runner_of, consent=consent)

@@ -17,8 +17,8 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.units import format_bytes
 
 if TYPE_CHECKING:
-    from skelgen.store import Added, Entry, Row
-    from skelgen.store.formats.known import Known
+    from skelgen.store import Added, AddedRow, Row
+    from skelgen.store.formats.known import TypedValues
 
 #: Bytes and rows of a part, and identities that are asked for at once.
 _PART_BYTES, _PART_ROWS, _ASKED = 256 << 10, 1000, 20_000
@@ -55,7 +55,7 @@ class _RowLine:
 def push(
     client: ServerClient,
     sources: Sequence[str],
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     *,
     progress: Progress = NO_PROGRESS,
@@ -70,7 +70,7 @@ def push(
     client : ServerClient
     sources : sequence of str
         As `skelgen.pipeline.storing.store_add` takes them.
-    known : Known
+    known : TypedValues
     mapping : mapping
     progress : Progress
 
@@ -116,35 +116,35 @@ def _check_right(client: ServerClient, about: AboutServer) -> None:
 
 def _lines(
     sources: Sequence[str],
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     most_bytes: int,
     progress: Progress,
-) -> tuple[list[_RowLine], list[Entry]]:
+) -> tuple[list[_RowLine], list[AddedRow]]:
     """Read and check all sources."""
-    from skelgen.store import Entry
+    from skelgen.store import AddedRow
 
     lines: dict[str, _RowLine] = {}
-    refused: list[Entry] = []
+    refused: list[AddedRow] = []
     for source in sources:
         try:
             content = content_of(source, known, mapping, progress)
         except SkelgenError as error:
-            refused.append(Entry(source, "", str(error)))
+            refused.append(AddedRow(source, "", str(error)))
             continue
         refused += content.refused
         for row in _short(content.rows):
             try:
                 line = _line(row)
             except InputError as error:
-                refused.append(Entry(source, "", str(error)))
+                refused.append(AddedRow(source, "", str(error)))
                 continue
             if len(line.text) > most_bytes:
                 why = (
                     f"{line.source}: takes {format_bytes(len(line.text))}, the server "
                     f"takes {format_bytes(most_bytes)}; add it there: skelgen store add"
                 )
-                refused.append(Entry(line.source, "", why))
+                refused.append(AddedRow(line.source, "", why))
                 continue
             lines.setdefault(line.identity, line)
     return list(lines.values()), refused
@@ -163,18 +163,19 @@ def _short(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _line(row: Row) -> _RowLine:
-    from skelgen.store import Prediction, Run, Series
+    from skelgen.store import Run, Series, StoredPrediction
+    from skelgen.store.kinds import kind_of
     from skelgen.store.lines import content_identity, to_line
     from skelgen.store.tables import checked
 
     found = checked(row)
-    if isinstance(row, Run | Prediction):
+    if isinstance(row, Run | StoredPrediction):
         row = replace(row, identity=found.identity)
     text = json.dumps(to_line(row), allow_nan=False)
     identity = found.identity
     if isinstance(row, Series):  # days of one series have one identity in the store
         identity = content_identity(text)
-    source = str(getattr(row, "source", "")) or type(row).__name__.lower()
+    source = str(getattr(row, "source", "")) or kind_of(type(row)).word
     return _RowLine(identity, source, f"{text}\n".encode(), isinstance(row, Run))
 
 
@@ -214,20 +215,20 @@ def _joined(found: Added, told: Field) -> Added:
     )
 
 
-def _entries(field: Field) -> list[Entry]:
-    from skelgen.store import Entry
+def _entries(field: Field) -> list[AddedRow]:
+    from skelgen.store import AddedRow
 
     found = []
     for one in field.items():
-        parts = one.mapping(Entry._fields)
-        found.append(Entry(*(parts[name].text() for name in Entry._fields)))
+        parts = one.mapping(AddedRow._fields)
+        found.append(AddedRow(*(parts[name].text() for name in AddedRow._fields)))
     return found
 
 
-def _entry(line: _RowLine) -> Entry:
-    from skelgen.store import Entry
+def _entry(line: _RowLine) -> AddedRow:
+    from skelgen.store import AddedRow
 
-    return Entry(line.source, line.identity)
+    return AddedRow(line.source, line.identity)
 
 
 def _address(client: ServerClient, lines: Sequence[_RowLine]) -> str:

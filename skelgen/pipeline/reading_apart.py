@@ -30,8 +30,8 @@ from skelgen.progress import NO_PROGRESS
 from skelgen.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.store import Entry, Row
-    from skelgen.store.formats.reading import Content
+    from skelgen.store import AddedRow, Row
+    from skelgen.store.formats.reading import FileContent
 
 #: What the process may take, and what it says of what is refused [bytes].
 _MOST_MEMORY, _MOST_ERRORS = 3 << 30, 1 << 20
@@ -71,14 +71,14 @@ class ReadApart:
 
     Attributes
     ----------
-    content : Content
+    content : FileContent
     size_bytes : int
         Of its rows as lines [bytes].
     notes : tuple of str
         What people should know of it.
     """
 
-    content: Content
+    content: FileContent
     size_bytes: int
     notes: tuple[str, ...] = ()
 
@@ -148,7 +148,7 @@ def request_of(sent: SentFile) -> str:
     return json.dumps(found)
 
 
-def content_of_lines(lines: list[str], name: str) -> Content:
+def content_of_lines(lines: list[str], name: str) -> FileContent:
     """Read what the process answered.
 
     Raises
@@ -156,23 +156,23 @@ def content_of_lines(lines: list[str], name: str) -> Content:
     InputError
         What it could not read, or when the answer is none.
     """
-    from skelgen.store import Entry
+    from skelgen.store import AddedRow
     from skelgen.store.formats.known import NOTHING
-    from skelgen.store.formats.reading import Content, read_own
+    from skelgen.store.formats.reading import FileContent, read_own
 
     rows: list[Row] = []
-    refused: list[Entry] = []
+    refused: list[AddedRow] = []
     for number, line in enumerate(lines, start=1):
         found = json_field(line, Path(name)).mapping(("error", "refused", "row"))
         if error := found["error"].text():
             raise InputError(error)
-        if (told := found["refused"].texts()) and len(told) == len(Entry._fields):
-            refused.append(Entry(*told))
+        if (told := found["refused"].texts()) and len(told) == len(AddedRow._fields):
+            refused.append(AddedRow(*told))
         if row := found["row"].text():
             own = read_own(Path(name), [(number, row)], NOTHING)
             rows += own.rows
             refused += own.refused
-    return Content(tuple(rows), tuple(refused))
+    return FileContent(tuple(rows), tuple(refused))
 
 
 def answer_to(request: str) -> str:
@@ -186,7 +186,7 @@ def answer_to(request: str) -> str:
 
 
 def _told(request: dict[str, Any]) -> list[str]:
-    from skelgen.store import Entry
+    from skelgen.store import AddedRow
     from skelgen.store.lines import to_line
 
     inputs = [request["inputs"]] if request["inputs"] else []
@@ -203,7 +203,7 @@ def _told(request: dict[str, Any]) -> list[str]:
         try:
             told = json.dumps(to_line(row), allow_nan=False)
         except InputError as error:
-            told = _line(refused=[*Entry(request["file"], "", str(error))])
+            told = _line(refused=[*AddedRow(request["file"], "", str(error))])
         else:
             told = _line(row=told)
         left -= len(told)

@@ -15,7 +15,7 @@ from skelgen.launch import record as launch_record
 from skelgen.launch.command import check_library
 from skelgen.launch.consent import existing_folder
 from skelgen.launch.mpi import find_mpi, identify_launcher, program
-from skelgen.launch.own_launches import Launch
+from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.record import RunFacts, nothing_recorded
 from skelgen.launch.shim import mpi_of, shim
 from skelgen.progress import NO_PROGRESS, Progress
@@ -171,7 +171,7 @@ def info(
 
 
 def again(
-    launch: Launch,
+    launch: OwnLaunch,
     read: Callable[[Path], Result],
     *,
     limit_s: float | None = None,
@@ -181,7 +181,7 @@ def again(
 
     Parameters
     ----------
-    launch : Launch
+    launch : OwnLaunch
         The user's own, or one that the user has agreed to.
     read : callable
         What is wanted of the trace, which is gone afterwards.

@@ -17,7 +17,7 @@ from skelgen.pipeline.watched_row import loads as node_loads
 
 if TYPE_CHECKING:
     from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.store import Run, Series
 
 logger = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ def _may_have(run: Run) -> bool:
     return not run.loads and bool(run.hosts) and math.isfinite(run.started)
 
 
-def _of_run(run: Run, known: Mapping[str, History]) -> dict[str, float]:
+def _of_run(run: Run, known: Mapping[str, HostHistory]) -> dict[str, float]:
     """Return the loads of a run, without that of the run itself."""
     if not all(name in known for name in run.hosts):
         return {}
@@ -132,7 +132,7 @@ def _of_run(run: Run, known: Mapping[str, History]) -> dict[str, float]:
 
 
 def _during(
-    hosts: Sequence[History], links: Sequence[History], begin: float, end: float
+    hosts: Sequence[HostHistory], links: Sequence[HostHistory], begin: float, end: float
 ) -> MeasuredLoads:
     from skelgen.monitor.averages import avg_min, min_avg
 
@@ -156,7 +156,7 @@ def _during(
     return MeasuredLoads(known, covered, apart)
 
 
-def _is_apart(history: History, begin: float, end: float) -> bool:
+def _is_apart(history: HostHistory, begin: float, end: float) -> bool:
     left = history.curves.get("cpu_left")
     return left is not None and any(begin < time <= end for time in left.times)
 
@@ -167,17 +167,17 @@ def _before(curve: Curve, begin: float) -> float:
     return curve.values[at - 1] if at else math.nan
 
 
-def _cut(history: History, begin: float, end: float) -> History:
+def _cut(history: HostHistory, begin: float, end: float) -> HostHistory:
     """Return the part of a history that says something of a time."""
     from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
 
     curves = {}
     for name, curve in history.curves.items():
         first = bisect.bisect_left(curve.times, begin)
         last = bisect.bisect_right(curve.times, end)
         curves[name] = Curve(curve.times[first:last], curve.values[first:last])
-    return History(history.host, curves)
+    return HostHistory(history.host, curves)
 
 
 def _links(nodes: Sequence[str]) -> list[str]:
@@ -185,9 +185,11 @@ def _links(nodes: Sequence[str]) -> list[str]:
     return [f"{one}-{other}" for one, other in itertools.combinations(sorted(nodes), 2)]
 
 
-def _of_file(file: Path, nodes: Sequence[str]) -> tuple[list[History], list[History]]:
+def _of_file(
+    file: Path, nodes: Sequence[str]
+) -> tuple[list[HostHistory], list[HostHistory]]:
     from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.pipeline.load_files import read_loads
 
     columns = {
@@ -201,14 +203,14 @@ def _of_file(file: Path, nodes: Sequence[str]) -> tuple[list[History], list[Hist
         )
     links = [name for name in _links(nodes) if name in columns]
     return (
-        [History(name, {"cpu": columns[name]}) for name in nodes],
-        [History(name, {"bandwidth": columns[name]}) for name in links],
+        [HostHistory(name, {"cpu": columns[name]}) for name in nodes],
+        [HostHistory(name, {"bandwidth": columns[name]}) for name in links],
     )
 
 
 def _of_store(
     place: str, nodes: Sequence[str], begin: float, end: float
-) -> tuple[list[History], list[History]]:
+) -> tuple[list[HostHistory], list[HostHistory]]:
     known = _series(place, nodes, begin, end)
     if missing := [name for name in nodes if name not in known]:
         raise InputError(
@@ -221,9 +223,9 @@ def _of_store(
 
 def _series(
     place: str | None, hosts: Sequence[str], begin: float, end: float
-) -> dict[str, History]:
+) -> dict[str, HostHistory]:
     """Return what a store knows of hosts and of the links between them, by name."""
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.store import open_store
     from skelgen.store.sampling import known_series
 
@@ -237,7 +239,7 @@ def _series(
         ]
         series += known_series(store, links, "bandwidth", begin, end) if links else []
     return {
-        host: History(host, {one.quantity: _curve(one) for one in of_host})
+        host: HostHistory(host, {one.quantity: _curve(one) for one in of_host})
         for host, of_host in itertools.groupby(
             sorted(series, key=lambda one: one.host), key=lambda one: one.host
         )

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.launch.folders import replace_file
-from skelgen.launch.ours import Kind, made_as
+from skelgen.launch.ours import FolderKind, made_as
 from skelgen.launch.record import read_facts
-from skelgen.pipeline.timelines import MOST_MATCHED, Seen
+from skelgen.pipeline.timelines import MOST_MATCHED, SeenCalls
 from skelgen.prediction.store import writable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 def has_run_page(folder: Path) -> bool:
     """Say whether a folder is a run of ours into which a page can be written."""
-    return writable(folder) and made_as(folder) is Kind.RUN
+    return writable(folder) and made_as(folder) is FolderKind.RUN
 
 
 def write_run_page(
@@ -142,12 +142,12 @@ def computed_of_ranks_s(events: Events) -> NDArray[np.float64]:
     return computed / 1e9
 
 
-def _seen(events: Events) -> Seen:
+def _seen(events: Events) -> SeenCalls:
     """Return wait states and timeline of a run; of large ones the timeline alone."""
     from skelgen.matching.threads import matched
     from skelgen.timeline import joined, lanes_of
 
-    seen = Seen()
+    seen = SeenCalls()
     try:
         if len(events.calls) <= MOST_MATCHED:
             seen.look(*matched(events))

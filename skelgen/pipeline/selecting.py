@@ -14,7 +14,7 @@ from skelgen.errors import SkelgenError, UsageError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.folders import new_folder
-from skelgen.launch.ours import Kind
+from skelgen.launch.ours import FolderKind
 from skelgen.launch.process import NOTE
 from skelgen.launch.through import NEAREST, Through
 from skelgen.pipeline.answers import Watch, begun
@@ -28,7 +28,7 @@ from skelgen.prediction import Choice, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
-    from skelgen.prediction.trials import NodeSet, Program
+    from skelgen.prediction.trials import NodeSet, TrialProgram
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ def select(
     from skelgen.prediction.store import load
     from skelgen.prediction.trials import Trials
 
-    programs: tuple[Program, ...]
+    programs: tuple[TrialProgram, ...]
     through = options.through
     if len(folders) == 1 and (one := phase_program(folders[0], through, consent)):
         folder, programs = one.binary.parent, (one,)
@@ -223,7 +223,7 @@ def _build(
     files[FACTS_FILE] = with_launch(
         files[FACTS_FILE], folder=facts.folder, environment=facts.environment
     )
-    with new_folder(target, Kind.SKELETON, force=True) as beside:
+    with new_folder(target, FolderKind.SKELETON, force=True) as beside:
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")
     logger.info("built %s", target)

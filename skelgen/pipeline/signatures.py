@@ -52,9 +52,9 @@ def read_signature(
         Shown the calls of a run, in each process those of its ranks.
     """
     if team.share(team.first(lambda: is_run(source))):
-        from skelgen.pipeline.compiling import Wanted, signature_of_run
+        from skelgen.pipeline.compiling import WantedSimilarity, signature_of_run
 
-        wanted = Wanted(similarity_threshold, scale, target_s)
+        wanted = WantedSimilarity(similarity_threshold, scale, target_s)
         found = signature_of_run(source, wanted, progress, team, look)
         return found, read_facts(source)
     asked = similarity_threshold is not None

@@ -14,7 +14,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.asking import plain_hosts
 from skelgen.pipeline.forecast_facts import forecast_facts, score_facts
-from skelgen.pipeline.forecast_record import Outcome, Score
+from skelgen.pipeline.forecast_record import ForecastOutcome, Score
 from skelgen.pipeline.forecasting import forecast_of, happened_since, load_histories
 from skelgen.pipeline.load_series import LoadSource, links_between
 from skelgen.pipeline.store_facts import date_text
@@ -71,7 +71,7 @@ class LoadQuery:
 class EarlierForecasts:
     """Forecasts that were made, the last ones first, and how good these were."""
 
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ForecastOutcome, ...] = ()
     scores: tuple[Score, ...] = ()
 
 
@@ -329,7 +329,7 @@ def _series(one: ShortSeries, found: StoredLoads) -> dict[str, Any]:
     }
 
 
-def _outcome(one: Outcome) -> dict[str, Any]:
+def _outcome(one: ForecastOutcome) -> dict[str, Any]:
     kept = one.kept
     return {
         "nodes": kept.nodes,

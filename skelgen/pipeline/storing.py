@@ -20,9 +20,9 @@ from skelgen.progress import NO_PROGRESS, Progress
 if TYPE_CHECKING:
     from skelgen.store import Added, Condition, Place, Row, Run, Store
     from skelgen.store.checking import Health
-    from skelgen.store.formats.known import Known
-    from skelgen.store.formats.reading import Content
-    from skelgen.store.repeats import Repeat
+    from skelgen.store.formats.known import TypedValues
+    from skelgen.store.formats.reading import FileContent
+    from skelgen.store.repeats import RepeatedRuns
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ def store_health(place: str | None) -> Health:
 def store_add(
     place: str | None,
     sources: Sequence[str],
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     *,
     progress: Progress = NO_PROGRESS,
@@ -89,30 +89,30 @@ def store_add(
         See `skelgen.store.place_of`.
     sources : sequence of str
         Recorded runs, files, exported folders, or ``-``.
-    known : Known
+    known : TypedValues
         What holds for all runs.
     mapping : mapping
         Columns by what they are.
     progress : Progress
     """
-    from skelgen.store import Entry
-    from skelgen.store.formats.reading import Content
+    from skelgen.store import AddedRow
+    from skelgen.store.formats.reading import FileContent
 
     rows: list[Row] = []
-    refused: list[Entry] = []
+    refused: list[AddedRow] = []
     for source in sources:
         try:
             content = content_of(source, known, mapping, progress)
         except SkelgenError as error:
-            refused.append(Entry(source, "", str(error)))
+            refused.append(AddedRow(source, "", str(error)))
             continue
         rows += content.rows
         refused += content.refused
-    return store_add_content(place, Content(tuple(rows), tuple(refused)))
+    return store_add_content(place, FileContent(tuple(rows), tuple(refused)))
 
 
 def store_add_content(
-    place: str | None, content: Content, *, make: bool = True
+    place: str | None, content: FileContent, *, make: bool = True
 ) -> Added:
     """Add what was read to a store; what was refused already stays so."""
     from skelgen.store import Added, open_store
@@ -164,7 +164,7 @@ def store_list(
 
 def store_repeats(
     place: str | None, application: str | None = None, where: Sequence[str] = ()
-) -> list[Repeat]:
+) -> list[RepeatedRuns]:
     """Return the configurations that ran more than once; see `store_list`."""
     from skelgen.store.repeats import repeats
 
@@ -217,11 +217,11 @@ def store_export(
         Replace files of an earlier export.
     """
     from skelgen.store import conditions_of, open_store
-    from skelgen.store.formats.exporting import BEGINS, Format, files_of, names_of
+    from skelgen.store.formats.exporting import BEGINS, StoreFormat, files_of, names_of
 
-    if format_ not in (known := [one.value for one in Format]):
+    if format_ not in (known := [one.value for one in StoreFormat]):
         raise UsageError(f"--format {format_}: expected {', '.join(known)}")
-    wanted = Format(format_)
+    wanted = StoreFormat(format_)
     conditions = [one for text in where for one in conditions_of(text)]
     with open_store(place, make=False) as store:
         rows = _sound_rows(store, application, conditions)

@@ -14,18 +14,18 @@ from skelgen.pipeline.signatures import is_run
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:
-    from skelgen.store import Entry, Row
-    from skelgen.store.formats.known import Known
-    from skelgen.store.formats.reading import Content
+    from skelgen.store import AddedRow, Row
+    from skelgen.store.formats.known import TypedValues
+    from skelgen.store.formats.reading import FileContent
 
 
 def archive_content(
     path: Path,
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     progress: Progress,
     limits: ArchiveLimits | None = None,
-) -> Content:
+) -> FileContent:
     """Return what the recorded runs and files of an archive hold.
 
     It is unpacked into a folder that is removed afterwards. A source in it with a
@@ -34,7 +34,7 @@ def archive_content(
     Parameters
     ----------
     path : Path
-    known : Known
+    known : TypedValues
         What holds for all runs.
     mapping : mapping
         Columns by what they are.
@@ -55,20 +55,20 @@ def archive_content(
 def _content(
     folder: Path,
     shown: str,
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     progress: Progress,
-) -> Content:
+) -> FileContent:
     """Return what an unpacked archive holds, in whose name messages and sources are."""
     from skelgen.pipeline.storing_sources import content_of
-    from skelgen.store import Entry
-    from skelgen.store.formats.reading import Content
+    from skelgen.store import AddedRow
+    from skelgen.store.formats.reading import FileContent
 
     def told(text: str) -> str:
         return text.replace(f"{folder}/", f"{shown}: ").replace(str(folder), shown)
 
     rows: list[Row] = []
-    refused: list[Entry] = []
+    refused: list[AddedRow] = []
     sources = list(_sources(folder))
     if not sources:
         raise InputError(
@@ -80,13 +80,14 @@ def _content(
                 raise InputError(f"{source}: is an archive in an archive; unpack it")
             found = content_of(str(source), known, mapping, progress)
         except SkelgenError as error:
-            refused.append(Entry(told(str(source)), "", told(str(error))))
+            refused.append(AddedRow(told(str(source)), "", told(str(error))))
             continue
         rows += (_named(one, told) for one in found.rows)
         refused += (
-            Entry(told(one.source), one.run, told(one.reason)) for one in found.refused
+            AddedRow(told(one.source), one.run, told(one.reason))
+            for one in found.refused
         )
-    return Content(tuple(rows), tuple(refused))
+    return FileContent(tuple(rows), tuple(refused))
 
 
 def _sources(folder: Path) -> Iterator[Path]:
@@ -106,8 +107,8 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 def _named(row: Row, told: Callable[[str], str]) -> Row:
     """Return a row whose source is the archive, not the folder that is removed."""
-    from skelgen.store import Prediction, Run
+    from skelgen.store import Run, StoredPrediction
 
-    if isinstance(row, Run | Prediction):
+    if isinstance(row, Run | StoredPrediction):
         return replace(row, source=told(row.source))
     return row

@@ -18,8 +18,8 @@ from skelgen.progress import Progress
 
 if TYPE_CHECKING:
     from skelgen.store import Run
-    from skelgen.store.formats.known import Known
-    from skelgen.store.formats.reading import Content
+    from skelgen.store.formats.known import TypedValues
+    from skelgen.store.formats.reading import FileContent
 
 #: Lines of our own format on standard input.
 STDIN = "-"
@@ -27,18 +27,18 @@ STDIN = "-"
 
 def content_of(
     source: str,
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     progress: Progress,
     limits: ArchiveLimits | None = None,
-) -> Content:
+) -> FileContent:
     """Return what a source holds.
 
     Parameters
     ----------
     source : str
         A recorded run, a file, an archive, an exported folder, or ``-``.
-    known : Known
+    known : TypedValues
         What holds for all runs.
     mapping : mapping
         Columns by what they are.
@@ -53,7 +53,7 @@ def content_of(
     """
     from skelgen.pipeline.storing_archives import archive_content
     from skelgen.pipeline.storing_studies import rows_of_study
-    from skelgen.store.formats.reading import Content, read_content, yaml_kind
+    from skelgen.store.formats.reading import FileContent, read_content, yaml_kind
 
     if source == STDIN:
         return _own(Path("stdin"), _stdin(), known)
@@ -65,9 +65,9 @@ def content_of(
     content = read_bytes(path, pipes=True)
     kind = yaml_kind(content)
     if kind == "workload":
-        return Content(rows_of_study(path, known, _made(path)))
+        return FileContent(rows_of_study(path, known, _made(path)))
     if kind:
-        return Content((_phases(path, known),))
+        return FileContent((_phases(path, known),))
     return read_content(path, content, known, mapping, made=_made(path))
 
 
@@ -85,7 +85,7 @@ def _stdin() -> bytes:
     return content
 
 
-def rows_of_lines(what: str, content: bytes) -> Content:
+def rows_of_lines(what: str, content: bytes) -> FileContent:
     """Return the rows of lines of our own format.
 
     Parameters
@@ -94,12 +94,12 @@ def rows_of_lines(what: str, content: bytes) -> Content:
         Where they are from, for messages.
     content : bytes
     """
-    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.known import TypedValues
 
-    return _own(Path(what), content, Known())
+    return _own(Path(what), content, TypedValues())
 
 
-def _own(file: Path, content: bytes, known: Known) -> Content:
+def _own(file: Path, content: bytes, known: TypedValues) -> FileContent:
     from skelgen.store.formats.reading import read_own
 
     lines = as_text(file, content).split("\n")
@@ -108,16 +108,16 @@ def _own(file: Path, content: bytes, known: Known) -> Content:
 
 
 def _folder(
-    path: Path, known: Known, mapping: Mapping[str, str], progress: Progress
-) -> Content:
+    path: Path, known: TypedValues, mapping: Mapping[str, str], progress: Progress
+) -> FileContent:
     """Read a recorded run, a phase signature, or a folder that a store exported."""
     from skelgen.phases.store import PHASES_FILE
-    from skelgen.store.formats.reading import Content
+    from skelgen.store.formats.reading import FileContent
 
     if is_run(path):
-        return Content((_recorded(path, known, progress),))
+        return FileContent((_recorded(path, known, progress),))
     if (path / PHASES_FILE).is_file():
-        return Content((_phases(path, known),))
+        return FileContent((_phases(path, known),))
     files = sorted(path.glob("*.jsonl"))
     if not files:
         raise InputError(
@@ -125,13 +125,13 @@ def _folder(
             "name such a folder, or a file"
         )
     contents = [content_of(str(one), known, mapping, progress) for one in files]
-    return Content(
+    return FileContent(
         tuple(row for one in contents for row in one.rows),
         tuple(entry for one in contents for entry in one.refused),
     )
 
 
-def _recorded(folder: Path, known: Known, progress: Progress) -> Run:
+def _recorded(folder: Path, known: TypedValues, progress: Progress) -> Run:
     from skelgen.events import collect
     from skelgen.phases import store as phases_store
     from skelgen.pipeline.compiling import application_of
@@ -148,7 +148,7 @@ def _recorded(folder: Path, known: Known, progress: Progress) -> Run:
     return run
 
 
-def _phases(path: Path, known: Known) -> Run:
+def _phases(path: Path, known: TypedValues) -> Run:
     from skelgen.phases import store as phases_store
     from skelgen.store.formats.recorded import of_signature
 

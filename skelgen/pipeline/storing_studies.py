@@ -10,12 +10,12 @@ from skelgen.errors import InputError, SkelgenError
 
 if TYPE_CHECKING:
     from skelgen.store import Row
-    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.known import TypedValues
     from skelgen.workload import Study
     from skelgen.workload.types import Point
 
 
-def rows_of_study(path: Path, known: Known, made: float) -> tuple[Row, ...]:
+def rows_of_study(path: Path, known: TypedValues, made: float) -> tuple[Row, ...]:
     """Return a run for each recorded workload of a study, its phases as parts.
 
     A workload whose phases were executed alone did not run: it is a prediction.
@@ -23,7 +23,7 @@ def rows_of_study(path: Path, known: Known, made: float) -> tuple[Row, ...]:
     Parameters
     ----------
     path : Path
-    known : Known
+    known : TypedValues
         What holds for all of them.
     made : float
         Date of the study, seconds since 1970 in UTC [s].
@@ -58,7 +58,7 @@ def _application(study: Study, path: Path) -> str:
     return Path(words[0]).name if words else path.stem
 
 
-def _run(path: Path, application: str, point: Point, known: Known) -> Row:
+def _run(path: Path, application: str, point: Point, known: TypedValues) -> Row:
     from skelgen.store import Run
     from skelgen.store.formats.identity import identity_of
     from skelgen.store.formats.limits import LimitError, check_run
@@ -86,15 +86,15 @@ def _run(path: Path, application: str, point: Point, known: Known) -> Row:
 
 
 def _prediction(
-    path: Path, application: str, point: Point, known: Known, made: float
+    path: Path, application: str, point: Point, known: TypedValues, made: float
 ) -> Row:
-    from skelgen.store import Prediction
+    from skelgen.store import StoredPrediction
     from skelgen.store.formats.identity import identity_of
     from skelgen.trust import Interval
 
     middle_s = point.application_s
     half_s = min(point.half_width, 1.0) * middle_s
-    return Prediction(
+    return StoredPrediction(
         method="phases",
         application=application,
         interval=Interval(middle_s - half_s, middle_s, middle_s + half_s),

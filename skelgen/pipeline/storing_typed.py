@@ -13,10 +13,10 @@ from skelgen.errors import UsageError
 
 if TYPE_CHECKING:
     from skelgen.store import Run
-    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.known import TypedValues
 
 
-def typed_run(known: Known, time_s: float, status: str) -> Run:
+def typed_run(known: TypedValues, time_s: float, status: str) -> Run:
     """Return a run that somebody typed.
 
     Raises
@@ -49,7 +49,7 @@ def known_of(
     system: str = "",
     allocation: str = "",
     started: str = "",
-) -> Known:
+) -> TypedValues:
     """Read what was typed about runs.
 
     Raises
@@ -59,14 +59,14 @@ def known_of(
     """
     from skelgen.launch.hosts import parse_hosts
     from skelgen.store.formats.cells import date
-    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.known import TypedValues
     from skelgen.store.formats.limits import LimitError
 
     try:
         begun = date(started) if started else math.nan
     except LimitError as error:
         raise UsageError(f"--started: {error}") from error
-    return Known(
+    return TypedValues(
         application=application,
         inputs=inputs_of(inputs),
         ranks=ranks,

@@ -16,11 +16,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skelgen.models.facts import Definition, Facts
+from skelgen.models.facts import Definition, TemplateFacts
 from skelgen.models.families.substituting import PROCESSES
 from skelgen.models.formulas import (
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Product,
@@ -55,7 +55,7 @@ _TYPICAL_BYTES = 1 << 16
 _SIZE = "L"
 
 
-def facts_of(rows: SystemRows) -> Facts:
+def facts_of(rows: SystemRows) -> TemplateFacts:
     """Return the facts of a host or a system; of several hosts the medians.
 
     Parameters
@@ -65,7 +65,7 @@ def facts_of(rows: SystemRows) -> Facts:
 
     Returns
     -------
-    Facts
+    TemplateFacts
         Rates of one core under their own names, ``ADDM``, ``IADD`` and ``IMADD`` [s],
         ``SR(L)`` and ``BC(L, P)`` [s] of messages between hosts where there are any,
         and ``SR_inside``, ``SR_between``, ``BC_inside``, ``BC_between``.
@@ -80,7 +80,7 @@ def facts_of(rows: SystemRows) -> Facts:
     for word, rate in _TIMES.items():
         if values.get(rate, 0.0) > 0.0:
             values[word], units[word] = 1.0 / values[rate], "s"
-    return Facts(values, units, _definitions(rows.messages))
+    return TemplateFacts(values, units, _definitions(rows.messages))
 
 
 def _definitions(messages: Sequence[Message]) -> dict[str, Definition]:
@@ -149,8 +149,8 @@ def _line(latency: float, bandwidth: float) -> Expression:
 
 
 def _from(begin: int) -> Expression:
-    step = Call("floor", (Quotient(Name(_SIZE), Number(float(begin))),))
-    return Call("min", (Number(1.0), step))
+    step = FunctionCall("floor", (Quotient(Name(_SIZE), Number(float(begin))),))
+    return FunctionCall("min", (Number(1.0), step))
 
 
 def _broadcast(messages: Sequence[Message]) -> Definition:
@@ -183,7 +183,7 @@ def _weight(counts: Sequence[int], i: int) -> Expression:
 
 def _between(zero: float, one: float) -> Expression:
     """Return a line in the logarithm of the ranks: 0 at one place, 1 at another."""
-    ranks: Expression = Call("log2", (Name(PROCESSES),))
+    ranks: Expression = FunctionCall("log2", (Name(PROCESSES),))
     place = Sum((ranks, Number(-zero))) if zero else ranks
     if one - zero == 1.0:
         return place
@@ -191,7 +191,7 @@ def _between(zero: float, one: float) -> Expression:
 
 
 def _positive(first: Expression, second: Expression) -> Expression:
-    return Call("max", (Number(0.0), Call("min", (first, second))))
+    return FunctionCall("max", (Number(0.0), FunctionCall("min", (first, second))))
 
 
 def told_doubts(rows: SystemRows, names: Sequence[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ MOST_MATCHED = 20_000_000
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenCalls:
     """What was seen in the calls of a run; nothing where it was not read.
 
     Attributes

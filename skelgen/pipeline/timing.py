@@ -22,7 +22,7 @@ from skelgen.pipeline.storing_typed import filled
 
 if TYPE_CHECKING:
     from skelgen.store import Run
-    from skelgen.store.formats.known import Known
+    from skelgen.store.formats.known import TypedValues
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class TimedRun:
 
 def timed(
     command: Sequence[str],
-    known: Known,
+    known: TypedValues,
     place: str | None = None,
     *,
     quiet_output: bool = False,
@@ -59,7 +59,7 @@ def timed(
     Parameters
     ----------
     command : sequence of str
-    known : Known
+    known : TypedValues
         What was typed about it: an application, inputs, ranks, hosts.
     place : str, optional
         Of the store.
@@ -106,7 +106,7 @@ def _code(done: Finished) -> int:
     return done.exit_code if done.exit_code >= 0 else int(ExitCode.INTERNAL)
 
 
-def _about(launch: LaunchCommand, command: Sequence[str], known: Known) -> Run:
+def _about(launch: LaunchCommand, command: Sequence[str], known: TypedValues) -> Run:
     """Say what runs, where, before it does: programs may be removed by their end."""
     from skelgen.store import Run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skelgen.store import Prediction
+    from skelgen.store import StoredPrediction
     from skelgen.store.track_record import TrackRecord
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def past_predictions(
     *,
     application: str | None = None,
     within_s: float | None = None,
-) -> list[Prediction]:
+) -> list[StoredPrediction]:
     """Return predictions of a store with what happened; see `track_record`.
 
     Raises

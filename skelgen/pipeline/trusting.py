@@ -19,7 +19,7 @@ from skelgen.pipeline.track_record import past_predictions, shown_store
 if TYPE_CHECKING:
     from skelgen.trust.cases import Case
     from skelgen.trust.errors import MethodErrors
-    from skelgen.trust.store import Provenance
+    from skelgen.trust.store import ErrorProvenance
 
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class KnownErrors:
     errors : MethodErrors
     path : Path
         Of the site's file, or of the one that comes with skelgen.
-    provenance : Provenance
+    provenance : ErrorProvenance
         Of that file.
     own : frozenset of str
         Methods that this file knows; those of other methods come with skelgen.
@@ -42,7 +42,7 @@ class KnownErrors:
 
     errors: MethodErrors
     path: Path
-    provenance: Provenance
+    provenance: ErrorProvenance
     own: frozenset[str]
 
 
@@ -108,7 +108,7 @@ def trust_learn(
     from skelgen.prediction.known_cases import read_cases
     from skelgen.trust import store
     from skelgen.trust.learning import ENOUGH, FEWEST, learn
-    from skelgen.trust.store import Provenance
+    from skelgen.trust.store import ErrorProvenance
 
     cases = [one for path in results for one in read_cases(path)]
     cases += [one for place in stores for one in _happened(place, within_s)]
@@ -132,7 +132,7 @@ def trust_learn(
                 100 * math.expm1(one.half_width),
             )
     named = [*results, *(Path(shown_store(one)) for one in stores)]
-    provenance = Provenance(command, date, store.names(named))
+    provenance = ErrorProvenance(command, date, store.names(named))
     path = target or _paths.site_method_errors()
     check_file(path, store.BEGINS, force=True)
     replace_file(path, store.as_text(errors, provenance))

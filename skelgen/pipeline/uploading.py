@@ -37,16 +37,16 @@ def add_upload(
     charge : callable
         Is told how many bytes will be kept, and may refuse them.
     """
-    from skelgen.store import Added, Entry, Run
-    from skelgen.store.formats.reading import Content
+    from skelgen.store import Added, AddedRow, Run
+    from skelgen.store.formats.reading import FileContent
 
     try:
         found = read_apart(sent)
     except SkelgenError as error:
-        return Uploaded(name, Added(refused=(Entry(name, "", str(error)),)))
+        return Uploaded(name, Added(refused=(AddedRow(name, "", str(error)),)))
     charge(found.size_bytes)
     rows = signed(found.content.rows, author)
-    content = Content(rows, found.content.refused)
+    content = FileContent(rows, found.content.refused)
     added = storing.store_add_content(place, content, make=False)
     runs = frozenset(row.identity for row in rows if isinstance(row, Run))
     return Uploaded(name, added, runs, found.notes)

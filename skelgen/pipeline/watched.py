@@ -22,7 +22,7 @@ from skelgen.pipeline.watched_runs import WatchedRun, joined
 
 if TYPE_CHECKING:
     from skelgen.launch.through import Way
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.monitor.sightings import Sighting
     from skelgen.store import Run
 
@@ -135,7 +135,7 @@ def _asked(hosts: Sequence[str], way: Way | None) -> list[Sighting]:
     return found
 
 
-def _histories(run: WatchedRun, way: Way | None) -> list[History]:
+def _histories(run: WatchedRun, way: Way | None) -> list[HostHistory]:
     """Return the series of the hosts of a run; none where they cannot be had."""
     try:
         begin, end = run.began - _AROUND_S, run.began + run.time_s + _AROUND_S

@@ -16,7 +16,7 @@ from skelgen.pipeline.storing_typed import filled, inputs_of
 
 if TYPE_CHECKING:
     from skelgen.monitor.averages import Curve
-    from skelgen.monitor.series import History
+    from skelgen.monitor.series import HostHistory
     from skelgen.monitor.sightings import Sighting
     from skelgen.pipeline.watched_runs import WatchedRun
     from skelgen.store import Run
@@ -30,13 +30,13 @@ _BYTES = {
 }
 
 
-def row_of_run(one: WatchedRun, found: Sequence[History]) -> Run:
+def row_of_run(one: WatchedRun, found: Sequence[HostHistory]) -> Run:
     """Return the row of a run: its time, status and costs, and the loads meanwhile.
 
     Parameters
     ----------
     one : WatchedRun
-    found : sequence of History
+    found : sequence of HostHistory
         Of its nodes, as far as they are known.
     """
     from skelgen.store import Run
@@ -104,7 +104,7 @@ def _costs(one: WatchedRun) -> dict[str, float]:
     return total
 
 
-def _bytes(one: WatchedRun, found: Sequence[History]) -> dict[str, float]:
+def _bytes(one: WatchedRun, found: Sequence[HostHistory]) -> dict[str, float]:
     """Return the bytes on all interfaces of the nodes during the run."""
     from skelgen.monitor.averages import avg_min
 
@@ -119,12 +119,12 @@ def _bytes(one: WatchedRun, found: Sequence[History]) -> dict[str, float]:
     return total
 
 
-def loads(found: Sequence[History], begin: float, end: float) -> dict[str, float]:
+def loads(found: Sequence[HostHistory], begin: float, end: float) -> dict[str, float]:
     """Return the loads of nodes during a run, without that of the run itself.
 
     Parameters
     ----------
-    found : sequence of History
+    found : sequence of HostHistory
         Of the nodes.
     begin, end : float
         Of the run, seconds since 1970 in UTC [s].
@@ -150,7 +150,7 @@ def loads(found: Sequence[History], begin: float, end: float) -> dict[str, float
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
-def _others(history: History) -> Curve | None:
+def _others(history: HostHistory) -> Curve | None:
     """Return the CPU that others left on a node.
 
     While an application is watched that is a series of its own.

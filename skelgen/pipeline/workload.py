@@ -16,14 +16,14 @@ from skelgen.launch.folders import alone, new_file
 from skelgen.launch.mpi import MpiKind
 from skelgen.launch.names import application_name
 from skelgen.launch.secrets import hidden
-from skelgen.pipeline.keeping import Answer, Keeping, Subject, keep
+from skelgen.pipeline.keeping import Keeping, ModelAnswer, Subject, keep
 from skelgen.pipeline.signatures import is_run
 from skelgen.pipeline.trusting import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from skelgen.models import Range
-    from skelgen.models.planning import Step
+    from skelgen.models.planning import PlannedRun
     from skelgen.workload import Study, WorkloadTime
     from skelgen.workload.predicting import Method
     from skelgen.workload.types import Point, Workload
@@ -167,7 +167,7 @@ def workload_plan(
     ranges: tuple[Range, ...] = (),
     command: tuple[str, ...] = (),
     method: str = "disagreement",
-) -> tuple[Study, Step]:
+) -> tuple[Study, PlannedRun]:
     """Return which workload to record next; ranges and command are kept in the study.
 
     Parameters
@@ -275,7 +275,7 @@ def workload_predict(
 
         with new_file(picture, PICTURE_BEGINS, force=force) as beside:
             beside.write_text(render_workload(found), encoding="utf-8")
-    answer = Answer(found.time_s, found.measured_s, found.doubts)
+    answer = ModelAnswer(found.time_s, found.measured_s, found.doubts)
     written = write_study_page(file, study, found) if page else None
     about = keep(keeping, _subject(study, file, at), [answer])
     return WorkloadAnswer(found, about, written)

@@ -32,7 +32,7 @@ _CONTRADICTS, _CONTRADICTS_SHORT = 2.0, 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CalibrationTurn:
     """One run of each.
 
     Attributes
@@ -68,8 +68,8 @@ def calibrate(
     *,
     runs: int,
     skeleton: Callable[[], Timed] | None = None,
-    before: Sequence[Turn] = (),
-    made: Callable[[Turn], None] | None = None,
+    before: Sequence[CalibrationTurn] = (),
+    made: Callable[[CalibrationTurn], None] | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> Calibration:
     """Run application and skeleton in turn on the reference machine.
@@ -87,7 +87,7 @@ def calibrate(
         Runs of each.
     skeleton : callable, optional
         Runs the skeleton once; as the application was launched when not given.
-    before : sequence of Turn
+    before : sequence of CalibrationTurn
         Those that were made already.
     made : callable, optional
         Told of each turn as it ends.
@@ -102,7 +102,7 @@ def calibrate(
     progress.start("running application and skeleton", max(runs - len(turns), 0))
     while len(turns) < runs:
         whole = None if application is None else application()
-        turns.append(Turn(whole, (skeleton or program.on_reference)()))
+        turns.append(CalibrationTurn(whole, (skeleton or program.on_reference)()))
         if made is not None:
             made(turns[-1])
         progress.advance(1)
@@ -113,7 +113,7 @@ def calibrate(
 
 
 def _joined(
-    program: SkeletonProgram, turns: Sequence[Turn], load: tuple[float, ...]
+    program: SkeletonProgram, turns: Sequence[CalibrationTurn], load: tuple[float, ...]
 ) -> Calibration:
     application = [(turn.application, turn.lost_s[0]) for turn in turns]
     whole = [(run.time_s, lost_s) for run, lost_s in application if run is not None]

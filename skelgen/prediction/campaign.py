@@ -11,7 +11,7 @@ import numpy as np
 from skelgen.launch import Host
 from skelgen.launch.hosts import place
 from skelgen.prediction.predict import measured, predict
-from skelgen.prediction.trials import NodeSet, Program, Trials
+from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Failure, Prediction, SkeletonFacts
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.intervals import half_width
@@ -34,7 +34,7 @@ def placed(ranks: int, hosts: Sequence[Host]) -> tuple[Host, ...]:
 
 
 def campaign(
-    program: Program,
+    program: TrialProgram,
     node_sets: Sequence[NodeSet],
     trials: Trials,
     *,
@@ -51,7 +51,7 @@ def campaign(
 
     Parameters
     ----------
-    program : Program
+    program : TrialProgram
     node_sets : sequence of NodeSet
         As `placed` returns them; an empty set is this machine.
     trials : Trials
@@ -102,7 +102,7 @@ def campaign(
 
 
 def _enough(
-    program: Program,
+    program: TrialProgram,
     runs_s: Sequence[float],
     end_s: float,
     bound: float,

@@ -22,7 +22,7 @@ from skelgen.prediction.predict import (
     predict,
     unmeasured_draws,
 )
-from skelgen.prediction.trials import NodeSet, Program, Trials
+from skelgen.prediction.trials import NodeSet, TrialProgram, Trials
 from skelgen.prediction.types import Candidate, Choice, Failure, SkeletonFacts
 from skelgen.trust import Doubt
 from skelgen.trust.errors import MethodErrors, error_draws
@@ -45,7 +45,7 @@ class Contest:
 
     Attributes
     ----------
-    programs : tuple of Program
+    programs : tuple of TrialProgram
         The shortest first.
     sets : tuple of NodeSet
         As `place` returns them, all different.
@@ -56,7 +56,7 @@ class Contest:
     generator : numpy.random.Generator
     """
 
-    programs: tuple[Program, ...]
+    programs: tuple[TrialProgram, ...]
     sets: tuple[NodeSet, ...]
     trials: Trials
     interval_bound: float
@@ -105,7 +105,7 @@ class Contest:
             alive = [hosts for _, _, hosts in sorted(known)[: _kept(len(known))]]
         return alive
 
-    def _try(self, program: Program, sets: Sequence[NodeSet]) -> None:
+    def _try(self, program: TrialProgram, sets: Sequence[NodeSet]) -> None:
         """Run a shorter skeleton once on each set; twice when there is time for it."""
         left_s = self.trials.left_s
         self.trials.make(program, sets, 1)
@@ -134,14 +134,14 @@ class Contest:
         best = max(chances, key=lambda hosts: chances[hosts])
         return [h for h in open_ if h == best] if chances[best] > _CLEAR else open_
 
-    def _longest(self, hosts: NodeSet) -> Program | None:
+    def _longest(self, hosts: NodeSet) -> TrialProgram | None:
         """Return the longest skeleton that ran on a set."""
         for program in reversed(self.programs):
             if self.trials.times(program, hosts):
                 return program
         return None
 
-    def _facts(self, program: Program) -> SkeletonFacts:
+    def _facts(self, program: TrialProgram) -> SkeletonFacts:
         """Return facts of a skeleton whose ratio fits that of the longest one.
 
         The sets on which both ran tell how much shorter the skeleton really is.

@@ -16,7 +16,7 @@ SEED = 20050704
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class ScenarioTimes:
     """Times of an application and its skeleton, quiet and in a scenario [s].
 
     Attributes
@@ -42,12 +42,12 @@ class Times:
         return all((self.truth_s, self.there_s, self.application_s, self.skeleton_s))
 
 
-def judged(times: Times, method: str) -> Interval:
+def judged(times: ScenarioTimes, method: str) -> Interval:
     """Predict the application's time with the interval of what was measured [s].
 
     Parameters
     ----------
-    times : Times
+    times : ScenarioTimes
     method : str
         Rules that the skeleton was planned by.
     """

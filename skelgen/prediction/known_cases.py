@@ -11,7 +11,7 @@ from skelgen.documents import Field, json_field
 from skelgen.documents.files import read_text
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.launch.process import NOTE
-from skelgen.prediction.judging import Times, judged
+from skelgen.prediction.judging import ScenarioTimes, judged
 from skelgen.prediction.predict import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.cases import Case
 
@@ -102,7 +102,7 @@ def _judged(path: Path, lines: Sequence[_Fields], family: str) -> list[Case]:
         name, scenario, what, length_s = key
         if what not in _METHODS or scenario.startswith(_QUIET):
             continue
-        times = Times(
+        times = ScenarioTimes(
             truth_s=runs.get((name, scenario, _APPLICATION, 0.0), ()),
             there_s=there_s,
             application_s=runs.get((name, _QUIET, _APPLICATION, 0.0), ()),

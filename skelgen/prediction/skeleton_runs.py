@@ -18,7 +18,7 @@ from skelgen.launch.elf import mpi_library
 from skelgen.launch.ending import ended, failure_of
 from skelgen.launch.launchers import for_ranks, launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
-from skelgen.launch.own_launches import Launch
+from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.process import NOTE, run
 from skelgen.launch.record import (
     missing_settings,
@@ -217,7 +217,7 @@ def prepare(
     facts: SkeletonFacts,
     runner_of: Callable[[Launcher], Runner] = LocalRunner,
     *,
-    launch: Launch | None = None,
+    launch: OwnLaunch | None = None,
     consent: Consent = NO_CONSENT,
 ) -> SkeletonProgram:
     """Find launcher and program of a skeleton; compile it where it is not.
@@ -230,7 +230,7 @@ def prepare(
     runner_of : callable, optional
         Makes of the launcher of its MPI what starts it; when not given, that launcher
         does, here.
-    launch : Launch, optional
+    launch : OwnLaunch, optional
         A launch of the user's own: its launcher, with options and settings, is used.
     consent : Consent
         Whether programs of other users may be run.

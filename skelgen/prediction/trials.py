@@ -34,7 +34,7 @@ _PAUSE_S = 0.01
 _PROBE_LIMIT_S = 60.0
 
 
-class Program(Protocol):
+class TrialProgram(Protocol):
     """What is run on node sets: a skeleton, or an application for its phases."""
 
     @property
@@ -71,7 +71,7 @@ def _start_nothing(runner: Runner, host: Host, limit_s: float) -> Running:
 class _Trial:
     """One run to make: of the skeleton on a set, or of nothing on one host of it."""
 
-    program: Program
+    program: TrialProgram
     hosts: NodeSet
     probed: Host | None = None
 
@@ -119,7 +119,7 @@ class Trials:
     parallel: int = 1
     limit_s: float | None = None
     end_s: float = math.inf
-    made: Callable[[Program, NodeSet, float], None] | None = None
+    made: Callable[[TrialProgram, NodeSet, float], None] | None = None
     progress: Progress = NO_PROGRESS
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[Interrupts], None] = lambda interrupts: interrupts.pause(_PAUSE_S)
@@ -137,7 +137,7 @@ class Trials:
         """Return whether no further run may begin."""
         return self.left_s <= 0
 
-    def times(self, program: Program, hosts: NodeSet) -> Sequence[float]:
+    def times(self, program: TrialProgram, hosts: NodeSet) -> Sequence[float]:
         """Return the times of a program on a set so far [s]."""
         return self.runs_s.get((program.binary, hosts), ())
 
@@ -149,7 +149,7 @@ class Trials:
                 self.failures[hosts] = Failure(hosts, reason)
         return hosts not in self.failures
 
-    def make(self, program: Program, sets: Iterable[NodeSet], count: int) -> None:
+    def make(self, program: TrialProgram, sets: Iterable[NodeSet], count: int) -> None:
         """Run a program once on each set that works and has not `count` times yet."""
         queue = deque(
             _Trial(program, hosts)

@@ -9,10 +9,17 @@ Papers: PAS2P; Martinez Canillas 2011, chapters 4 and 5.
 from skelgen.runners.interface import (
     Application,
     Backend,
+    BackendProbe,
     Measured,
-    Probe,
     Session,
-    Wanted,
+    WantedOccurrence,
 )
 
-__all__ = ["Application", "Backend", "Measured", "Probe", "Session", "Wanted"]
+__all__ = [
+    "Application",
+    "Backend",
+    "BackendProbe",
+    "Measured",
+    "Session",
+    "WantedOccurrence",
+]

@@ -20,7 +20,7 @@ from skelgen.launch.consent import (
 from skelgen.launch.files import changed_files, file_hashes
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import MpiKind, kind_of
-from skelgen.launch.own_launches import Launch, Pairs
+from skelgen.launch.own_launches import OwnLaunch, Pairs
 from skelgen.launch.record import (
     missing_settings,
     setting_differences,
@@ -103,15 +103,15 @@ def application_of(
 
 def _chosen(
     signature: PhaseSignature, command: Sequence[str], consent: Consent
-) -> tuple[Launch, Pairs]:
+) -> tuple[OwnLaunch, Pairs]:
     """Return the launch to execute, and the settings of the recording that it gets."""
     about, source = signature.provenance, "the phase signature"
-    recorded = Launch(
+    recorded = OwnLaunch(
         about.command, signature.folder, signature.environment, signature.files
     )
     if command:
         lent = launch_to_lend(recorded, consent, source)
-        typed = Launch(tuple(command), str(Path.cwd()))
+        typed = OwnLaunch(tuple(command), str(Path.cwd()))
         return typed, () if lent is None else lent.environment
     if not recorded.command:
         raise UsageError(

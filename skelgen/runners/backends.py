@@ -11,7 +11,7 @@ from skelgen.runners.criu import CriuBackend
 from skelgen.runners.dmtcp import DmtcpBackend
 from skelgen.runners.interface import Application, Backend
 from skelgen.runners.live import Live
-from skelgen.runners.plan import Extent, Plan, by_images, in_one_run
+from skelgen.runners.plan import ExecutedExtent, ExecutionPlan, by_images, in_one_run
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ def backends(
 def choose(
     name: str,
     signature: PhaseSignature,
-    extent: Extent,
+    extent: ExecutedExtent,
     application: Application,
     *,
     images: Path | None = None,
-) -> tuple[Backend, Plan]:
+) -> tuple[Backend, ExecutionPlan]:
     """Choose the backend, and what it executes.
 
     Parameters
@@ -51,7 +51,7 @@ def choose(
         ``auto``: `live`, unless the trace tells that the phases come late and images
         can be made here and are kept: making them takes a run as long as `live`.
     signature : PhaseSignature
-    extent : Extent
+    extent : ExecutedExtent
     application : Application
     images : Path, optional
         Folder where images are kept; they are removed when None.

@@ -20,11 +20,11 @@ from typing import Protocol
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import private_folder
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.ours import Kind
+from skelgen.launch.ours import FolderKind
 from skelgen.launch.process import telling_line
 from skelgen.launch.replaceable import claim
 from skelgen.runners.images import (
-    Content,
+    ImageContent,
     check_content,
     check_owner,
     content_at,
@@ -33,7 +33,7 @@ from skelgen.runners.images import (
     new_image,
     usable,
 )
-from skelgen.runners.interface import Application, Measured, Wanted
+from skelgen.runners.interface import Application, Measured, WantedOccurrence
 from skelgen.runners.marks import (
     FINALIZED,
     HOLD,
@@ -71,7 +71,7 @@ class Checkpointer(Protocol):
     ) -> None:
         """Start a command in a folder; what it writes may go to files in `out`."""
 
-    def save(self, image: Path, content: Content) -> None:
+    def save(self, image: Path, content: ImageContent) -> None:
         """Write the image of the application, which holds, and end it."""
 
     def load(self, image: Path) -> None:
@@ -90,7 +90,7 @@ class ImageRun:
     Parameters
     ----------
     application : Application
-    wanted : sequence of Wanted
+    wanted : sequence of WantedOccurrence
     checkpointer : Checkpointer
     limit_s : float
         Longest time until an image can be taken or a phase is over [s].
@@ -101,7 +101,7 @@ class ImageRun:
     def __init__(
         self,
         application: Application,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[WantedOccurrence],
         checkpointer: Checkpointer,
         limit_s: float,
         kept: Path | None = None,
@@ -119,7 +119,7 @@ class ImageRun:
                 self._folder = kept.absolute()
                 private_folder(self._folder)
                 check_owner(self._folder)
-                claim(self._folder, Kind.IMAGES)
+                claim(self._folder, FolderKind.IMAGES)
                 self._lock()
                 try:
                     self._find()
@@ -127,7 +127,7 @@ class ImageRun:
                     self._unlock()
                     raise
 
-    def request(self, wanted: Wanted) -> None:
+    def request(self, wanted: WantedOccurrence) -> None:
         """Save the application before each occurrence until this one has its image."""
         while _place(wanted) not in self._images:
             one = self._ahead.pop(0)
@@ -170,10 +170,10 @@ class ImageRun:
             check_content(image, content_at(self._content, one))
             self._images[_place(one)] = image
 
-    def _image(self, wanted: Wanted) -> Path:
+    def _image(self, wanted: WantedOccurrence) -> Path:
         return self._folder / f"image-{wanted.phase}-{wanted.occurrence}"
 
-    def _run_to(self, wanted: Wanted) -> None:
+    def _run_to(self, wanted: WantedOccurrence) -> None:
         """Run the application until it holds, from the last image before if any."""
         at = int(wanted.warm.sum())
         before = [place for place in self._images if sum(place) <= at]
@@ -197,7 +197,7 @@ class ImageRun:
         if any(one.end == FINALIZED for one in ranks):
             raise ApplicationError(too_short(ranks, wanted, self._application.place))
 
-    def restore(self, wanted: Wanted) -> Measured:
+    def restore(self, wanted: WantedOccurrence) -> Measured:
         """Measure an occurrence from its image."""
         with usable(self._folder):
             self.run_from(
@@ -294,9 +294,9 @@ class ImageRun:
         return range(self._application.ranks)
 
 
-def _held_at(wanted: Wanted) -> _Marks:
+def _held_at(wanted: WantedOccurrence) -> _Marks:
     return lambda rank: [(int(wanted.warm[rank]), HOLD)]
 
 
-def _place(wanted: Wanted) -> tuple[int, ...]:
+def _place(wanted: WantedOccurrence) -> tuple[int, ...]:
     return tuple(int(count) for count in wanted.warm)

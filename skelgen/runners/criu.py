@@ -25,14 +25,14 @@ from skelgen.launch.shim import mpi_of
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.fetch_criu import Criu, find_criu
 from skelgen.runners.images import (
-    Content,
+    ImageContent,
     check_disk,
     complete,
     read_from,
     ready,
     size_bytes,
 )
-from skelgen.runners.interface import Application, Probe, Wanted
+from skelgen.runners.interface import Application, BackendProbe, WantedOccurrence
 from skelgen.runners.namespaces import Namespaces, Task
 from skelgen.runners.processes import (
     check_devices,
@@ -67,26 +67,30 @@ class CriuBackend:
     fetching: bool = False
     images: Path | None = None
 
-    def probe(self, application: Application) -> Probe:
+    def probe(self, application: Application) -> BackendProbe:
         """Save and restore a tiny process with two connected sockets."""
         if application.elsewhere:
-            return Probe(
+            return BackendProbe(
                 False,
                 "CRIU saves the ranks of this host only; use --backend live for hosts",
             )
         if os.geteuid():
-            return Probe(
+            return BackendProbe(
                 False, "CRIU needs root, to make namespaces; use --backend live"
             )
         try:
             criu = find_criu(fetching=self.fetching)
             try_out(criu)
         except (SkelgenError, OSError) as error:
-            return Probe(False, str(error))
-        return Probe(True, f"{criu.title} saves and restores processes here")
+            return BackendProbe(False, str(error))
+        return BackendProbe(True, f"{criu.title} saves and restores processes here")
 
     def launch(
-        self, application: Application, wanted: Sequence[Wanted], *, limit_s: float
+        self,
+        application: Application,
+        wanted: Sequence[WantedOccurrence],
+        *,
+        limit_s: float,
     ) -> ImageRun:
         """Prepare the application, to be held before each of its phases."""
         saver = CriuCheckpointer(
@@ -139,7 +143,7 @@ class CriuCheckpointer:
             Task(tuple(command), environment, folder, out / "out", out / "err")
         )
 
-    def save(self, image: Path, content: Content) -> None:
+    def save(self, image: Path, content: ImageContent) -> None:
         """Write an image of all processes and end them."""
         assert self._namespaces is not None
         tasks = self._namespaces.processes()
@@ -275,7 +279,7 @@ def try_out(criu: Criu) -> None:
         try:
             saver.start([sys.executable, "-I", "-c", _TINY, name], folder, {}, folder)
             _wait_for(folder / "ready", saver)
-            saver.save(image, Content(CriuBackend.name))
+            saver.save(image, ImageContent(CriuBackend.name))
             saver.load(image)
             (folder / "go").touch()
             _wait_for(folder / "answer", saver)

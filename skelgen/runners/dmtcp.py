@@ -18,12 +18,12 @@ from skelgen.launch.mpi import program
 from skelgen.launch.process import Started, descendants, run
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.images import (
-    Content,
+    ImageContent,
     check_disk,
     complete,
     ready,
 )
-from skelgen.runners.interface import Application, Probe, Wanted
+from skelgen.runners.interface import Application, BackendProbe, WantedOccurrence
 from skelgen.runners.processes import (
     check_devices,
     files_open_for_writing,
@@ -54,23 +54,27 @@ class DmtcpBackend:
     name: ClassVar[str] = "dmtcp"
     images: Path | None = None
 
-    def probe(self, application: Application) -> Probe:
+    def probe(self, application: Application) -> BackendProbe:
         """Look for its tools."""
         if application.elsewhere:
-            return Probe(
+            return BackendProbe(
                 False, "images are made on this host only; use --backend live for hosts"
             )
         missing = [tool for tool in _TOOLS if program(tool) is None]
         if missing:
-            return Probe(
+            return BackendProbe(
                 False,
                 f"DMTCP is not installed (no {missing[0]} on PATH): put it on PATH, or "
                 "use --backend live",
             )
-        return Probe(True, "DMTCP is on PATH (experimental)")
+        return BackendProbe(True, "DMTCP is on PATH (experimental)")
 
     def launch(
-        self, application: Application, wanted: Sequence[Wanted], *, limit_s: float
+        self,
+        application: Application,
+        wanted: Sequence[WantedOccurrence],
+        *,
+        limit_s: float,
     ) -> ImageRun:
         """Prepare the application, to be held before each of its phases."""
         return ImageRun(application, wanted, DmtcpCheckpointer(), limit_s, self.images)
@@ -91,7 +95,7 @@ class DmtcpCheckpointer:
         """Start a command under DMTCP, which writes its images into `out`."""
         self._begin(launch_arguments(command, out), folder, {**variables, **SETTINGS})
 
-    def save(self, image: Path, content: Content) -> None:
+    def save(self, image: Path, content: ImageContent) -> None:
         """Write an image of all processes and end them."""
         assert self._running is not None
         first = self._running.pid

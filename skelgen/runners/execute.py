@@ -10,7 +10,7 @@ from skelgen.launch.shim import mpi_of, shim
 from skelgen.prediction.skeleton_runs import longest_s
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.runners.interface import Application, Backend, Measured
-from skelgen.runners.plan import Plan
+from skelgen.runners.plan import ExecutionPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Execution:
 def execute(
     backend: Backend,
     application: Application,
-    plan: Plan,
+    plan: ExecutionPlan,
     *,
     restores: int = 1,
     progress: Progress = NO_PROGRESS,
@@ -43,7 +43,7 @@ def execute(
     ----------
     backend : Backend
     application : Application
-    plan : Plan
+    plan : ExecutionPlan
     restores : int
         How often each occurrence is executed, where there are images of it.
     progress : Progress
@@ -75,6 +75,6 @@ def execute(
     return Execution(tuple(measured), set_s)
 
 
-def limit_s(plan: Plan) -> float:
+def limit_s(plan: ExecutionPlan) -> float:
     """Return the longest time that an execution may take [s]."""
     return longest_s(plan.expected_s)

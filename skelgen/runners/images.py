@@ -22,7 +22,7 @@ from skelgen.documents.system import refused
 from skelgen.errors import InputError, MachineError
 from skelgen.launch.files import file_hashes
 from skelgen.launch.shim import mpi_of
-from skelgen.runners.interface import Application, Wanted
+from skelgen.runners.interface import Application, WantedOccurrence
 from skelgen.runners.processes import give_files_back, keep_files
 from skelgen.units import format_bytes
 
@@ -51,7 +51,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ImageContent:
     """What is in an image.
 
     Attributes
@@ -79,7 +79,7 @@ class Manifest:
 
     Attributes
     ----------
-    content : Content
+    content : ImageContent
     machine : Machine
     size_bytes : int
         Of all its files [bytes].
@@ -95,7 +95,7 @@ class Manifest:
         Its own files and their length [bytes].
     """
 
-    content: Content
+    content: ImageContent
     machine: Machine
     size_bytes: int
     folder: str
@@ -105,7 +105,7 @@ class Manifest:
     files: dict[str, int] = field(default_factory=dict)
 
 
-def content_of(backend: str, application: Application) -> Content:
+def content_of(backend: str, application: Application) -> ImageContent:
     """Return what images of an application hold, without the place."""
     folder, known = application.place, application.files
     # What else the arguments name is written by the application: it is never the same.
@@ -115,7 +115,7 @@ def content_of(backend: str, application: Application) -> Content:
         if not (number and known) or str(folder / word) in known
     ]
     facts = (application.launch.program, file_hashes(named, folder))
-    return Content(
+    return ImageContent(
         backend=backend,
         mpi=mpi_of(application.launch).title,
         program=hashlib.sha256(repr(facts).encode()).hexdigest(),
@@ -123,7 +123,7 @@ def content_of(backend: str, application: Application) -> Content:
     )
 
 
-def content_at(content: Content, wanted: Wanted) -> Content:
+def content_at(content: ImageContent, wanted: WantedOccurrence) -> ImageContent:
     """Return what an image for an occurrence holds."""
     return replace(
         content,
@@ -170,7 +170,7 @@ def check_machine(manifest: Manifest, image: Path, here: Machine) -> None:
         )
 
 
-def check_content(image: Path, content: Content) -> None:
+def check_content(image: Path, content: ImageContent) -> None:
     """Refuse an image that stands in the place of another one.
 
     Raises
@@ -194,7 +194,7 @@ def check_content(image: Path, content: Content) -> None:
 
 def complete(
     image: Path,
-    content: Content,
+    content: ImageContent,
     open_files: dict[str, int],
     *,
     root: int = 0,
@@ -295,9 +295,9 @@ def _read(document: Field) -> Manifest:
     )
 
 
-def _content(field: Field) -> Content:
-    fields = field.mapping([one.name for one in dataclass_fields(Content)])
-    return Content(
+def _content(field: Field) -> ImageContent:
+    fields = field.mapping([one.name for one in dataclass_fields(ImageContent)])
+    return ImageContent(
         backend=fields["backend"].text(),
         mpi=fields["mpi"].text(),
         program=fields["program"].text(),

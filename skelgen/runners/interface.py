@@ -114,7 +114,7 @@ class Application:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
+class WantedOccurrence:
     """An occurrence of a phase that is to be measured.
 
     Attributes
@@ -147,7 +147,7 @@ class Measured:
     Attributes
     ----------
     phase, occurrence : int
-        As in `Wanted`.
+        As in `WantedOccurrence`.
     time_s : float
         Mean of the ranks [s]: from the end of the last call before it to that of the
         last call in it.
@@ -159,7 +159,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class BackendProbe:
     """Whether a backend works here.
 
     Attributes
@@ -176,7 +176,7 @@ class Probe:
 class Session(Protocol):
     """An application that is under way to its phases."""
 
-    def request(self, wanted: Wanted) -> None:
+    def request(self, wanted: WantedOccurrence) -> None:
         """Wait until an occurrence can be restored: was measured, or has an image.
 
         Called for each that was given to `Backend.launch`, in their order.
@@ -187,7 +187,7 @@ class Session(Protocol):
             When a rank dies, the application ends before, or the time is over.
         """
 
-    def restore(self, wanted: Wanted) -> Measured:
+    def restore(self, wanted: WantedOccurrence) -> Measured:
         """Measure an occurrence that was requested; may be called again.
 
         A backend without images returns what was measured in passing.
@@ -202,18 +202,22 @@ class Backend(Protocol):
 
     name: ClassVar[str]
 
-    def probe(self, application: Application) -> Probe:
+    def probe(self, application: Application) -> BackendProbe:
         """Find out whether it works for an application here, in a second or two."""
 
     def launch(
-        self, application: Application, wanted: Sequence[Wanted], *, limit_s: float
+        self,
+        application: Application,
+        wanted: Sequence[WantedOccurrence],
+        *,
+        limit_s: float,
     ) -> Session:
         """Start the application under the recorder.
 
         Parameters
         ----------
         application : Application
-        wanted : sequence of Wanted
+        wanted : sequence of WantedOccurrence
             In the order of the run.
         limit_s : float
             Longest time until the last of them [s].

@@ -20,7 +20,12 @@ from skelgen.launch import Finished
 from skelgen.launch.ending import failure_of
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT
-from skelgen.runners.interface import Application, Measured, Probe, Wanted
+from skelgen.runners.interface import (
+    Application,
+    BackendProbe,
+    Measured,
+    WantedOccurrence,
+)
 from skelgen.runners.marks import (
     STOP,
     RankTimes,
@@ -51,12 +56,16 @@ class Live:
 
     name: ClassVar[str] = "live"
 
-    def probe(self, application: Application) -> Probe:
+    def probe(self, application: Application) -> BackendProbe:
         """Say that it works: what it needs every recording needed."""
-        return Probe(True, f"runs {application.launch.program[0]} and stops it")
+        return BackendProbe(True, f"runs {application.launch.program[0]} and stops it")
 
     def launch(
-        self, application: Application, wanted: Sequence[Wanted], *, limit_s: float
+        self,
+        application: Application,
+        wanted: Sequence[WantedOccurrence],
+        *,
+        limit_s: float,
     ) -> LiveRun:
         """Start the application with the times of `wanted` to be taken."""
         return LiveRun(application, wanted, limit_s)
@@ -68,13 +77,16 @@ class LiveRun:
     Parameters
     ----------
     application : Application
-    wanted : sequence of Wanted
+    wanted : sequence of WantedOccurrence
     limit_s : float
         Longest time of the whole [s].
     """
 
     def __init__(
-        self, application: Application, wanted: Sequence[Wanted], limit_s: float
+        self,
+        application: Application,
+        wanted: Sequence[WantedOccurrence],
+        limit_s: float,
     ) -> None:
         self._application, self._wanted = application, tuple(wanted)
         place = application.workspace
@@ -129,13 +141,13 @@ class LiveRun:
                 self.stop()
         return done
 
-    def request(self, wanted: Wanted) -> None:
+    def request(self, wanted: WantedOccurrence) -> None:
         """Wait until an occurrence was measured: all are, or none."""
         self.wait()
         if not self._times:
             self._times = {(one.phase, one.occurrence): one for one in self.measured()}
 
-    def restore(self, wanted: Wanted) -> Measured:
+    def restore(self, wanted: WantedOccurrence) -> Measured:
         """Return what was measured in passing."""
         return self._times[wanted.phase, wanted.occurrence]
 

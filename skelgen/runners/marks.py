@@ -17,7 +17,7 @@ from skelgen.launch import LaunchCommand
 from skelgen.launch.folders import replace_file
 from skelgen.launch.shim import mpi_of, shim
 from skelgen.phases.counts import counts
-from skelgen.runners.interface import Wanted
+from skelgen.runners.interface import WantedOccurrence
 
 TIME, HOLD, STOP = "time", "hold", "stop"
 
@@ -71,7 +71,7 @@ def times_file(folder: Path, rank: int) -> Path:
     return folder / f"rank-{rank:06}.times"
 
 
-def timed(wanted: Iterable[Wanted], rank: int) -> list[tuple[int, str]]:
+def timed(wanted: Iterable[WantedOccurrence], rank: int) -> list[tuple[int, str]]:
     """Return the marks of a rank that measure occurrences."""
     counts = {int(at[rank]) for one in wanted for at in (one.begin, one.end)}
     return [(count, TIME) for count in counts]
@@ -148,7 +148,7 @@ def check_ranks(told: Iterable[RankTimes | None], expected: int) -> None:
         )
 
 
-def mean_s(ranks: Sequence[RankTimes], wanted: Wanted) -> float | None:
+def mean_s(ranks: Sequence[RankTimes], wanted: WantedOccurrence) -> float | None:
     """Return the time of an occurrence, mean of the ranks [s]; None if one lacks it."""
     spent_ns = 0
     for one, begin, end in zip(
@@ -160,13 +160,13 @@ def mean_s(ranks: Sequence[RankTimes], wanted: Wanted) -> float | None:
     return spent_ns / len(ranks) / 1e9
 
 
-def too_short(ranks: Sequence[RankTimes], last: Wanted, place: Path) -> str:
+def too_short(ranks: Sequence[RankTimes], last: WantedOccurrence, place: Path) -> str:
     """Say why ranks did not tell all their times.
 
     Parameters
     ----------
     ranks : sequence of RankTimes
-    last : Wanted
+    last : WantedOccurrence
         The one of what they were to measure that ends last.
     place : Path
         Working folder of the application.
@@ -184,7 +184,7 @@ def too_short(ranks: Sequence[RankTimes], last: Wanted, place: Path) -> str:
     )
 
 
-def check_functions(ranks: Sequence[RankTimes], wanted: Wanted) -> None:
+def check_functions(ranks: Sequence[RankTimes], wanted: WantedOccurrence) -> None:
     """Refuse times of a program that does not call what it called in the recording."""
     rank = int(np.argmax(wanted.end > wanted.begin))
     names = [name.removesuffix(" (failed)") for name in wanted.calls if counts(name)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.runners.interface import Wanted
+from skelgen.runners.interface import WantedOccurrence
 
 #: Share of the relevant phases' time that an execution has to reach [1]. What comes
 #: later, such as output at the end, is scaled with the rest.
@@ -17,7 +17,7 @@ _REACHED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class ExecutedExtent:
     """How much is executed.
 
     Attributes
@@ -39,28 +39,28 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExecutionPlan:
     """What is executed and measured.
 
     Attributes
     ----------
-    wanted : tuple of Wanted
+    wanted : tuple of WantedOccurrence
         In the order in which they end.
     expected_s : float
         Time of the application in the recording until the last of them ends [s].
     """
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[WantedOccurrence, ...]
     expected_s: float
 
 
-def in_one_run(signature: PhaseSignature, extent: Extent) -> Plan:
+def in_one_run(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPlan:
     """Plan one execution from the start of the application.
 
     Parameters
     ----------
     signature : PhaseSignature
-    extent : Extent
+    extent : ExecutedExtent
 
     Raises
     ------
@@ -83,7 +83,9 @@ def in_one_run(signature: PhaseSignature, extent: Extent) -> Plan:
     )
     wanted = [pair for found in known.values() for pair in found if pair[0] <= until_s]
     wanted.sort(key=lambda pair: int(pair[1].end.sum()))
-    return Plan(tuple(one for _, one in wanted), max(end_s for end_s, _ in wanted))
+    return ExecutionPlan(
+        tuple(one for _, one in wanted), max(end_s for end_s, _ in wanted)
+    )
 
 
 def _enough_s(signature: PhaseSignature, earliest_s: Mapping[int, float]) -> float:
@@ -108,19 +110,21 @@ def _enough_s(signature: PhaseSignature, earliest_s: Mapping[int, float]) -> flo
     return until_s
 
 
-def by_images(signature: PhaseSignature, extent: Extent) -> Plan:
+def by_images(signature: PhaseSignature, extent: ExecutedExtent) -> ExecutionPlan:
     """Plan one occurrence of each phase, each to be restored from an image of its own.
 
     Parameters
     ----------
     signature : PhaseSignature
-    extent : Extent
+    extent : ExecutedExtent
     """
     check_phases(signature)
     first = [(stored, _measurable(stored, extent)[0]) for stored in signature.phases]
     found = [_wanted(stored, one, extent) for stored, one in first]
     found.sort(key=lambda one: int(one.end.sum()))
-    return Plan(tuple(found), max(elapsed_s(signature, one) for _, one in first))
+    return ExecutionPlan(
+        tuple(found), max(elapsed_s(signature, one) for _, one in first)
+    )
 
 
 def check_phases(signature: PhaseSignature) -> None:
@@ -161,15 +165,17 @@ def elapsed_s(signature: PhaseSignature, until: Occurrence) -> float:
     return total
 
 
-def _measurable(stored: StoredPhase, extent: Extent) -> Sequence[Occurrence]:
+def _measurable(stored: StoredPhase, extent: ExecutedExtent) -> Sequence[Occurrence]:
     """Return the first occurrences without those that warm up, if any remain."""
     first = [one for at, one in enumerate(stored.occurrences) if one.number == at]
     return first[extent.warm_up :] or first[-1:]
 
 
-def _wanted(stored: StoredPhase, one: Occurrence, extent: Extent) -> Wanted:
+def _wanted(
+    stored: StoredPhase, one: Occurrence, extent: ExecutedExtent
+) -> WantedOccurrence:
     before = max(one.number - max(extent.warm_up, 1), 0)
-    return Wanted(
+    return WantedOccurrence(
         phase=stored.phase.number,
         occurrence=one.number,
         begin=np.array(one.begin, np.int64),

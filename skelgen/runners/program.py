@@ -21,7 +21,7 @@ from skelgen.runners.estimate import drift, paet_s, uncovered, unmeasured_share
 from skelgen.runners.execute import limit_s
 from skelgen.runners.interface import Application
 from skelgen.runners.live import LiveRun
-from skelgen.runners.plan import Extent, Plan, in_one_run
+from skelgen.runners.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from skelgen.trust import Doubt
 
 
@@ -37,7 +37,7 @@ class PhaseProgram:
         File of the signature.
     signature : PhaseSignature
     application : Application
-    plan : Plan
+    plan : ExecutionPlan
     runner : Runner
     doubts : tuple of Doubt
     """
@@ -45,7 +45,7 @@ class PhaseProgram:
     binary: Path
     signature: PhaseSignature
     application: Application
-    plan: Plan
+    plan: ExecutionPlan
     runner: Runner
     doubts: tuple[Doubt, ...]
 
@@ -140,7 +140,7 @@ def program_of(
     consent : Consent
         To a launch that is not the user's own.
     """
-    plan = in_one_run(signature, Extent())
+    plan = in_one_run(signature, ExecutedExtent())
     application, doubts = application_of(
         signature, (), runner_of=runner_of, workspace=workspace, consent=consent
     )

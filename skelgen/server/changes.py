@@ -11,10 +11,12 @@ from skelgen.pipeline.asking import plain_hosts
 from skelgen.pipeline.authors import signed
 from skelgen.pipeline.store_facts import added_facts
 from skelgen.pipeline.storing_sources import rows_of_lines
-from skelgen.server.pages import stored_run
+from skelgen.server.pages import may, stored_run
 from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question
+from skelgen.server.tokens import Right
 from skelgen.units import parse_seconds
+from skelgen.web import site_runs
 from skelgen.web.site import address
 
 #: What a run counts for that somebody typed [bytes].
@@ -50,6 +52,12 @@ def _count(text: str) -> int:
     if word and not (word.isascii() and word.isdigit() and len(word) <= 9):
         raise UsageError(f"the ranks: read {word[:40]!r}, expected a number")
     return int(word or 0)
+
+
+def ask_removal(question: Question) -> Answer:
+    """Ask whether a run is to be removed."""
+    may_remove = may(question, Right.ADMINISTER)
+    return site_runs.removal_page(stored_run(question)[1], may_remove=may_remove)
 
 
 def remove(question: Question) -> Answer:

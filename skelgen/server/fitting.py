@@ -103,6 +103,7 @@ def _shown(question: Question, flow: Flow, found: FitAnswer) -> FitShown:
         chosen=tuple(flow.chosen.items()),
         name=flow.name,
         application=found.request.application,
+        system=origin.runs_on,
         may_add=may(question, Right.ADD),
     )
 

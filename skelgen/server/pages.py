@@ -130,6 +130,7 @@ def _entry(kept: KeptModel, runs_now: int | None = None) -> site_models.ModelEnt
         runs=kept.origin.runs,
         runs_now=runs_now,
         fixed=kept.origin.fixed,
+        about=kept.origin.about,
         model=kept.model,
     )
 

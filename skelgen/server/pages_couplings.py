@@ -19,7 +19,7 @@ from skelgen.pipeline.kernels import (
     known_kernels,
     systems_of_kernels,
 )
-from skelgen.pipeline.run_pool import number_typed
+from skelgen.pipeline.run_pool import number_typed, written
 from skelgen.server.settings import Answer, Question
 from skelgen.web import site_couplings, site_kernels
 from skelgen.web.site_kernels import FIXED, FORMULA, TYPE, CouplingSteps
@@ -135,14 +135,15 @@ def asked_coupling(question: Question, steps: CouplingSteps) -> CouplingQuestion
     """
     asked = steps.chosen
     where, at = [*_where_system(asked)], []
-    for name, _ in steps.inputs:
+    for name, ran in steps.inputs:
         if name == asked.get("over", ""):
             low, high = _number(asked, "low"), _number(asked, "high")
             where += [f"{name}>={low}", f"{name}<={high}"]
             at.append(f"{name}={_number(asked, 'to')}")
         else:
             fixed = _number(asked, f"{FIXED}{name}")
-            where.append(f"{name}={fixed}")
+            # Where nothing ran, kernels are modelled by this input, too.
+            where += [f"{name}={fixed}"] if float(fixed) in ran else []
             at.append(f"{name}={fixed}")
     families, templates = [], []
     for kernel in steps.loop:
@@ -168,4 +169,4 @@ def _number(asked: Mapping[str, str], name: str) -> str:
     found = number_typed(asked.get(name, ""), name.removeprefix(FIXED)[:40])
     if math.isnan(found):
         raise UsageError(f"{name.removeprefix(FIXED)[:40]}: give a number, such as 64")
-    return f"{found:.15g}"
+    return written(found)

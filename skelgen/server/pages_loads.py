@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 
-from skelgen.pipeline.forecast_record import Outcome, Score
+from skelgen.pipeline.forecast_record import ForecastOutcome, Score
 from skelgen.pipeline.forecasting import LoadForecasts
 from skelgen.pipeline.stored_loads import (
     PART,
@@ -106,7 +106,7 @@ def _command(question: Question, said: LoadForecasts) -> str:
     return shlex.join([*words, f"--store={question.settings.shown}"])
 
 
-def _outcome(one: Outcome) -> ForecastShown:
+def _outcome(one: ForecastOutcome) -> ForecastShown:
     kept = one.kept
     interval = Interval(kept.p5, kept.p50, kept.p95)
     return ForecastShown(

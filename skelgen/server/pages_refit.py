@@ -23,6 +23,7 @@ def model(question: Question) -> Answer:
     shown = RefitShown(
         address=address("models", kept.identity),
         application=kept.origin.application,
+        system=kept.origin.runs_on,
         fixed=inputs_text(kept.origin.fixed),
         ranks=kept.origin.ranks,
         next_runs=refitting.runs_to_make(kept),

@@ -111,6 +111,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/runs/{identity}/loads.svg", _READ, pages.run_loads),
     Route("GET", "/runs/{identity}/run.jsonl", _READ, downloads.run_as_line),
     Route("GET", "/runs/{identity}/run.csv", _READ, downloads.run_as_table),
+    Route("GET", "/runs/{identity}/remove", _READ, changes.ask_removal),
     Route("POST", "/runs/{identity}/remove", _ADMINISTER, changes.remove),
     Route("GET", "/compare", _READ, pages_compare.compare, ("run",), ("run",)),
     Route("GET", "/models", _READ, pages.models),

@@ -7,10 +7,16 @@ Paper: Sodhi and Subhlok 2005, section III-B.
 
 from skelgen.signature.expand import calls_of
 from skelgen.signature.summarise import summarise
-from skelgen.signature.types import Family, Provenance, RankGroup, Signature, Spread
+from skelgen.signature.types import (
+    CommunicatorFamily,
+    Provenance,
+    RankGroup,
+    Signature,
+    Spread,
+)
 
 __all__ = [
-    "Family",
+    "CommunicatorFamily",
     "Provenance",
     "RankGroup",
     "Signature",

@@ -11,7 +11,7 @@ from skelgen.documents.field import Field
 from skelgen.events import function_info
 from skelgen.loops import Nest
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.signature.types import Family, RankGroup
+from skelgen.signature.types import CommunicatorFamily, RankGroup
 from skelgen.symbols import VARYING
 from skelgen.symbols.pairs import ON_REQUESTS
 
@@ -34,7 +34,7 @@ def check_ranks(groups: Sequence[RankGroup], ranks: int, fields: list[Field]) ->
 def check_members(
     group: RankGroup,
     symbols: NDArray[np.void],
-    families: Sequence[Family],
+    families: Sequence[CommunicatorFamily],
     field: Field,
 ) -> None:
     """Check that ranks are in the communicators, and partners too, that they use."""
@@ -62,7 +62,7 @@ def check_members(
 def partner_limits(
     nest: Nest,
     symbols: NDArray[np.void],
-    families: Sequence[Family],
+    families: Sequence[CommunicatorFamily],
     ranks: Sequence[int],
 ) -> list[int]:
     """Return how many partners each leaf can have whose partners vary, else 0."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Communicator
-from skelgen.signature.types import Family
+from skelgen.signature.types import CommunicatorFamily
 
 #: MPI_COMM_WORLD and MPI_COMM_SELF, always there.
 _BUILT_IN = (0, 1)
@@ -14,7 +14,7 @@ _BUILT_IN = (0, 1)
 
 def families_of(
     communicators: tuple[Communicator, ...], table: NDArray[np.void]
-) -> tuple[Family, ...]:
+) -> tuple[CommunicatorFamily, ...]:
     """Collect the families that symbols use, with their ancestors.
 
     Parameters
@@ -25,7 +25,7 @@ def families_of(
 
     Returns
     -------
-    tuple of Family
+    tuple of CommunicatorFamily
         In the order of their creation.
     """
     instances: dict[int, dict[tuple[int, ...], Communicator]] = {}
@@ -50,15 +50,17 @@ def families_of(
     )
 
 
-def _family(kind: str, parent: int, instances: list[Communicator]) -> Family:
+def _family(
+    kind: str, parent: int, instances: list[Communicator]
+) -> CommunicatorFamily:
     members = tuple(
         tuple(rank for rank in one.everyone if rank >= 0)  # others were spawned
         for one in instances
     )
     if not any(one.sources or one.destinations for one in instances):
-        return Family(kind, parent, members)
+        return CommunicatorFamily(kind, parent, members)
     none = [((),) * len(one.members) for one in instances]
-    return Family(
+    return CommunicatorFamily(
         kind,
         parent,
         members,

@@ -29,7 +29,7 @@ from skelgen.signature.symbol_text import SymbolReader
 from skelgen.signature.tables import read_peers, read_rows, read_vectors
 from skelgen.signature.types import (
     COUNTS,
-    Family,
+    CommunicatorFamily,
     Neighbours,
     Provenance,
     RankGroup,
@@ -138,8 +138,8 @@ def read_provenance(field: Field) -> Provenance:
     )
 
 
-def _families(field: Field, ranks: int) -> tuple[Family, ...]:
-    families: list[Family] = []
+def _families(field: Field, ranks: int) -> tuple[CommunicatorFamily, ...]:
+    families: list[CommunicatorFamily] = []
     for entry in field.items():
         around = ("sources", "destinations")
         fields = entry.mapping(("kind", "parent", "instances"), around)
@@ -156,7 +156,7 @@ def _families(field: Field, ranks: int) -> tuple[Family, ...]:
             raise fields["instances"].error("expected at least one communicator")
         parent = fields["parent"].integer(-1, len(families) - 1)
         families.append(
-            Family(
+            CommunicatorFamily(
                 fields["kind"].text(),
                 parent,
                 tuple(instances),

@@ -15,7 +15,7 @@ from skelgen.documents.numbers import (
     listed,
     stretches,
 )
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED, WITH_PARTNERS
 from skelgen.events.types import (
     HOLES,
@@ -26,7 +26,7 @@ from skelgen.events.types import (
     WILDCARD_SOURCE,
     WILDCARD_TAG,
 )
-from skelgen.signature.types import Family, Signature
+from skelgen.signature.types import CommunicatorFamily, Signature
 from skelgen.symbols import SYMBOL_DTYPE, VARYING
 from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT
 
@@ -108,7 +108,7 @@ def _line(signature: Signature, row: np.void) -> str:
     return " ".join(words)
 
 
-def _format_peer(peer: int, families: Sequence[Family], family: int) -> str:
+def _format_peer(peer: int, families: Sequence[CommunicatorFamily], family: int) -> str:
     for name, code in _CODES.items():
         if peer == code:
             return name
@@ -119,7 +119,7 @@ def _format_peer(peer: int, families: Sequence[Family], family: int) -> str:
 class SymbolReader:
     """Reads the symbols of a document and collects what they share."""
 
-    def __init__(self, families: tuple[Family, ...], sites: int) -> None:
+    def __init__(self, families: tuple[CommunicatorFamily, ...], sites: int) -> None:
         self.families = families
         self.sites = sites
         self.sizes = [max(map(len, f.instances), default=0) for f in families]
@@ -182,7 +182,7 @@ class SymbolReader:
         limits = {"family": len(self.families) - 1, "site": self.sites - 1}
         return limits.get(word, _LARGEST)
 
-    def _read_ages(self, field: Field, kind: Kind, word: str, text: str) -> int:
+    def _read_ages(self, field: Field, kind: CallKind, word: str, text: str) -> int:
         least = 0 if word == "partners" else -_LARGEST
         try:
             found = stretches(text, least, _LARGEST, _MOST_AGES)
@@ -192,14 +192,14 @@ class SymbolReader:
         ages = tuple(listed(found))
         if word == "ages" and 0 in ages:
             raise NumberError("ages: read 0, expected 1 for the latest request")
-        if kind is Kind.START and max(ages, default=-1) > 0:
+        if kind is CallKind.START and max(ages, default=-1) > 0:
             raise NumberError(
                 f"ages: read {max(ages)}, expected -1 for the latest persistent request"
             )
         return self.ages.setdefault(ages, len(self.ages))
 
     def _read_peers(
-        self, kind: Kind, given: dict[str, str], row: dict[str, int]
+        self, kind: CallKind, given: dict[str, str], row: dict[str, int]
     ) -> None:
         family = row["family"]
         size = self.sizes[family] if family >= 0 else 0
@@ -210,7 +210,7 @@ class SymbolReader:
         wanted = ["peer", "source"] if kind in TWO_SIDED else ["peer"]
         for word, column in zip(wanted, ("peer", "peer2"), strict=False):
             text = given.pop(word, None)
-            if text is None and kind is Kind.RMA:
+            if text is None and kind is CallKind.RMA:
                 continue  # it is about all ranks of the window
             if text is None:
                 raise NumberError(f"the word {word}= is missing")

@@ -46,7 +46,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class CommunicatorFamily:
     """The communicators that one collective call created.
 
     Attributes
@@ -161,7 +161,7 @@ class Signature:
     symbols : (s,) SYMBOL_DTYPE array
     age_first, age_values : int64 arrays
         Ragged rows of request ages, as in `Symbols`.
-    families : tuple of Family
+    families : tuple of CommunicatorFamily
     sites : tuple of str
         Module and offset of each call site.
     groups : tuple of RankGroup
@@ -193,7 +193,7 @@ class Signature:
     symbols: NDArray[np.void]
     age_first: NDArray[np.int64]
     age_values: NDArray[np.int64]
-    families: tuple[Family, ...]
+    families: tuple[CommunicatorFamily, ...]
     sites: tuple[str, ...]
     groups: tuple[RankGroup, ...]
     events: int

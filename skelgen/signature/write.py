@@ -14,7 +14,13 @@ from skelgen.signature.nest_text import nest_lines
 from skelgen.signature.spread_text import spread_lines
 from skelgen.signature.symbol_text import symbol_lines, symbol_names
 from skelgen.signature.tables import peer_lines, row_lines, vector_lines
-from skelgen.signature.types import COUNTS, Family, Provenance, RankGroup, Signature
+from skelgen.signature.types import (
+    COUNTS,
+    CommunicatorFamily,
+    Provenance,
+    RankGroup,
+    Signature,
+)
 from skelgen.trust.unseen import Unseen
 
 #: Version of the format.
@@ -126,7 +132,7 @@ def provenance_lines(known: Provenance) -> list[str]:
     ]
 
 
-def _family(family: Family) -> str:
+def _family(family: CommunicatorFamily) -> str:
     instances = ", ".join(
         f"{quoted(format_integers(members))}" for members in family.instances
     )

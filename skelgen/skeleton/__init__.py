@@ -8,11 +8,11 @@ Paper: Sodhi and Subhlok 2005, sections III-C and III-D.
 
 from skelgen.skeleton.types import (
     KeptClass,
+    OccurrenceSeries,
     Operation,
     Plan,
     Program,
     Report,
-    Series,
 )
 
-__all__ = ["KeptClass", "Operation", "Plan", "Program", "Report", "Series"]
+__all__ = ["KeptClass", "OccurrenceSeries", "Operation", "Plan", "Program", "Report"]

@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 from skelgen.launch.process import running
 from skelgen.skeleton.compute import (
-    Calibration,
+    ComputeCalibration,
+    ComputeNumbers,
     Mix,
-    Work,
     checked,
     compiled,
     unmeasured,
@@ -66,7 +66,7 @@ class Bench:
         mix = replace(_ALL, working_set_bytes=working_set_bytes)
         return self._measured(unmeasured(mix, self.processes), mixture=False)
 
-    def mixture(self, speed: Calibration) -> Slowdown:
+    def mixture(self, speed: ComputeCalibration) -> Slowdown:
         """Measure a mixture as skeletons compute it."""
         return self._measured(speed, mixture=True)[0]
 
@@ -92,10 +92,10 @@ class Bench:
                 os.sched_setaffinity(0, before)
 
     @contextmanager
-    def _program(self, speed: Calibration, mixture: bool) -> Iterator[list[str]]:
+    def _program(self, speed: ComputeCalibration, mixture: bool) -> Iterator[list[str]]:
         source = fill(
             "beside.c.j2",
-            work=Work.of(speed),
+            work=ComputeNumbers.of(speed),
             processes=self.processes,
             cores=self.cores,
             mixture=mixture,
@@ -104,7 +104,9 @@ class Bench:
         with compiled(self.compiler, source) as program:
             yield [str(program), str(os.getpid())]
 
-    def _measured(self, speed: Calibration, *, mixture: bool) -> tuple[Slowdown, ...]:
+    def _measured(
+        self, speed: ComputeCalibration, *, mixture: bool
+    ) -> tuple[Slowdown, ...]:
         with self._program(speed, mixture) as words:
             lines = checked(*words).splitlines()
         rows = ([float(word) for word in line.split()] for line in lines)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind
+from skelgen.events import CallKind, Calls
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching
@@ -79,10 +79,12 @@ def complete(
     kept = taking_part.copy()
     kinds = kinds_of(calls)
     creations = Creations.of(calls)
-    starts = _entries(calls, np.flatnonzero((kinds == Kind.START) & kept), creations)
+    starts = _entries(
+        calls, np.flatnonzero((kinds == CallKind.START) & kept), creations
+    )
     kept[starts.creator] = True
     done = _entries(calls, _completions(calls, matching, kinds, kept), creations)
-    release = _entries(calls, np.flatnonzero(kinds == Kind.RELEASE), creations)
+    release = _entries(calls, np.flatnonzero(kinds == CallKind.RELEASE), creations)
     done = _of_kept_requests(calls, kinds, kept, done, creations)
     release = _only(release, kept[release.creator])
     kept[done.call] = True
@@ -125,10 +127,10 @@ def _completions(
         known[done[kept[begin]]] = True
     collective = np.flatnonzero(kept & (matching.collective_done >= 0))
     known[matching.collective_done[collective]] = True
-    if (kinds[kept] == Kind.COLLECTIVE_INIT).any():
+    if (kinds[kept] == CallKind.COLLECTIVE_INIT).any():
         # A Startall may have started several, completed by several calls.
         known[:] = True
-    return np.flatnonzero(known[:-1] & (kinds == Kind.COMPLETE))
+    return np.flatnonzero(known[:-1] & (kinds == CallKind.COMPLETE))
 
 
 def _of_kept_requests(
@@ -143,7 +145,7 @@ def _of_kept_requests(
     persistent = np.isin(kind, PERSISTENT)
     if not persistent.any():
         return _only(done, kept[done.creator])
-    started = _entries(calls, np.flatnonzero(kinds == Kind.START), creations)
+    started = _entries(calls, np.flatnonzero(kinds == CallKind.START), creations)
     size = np.int64(len(calls) + 1)
     keys = started.creator * size + started.call
     order = np.argsort(keys, kind="stable")

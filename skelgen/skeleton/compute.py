@@ -85,7 +85,7 @@ class Mix:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ComputeCalibration:
     """Speed of the compute operation on the reference machine.
 
     Attributes
@@ -121,7 +121,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ComputeNumbers:
     """The numbers of ``compute.c.j2``, as text; empty for a part that is not used."""
 
     arithmetic: str
@@ -135,12 +135,14 @@ class Work:
     query_every: str = ""
 
     @classmethod
-    def of(cls, calibration: Calibration, queries_per_s: float = 0.0) -> Work:
+    def of(
+        cls, calibration: ComputeCalibration, queries_per_s: float = 0.0
+    ) -> ComputeNumbers:
         """Write the numbers of a calibration.
 
         Parameters
         ----------
-        calibration : Calibration
+        calibration : ComputeCalibration
         queries_per_s : float
             How often a second the computation asks for its CPU time; seldom is never
             [1/s].
@@ -174,7 +176,7 @@ def calibrate(
     mix: Mix | None = None,
     processes: int = 1,
     cache: Path | None = None,
-) -> Calibration:
+) -> ComputeCalibration:
     """Measure the compute operation on this machine; plain arithmetic once.
 
     The operation is compiled from the template that skeletons use, with the same
@@ -240,22 +242,24 @@ def _key(compiler: str, mix: Mix, processes: int) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
-def unmeasured(mix: Mix, processes: int) -> Calibration:
+def unmeasured(mix: Mix, processes: int) -> ComputeCalibration:
     """Return a calibration of one step a microsecond, to measure with."""
     arithmetic, streaming, chasing = (1.0 if share else 0.0 for share in mix.shares)
     rates = (arithmetic, streaming, chasing)
-    return Calibration(mix, rates, 0.0, 0.0, processes, platform.node(), cpu_model())
+    return ComputeCalibration(
+        mix, rates, 0.0, 0.0, processes, platform.node(), cpu_model()
+    )
 
 
-def _source(calibration: Calibration) -> str:
+def _source(calibration: ComputeCalibration) -> str:
     return fill(
         "calibrate.c.j2",
-        work=Work.of(calibration),
+        work=ComputeNumbers.of(calibration),
         processes=calibration.processes,
     )
 
 
-def _measure(compiler: str, mix: Mix, processes: int) -> Calibration:
+def _measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
     """Measure the parts alone, then correct them by what the mixture takes."""
     blank = unmeasured(mix, processes)
     logger.info("calibrating computation with %d processes", processes)
@@ -272,14 +276,14 @@ def _measure(compiler: str, mix: Mix, processes: int) -> Calibration:
 
 
 def _with(
-    blank: Calibration,
+    blank: ComputeCalibration,
     rates: Sequence[float],
     call_us: float = 0.0,
     clock_us: float = 0.0,
     query_us: float = 0.0,
-) -> Calibration:
+) -> ComputeCalibration:
     arithmetic, streaming, chasing = (float(f"{rate:.6g}") for rate in rates)
-    return Calibration(
+    return ComputeCalibration(
         blank.mix,
         (arithmetic, streaming, chasing),
         round(call_us, 4),
@@ -291,7 +295,7 @@ def _with(
     )
 
 
-def _results(compiler: str, calibration: Calibration) -> list[float]:
+def _results(compiler: str, calibration: ComputeCalibration) -> list[float]:
     """Compile and run the calibration; return the median of the processes."""
     with compiled(compiler, _source(calibration)) as program:
         rows = [line.split() for line in checked(str(program)).splitlines()]
@@ -325,7 +329,7 @@ def checked(*arguments: str) -> str:
     return done.output
 
 
-def read_calibration(field: Field) -> Calibration:
+def read_calibration(field: Field) -> ComputeCalibration:
     """Read a calibration from JSON, as ``skeleton.json`` has it.
 
     Raises
@@ -340,7 +344,7 @@ def read_calibration(field: Field) -> Calibration:
             f"read {len(rates)} numbers, expected {len(_PARTS)}"
         )
     query_us = fields.get("query_us")  # older calibrations lack it
-    return Calibration(
+    return ComputeCalibration(
         mix=read_mix(fields["mix"]),
         steps_per_us=(rates[0], rates[1], rates[2]),
         call_us=fields["call_us"].amount(),
@@ -370,7 +374,7 @@ def read_mix(field: Field) -> Mix:
         raise field.error(str(error)) from error
 
 
-def _read(path: Path) -> Calibration | None:
+def _read(path: Path) -> ComputeCalibration | None:
     """Return a kept calibration; None when there is none that can be read."""
     try:
         return read_calibration(read_json(path))
@@ -379,7 +383,7 @@ def _read(path: Path) -> Calibration | None:
         return None
 
 
-def _keep(path: Path, calibration: Calibration) -> None:
+def _keep(path: Path, calibration: ComputeCalibration) -> None:
     """Write a calibration; a cache may fail."""
     try:
         replace_file(path, sealed_json(asdict(calibration)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Calls, function_info
-from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, Kind
+from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, CallKind
 from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.skeleton.types import Program, Turn
 
@@ -56,7 +56,7 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
     kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
     kind = kinds[rows["function"]]
     asking = np.isin(
-        kind, [one for one in (*RECEIVING, Kind.PROBE) if one not in TWO_SIDED]
+        kind, [one for one in (*RECEIVING, CallKind.PROBE) if one not in TWO_SIDED]
     )
     asking &= (rows["flags"] & WILDCARD_SOURCE) != 0
     sending = np.isin(kind, [one for one in SENDING if one not in TWO_SIDED])
@@ -66,7 +66,9 @@ def dealers_of(calls: Calls) -> tuple[Dealer, ...]:
         if asking[shape].any():
             ours = shape[asking[shape] | sending[shape]]
             partner = np.stack([rows["communicator"][ours], rows["peer"][ours]], axis=1)
-            found.append(_dealer(rank, partner, asking[ours], kind[ours] == Kind.PROBE))
+            found.append(
+                _dealer(rank, partner, asking[ours], kind[ours] == CallKind.PROBE)
+            )
     return tuple(one for one in found if one)
 
 

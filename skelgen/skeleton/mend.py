@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import FunctionInfo, Kind, function_info
+from skelgen.events import CallKind, FunctionInfo, function_info
 from skelgen.events.types import NO_PEER, NO_TAG
-from skelgen.skeleton.strings import INSERTED, Strings
+from skelgen.skeleton.strings import INSERTED, RankStrings
 
 _WAITING = (
-    Kind.RECEIVE,
-    Kind.SENDRECV,
-    Kind.COMPLETE,
-    Kind.COLLECTIVE,
-    Kind.AWAIT,
-    Kind.COLLECTIVE_INIT,
+    CallKind.RECEIVE,
+    CallKind.SENDRECV,
+    CallKind.COMPLETE,
+    CallKind.COLLECTIVE,
+    CallKind.AWAIT,
+    CallKind.COLLECTIVE_INIT,
 )
 _NONBLOCKING = {"Send": "Isend", "Rsend": "Irsend", "Isend": "Isend"}
 
@@ -81,7 +81,7 @@ class _Created:
         return place - len(self.persistent)
 
 
-class Symbols:
+class GrowingSymbols:
     """The symbols and functions of a plan, which mending may add to."""
 
     def __init__(self, functions: Sequence[str], table: NDArray[np.void]) -> None:
@@ -90,7 +90,7 @@ class Symbols:
         self._nonblocking: dict[int, int] = {}
         self._plain: dict[str, int] = {}
 
-    def kind(self, symbol: int) -> Kind:
+    def kind(self, symbol: int) -> CallKind:
         """Return how a symbol takes part in communication."""
         return function_info(self.name(symbol)).kind
 
@@ -141,17 +141,20 @@ class Symbols:
 
 
 def mend(
-    strings: Strings, group: NDArray[np.int64], symbols: Symbols, mended: Mended
-) -> Strings:
+    strings: RankStrings,
+    group: NDArray[np.int64],
+    symbols: GrowingSymbols,
+    mended: Mended,
+) -> RankStrings:
     """Make sends nonblocking.
 
     Parameters
     ----------
-    strings : Strings
+    strings : RankStrings
         Of the plan without mending.
     group : (ranks,) int64 array
         Rank group of each rank.
-    symbols : Symbols
+    symbols : GrowingSymbols
         Gets the symbols that are needed.
     mended : Mended
     """
@@ -165,7 +168,7 @@ def mend(
     return _packed(ranks, symbols)
 
 
-def _steps(strings: Strings, rank: int, symbols: Symbols) -> list[_Step]:
+def _steps(strings: RankStrings, rank: int, symbols: GrowingSymbols) -> list[_Step]:
     first, last = strings.first[rank : rank + 2].tolist()
     infos = [symbols.info(symbol) for symbol in range(len(symbols.table))]
     created = _Created()
@@ -190,7 +193,7 @@ def _rewrite(
     steps: list[_Step],
     leaves: Collection[int],
     freed: Collection[int],
-    symbols: Symbols,
+    symbols: GrowingSymbols,
 ) -> list[_Step]:
     """Return the steps of one rank with some sends made nonblocking."""
     kinds = [symbols.kind(symbol) for symbol in range(len(symbols.table))]
@@ -216,7 +219,7 @@ def _rewrite(
     return result + _completion(pending, symbols)
 
 
-def _completion(pending: list[int], symbols: Symbols) -> list[_Step]:
+def _completion(pending: list[int], symbols: GrowingSymbols) -> list[_Step]:
     """Return the completion of pending sends, and forget them."""
     if not pending:
         return []
@@ -225,7 +228,7 @@ def _completion(pending: list[int], symbols: Symbols) -> list[_Step]:
     return [_Step(INSERTED, INSERTED, symbols.plain(name), names)]
 
 
-def _packed(ranks: list[list[_Step]], symbols: Symbols) -> Strings:
+def _packed(ranks: list[list[_Step]], symbols: GrowingSymbols) -> RankStrings:
     ages: list[int] = []
     age_first = [0]
     for steps in ranks:
@@ -236,7 +239,7 @@ def _packed(ranks: list[list[_Step]], symbols: Symbols) -> Strings:
             created.add(step.number, symbols.info(step.symbol))
     every = [step for steps in ranks for step in steps]
     first = np.cumsum([0, *map(len, ranks)])
-    return Strings(
+    return RankStrings(
         first=first.astype(np.int64),
         call=np.array([step.call for step in every], np.int64),
         leaf=np.array([step.leaf for step in every], np.int64),

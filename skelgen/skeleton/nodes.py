@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import FunctionInfo, Kind, function_info
+from skelgen.events import CallKind, FunctionInfo, function_info
 from skelgen.events.creations import Creations, rows_of
 from skelgen.keys import mixed, rows_by
 from skelgen.matching import Matching
@@ -89,11 +89,11 @@ class Nodes:
         """Return the number of nodes."""
         return int(self.first[-1])
 
-    def kind(self, node: int) -> Kind:
+    def kind(self, node: int) -> CallKind:
         """Return how a node's call takes part in communication."""
-        return Kind(int(self._kind[node]))
+        return CallKind(int(self._kind[node]))
 
-    def of_kinds(self, kinds: Sequence[Kind]) -> list[int]:
+    def of_kinds(self, kinds: Sequence[CallKind]) -> list[int]:
         """Return the nodes of some kinds."""
         found: list[int] = np.flatnonzero(np.isin(self._kind, kinds)).tolist()
         return found
@@ -122,7 +122,7 @@ class Nodes:
 
     def blocks(self, node: int) -> bool:
         """Return whether a send waits by itself, not by a completion."""
-        return self.kind(node) is Kind.SEND
+        return self.kind(node) is CallKind.SEND
 
     def describe(self, node: int) -> str:
         """Name a node's call with its partner, for people."""
@@ -158,17 +158,17 @@ class Nodes:
         family = int(self.symbols["family"][self.symbol[node]])
         return self._places[family][int(self.rank[node])][1]
 
-    def _steps_of(self, kinds: Sequence[Kind]) -> NDArray[np.int64]:
+    def _steps_of(self, kinds: Sequence[CallKind]) -> NDArray[np.int64]:
         return np.flatnonzero(np.isin(self._kind, kinds)[self.step_node])
 
     def linked(
-        self, kinds: Sequence[Kind], group: NDArray[np.int64]
+        self, kinds: Sequence[CallKind], group: NDArray[np.int64]
     ) -> list[NDArray[np.int64]]:
         """Return the sets of nodes that meet, directly or through others.
 
         Parameters
         ----------
-        kinds : sequence of Kind
+        kinds : sequence of CallKind
             Of collectives.
         group : (n,) int64 array
             Event of each call of the application.
@@ -207,7 +207,7 @@ class Nodes:
         return matching.send_call[both], matching.receive_call[both]
 
     def ends(
-        self, call: NDArray[np.int64], persistent: Kind
+        self, call: NDArray[np.int64], persistent: CallKind
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the nodes that hold the buffers of some kept calls.
 
@@ -215,7 +215,7 @@ class Nodes:
         ----------
         call : (m,) int64 array
             Calls that begin one end of a message.
-        persistent : Kind
+        persistent : CallKind
             Kind of the requests that a start begins at this end.
 
         Returns
@@ -226,7 +226,7 @@ class Nodes:
         strings = self.draft.strings
         steps = np.flatnonzero(strings.call != INSERTED)
         step = steps[np.searchsorted(strings.call[steps], call)]
-        started = self._kind[self.step_node[step]] == Kind.START
+        started = self._kind[self.step_node[step]] == CallKind.START
         plain = np.flatnonzero(~started)
         index, creator = self._requests(step[started])
         node = self.step_node[creator]

@@ -18,7 +18,7 @@ from skelgen.errors import InputError, UsageError
 from skelgen.events.types import WINDOW_KINDS
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature
-from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.paper2005_division import divide
 from skelgen.skeleton.paper2005_quantities import assembler
 from skelgen.skeleton.plan import check_scale, planned, proved
@@ -57,7 +57,7 @@ def plan_2005(
     progress.start("planning by the rules of 2005", 3)
     division = divide(signature, factor)
     progress.advance(1)
-    symbols = Symbols(signature.functions, signature.symbols)
+    symbols = GrowingSymbols(signature.functions, signature.symbols)
     assemble = assembler(division, symbols)
     proof = proved(division.source, division.strings, symbols, assemble)
     if proof.flaw is not None:

@@ -11,7 +11,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching, match
 from skelgen.signature import RankGroup, Signature
@@ -19,13 +19,13 @@ from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.closure import KeptCalls, complete
 from skelgen.skeleton.expansion import Expansion, expand
 from skelgen.skeleton.plan import Source, source_of
-from skelgen.skeleton.strings import Strings, strings_of
+from skelgen.skeleton.strings import RankStrings, strings_of
 
 #: They follow the requests that they name, or name later.
-_FOLLOWING = (Kind.COMPLETE, Kind.RELEASE, *PERSISTENT)
+_FOLLOWING = (CallKind.COMPLETE, CallKind.RELEASE, *PERSISTENT)
 
 
-class Role(IntEnum):
+class DivisionRole(IntEnum):
     """What a call stands for."""
 
     WHOLE = 0  # an iteration of a divided loop
@@ -37,7 +37,7 @@ class Role(IntEnum):
 class Division:
     """A signature divided by K.
 
-    Every leaf has become three, one for each `Role`: leaf + role x leaves.
+    Every leaf has become three, one for each `DivisionRole`: leaf + role x leaves.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Division:
         The same with the leaves of roles.
     stands : (p,) int64 array
         Position, counted within the group, of the call that stands for each position.
-    strings : Strings
+    strings : RankStrings
         What every rank executes, with the leaves of roles.
     matching : Matching
         Of the calls that the ranks execute, numbered as those of the application.
@@ -60,7 +60,7 @@ class Division:
     source: Source
     expansion: Expansion
     stands: NDArray[np.int64]
-    strings: Strings
+    strings: RankStrings
     matching: Matching
 
 
@@ -132,7 +132,9 @@ def _group_roles(
     follows = np.isin(kinds[functions], _FOLLOWING)[leaf]
     unreduced = (weight > 0) & (weight < 1)
     kept = (weight == 1) & ~follows
-    role = np.where(unreduced, Role.REDUCED, Role.WHOLE).astype(np.int32)
+    role = np.where(unreduced, DivisionRole.REDUCED, DivisionRole.WHOLE).astype(
+        np.int32
+    )
     stands = np.arange(len(leaf))
     place = np.flatnonzero(unreduced & ~follows)
     equal = _equal(signature, group)[leaf]
@@ -144,7 +146,7 @@ def _group_roles(
     joins = turn < (count - count % factor)[which]
     heads = np.arange(len(place)) - turn % factor
     stands[place[joins]] = place[heads[joins]]
-    role[place[joins]] = Role.ONE_FOR_K
+    role[place[joins]] = DivisionRole.ONE_FOR_K
     kept[place] = stands[place] == place
     return role, kept, stands
 

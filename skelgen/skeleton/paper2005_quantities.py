@@ -13,33 +13,33 @@ from skelgen.events.functions import PERSISTENT
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.durations import Durations
-from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.nodes import Nodes
-from skelgen.skeleton.paper2005_division import Division, Role
+from skelgen.skeleton.paper2005_division import Division, DivisionRole
 from skelgen.skeleton.programs import programs_of
 from skelgen.skeleton.sizes import sizes_of
-from skelgen.skeleton.strings import INSERTED, Draft, Strings, draft
+from skelgen.skeleton.strings import INSERTED, Draft, RankStrings, draft
 from skelgen.skeleton.types import Program
 
-_ROLES = len(Role)
+_ROLES = len(DivisionRole)
 
 
 def assembler(
-    division: Division, symbols: Symbols
-) -> Callable[[Strings], tuple[tuple[Program, ...], Nodes]]:
+    division: Division, symbols: GrowingSymbols
+) -> Callable[[RankStrings], tuple[tuple[Program, ...], Nodes]]:
     """Return what gives strings of calls their quantities and folds them.
 
     Parameters
     ----------
     division : Division
-    symbols : Symbols
+    symbols : GrowingSymbols
         Of the plan.
     """
     source = division.source
     averages = _averages(division)
     leaves = [len(group.count) for group in source.signature.groups]
 
-    def assemble(strings: Strings) -> tuple[tuple[Program, ...], Nodes]:
+    def assemble(strings: RankStrings) -> tuple[tuple[Program, ...], Nodes]:
         current = draft(strings, source.expansion.group)
         nodes = Nodes(averages, current, symbols.functions, symbols.table, source.units)
         sizes = sizes_of(nodes, division.matching)
@@ -82,12 +82,12 @@ def _group_averages(
 ) -> RankGroup:
     leaves = len(group.count)
     part = np.ones((_ROLES, leaves, 1))
-    part[Role.REDUCED] /= factor
+    part[DivisionRole.REDUCED] /= factor
     functions = signature.symbols["function"][leaf_symbols(group.nest)].tolist()
     for leaf, function in enumerate(functions):
         # What starts a persistent request is divided, not what every start sends.
         if function_info(signature.functions[function]).kind in PERSISTENT:
-            part[Role.REDUCED, leaf] = 1
+            part[DivisionRole.REDUCED, leaf] = 1
     total = np.concatenate(list(group.size_bytes.total * part))
     count = np.tile(group.count, _ROLES)
     mean = total / np.maximum(count, 1)[:, np.newaxis]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skelgen.signature import Family
+from skelgen.signature import CommunicatorFamily
 
 
-def places_in(families: Sequence[Family]) -> list[dict[int, tuple[int, int]]]:
+def places_in(
+    families: Sequence[CommunicatorFamily],
+) -> list[dict[int, tuple[int, int]]]:
     """Return for each family and world rank its communicator and its rank there.
 
     Examples

@@ -18,7 +18,7 @@ from skelgen.skeleton.closure import close
 from skelgen.skeleton.dealing import dealers_of, not_shared, warnings_of
 from skelgen.skeleton.durations import durations_of
 from skelgen.skeleton.expansion import Expansion, expand
-from skelgen.skeleton.mend import Mended, Symbols, mend
+from skelgen.skeleton.mend import GrowingSymbols, Mended, mend
 from skelgen.skeleton.nodes import Nodes
 from skelgen.skeleton.programs import programs_of
 from skelgen.skeleton.prove import Flaw, find_flaw
@@ -27,7 +27,7 @@ from skelgen.skeleton.script import script_of
 from skelgen.skeleton.selection import places, select
 from skelgen.skeleton.serving_programs import served
 from skelgen.skeleton.sizes import sizes_of
-from skelgen.skeleton.strings import Strings, draft, strings_of
+from skelgen.skeleton.strings import RankStrings, draft, strings_of
 from skelgen.skeleton.types import WHOLE_EVENTS, Plan, Program
 from skelgen.skeleton.units import Units, units_of
 from skelgen.units import NS_PER_S
@@ -114,7 +114,7 @@ def plan(
         raise UsageError(_nothing_left(signature, source.calls, scaling_factor))
     progress.advance(1)
     strings = strings_of(signature, source.expansion, source.calls, kept)
-    symbols = Symbols(signature.functions, signature.symbols)
+    symbols = GrowingSymbols(signature.functions, signature.symbols)
     fraction = _fraction(source, chosen)
     proof = proved(
         source,
@@ -131,7 +131,7 @@ def plan(
 
 def planned(
     source: Source,
-    symbols: Symbols,
+    symbols: GrowingSymbols,
     proof: Proved,
     scaling_factor: float,
     *,
@@ -142,7 +142,7 @@ def planned(
     Parameters
     ----------
     source : Source
-    symbols : Symbols
+    symbols : GrowingSymbols
         Those of the programs.
     proof : Proved
     scaling_factor : float
@@ -237,18 +237,18 @@ def _fraction(source: Source, chosen: NDArray[np.bool_]) -> float:
 
 def proved(
     source: Source,
-    strings: Strings,
-    symbols: Symbols,
-    assemble: Callable[[Strings], tuple[tuple[Program, ...], Nodes]],
+    strings: RankStrings,
+    symbols: GrowingSymbols,
+    assemble: Callable[[RankStrings], tuple[tuple[Program, ...], Nodes]],
 ) -> Proved:
     """Assemble programs and mend them until they finish, or cannot be mended.
 
     Parameters
     ----------
     source : Source
-    strings : Strings
+    strings : RankStrings
         What every rank executes.
-    symbols : Symbols
+    symbols : GrowingSymbols
         Of the plan; gets those that mending needs.
     assemble : callable
         Gives strings of calls their quantities and folds them.
@@ -271,7 +271,7 @@ def proved(
 
 
 def _assemble(
-    source: Source, strings: Strings, symbols: Symbols, fraction: float
+    source: Source, strings: RankStrings, symbols: GrowingSymbols, fraction: float
 ) -> tuple[tuple[Program, ...], Nodes]:
     """Give strings of calls their quantities and fold them.
 
@@ -290,7 +290,7 @@ def _assemble(
 
 
 def _mend_more(
-    flaw: Flaw | None, nodes: Nodes, symbols: Symbols, mended: Mended
+    flaw: Flaw | None, nodes: Nodes, symbols: GrowingSymbols, mended: Mended
 ) -> Mended:
     """Choose further sends to mend; none when that does not help."""
     if flaw is None or not (flaw.stalled and flaw.rendezvous):

@@ -14,7 +14,7 @@ from skelgen.skeleton.expansion import Expansion
 from skelgen.skeleton.nodes import Nodes
 from skelgen.skeleton.sizes import Sizes
 from skelgen.skeleton.strings import INSERTED, Draft
-from skelgen.skeleton.types import Operation, Program, Series
+from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
 from skelgen.symbols import VARYING
 
 
@@ -67,8 +67,8 @@ def _operation(
         leaf=leaf,
         occurrences=int(nodes.occurrences[own[0]]),
         ages=draft.operation_ages(program, number),
-        compute_ns=Series(durations.compute_ns[number]),
-        size_bytes=Series(_rows([sizes.values[node] for node in own])),
+        compute_ns=OccurrenceSeries(durations.compute_ns[number]),
+        size_bytes=OccurrenceSeries(_rows([sizes.values[node] for node in own])),
         receive_bytes=sizes.receive_bytes[own],
         peers=partners.of(number, leaf, symbol),
         vectors=_vectors([sizes.vectors.get(node) for node in own]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from skelgen.skeleton.script import Script
-from skelgen.skeleton.simulate import Outcome, simulate
+from skelgen.skeleton.simulate import SimulationOutcome, simulate
 from skelgen.skeleton.simulate_plain import PlainSimulation
 
 #: Ranks of a cycle that are named.
@@ -60,7 +60,7 @@ def find_flaw(script: Script, name: Callable[[int], str]) -> Flaw | None:
     return None
 
 
-def _misfit(outcome: Outcome) -> str:
+def _misfit(outcome: SimulationOutcome) -> str:
     words = {
         "messages longer than their receive": outcome.truncated,
         "collectives whose calls differ between ranks": outcome.mismatched,

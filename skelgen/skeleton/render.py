@@ -15,16 +15,16 @@ import numpy as np
 import skelgen
 from skelgen.documents import sealed_json
 from skelgen.signature import Signature
-from skelgen.skeleton.compute import COMPILER_FLAGS, Calibration, Work
-from skelgen.skeleton.render_body import Section, Stretch, written
+from skelgen.skeleton.compute import COMPILER_FLAGS, ComputeCalibration, ComputeNumbers
+from skelgen.skeleton.render_body import Section, SharedFunction, written
 from skelgen.skeleton.render_completion import slots_of
-from skelgen.skeleton.render_groups import Group, groups, splits
+from skelgen.skeleton.render_groups import NamedFamily, groups, splits
 from skelgen.skeleton.render_layout import COLUMNS, width, wrap
 from skelgen.skeleton.render_memory import Memory, extent, lay_out
 from skelgen.skeleton.render_ranks import condition, ranks_text
 from skelgen.skeleton.render_routines import Routine, routines
 from skelgen.skeleton.render_surroundings import Surroundings, turn_name
-from skelgen.skeleton.render_tables import Tables
+from skelgen.skeleton.render_tables import ProgramTables
 from skelgen.skeleton.render_template import fill
 from skelgen.skeleton.render_text import c_string
 from skelgen.skeleton.render_uses import Uses
@@ -49,7 +49,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RoutineText:
     """A routine as the template sees it.
 
     Attributes
@@ -62,7 +62,7 @@ class Part:
         C condition for being one of them; "" for the last.
     row : str
         C expression for the row of the own rank in tables.
-    stretches : tuple of Stretch
+    stretches : tuple of SharedFunction
     functions : tuple of Function
     """
 
@@ -70,17 +70,17 @@ class Part:
     ranks: str
     condition: str
     row: str
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[SharedFunction, ...]
     functions: tuple[Function, ...]
 
 
-def render(plan: Plan, *, calibration: Calibration) -> dict[str, str]:
+def render(plan: Plan, *, calibration: ComputeCalibration) -> dict[str, str]:
     """Write a plan as files.
 
     Parameters
     ----------
     plan : Plan
-    calibration : Calibration
+    calibration : ComputeCalibration
         Speed of the compute operation on the machine of the recording.
 
     Returns
@@ -100,14 +100,14 @@ def render(plan: Plan, *, calibration: Calibration) -> dict[str, str]:
     }
 
 
-def _program(plan: Plan, calibration: Calibration) -> str:
+def _program(plan: Plan, calibration: ComputeCalibration) -> str:
     plan = replace(plan, programs=plan.served or plan.programs)
     signature, joined = plan.signature, routines(plan)
     steps = [step for routine in joined for step in routine.steps]
     used = {step.family for step in steps} | {_WORLD}
     topologies = {step.family for step in steps if step.info.neighbourhood}
     families = groups(signature, used, topologies)
-    tables = Tables()
+    tables = ProgramTables()
     around = _surroundings(signature, joined, families, tables)
     exposed, targets = windows(joined, families, [one.extents for one in around])
     around = [
@@ -128,7 +128,7 @@ def _program(plan: Plan, calibration: Calibration) -> str:
         "version": skelgen.__version__,
         "scale": f"{plan.scaling_factor:.6g}",
         "ranks": signature.ranks,
-        "work": Work.of(calibration, _queries_per_s(plan)),
+        "work": ComputeNumbers.of(calibration, _queries_per_s(plan)),
         "groups": [group.name for group in families if group is not None],
         "self_group": len(families) > 1 and families[1] is not None,
         "splits": made,
@@ -166,8 +166,8 @@ def _queries_per_s(plan: Plan) -> float:
 def _surroundings(
     signature: Signature,
     joined: Sequence[Routine],
-    families: tuple[Group | None, ...],
-    tables: Tables,
+    families: tuple[NamedFamily | None, ...],
+    tables: ProgramTables,
 ) -> list[Surroundings]:
     sites = tuple(_short_site(site) for site in signature.sites)
     named = partners(joined, families)
@@ -209,13 +209,13 @@ def _section_names(
 
 def _parts(
     joined: Sequence[Routine],
-    texts: Sequence[tuple[Sequence[Stretch], Sequence[Section]]],
+    texts: Sequence[tuple[Sequence[SharedFunction], Sequence[Section]]],
     stems: Sequence[str],
-    tables: Tables,
-) -> list[Part]:
+    tables: ProgramTables,
+) -> list[RoutineText]:
     ranks = sum(len(routine.ranks) for routine in joined)
     shared = len({tuple(s.title for s in found) for _, found in texts}) == 1
-    parts: list[Part] = []
+    parts: list[RoutineText] = []
     before = 0
     for number, (routine, (stretches, found)) in enumerate(
         zip(joined, texts, strict=True)
@@ -232,7 +232,7 @@ def _parts(
         before += len(found)
         last = number + 1 == len(joined)
         parts.append(
-            Part(
+            RoutineText(
                 f"part_{number}",
                 ranks_text(routine.ranks).capitalize(),
                 ""
@@ -246,7 +246,9 @@ def _parts(
     return parts
 
 
-def _condition(stem: str, ranks: Sequence[int], all_: int, tables: Tables) -> str:
+def _condition(
+    stem: str, ranks: Sequence[int], all_: int, tables: ProgramTables
+) -> str:
     """Write the condition that holds on some ranks."""
     if words := condition(ranks, range(all_)):
         return words
@@ -254,7 +256,7 @@ def _condition(stem: str, ranks: Sequence[int], all_: int, tables: Tables) -> st
     return f"{tables.constant('int', stem, member)}[world.rank]"
 
 
-def _row(ranks: Sequence[int], tables: Tables, all_: int) -> str:
+def _row(ranks: Sequence[int], tables: ProgramTables, all_: int) -> str:
     """Write the row of a rank in the tables of its part."""
     low = ranks[0]
     if len(ranks) == ranks[-1] - low + 1:
@@ -264,7 +266,7 @@ def _row(ranks: Sequence[int], tables: Tables, all_: int) -> str:
     return f"{tables.constant('int', 'row_of', row)}[world.rank]"
 
 
-def _metadata(plan: Plan, calibration: Calibration) -> dict[str, object]:
+def _metadata(plan: Plan, calibration: ComputeCalibration) -> dict[str, object]:
     """Return what ``skeleton.json`` says about a skeleton."""
     signature, report = plan.signature, plan.report
     return {

@@ -22,7 +22,7 @@ from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold
 from skelgen.skeleton.render_clusters import clusters
 from skelgen.skeleton.series import part
-from skelgen.skeleton.types import Operation, Plan, Program, Series, Turn
+from skelgen.skeleton.types import OccurrenceSeries, Operation, Plan, Program, Turn
 
 #: Longest list of message sizes that a split may need.
 _LONGEST_SIZES = 64
@@ -156,8 +156,8 @@ def _split(
 def _stand_in(donor: Operation, ranks: int) -> Operation:
     """Return an operation that ranks do not execute, with the values of others."""
 
-    def alike(series: Series) -> Series:
-        return Series(np.tile(series.values[:1], (ranks, 1)))
+    def alike(series: OccurrenceSeries) -> OccurrenceSeries:
+        return OccurrenceSeries(np.tile(series.values[:1], (ranks, 1)))
 
     return replace(
         donor,

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest, positions
-from skelgen.skeleton.render_repeats import Repeat
-from skelgen.skeleton.render_steps import Step
+from skelgen.skeleton.render_repeats import RepeatedItems
+from skelgen.skeleton.render_steps import CallStep
 from skelgen.skeleton.series import COLUMNS, summed, taken
 from skelgen.skeleton.types import TOLD
 
 
 def apart(
-    nests: Sequence[Nest], steps: Sequence[Step], equal: Sequence[Repeat]
-) -> tuple[list[Nest], list[Step]]:
+    nests: Sequence[Nest], steps: Sequence[CallStep], equal: Sequence[RepeatedItems]
+) -> tuple[list[Nest], list[CallStep]]:
     """Give each place of a call a step of its own.
 
     Those in places of equal stretches remain the same call.
@@ -31,8 +31,8 @@ def apart(
     ----------
     nests : sequence of Nest
         Over indices into `steps`; they differ only in constant trip counts.
-    steps : sequence of Step
-    equal : sequence of Repeat
+    steps : sequence of CallStep
+    equal : sequence of RepeatedItems
     """
     symbol = nests[0].symbol
     stands_for = first_places(nests[0], equal)
@@ -58,7 +58,7 @@ def apart(
     ], found
 
 
-def first_places(nest: Nest, equal: Sequence[Repeat]) -> dict[int, int]:
+def first_places(nest: Nest, equal: Sequence[RepeatedItems]) -> dict[int, int]:
     """Return for each call in further places of a stretch the one in the first."""
     first: dict[int, int] = {}
     for repeat in equal:
@@ -103,8 +103,8 @@ def _turns(
 
 
 def _parts(
-    step: Step, items: Sequence[int], turns: dict[int, NDArray[np.int64]] | None
-) -> list[Step] | None:
+    step: CallStep, items: Sequence[int], turns: dict[int, NDArray[np.int64]] | None
+) -> list[CallStep] | None:
     """Divide a step between its places; None when it stays one."""
     if len(items) == 1:
         return None
@@ -116,7 +116,7 @@ def _parts(
     return [_part(step, turns[item]) for item in items]
 
 
-def _part(step: Step, turns: NDArray[np.int64]) -> Step:
+def _part(step: CallStep, turns: NDArray[np.int64]) -> CallStep:
     often = step.occurrences
     peer = step.peer
     if peer.shape[1] > 1:

@@ -30,7 +30,7 @@ _Rows = tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SharedFunction:
     """A function with calls that stand at several places.
 
     Attributes
@@ -71,7 +71,7 @@ class Section:
 
 def written(
     around: Surroundings, stem: str
-) -> tuple[tuple[Stretch, ...], tuple[Section, ...]]:
+) -> tuple[tuple[SharedFunction, ...], tuple[Section, ...]]:
     """Write a routine: its large loops, and what stands between them.
 
     Parameters
@@ -82,7 +82,7 @@ def written(
 
     Returns
     -------
-    tuple of Stretch
+    tuple of SharedFunction
         Functions for what stands at several places.
     tuple of Section
     """
@@ -142,7 +142,7 @@ class _Body:
         self.end = [i + 1 + int(items) for i, items in enumerate(nest.body_items)]
         self.times = np.concatenate([[0.0], np.cumsum(self.routine.item_us)])
         self.whole = self.routine.time_us
-        self.functions: dict[int, Stretch] = {}
+        self.functions: dict[int, SharedFunction] = {}
         #: First item of places: (number of the repeat, number of the place), those
         #: around others first.
         self.begins: dict[int, list[tuple[int, int]]] = {}
@@ -188,14 +188,16 @@ class _Body:
         percent = 100 * self.time_us(items) / self.whole if self.whole > 0 else 0.0
         return f"{percent:.1f} % of the time"
 
-    def stretch(self, number: int) -> Stretch:
+    def stretch(self, number: int) -> SharedFunction:
         """Write what stands at several places as a function."""
         places = self.repeats[number].places
         text = with_comments(self.text(list(zip(*places, strict=True)), 1, number))
         items = [item for place in places for item in place]
         about = f"Stands at {len(places)} places: {self.share(items)}."
         parameter = "int at" if any("[at]" in line for line in text) else "void"
-        return Stretch(f"{self.stem}steps_{number}", about, parameter, tuple(text))
+        return SharedFunction(
+            f"{self.stem}steps_{number}", about, parameter, tuple(text)
+        )
 
     def text(
         self,
@@ -319,7 +321,7 @@ class _Body:
             call(depth + 1, function.name, [counter]),
         ]
 
-    def written(self, number: int) -> Stretch:
+    def written(self, number: int) -> SharedFunction:
         """Return the function of a repeat, written at its first use."""
         if number not in self.functions:
             self.functions[number] = self.stretch(number)

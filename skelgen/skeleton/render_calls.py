@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.skeleton.render_collectives import collective_call
 from skelgen.skeleton.render_completion import completion
 from skelgen.skeleton.render_layout import Statement, call
 from skelgen.skeleton.render_memory import aligned
-from skelgen.skeleton.render_steps import Step
+from skelgen.skeleton.render_steps import CallStep
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
     created,
@@ -38,7 +38,7 @@ def compute(
     around: Surroundings,
     us: Sequence[NDArray[np.float64]],
     often: Sequence[int],
-    owner: Step | None = None,
+    owner: CallStep | None = None,
 ) -> str:
     """Write computation that stands for some time at each place; "" for none."""
     calls = sum(often)
@@ -101,7 +101,7 @@ def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
     ]
     if step.info.creates:
         arguments.append(created(around, index))
-    elif step.kind is Kind.RECEIVE:
+    elif step.kind is CallKind.RECEIVE:
         arguments.append("MPI_STATUS_IGNORE")
     return [call(depth, _message_name(step), arguments)]
 
@@ -123,7 +123,7 @@ def _serving(around: Surroundings, index: int) -> str:
     return around.tables.serving(serving, *needs)
 
 
-def _message_name(step: Step) -> str:
+def _message_name(step: CallStep) -> str:
     """Return the function that repeats a call; ready sends become standard ones.
 
     Partitioned messages are sent whole when they are started. A ready send is only
@@ -132,12 +132,12 @@ def _message_name(step: Step) -> str:
     """
     mode = _MODES.get(step.info.mode, "")
     names = {
-        Kind.SEND: f"MPI_{mode}send" if mode else "MPI_Send",
-        Kind.ISEND: f"MPI_I{mode.lower()}send",
-        Kind.SEND_INIT: f"MPI_{mode}send_init" if mode else "MPI_Send_init",
-        Kind.RECEIVE: "MPI_Recv",
-        Kind.IRECEIVE: "MPI_Irecv",
-        Kind.RECEIVE_INIT: "MPI_Recv_init",
+        CallKind.SEND: f"MPI_{mode}send" if mode else "MPI_Send",
+        CallKind.ISEND: f"MPI_I{mode.lower()}send",
+        CallKind.SEND_INIT: f"MPI_{mode}send_init" if mode else "MPI_Send_init",
+        CallKind.RECEIVE: "MPI_Recv",
+        CallKind.IRECEIVE: "MPI_Irecv",
+        CallKind.RECEIVE_INIT: "MPI_Recv_init",
     }
     return names[step.kind]
 
@@ -180,13 +180,13 @@ def _probe(around: Surroundings, index: int, depth: int) -> list[Statement]:
 
 
 _WRITERS = {
-    Kind.SENDRECV: _sendrecv,
-    Kind.ISENDRECV: _sendrecv,
-    Kind.PROBE: _probe,
-    Kind.COLLECTIVE: collective_call,
-    Kind.ICOLLECTIVE: collective_call,
-    Kind.COLLECTIVE_INIT: collective_call,
-    Kind.START: completion,
-    Kind.COMPLETE: completion,
-    Kind.RELEASE: completion,
+    CallKind.SENDRECV: _sendrecv,
+    CallKind.ISENDRECV: _sendrecv,
+    CallKind.PROBE: _probe,
+    CallKind.COLLECTIVE: collective_call,
+    CallKind.ICOLLECTIVE: collective_call,
+    CallKind.COLLECTIVE_INIT: collective_call,
+    CallKind.START: completion,
+    CallKind.COMPLETE: completion,
+    CallKind.RELEASE: completion,
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.skeleton.render_layout import Statement, call
 from skelgen.skeleton.render_memory import SENT_TO_ALL
 from skelgen.skeleton.render_reduction import reduction
-from skelgen.skeleton.render_steps import Step
+from skelgen.skeleton.render_steps import CallStep
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
     created,
@@ -38,14 +38,14 @@ def collective_call(around: Surroundings, index: int, depth: int) -> list[Statem
     if step.root >= 0:
         arguments.append(str(step.root))
     arguments.append(f"{around.group(step).name}.comm")
-    if step.kind is Kind.COLLECTIVE_INIT:
+    if step.kind is CallKind.COLLECTIVE_INIT:
         arguments.append("MPI_INFO_NULL")
     if step.info.creates:
         arguments.append(created(around, index))
     return [call(depth, _name(step), arguments)]
 
 
-def _name(step: Step) -> str:
+def _name(step: CallStep) -> str:
     """Return the function that repeats a collective, with counts for all neighbours."""
     name = step.function
     if step.info.neighbourhood and not step.info.collective.endswith(("v", "w")):
@@ -97,7 +97,7 @@ def _own(around: Surroundings, index: int) -> NDArray[np.float64]:
     return np.asarray(own // step.block_bytes, np.float64)
 
 
-def _counts(around: Surroundings, step: Step, side: str) -> list[str]:
+def _counts(around: Surroundings, step: CallStep, side: str) -> list[str]:
     """Return counts, displacements and type or types for each rank or neighbour.
 
     Where there are none (of a rank that is not the root, or without neighbours) Open
@@ -106,7 +106,7 @@ def _counts(around: Surroundings, step: Step, side: str) -> list[str]:
     Parameters
     ----------
     around : Surroundings
-    step : Step
+    step : CallStep
     side : str
         What the step sends `to` each of them, or receives `of` each.
     """

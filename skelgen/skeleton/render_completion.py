@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.skeleton.render_layout import Statement, call
 from skelgen.skeleton.render_requests import Reference
 from skelgen.skeleton.render_surroundings import Surroundings
@@ -69,21 +69,21 @@ def _list(around: Surroundings, stem: str, values: list[int]) -> str:
 
 def _one(around: Surroundings, index: int, depth: int, request: str) -> Statement:
     step = around.routine.steps[index]
-    if step.kind is Kind.COMPLETE:
+    if step.kind is CallKind.COMPLETE:
         return call(depth, "MPI_Wait", [request, "MPI_STATUS_IGNORE"])
-    if step.kind is Kind.START:
+    if step.kind is CallKind.START:
         return call(depth, "MPI_Start", [request])
     name = "MPI_Cancel" if step.function == "MPI_Cancel" else "MPI_Request_free"
     return call(depth, name, [request])
 
 
-def _together(kind: Kind, depth: int, count: int, first: int) -> Statement:
+def _together(kind: CallKind, depth: int, count: int, first: int) -> Statement:
     words = [str(count), f"&request[{first}]"]
-    if kind is Kind.START:
+    if kind is CallKind.START:
         return call(depth, "MPI_Startall", words)
     return call(depth, "MPI_Waitall", [*words, "status"])
 
 
-def _scattered(kind: Kind, depth: int, count: int, slots: str) -> Statement:
-    name = "start_all" if kind is Kind.START else "wait_all"
+def _scattered(kind: CallKind, depth: int, count: int, slots: str) -> Statement:
+    name = "start_all" if kind is CallKind.START else "wait_all"
     return call(depth, name, [str(count), slots])

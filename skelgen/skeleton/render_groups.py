@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from skelgen.errors import InputError
 from skelgen.signature import Signature
 from skelgen.signature.types import Neighbours
-from skelgen.skeleton.render_tables import Tables
+from skelgen.skeleton.render_tables import ProgramTables
 from skelgen.skeleton.render_text import c_name
 
 _WORLD, _SELF = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NamedFamily:
     """The communicators of one family, one name for all of them.
 
     Attributes
@@ -99,7 +99,7 @@ class Split:
 
 def groups(
     signature: Signature, used: Collection[int], topologies: Collection[int] = ()
-) -> tuple[Group | None, ...]:
+) -> tuple[NamedFamily | None, ...]:
     """Name the families that a skeleton uses; None for others.
 
     Parameters
@@ -116,18 +116,18 @@ def groups(
     )
 
 
-def _group(signature: Signature, family: int, topology: bool) -> Group:
+def _group(signature: Signature, family: int, topology: bool) -> NamedFamily:
     found = signature.families[family]
     if found.kind == "world":
-        return Group("world", found.instances)
+        return NamedFamily("world", found.instances)
     if found.kind == "self":
         every = tuple((rank,) for rank in range(signature.ranks))
-        return Group("self", every)
+        return NamedFamily("self", every)
     kind = c_name(found.kind, "comm")
     if not topology:
-        return Group(f"{kind}_{family}", found.instances)
+        return NamedFamily(f"{kind}_{family}", found.instances)
     none = tuple(((),) * len(members) for members in found.instances)
-    return Group(
+    return NamedFamily(
         f"{kind}_{family}",
         found.instances,
         found.sources or none,
@@ -136,7 +136,7 @@ def _group(signature: Signature, family: int, topology: bool) -> Group:
 
 
 def splits(
-    families: tuple[Group | None, ...], ranks: int, tables: Tables
+    families: tuple[NamedFamily | None, ...], ranks: int, tables: ProgramTables
 ) -> tuple[Split, ...]:
     """Write colours and keys of the families, in order of creation.
 
@@ -147,7 +147,7 @@ def splits(
     return tuple(_split(group, ranks, tables) for group in made)
 
 
-def _split(group: Group, ranks: int, tables: Tables) -> Split:
+def _split(group: NamedFamily, ranks: int, tables: ProgramTables) -> Split:
     color, key = np.full(ranks, -1), np.zeros(ranks, int)
     instances = sorted(group.instances, key=min)
     for number, members in enumerate(instances):
@@ -171,7 +171,7 @@ def _neighbours(
     around: tuple[Neighbours, ...],
     stem: str,
     ranks: int,
-    tables: Tables,
+    tables: ProgramTables,
 ) -> str:
     """Return the row of a rank in a table of neighbours; "" when there are none."""
     if not around:
@@ -184,7 +184,7 @@ def _neighbours(
     return _by_rank(tables, stem, table)
 
 
-def _by_rank(tables: Tables, stem: str, values: NDArray[np.int64]) -> str:
+def _by_rank(tables: ProgramTables, stem: str, values: NDArray[np.int64]) -> str:
     return f"{tables.constant('int', stem, values.astype(float))}[world.rank]"
 
 

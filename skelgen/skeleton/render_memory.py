@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 from skelgen.errors import InputError
-from skelgen.events.functions import TWO_SIDED, Kind
+from skelgen.events.functions import TWO_SIDED, CallKind
 from skelgen.skeleton.render_reduction import Reduction, reduction
 from skelgen.skeleton.render_requests import Places, places
 from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import Step
+from skelgen.skeleton.render_steps import CallStep
 from skelgen.skeleton.types import Turn
 
 #: Messages begin on a cache line.
@@ -41,7 +41,7 @@ SENT_TO_ALL = ("Neighbor_allgather", "Neighbor_allgatherv")
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class CallMemory:
     """Memory that one call needs [bytes]."""
 
     send: int
@@ -75,29 +75,29 @@ class Memory:
     attached_bytes: int
 
 
-def extent(step: Step, group_size: int) -> Extent:
+def extent(step: CallStep, group_size: int) -> CallMemory:
     """Return the memory that a step needs, at least a byte, for its text names it.
 
     Parameters
     ----------
-    step : Step
+    step : CallStep
     group_size : int
         Ranks of the largest communicator of its family.
     """
     size = max(1, *(int(place.size_bytes.max()) for place in step.everywhere))
     capacity = max(1, *(place.capacity_bytes for place in step.everywhere))
     if step.kind in TWO_SIDED:
-        found = Extent(size, capacity)
+        found = CallMemory(size, capacity)
     elif step.sends:
-        found = Extent(size, 0)
+        found = CallMemory(size, 0)
     elif step.receives:
-        found = Extent(0, max(size, capacity))
-    elif step.kind is Kind.RMA:
+        found = CallMemory(0, max(size, capacity))
+    elif step.kind is CallKind.RMA:
         found = _operation_extent(step, size)
     elif name := step.info.collective:
         found = _collective_extent(step, name, size, group_size)
     else:
-        found = Extent(0, 0)
+        found = CallMemory(0, 0)
     if max(size, found.send, found.receive) > _MOST_BYTES:
         raise InputError(
             f"{step.function} moves {max(found.send, found.receive)} bytes in a "
@@ -105,11 +105,13 @@ def extent(step: Step, group_size: int) -> Extent:
         )
     if step.holes:  # as wide as the blocks between them
         block = 2 * step.block_bytes
-        found = Extent(*(-(-2 * needed // block) * block for needed in astuple(found)))
+        found = CallMemory(
+            *(-(-2 * needed // block) * block for needed in astuple(found))
+        )
     return found
 
 
-def operation_unit(step: Step) -> Reduction:
+def operation_unit(step: CallStep) -> Reduction:
     """Return what the data of an operation on a window consists of."""
     name = step.function.removeprefix("MPI_")
     if name == "Compare_and_swap":
@@ -119,27 +121,27 @@ def operation_unit(step: Step) -> Reduction:
     return Reduction("MPI_BYTE", "", 1, 1)
 
 
-def _operation_extent(step: Step, size: int) -> Extent:
+def _operation_extent(step: CallStep, size: int) -> CallMemory:
     """Return the memory of an operation on a window."""
     name = step.function.removeprefix("MPI_")
     unit = operation_unit(step)
     size = -(-size // unit.size_bytes) * unit.extent_bytes
     if name == "Compare_and_swap":  # what is compared stands behind what is sent
-        return Extent(2 * LINE_BYTES, size)
+        return CallMemory(2 * LINE_BYTES, size)
     fetches = name in _FETCHING
     gets = name in ("Get", "Rget")
-    return Extent(0 if gets else size, size if gets or fetches else 0)
+    return CallMemory(0 if gets else size, size if gets or fetches else 0)
 
 
-def _collective_extent(step: Step, name: str, size: int, ranks: int) -> Extent:
+def _collective_extent(step: CallStep, name: str, size: int, ranks: int) -> CallMemory:
     if step.info.vector:
         to = int(step.to.sum(axis=1).max()) if step.to.size else 0
         of = int(step.of.sum(axis=1).max()) if step.of.size else 0
         if name in SENT_TO_ALL:
-            return Extent(max(1, int(step.to.max(initial=0))), max(1, of))
+            return CallMemory(max(1, int(step.to.max(initial=0))), max(1, of))
         if name == "Reduce_scatter":
-            return Extent(max(1, of), max(1, of))
-        return Extent(max(size, to), max(size, of))
+            return CallMemory(max(1, of), max(1, of))
+        return CallMemory(max(size, to), max(size, of))
     unit = reduction(step.op, step.datatype_bytes)
     size = -(-size // unit.size_bytes) * unit.extent_bytes if step.op else size
     send = 0 if name in _NO_SEND_BUFFER else size
@@ -150,10 +152,10 @@ def _collective_extent(step: Step, name: str, size: int, ranks: int) -> Extent:
         receive *= ranks
     if any(step.in_place):
         receive = max(send, receive)
-    return Extent(send, receive)
+    return CallMemory(send, receive)
 
 
-def lay_out(routine: Routine, extents: Sequence[Extent]) -> Memory:
+def lay_out(routine: Routine, extents: Sequence[CallMemory]) -> Memory:
     """Give the calls of a routine their places."""
     lives = routine.lifetimes
     send_at, send_bytes = _spread([e.send for e in extents])

@@ -23,7 +23,7 @@ _MOST_REPEATS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatedItems:
     """A stretch of items that stands at several places.
 
     Attributes
@@ -40,9 +40,9 @@ def repeats(
     nest: Nest,
     keys: Sequence[Hashable],
     *,
-    outer: Sequence[Repeat] = (),
+    outer: Sequence[RepeatedItems] = (),
     least: int = 1,
-) -> tuple[Repeat, ...]:
+) -> tuple[RepeatedItems, ...]:
     """Find stretches that are worth a function, those that save most lines first.
 
     Parameters
@@ -50,7 +50,7 @@ def repeats(
     nest : Nest
     keys : sequence of hashable
         For each item what must be equal at all places.
-    outer : sequence of Repeat
+    outer : sequence of RepeatedItems
         Stretches that are functions already; only their first places are searched.
     least : int
         Lines that a function must save.
@@ -58,7 +58,7 @@ def repeats(
     if len(nest) > _MOST_ITEMS:
         return ()
     search = _Search(nest, keys, outer)
-    found: list[Repeat] = []
+    found: list[RepeatedItems] = []
     while len(found) < _MOST_REPEATS and (best := search.best(least)) is not None:
         found.append(best)
     return tuple(found)
@@ -68,7 +68,7 @@ class _Search:
     """The bodies of a nest, one behind the other, as numbers of equal items."""
 
     def __init__(
-        self, nest: Nest, keys: Sequence[Hashable], outer: Sequence[Repeat]
+        self, nest: Nest, keys: Sequence[Hashable], outer: Sequence[RepeatedItems]
     ) -> None:
         self.end = [i + 1 + int(items) for i, items in enumerate(nest.body_items)]
         self.lines = [0] * len(nest)
@@ -116,7 +116,7 @@ class _Search:
         self.mark -= 1
         return self.mark
 
-    def best(self, least: int) -> Repeat | None:
+    def best(self, least: int) -> RepeatedItems | None:
         """Return the stretch that saves most, and take it out of the text."""
         most, chosen, long = least - 1, [], 0
         for begin, length in self.candidates():
@@ -131,7 +131,7 @@ class _Search:
                 most, chosen, long = saved, places, length
         if not chosen:
             return None
-        found = Repeat(tuple(tuple(self.items[p : p + long]) for p in chosen))
+        found = RepeatedItems(tuple(tuple(self.items[p : p + long]) for p in chosen))
         self.take_out(found.places)
         return found
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from skelgen.events.functions import PERSISTENT, Kind
+from skelgen.events.functions import PERSISTENT, CallKind
 from skelgen.loops import Nest
 
 #: A request as a completion sees it: (operation that created it, how many requests
@@ -22,19 +22,19 @@ Birth = tuple[bool, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class RequestRole:
     """What an operation does with requests.
 
     Attributes
     ----------
-    kind : Kind
+    kind : CallKind
     creates : bool
     ages : tuple of int
     receives : bool
         Whether its request, when freed, may still be receiving.
     """
 
-    kind: Kind
+    kind: CallKind
     creates: bool
     ages: tuple[int, ...]
     receives: bool = False
@@ -78,14 +78,14 @@ class Lifetimes:
         self.left |= other.left
 
 
-def lifetimes(nest: Nest, roles: Sequence[Role]) -> Lifetimes:
+def lifetimes(nest: Nest, roles: Sequence[RequestRole]) -> Lifetimes:
     """Find out which requests a program has outstanding at a time.
 
     Parameters
     ----------
     nest : Nest
         Loops over indices into `roles`.
-    roles : sequence of Role
+    roles : sequence of RequestRole
     """
     walk = _Walk(nest, roles)
     walk.items(0, len(nest))
@@ -96,7 +96,7 @@ def lifetimes(nest: Nest, roles: Sequence[Role]) -> Lifetimes:
 class _Walk:
     """The state of a dry run."""
 
-    def __init__(self, nest: Nest, roles: Sequence[Role]) -> None:
+    def __init__(self, nest: Nest, roles: Sequence[RequestRole]) -> None:
         self.roles = roles
         self.symbol = [int(symbol) for symbol in nest.symbol]
         self.body = [int(items) for items in nest.body_items]
@@ -168,7 +168,7 @@ class _Walk:
         self.alive[sort, self.created[sort]] = (operation, self.own[operation])
         self.found.spans.setdefault(operation, 1)
 
-    def refer(self, operation: int, role: Role) -> None:
+    def refer(self, operation: int, role: RequestRole) -> None:
         births = [(age < 0, self.created[age < 0] - abs(age) + 1) for age in role.ages]
         references = tuple(self.reference(birth) for birth in births)
         self.found.references.setdefault(operation, set()).add(references)
@@ -184,11 +184,11 @@ class _Walk:
         self.found.spans[operation] = max(self.found.spans[operation], lag + 1)
         return operation, lag
 
-    def ends(self, role: Role, operation: int) -> bool:
+    def ends(self, role: RequestRole, operation: int) -> bool:
         """Return whether nothing of a request remains after a call."""
-        if role.kind is Kind.RELEASE:
+        if role.kind is CallKind.RELEASE:
             return self.persistent(operation) or not self.roles[operation].receives
-        return role.kind is Kind.COMPLETE and not self.persistent(operation)
+        return role.kind is CallKind.COMPLETE and not self.persistent(operation)
 
 
 class _Trips:

@@ -18,10 +18,10 @@ from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
 from skelgen.skeleton.render_alignment import Aligned, aligned
 from skelgen.skeleton.render_apart import apart, first_places, leaves
-from skelgen.skeleton.render_repeats import Repeat, repeats
-from skelgen.skeleton.render_requests import Lifetimes, Role, lifetimes
+from skelgen.skeleton.render_repeats import RepeatedItems, repeats
+from skelgen.skeleton.render_requests import Lifetimes, RequestRole, lifetimes
 from skelgen.skeleton.render_sizes import evened
-from skelgen.skeleton.render_steps import Step, info_of, join_step
+from skelgen.skeleton.render_steps import CallStep, info_of, join_step
 from skelgen.skeleton.types import TOLD, Operation, Plan, Program
 from skelgen.symbols import VARYING
 
@@ -44,12 +44,12 @@ class Routine:
         Over indices into `steps`; they differ only in constant trip counts.
     rows : tuple of int
         Row of each rank's nest.
-    steps : tuple of Step
+    steps : tuple of CallStep
     tail_us : (ranks,) float64 array
         Computation after the last call [us].
     item_us : (items,) float64 array
         Time that each call of the nests stands for on a rank, about [us].
-    repeats : tuple of Repeat
+    repeats : tuple of RepeatedItems
         Stretches of items that share a text.
     lifetimes : Lifetimes
     """
@@ -57,10 +57,10 @@ class Routine:
     ranks: tuple[int, ...]
     nests: tuple[Nest, ...]
     rows: tuple[int, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[CallStep, ...]
     tail_us: NDArray[np.float64]
     item_us: NDArray[np.float64]
-    repeats: tuple[Repeat, ...]
+    repeats: tuple[RepeatedItems, ...]
     lifetimes: Lifetimes
 
     @property
@@ -201,13 +201,13 @@ def _join(plan: Plan, found: Sequence[Aligned]) -> Routine:
     )
 
 
-def _role(step: Step, row: int) -> Role:
+def _role(step: CallStep, row: int) -> RequestRole:
     if not step.present[row]:
-        return Role(step.kind, False, ())
-    return Role(step.kind, step.info.creates, step.ages, step.receives)
+        return RequestRole(step.kind, False, ())
+    return RequestRole(step.kind, step.info.creates, step.ages, step.receives)
 
 
-def _item_us(nest: Nest, steps: Sequence[Step]) -> NDArray[np.float64]:
+def _item_us(nest: Nest, steps: Sequence[CallStep]) -> NDArray[np.float64]:
     """Divide the time of each call between its places."""
     places = Counter(nest.symbol.tolist())
     times = [steps[s].time_us / places[s] if s >= 0 else 0.0 for s in nest.symbol]
@@ -216,8 +216,8 @@ def _item_us(nest: Nest, steps: Sequence[Step]) -> NDArray[np.float64]:
 
 def _keys(
     nests: Sequence[Nest],
-    steps: Sequence[Step] | None = None,
-    equal: Sequence[Repeat] = (),
+    steps: Sequence[CallStep] | None = None,
+    equal: Sequence[RepeatedItems] = (),
 ) -> list[Hashable]:
     """Return for each item what must be equal where it shares a text.
 
@@ -248,12 +248,12 @@ def _trip_rows(nest: Nest, item: int) -> NDArray[np.int64]:
 
 
 def _shared(
-    nests: Sequence[Nest], steps: Sequence[Step], found: Sequence[Repeat]
-) -> tuple[list[Nest], list[Step]]:
+    nests: Sequence[Nest], steps: Sequence[CallStep], found: Sequence[RepeatedItems]
+) -> tuple[list[Nest], list[CallStep]]:
     """Let the calls at the places of a repeat be one call with variants."""
     symbol = nests[0].symbol.tolist()
     stands_for = list(range(len(steps)))
-    variants: dict[int, tuple[Step, ...]] = {}
+    variants: dict[int, tuple[CallStep, ...]] = {}
     for repeat in found:
         places = [leaves(nests[0], place) for place in repeat.places]
         for same in zip(*places, strict=True):

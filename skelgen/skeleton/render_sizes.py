@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import RECEIVING, SENDING, TWO_SIDED, function_info
-from skelgen.skeleton.types import Operation, Plan, Program, Series
+from skelgen.skeleton.types import OccurrenceSeries, Operation, Plan, Program
 
 #: Largest difference of sizes that become one, relative to their mean.
 TOLERANCE = 0.12
@@ -48,14 +48,14 @@ def evened(plan: Plan) -> list[Program]:
         family, unit = int(symbol["family"]), max(1, int(symbol["datatype_bytes"]))
         sizes = operation.size_bytes
         if kind in SENDING:
-            sizes = Series(even(sizes.values, unit))
+            sizes = OccurrenceSeries(even(sizes.values, unit))
         room = operation.receive_bytes
         if kind in RECEIVING:
             tag = int(symbol["tag2" if kind in TWO_SIDED else "tag"])
             values = sent.get((family, tag), np.zeros(0))
             room = np.array([_room(size, values) for size in room.tolist()])
             if kind not in TWO_SIDED:
-                sizes = Series(room[:, None].astype(np.float64))
+                sizes = OccurrenceSeries(room[:, None].astype(np.float64))
         return replace(operation, size_bytes=sizes, receive_bytes=room)
 
     return [

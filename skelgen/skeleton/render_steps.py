@@ -16,8 +16,8 @@ from skelgen.events.functions import (
     SENDING,
     TWO_SIDED,
     WITH_PARTNERS,
+    CallKind,
     FunctionInfo,
-    Kind,
     function_info,
 )
 from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, PROC_NULL
@@ -25,16 +25,16 @@ from skelgen.skeleton.render_sizes import even
 from skelgen.skeleton.types import Operation, Plan, Serving, Turn
 from skelgen.symbols import VARYING
 
-_PEERS = {*SENDING, *RECEIVING, Kind.PROBE, Kind.RMA}
+_PEERS = {*SENDING, *RECEIVING, CallKind.PROBE, CallKind.RMA}
 _SUPPORTED = {*_PEERS, *COLLECTIVES, *WITH_PARTNERS} | {
-    Kind.START,
-    Kind.COMPLETE,
-    Kind.RELEASE,
+    CallKind.START,
+    CallKind.COMPLETE,
+    CallKind.RELEASE,
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class CallStep:
     """One MPI call of a routine, with the values of each of its ranks.
 
     Attributes
@@ -55,7 +55,7 @@ class Step:
     serving : Serving or None
     turn : Turn
         As in the operation.
-    variants : tuple of Step
+    variants : tuple of CallStep
         The calls at all places of a text that stands at several; empty for others.
     in_place : tuple of bool
         Of each rank.
@@ -99,17 +99,17 @@ class Step:
     capacity_bytes: int
     to: NDArray[np.int64]
     of: NDArray[np.int64]
-    variants: tuple[Step, ...] = ()
+    variants: tuple[CallStep, ...] = ()
     partners: tuple[int, ...] = ()
     serving: Serving | None = None
     turn: Turn = Turn.NONE
 
     @property
-    def everywhere(self) -> tuple[Step, ...]:
+    def everywhere(self) -> tuple[CallStep, ...]:
         """Return the call at each place of its text."""
         return self.variants or (self,)
 
-    def plain(self, least_us: float) -> Step:
+    def plain(self, least_us: float) -> CallStep:
         """Return the call with one duration of computation, if it takes little.
 
         Parameters
@@ -154,7 +154,7 @@ class Step:
         )
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> CallKind:
         """Return how the call takes part in communication."""
         return self.info.kind
 
@@ -186,7 +186,7 @@ class Step:
     @property
     def on_window(self) -> bool:
         """Return whether it is a call on a window."""
-        one_sided = self.kind is Kind.RMA or self.kind in WITH_PARTNERS
+        one_sided = self.kind is CallKind.RMA or self.kind in WITH_PARTNERS
         return one_sided or self.info.collective == "Win_fence"
 
     @property
@@ -223,7 +223,7 @@ def join_step(
     operations: Sequence[Operation],
     order: Sequence[int],
     present: Sequence[bool],
-) -> Step:
+) -> CallStep:
     """Join the operations at one place of several programs.
 
     Parameters
@@ -246,7 +246,7 @@ def join_step(
     sizes = rows.of([op.size_bytes.values for op in operations])
     vectors = rows.of([op.vectors for op in operations])
     to, of = _vectors(vectors, 0), _vectors(vectors, 1)
-    return Step(
+    return CallStep(
         function=plan.functions[symbol["function"]].removesuffix("_c"),
         info=info,
         family=int(symbol["family"]),

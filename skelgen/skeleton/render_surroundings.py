@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.types import PROC_NULL
-from skelgen.skeleton.render_groups import Group, Partners
-from skelgen.skeleton.render_memory import Extent, Memory
+from skelgen.skeleton.render_groups import NamedFamily, Partners
+from skelgen.skeleton.render_memory import CallMemory, Memory
 from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import Step
-from skelgen.skeleton.render_tables import NOBODY, Tables
+from skelgen.skeleton.render_steps import CallStep
+from skelgen.skeleton.render_tables import NOBODY, ProgramTables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,11 +23,11 @@ class Surroundings:
     ----------
     routine : Routine
     memory : Memory
-    extents : tuple of Extent
+    extents : tuple of CallMemory
         Of each step.
-    groups : tuple of Group or None
+    groups : tuple of NamedFamily or None
         By family.
-    tables : Tables
+    tables : ProgramTables
         Collects the tables of the whole program.
     sites : tuple of str
         Short names of the call sites.
@@ -42,15 +42,15 @@ class Surroundings:
 
     routine: Routine
     memory: Memory
-    extents: tuple[Extent, ...]
-    groups: tuple[Group | None, ...]
-    tables: Tables
+    extents: tuple[CallMemory, ...]
+    groups: tuple[NamedFamily | None, ...]
+    tables: ProgramTables
     sites: tuple[str, ...]
     by_age: frozenset[bool] = frozenset()
     partners: tuple[Partners, ...] = ()
     targets: dict[int, str] = field(default_factory=dict)
 
-    def group(self, step: Step) -> Group:
+    def group(self, step: CallStep) -> NamedFamily:
         """Return the communicators of a step."""
         group = self.groups[step.family]
         assert group is not None  # families of steps are in use
@@ -80,12 +80,12 @@ def _place(area: str, offset: int) -> str:
     return f"{area} + {offset}" if offset else area
 
 
-def datatype(step: Step) -> str:
+def datatype(step: CallStep) -> str:
     """Return bytes, or blocks with holes between them as the application's type has."""
     return f"holes_{step.block_bytes}" if step.holes else "MPI_BYTE"
 
 
-def size(around: Surroundings, step: Step, unit: int = 1) -> str:
+def size(around: Surroundings, step: CallStep, unit: int = 1) -> str:
     """Write a call's count in units of some bytes."""
     sizes = [-(-place.size_bytes // unit) for place in step.everywhere]
     values = [array.astype(float) for array in sizes]
@@ -105,13 +105,13 @@ def created(around: Surroundings, index: int) -> str:
     return f"&request[{slot}]"
 
 
-def peer(around: Surroundings, step: Step, *, source: bool = False) -> str:
+def peer(around: Surroundings, step: CallStep, *, source: bool = False) -> str:
     """Write a partner: relative to the own rank, as a mirror image, or from a table.
 
     Parameters
     ----------
     around : Surroundings
-    step : Step
+    step : CallStep
     source : bool
         Whom a Sendrecv receives from, not whom it sends to.
     """
@@ -144,7 +144,7 @@ def _each(around: Surroundings, stem: str, values: list[int | None]) -> str:
 
 
 def _partners(
-    around: Surroundings, group: Group, shifts: NDArray[np.int64]
+    around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the rank of each rank's partner, (ranks, 1)."""
     own = np.array([group.place(rank) for rank in around.routine.ranks])
@@ -152,7 +152,9 @@ def _partners(
     return found[:, None].astype(float)
 
 
-def _plain_peer(around: Surroundings, group: Group, shifts: NDArray[np.int64]) -> str:
+def _plain_peer(
+    around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
+) -> str:
     """Write a partner without a table; "" when that is not possible."""
     if (shifts == PROC_NULL).all():
         return "MPI_PROC_NULL"
@@ -165,14 +167,14 @@ def _plain_peer(around: Surroundings, group: Group, shifts: NDArray[np.int64]) -
     return f"{group.name}.rank ^ {mirror}" if mirror else ""
 
 
-def _shifted(group: Group, shift: str) -> str:
+def _shifted(group: NamedFamily, shift: str) -> str:
     """Write a relative partner; most are partners in ``MPI_COMM_WORLD``."""
     if group.name == "world":
         return f"peer({shift})"
     return f"peer_in(&{group.name}, {shift})"
 
 
-def _shift(group: Group, shifts: NDArray[np.int64]) -> int | None:
+def _shift(group: NamedFamily, shifts: NDArray[np.int64]) -> int | None:
     """Return the relative partner of all ranks with the sign that makes it smallest."""
     shift = int(shifts[0])
     if shift == PROC_NULL or (shifts != shift).any():
@@ -183,7 +185,7 @@ def _shift(group: Group, shifts: NDArray[np.int64]) -> int | None:
 
 
 def _mirror(
-    around: Surroundings, group: Group, shifts: NDArray[np.int64]
+    around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
 ) -> int | None:
     """Return m when every rank's partner is its own rank XOR m."""
     if (shifts == PROC_NULL).any():

@@ -63,7 +63,7 @@ class ServingTable:
 
 
 @dataclass(slots=True)
-class Tables:
+class ProgramTables:
     """Collects the tables of a program; equal constant ones are written once.
 
     Attributes

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skelgen.signature import Family
+from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import Step
-from skelgen.skeleton.render_tables import Tables
+from skelgen.skeleton.render_steps import CallStep
+from skelgen.skeleton.render_tables import ProgramTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Ring:
         return f"{self.place}[({self.count} {sign} age) % {self.length}]"
 
 
-def _rings(text: str, steps: Sequence[Step]) -> Iterator[Ring]:
+def _rings(text: str, steps: Sequence[CallStep]) -> Iterator[Ring]:
     ages = [age for step in steps for age in step.ages]
     if "created_persistent(" in text:
         yield Ring(True, max(-age for age in ages))
@@ -56,7 +56,7 @@ def _rings(text: str, steps: Sequence[Step]) -> Iterator[Ring]:
         yield Ring(False, max(ages))
 
 
-def _parts(step: Step, families: Sequence[Family]) -> int:
+def _parts(step: CallStep, families: Sequence[CommunicatorFamily]) -> int:
     """Return how many types a call takes.
 
     Open MPI 4.1 looks at one for each neighbour in collectives of a topology that are
@@ -121,8 +121,8 @@ class Uses:
         cls,
         text: str,
         joined: Sequence[Routine],
-        tables: Tables,
-        families: Sequence[Family],
+        tables: ProgramTables,
+        families: Sequence[CommunicatorFamily],
     ) -> Uses:
         """Find the helpers that a text calls."""
         steps = [step for routine in joined for step in routine.steps]

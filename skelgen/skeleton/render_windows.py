@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from skelgen.skeleton.render_groups import Group, Partners
+from skelgen.skeleton.render_groups import NamedFamily, Partners
 from skelgen.skeleton.render_layout import Statement, call
 from skelgen.skeleton.render_memory import (
     LINE_BYTES,
     SPREAD_BYTES,
-    Extent,
+    CallMemory,
     operation_unit,
 )
 from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import Step
+from skelgen.skeleton.render_steps import CallStep
 from skelgen.skeleton.render_surroundings import (
     Surroundings,
     created,
@@ -78,7 +78,7 @@ class _Layout:
     cursor: int = 0
     most: int = LINE_BYTES
 
-    def target(self, step: Step, one: Extent) -> tuple[bool, int]:
+    def target(self, step: CallStep, one: CallMemory) -> tuple[bool, int]:
         """Return whether a step's target is shared, and its offset [bytes]."""
         if step.function in _SINGLE:
             key = (step.function, step.op, step.datatype_bytes)
@@ -94,16 +94,16 @@ class _Layout:
 
 def windows(
     joined: Sequence[Routine],
-    families: Sequence[Group | None],
-    extents: Sequence[Sequence[Extent]],
+    families: Sequence[NamedFamily | None],
+    extents: Sequence[Sequence[CallMemory]],
 ) -> tuple[tuple[Window, ...], list[dict[int, str]]]:
     """Return the windows that a skeleton needs.
 
     Parameters
     ----------
     joined : sequence of Routine
-    families : sequence of Group or None
-    extents : sequence of sequence of Extent
+    families : sequence of NamedFamily or None
+    extents : sequence of sequence of CallMemory
         Of the steps of each routine.
 
     Returns
@@ -130,13 +130,13 @@ def windows(
     ), targets
 
 
-def _group(families: Sequence[Group | None], step: Step) -> Group:
+def _group(families: Sequence[NamedFamily | None], step: CallStep) -> NamedFamily:
     group = families[step.family]
     assert group is not None  # families of steps are in use
     return group
 
 
-def _window(group: Group | None, layout: _Layout) -> Window:
+def _window(group: NamedFamily | None, layout: _Layout) -> Window:
     assert group is not None  # families of steps are in use
     return Window(
         group.name,
@@ -148,7 +148,7 @@ def _window(group: Group | None, layout: _Layout) -> Window:
 
 
 def partners(
-    joined: Sequence[Routine], families: Sequence[Group | None]
+    joined: Sequence[Routine], families: Sequence[NamedFamily | None]
 ) -> tuple[Partners, ...]:
     """Name the groups of partners."""
     found: dict[tuple[str, tuple[int, ...]], Partners] = {}
@@ -162,7 +162,7 @@ def partners(
     return tuple(found.values())
 
 
-def _names_group(step: Step) -> bool:
+def _names_group(step: CallStep) -> bool:
     return step.function in ("MPI_Win_post", "MPI_Win_start")
 
 
@@ -192,7 +192,7 @@ def window_call(around: Surroundings, index: int, depth: int) -> list[Statement]
     return [call(depth, name, arguments)]
 
 
-def _group_name(around: Surroundings, step: Step) -> str:
+def _group_name(around: Surroundings, step: CallStep) -> str:
     key = (around.group(step).name, step.partners)
     known = {(one.group, one.shifts): one.name for one in around.partners}
     return known.get(key, "MPI_GROUP_EMPTY")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import FunctionInfo, Kind, function_info
+from skelgen.events import CallKind, FunctionInfo, function_info
 from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,
@@ -17,7 +17,7 @@ from skelgen.events.functions import (
     WITH_PARTNERS,
 )
 from skelgen.events.types import NO_PEER, PROC_NULL
-from skelgen.signature import Family
+from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.expansion import weigh
 from skelgen.skeleton.places import places_in
 from skelgen.skeleton.types import Operation, Program
@@ -40,7 +40,7 @@ class Script:
     row : (steps,) int32 array
         Operation of each step.
     kind, mode : (rows,) uint8 arrays
-        `Kind`, and whether a send waits for its receive in any case
+        `CallKind`, and whether a send waits for its receive in any case
         (SYNCHRONOUS) or never (BUFFERED).
     partner_first : (rows + 1,) int64 array
         Execution k of a row with p partners has the partner ``k % p``; SIGNAL and
@@ -98,7 +98,7 @@ def script_of(
     programs: Sequence[Program],
     functions: Sequence[str],
     symbols: NDArray[np.void],
-    families: Sequence[Family],
+    families: Sequence[CommunicatorFamily],
 ) -> Script:
     """Turn programs into a script.
 
@@ -108,7 +108,7 @@ def script_of(
     functions : sequence of str
         MPI names; the symbols' column ``function`` points here.
     symbols : SYMBOL_DTYPE array
-    families : sequence of Family
+    families : sequence of CommunicatorFamily
     """
     collector = _Collector(functions, symbols, families)
     strings = [_string(program) for program in programs]
@@ -143,7 +143,7 @@ class _Collector:
 
     functions: Sequence[str]
     symbols: NDArray[np.void]
-    families: Sequence[Family]
+    families: Sequence[CommunicatorFamily]
     rows: int = 0
     request_first: list[int] = field(default_factory=lambda: [0])
     channels: dict[tuple[int, int, int, int], int] = field(default_factory=dict)
@@ -184,8 +184,8 @@ class _Collector:
     def _plain(self, operation: Operation, row: int, info: FunctionInfo) -> None:
         add = self.columns
         kind = info.kind
-        if kind is Kind.RMA and info.creates:
-            kind = Kind.ISEND  # to nobody: its request completes by itself
+        if kind is CallKind.RMA and info.creates:
+            kind = CallKind.ISEND  # to nobody: its request completes by itself
         add["kind"].append(int(kind))
         add["mode"].append(_MODES.get(info.mode, 0))
         add["occurrences"].append(operation.occurrences)
@@ -197,7 +197,7 @@ class _Collector:
         self.ragged["ages"].append(list(operation.ages))
 
     def _partners(
-        self, rank: int, operation: Operation, symbol: np.void, kind: Kind
+        self, rank: int, operation: Operation, symbol: np.void, kind: CallKind
     ) -> None:
         send, receive = [NOBODY], [NOBODY]
         if kind in SENDING or kind in RECEIVING:
@@ -218,7 +218,7 @@ class _Collector:
                     self._channel(rank, symbol, peer, tag, False) for peer in peers
                 ]
         if kind in WITH_PARTNERS:
-            tag, tells = int(symbol["tag"]), kind is Kind.SIGNAL
+            tag, tells = int(symbol["tag"]), kind is CallKind.SIGNAL
             channels = [
                 self._channel(rank, symbol, peer, tag, tells)
                 for peer in operation.peers.tolist()

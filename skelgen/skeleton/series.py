@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.skeleton.selection import strata
-from skelgen.skeleton.types import Operation, Series
+from skelgen.skeleton.types import OccurrenceSeries, Operation
 
 #: Most columns of a `Series`.
 COLUMNS = 16
@@ -131,7 +131,7 @@ def part(whole: Operation, turns: NDArray[np.int64]) -> Operation:
     return replace(
         whole,
         occurrences=len(turns),
-        compute_ns=Series(summed(compute, COLUMNS)),
-        size_bytes=Series(size),
+        compute_ns=OccurrenceSeries(summed(compute, COLUMNS)),
+        size_bytes=OccurrenceSeries(size),
         peers=peers[turns % len(peers)] if len(peers) else peers,
     )

@@ -31,8 +31,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind
-from skelgen.skeleton.mend import Symbols
+from skelgen.events import CallKind
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.script import NOBODY, Script
 from skelgen.skeleton.serving_visits import PLAIN, Visits, visits_of
 from skelgen.skeleton.simulate import simulate
@@ -62,7 +62,7 @@ class Turns:
 
 def turns_in(
     programs: Sequence[Program],
-    symbols: Symbols,
+    symbols: GrowingSymbols,
     ranks: Collection[int],
     goes_on: Mapping[int, NDArray[np.bool_]],
 ) -> list[Turns]:
@@ -71,7 +71,7 @@ def turns_in(
     Parameters
     ----------
     programs : sequence of Program
-    symbols : Symbols
+    symbols : GrowingSymbols
     ranks : collection of int
     goes_on : mapping of int to (steps,) bool array
         Of programs, what receives from any source but goes on with the partner before.
@@ -185,8 +185,8 @@ def mates(script: Script) -> NDArray[np.int64]:
     shared[NOBODY] = True
     ends = []
     for channels, which in (
-        (script.send_channel, Kind.SEND),
-        (script.receive_channel, Kind.RECEIVE),
+        (script.send_channel, CallKind.SEND),
+        (script.receive_channel, CallKind.RECEIVE),
     ):
         step = np.flatnonzero(kind == which)
         channel = channels[at[step]]

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind
+from skelgen.events import CallKind
 from skelgen.loops import expand, fold
-from skelgen.signature import Family
-from skelgen.skeleton.mend import Symbols
+from skelgen.signature import CommunicatorFamily
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.script import Script, script_of
 from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.serving import mates, occurrence_of
@@ -33,7 +33,7 @@ _WAITED = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joined:
+class JoinedReceives:
     """Programs in which messages that belong together are received in one go.
 
     Attributes
@@ -56,24 +56,24 @@ class Joined:
 
 def joined(
     programs: Sequence[Program],
-    symbols: Symbols,
-    families: Sequence[Family],
+    symbols: GrowingSymbols,
+    families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
-) -> Joined:
+) -> JoinedReceives:
     """Join the messages of each partner that some ranks receive from any source.
 
     Parameters
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : Symbols
-    families : sequence of Family
+    symbols : GrowingSymbols
+    families : sequence of CommunicatorFamily
     ranks : collection of int
         Who serves others.
 
     Returns
     -------
-    Joined
+    JoinedReceives
         With the same programs when nothing can be joined.
     """
     script = script_of(programs, symbols.functions, symbols.table, families)
@@ -88,12 +88,12 @@ def joined(
         if _waited(programs, script, mate, visits, before, program) > _WAITED:
             continue
         found[number], goes_on[number] = _moved(program, visits, before)
-    unchanged = Joined(tuple(programs), script, mate, {})
+    unchanged = JoinedReceives(tuple(programs), script, mate, {})
     if not goes_on:
         return unchanged
     changed = script_of(found, symbols.functions, symbols.table, families)
     if all(simulate(changed, rendezvous=way).sound for way in (True, False)):
-        return Joined(tuple(found), changed, mates(changed), goes_on)
+        return JoinedReceives(tuple(found), changed, mates(changed), goes_on)
     return unchanged
 
 
@@ -114,7 +114,7 @@ def _before(
     asks = visits.asks[earlier] & visits.asks[later]
     earlier, later = earlier[asks], later[asks]
     last = visits.first[earlier] + visits.calls[earlier] - 1
-    good = visits.kind[last] == Kind.RECEIVE
+    good = visits.kind[last] == CallKind.RECEIVE
     for rank in program.ranks:
         ends = mate[script.first[rank] + last]
         nexts = mate[script.first[rank] + visits.first[later]]

@@ -9,14 +9,14 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind
+from skelgen.events import CallKind
 from skelgen.events.types import HOLES
 from skelgen.loops import fold
-from skelgen.signature import Family
-from skelgen.skeleton.mend import Symbols
+from skelgen.signature import CommunicatorFamily
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.script import Script, script_of
 from skelgen.skeleton.serving import Turns, harmless, turns_in
-from skelgen.skeleton.serving_joins import Joined, joined
+from skelgen.skeleton.serving_joins import JoinedReceives, joined
 from skelgen.skeleton.serving_room import make_room, owners_of
 from skelgen.skeleton.serving_runs import Runs, runs_of, told
 from skelgen.skeleton.serving_values import merged
@@ -39,8 +39,8 @@ class _Call:
 
 def served(
     programs: Sequence[Program],
-    symbols: Symbols,
-    families: Sequence[Family],
+    symbols: GrowingSymbols,
+    families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
 ) -> tuple[Program, ...]:
     """Return the programs with turns in the order in which partners come.
@@ -49,8 +49,8 @@ def served(
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : Symbols
-    families : sequence of Family
+    symbols : GrowingSymbols
+    families : sequence of CommunicatorFamily
     ranks : collection of int
         Who may serve others in another order than was recorded.
 
@@ -84,24 +84,24 @@ def served(
 
 def turns_of(
     programs: Sequence[Program],
-    symbols: Symbols,
-    families: Sequence[Family],
+    symbols: GrowingSymbols,
+    families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
-) -> tuple[Joined, list[Turns]]:
+) -> tuple[JoinedReceives, list[Turns]]:
     """Return programs, and turns in them that may change places.
 
     Parameters
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : Symbols
-    families : sequence of Family
+    symbols : GrowingSymbols
+    families : sequence of CommunicatorFamily
     ranks : collection of int
         Who may serve others in another order than was recorded.
 
     Returns
     -------
-    programs : Joined
+    programs : JoinedReceives
         Partners have room for the longest answer of any turn, whoever it was for.
     turns : list of Turns
     """
@@ -138,12 +138,12 @@ def _used(
     calls = []
     for step in turns.step.T:
         own = np.array([script.first[rank] + step for rank in ranks])
-        sends = bool(script.kind[script.row[own[0, 0]]] == Kind.SEND)
+        sends = bool(script.kind[script.row[own[0, 0]]] == CallKind.SEND)
         calls.append(_Call(sends, at(own), tuple(at(mate[one]) for one in own)))
     return calls
 
 
-def _answer(used: Sequence[_Call], symbols: Symbols) -> int | None:
+def _answer(used: Sequence[_Call], symbols: GrowingSymbols) -> int | None:
     """Return the call of a turn that can tell the partner whether to come again."""
     sends = [number for number, call in enumerate(used) if call.sends]
     if not sends:
@@ -158,7 +158,7 @@ def _answer(used: Sequence[_Call], symbols: Symbols) -> int | None:
     return sends[-1]
 
 
-def _alike(used: Sequence[_Call], symbols: Symbols) -> bool:
+def _alike(used: Sequence[_Call], symbols: GrowingSymbols) -> bool:
     """Say whether partners of a rank use one datatype at each place of their turns."""
 
     def types(operations: Sequence[Operation]) -> set[tuple[bool, int]]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind
+from skelgen.events import CallKind
 from skelgen.skeleton.script import Script
 from skelgen.skeleton.types import Program
 
@@ -58,7 +58,7 @@ def owners_of(programs: Sequence[Program]) -> list[tuple[int, int, int]]:
 def _sent_bytes(script: Script, row: int) -> int:
     """Return the longest message that a call sends, 0 for receives [bytes]."""
     first, last = script.size_first[row : row + 2].tolist()
-    sends = script.kind[row] == Kind.SEND and last > first
+    sends = script.kind[row] == CallKind.SEND and last > first
     return int(script.size_bytes[first:last].max()) if sends else 0
 
 

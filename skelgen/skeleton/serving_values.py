@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from skelgen.loops import expand
 from skelgen.skeleton.series import COLUMNS, part, summed
 from skelgen.skeleton.serving import occurrence_of
-from skelgen.skeleton.types import TOLD, Operation, Program, Series, Serving, Turn
+from skelgen.skeleton.types import (
+    TOLD,
+    OccurrenceSeries,
+    Operation,
+    Program,
+    Serving,
+    Turn,
+)
 
 
 def merged(
@@ -66,7 +73,7 @@ def _joined(
     parts = [operations[number] for number in numbers]
     first = step[string[step] == numbers[0]][:1]
 
-    def at(series: Sequence[Series]) -> NDArray[np.float64]:
+    def at(series: Sequence[OccurrenceSeries]) -> NDArray[np.float64]:
         """Return the values at these calls."""
         found = np.zeros((len(series[0].values), len(step)))
         for number in numbers:
@@ -92,17 +99,17 @@ def _few(
     values: NDArray[np.float64],
     turn: Turn,
     spread: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> Series:
+) -> OccurrenceSeries:
     """Return values in a few columns; sums remain.
 
     Partners that are told make more turns or fewer than in the recording, and may
     share a text: theirs have one column or all.
     """
     if (values == values[:, :1]).all():
-        return Series(values[:, :1])
+        return OccurrenceSeries(values[:, :1])
     if turn in TOLD and values.shape[1] < COLUMNS:
-        return Series(spread(values))
-    return Series(summed(values, COLUMNS))
+        return OccurrenceSeries(spread(values))
+    return OccurrenceSeries(summed(values, COLUMNS))
 
 
 def _averages(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.events.types import NO_PEER, PROC_NULL, WILDCARD_SOURCE
 from skelgen.loops import expand
-from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.types import Program
 from skelgen.symbols import VARYING
 
 #: Calls that a visit consists of.
-PLAIN = (Kind.SEND, Kind.RECEIVE)
+PLAIN = (CallKind.SEND, CallKind.RECEIVE)
 #: What calls at the same place of equal visits have in common.
 _COMMON = ("function", "family", "datatype_bytes", "tag", "flags")
 
@@ -31,7 +31,7 @@ class Visits:
     asks : (n,) bool array
         Whether a visit begins with a receive from any source.
     kind, peer, family : (steps,) int64 arrays
-        `Kind`, relative partner and family of communicators of each call.
+        `CallKind`, relative partner and family of communicators of each call.
     key : (steps,) int64 array
         Equal where calls have in common what those of equal visits must.
     """
@@ -46,14 +46,14 @@ class Visits:
 
 
 def visits_of(
-    program: Program, symbols: Symbols, goes_on: NDArray[np.bool_] | None = None
+    program: Program, symbols: GrowingSymbols, goes_on: NDArray[np.bool_] | None = None
 ) -> Visits | None:
     """Divide what a program executes.
 
     Parameters
     ----------
     program : Program
-    symbols : Symbols
+    symbols : GrowingSymbols
     goes_on : (steps,) bool array, optional
         Receives from any source that go on with the partner before.
 
@@ -65,7 +65,7 @@ def visits_of(
     rows = symbols.table[[operation.symbol for operation in program.operations]]
     kinds = np.array([function_info(name).kind for name in symbols.functions], np.int64)
     kind = kinds[rows["function"]]
-    asks = ((rows["flags"] & WILDCARD_SOURCE) != 0) & (kind == Kind.RECEIVE)
+    asks = ((rows["flags"] & WILDCARD_SOURCE) != 0) & (kind == CallKind.RECEIVE)
     if not asks.any():
         return None
     string = expand(program.nest)

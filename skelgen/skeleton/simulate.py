@@ -17,7 +17,7 @@ from skelgen.skeleton.script import Script
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulationOutcome:
     """How far the ranks got.
 
     Attributes
@@ -85,7 +85,7 @@ _ARRAYS = {
 }
 
 
-def simulate(script: Script, *, rendezvous: bool) -> Outcome:
+def simulate(script: Script, *, rendezvous: bool) -> SimulationOutcome:
     """Run a script (C kernel).
 
     Parameters
@@ -122,7 +122,7 @@ def simulate(script: Script, *, rendezvous: bool) -> Outcome:
     )
     if error:
         raise MemoryError
-    return Outcome(
+    return SimulationOutcome(
         tuple(position.tolist()),
         tuple(np.diff(script.first).tolist()),
         found.truncated,

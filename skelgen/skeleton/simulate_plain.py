@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skelgen.events import Kind
+from skelgen.events import CallKind
 from skelgen.events.functions import (
     COLLECTIVES,
     PERSISTENT,
@@ -16,13 +16,13 @@ from skelgen.events.functions import (
     WITH_PARTNERS,
 )
 from skelgen.skeleton.script import BUFFERED, NOBODY, SYNCHRONOUS, Script
-from skelgen.skeleton.simulate import Outcome
+from skelgen.skeleton.simulate import SimulationOutcome
 
 _CREATING = (
-    Kind.ISEND,
-    Kind.IRECEIVE,
-    Kind.ISENDRECV,
-    Kind.ICOLLECTIVE,
+    CallKind.ISEND,
+    CallKind.IRECEIVE,
+    CallKind.ISENDRECV,
+    CallKind.ICOLLECTIVE,
     *PERSISTENT,
 )
 
@@ -89,7 +89,7 @@ class PlainSimulation:
         self.joined: list[_Meeting | None] = [None] * script.ranks
         self.counts = dict.fromkeys(("truncated", "mismatched", "misused"), 0)
 
-    def run(self) -> Outcome:
+    def run(self) -> SimulationOutcome:
         """Run until no rank can go on."""
         first = self.script.first.tolist()
         row = self.script.row
@@ -104,7 +104,7 @@ class PlainSimulation:
                 if self.waiting[rank]:
                     self.blocked[rank] = True
                     break
-        return Outcome(
+        return SimulationOutcome(
             tuple(self.position),
             tuple(np.diff(self.script.first).tolist()),
             self.counts["truncated"],
@@ -116,7 +116,7 @@ class PlainSimulation:
 
     def _execute(self, rank: int, row: int) -> None:
         script = self.script
-        kind = Kind(int(script.kind[row]))
+        kind = CallKind(int(script.kind[row]))
         request = None
         if kind in _CREATING:
             request = _Request(row, done=kind in PERSISTENT)
@@ -127,22 +127,22 @@ class PlainSimulation:
         self.joined[rank] = None
         occurrence = self.executed[row]
         self.executed[row] += 1
-        if kind in (Kind.SEND, Kind.ISEND, *TWO_SIDED):
+        if kind in (CallKind.SEND, CallKind.ISEND, *TWO_SIDED):
             self._begin(rank, row, occurrence, request, sends=True)
-        if kind in (Kind.RECEIVE, Kind.IRECEIVE, *TWO_SIDED):
+        if kind in (CallKind.RECEIVE, CallKind.IRECEIVE, *TWO_SIDED):
             self._begin(rank, row, occurrence, request, sends=False)
         elif kind in WITH_PARTNERS:
-            self._tell_or_await(rank, row, tells=kind is Kind.SIGNAL)
-        elif kind is Kind.START:
+            self._tell_or_await(rank, row, tells=kind is CallKind.SIGNAL)
+        elif kind is CallKind.START:
             self._start(rank, row)
-        elif kind is Kind.COMPLETE:
+        elif kind is CallKind.COMPLETE:
             self._wait(rank, row)
-        elif kind is Kind.RELEASE:
+        elif kind is CallKind.RELEASE:
             for request in self._named(rank, row):
                 request.gone = True
         elif kind in COLLECTIVES:
             self._meet(rank, row, occurrence, request)
-        if kind is Kind.ISENDRECV and request is not None:
+        if kind is CallKind.ISENDRECV and request is not None:
             request.done = all(end.done for end in request.ends)
 
     def _begin(
@@ -258,10 +258,10 @@ class PlainSimulation:
                 continue
             request.done, request.active = False, True
             request.ends = []
-            if kind == Kind.COLLECTIVE_INIT:
+            if kind == CallKind.COLLECTIVE_INIT:
                 self._meet_again(rank, request)
                 continue
-            sends = kind == Kind.SEND_INIT
+            sends = kind == CallKind.SEND_INIT
             self._begin(rank, request.row, 0, request, sends=sends)
 
     def _wait(self, rank: int, row: int) -> None:
@@ -285,7 +285,7 @@ class PlainSimulation:
             meetings.append(_Meeting(size, fit, stream))
         meeting = meetings[self.attended[member]]
         self.attended[member] += 1
-        if request is not None and self.script.kind[row] == Kind.COLLECTIVE_INIT:
+        if request is not None and self.script.kind[row] == CallKind.COLLECTIVE_INIT:
             # Creating one may wait for the others: the request is none of it.
             request.meeting, request = meeting, None
         self._attend(rank, row, size, meeting, request)
@@ -355,6 +355,6 @@ class PlainSimulation:
         ]
 
 
-def simulate_plain(script: Script, *, rendezvous: bool) -> Outcome:
+def simulate_plain(script: Script, *, rendezvous: bool) -> SimulationOutcome:
     """Run a script (plain Python twin)."""
     return PlainSimulation(script, rendezvous=rendezvous).run()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind
+from skelgen.events import CallKind
 from skelgen.events.functions import COLLECTIVES, PERSISTENT, RECEIVING, SENDING
 from skelgen.matching import Matching
 from skelgen.signature import RankGroup
@@ -60,7 +60,9 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
     for members in nodes.linked(COLLECTIVES, matching.group):
         _agree(nodes, members, values, vectors)
     capacity = _capacities(nodes, matching, values)
-    for node in nodes.of_kinds((Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT)):
+    for node in nodes.of_kinds(
+        (CallKind.RECEIVE, CallKind.IRECEIVE, CallKind.RECEIVE_INIT)
+    ):
         values[node] = np.array([float(capacity[node])])
     return Sizes(tuple(values), capacity, vectors)
 
@@ -68,11 +70,13 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
 def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.float64]:
     """Return what a node sends as the leaf's samples say."""
     kind = nodes.kind(node)
-    if kind not in (*SENDING, *COLLECTIVES, Kind.RMA):
+    if kind not in (*SENDING, *COLLECTIVES, CallKind.RMA):
         return np.zeros(1)
     sized = nodes.sized(node)
     unit = nodes.datatype_bytes(node)
-    columns = 1 if kind in (*PERSISTENT, Kind.RMA) else min(COLUMNS, sized.occurrences)
+    columns = (
+        1 if kind in (*PERSISTENT, CallKind.RMA) else min(COLUMNS, sized.occurrences)
+    )
     varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
     return _rounded(_raw(sized, columns if varies else 1), unit)
 
@@ -134,9 +138,9 @@ def _capacities(
     capacity = np.zeros(len(nodes))
     send, receive = nodes.messages(matching)
     sent = np.zeros(len(send))
-    message, node = nodes.ends(send, Kind.SEND_INIT)
+    message, node = nodes.ends(send, CallKind.SEND_INIT)
     np.maximum.at(sent, message, largest[node])
-    message, node = nodes.ends(receive, Kind.RECEIVE_INIT)
+    message, node = nodes.ends(receive, CallKind.RECEIVE_INIT)
     np.maximum.at(capacity, node, sent[message])
     for receiver in nodes.of_kinds(RECEIVING):
         unit = nodes.datatype_bytes(receiver)

@@ -23,7 +23,7 @@ INSERTED = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Strings:
+class RankStrings:
     """What every rank of a skeleton executes, rank after rank.
 
     Attributes
@@ -55,7 +55,7 @@ class Draft:
 
     Attributes
     ----------
-    strings : Strings
+    strings : RankStrings
     ranks : tuple of tuple of int
         Ranks of each program.
     group : tuple of int
@@ -69,7 +69,7 @@ class Draft:
         Program of each rank.
     """
 
-    strings: Strings
+    strings: RankStrings
     ranks: tuple[tuple[int, ...], ...]
     group: tuple[int, ...]
     local: tuple[NDArray[np.int32], ...]
@@ -94,18 +94,18 @@ class Draft:
 
 def strings_of(
     signature: Signature, expansion: Expansion, calls: Calls, kept: KeptCalls
-) -> Strings:
+) -> RankStrings:
     """Name leaf and symbol of all kept calls."""
     _, symbol, leaf = places(signature, expansion, calls, kept.call)
-    return Strings(kept.first, kept.call, leaf, symbol, kept.age_first, kept.ages)
+    return RankStrings(kept.first, kept.call, leaf, symbol, kept.age_first, kept.ages)
 
 
-def draft(strings: Strings, group: NDArray[np.int64]) -> Draft:
+def draft(strings: RankStrings, group: NDArray[np.int64]) -> Draft:
     """Find the operations of every rank and the ranks that share a program.
 
     Parameters
     ----------
-    strings : Strings
+    strings : RankStrings
     group : (ranks,) int64 array
         Rank group of each rank.
     """
@@ -127,7 +127,7 @@ def draft(strings: Strings, group: NDArray[np.int64]) -> Draft:
     return Draft(strings, ranks, groups, tuple(local), tuple(step), program)
 
 
-def _operation_keys(strings: Strings) -> NDArray[np.uint64]:
+def _operation_keys(strings: RankStrings) -> NDArray[np.uint64]:
     """Return a key of each step that depends on its leaf, symbol and requests."""
     keys = mixed(strings.leaf + 2) + mixed(strings.symbol + (1 << 40))
     count = np.diff(strings.age_first)

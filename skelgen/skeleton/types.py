@@ -16,7 +16,7 @@ WHOLE_EVENTS, PAPER_2005 = "whole-events", "paper2005"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Series:
+class OccurrenceSeries:
     """Values of a quantity at the kept occurrences of one operation.
 
     Attributes
@@ -28,9 +28,9 @@ class Series:
 
     values: NDArray[np.float64]
 
-    def of(self, rows: slice) -> Series:
+    def of(self, rows: slice) -> OccurrenceSeries:
         """Return the values of some of the ranks."""
-        return Series(self.values[rows])
+        return OccurrenceSeries(self.values[rows])
 
 
 class Turn(IntEnum):
@@ -85,9 +85,9 @@ class Operation:
     ages : tuple of int
         Requests that it completes or starts, as ages among the kept requests of
         the rank, as in `Calls`.
-    compute_ns : Series
+    compute_ns : OccurrenceSeries
         Computation before the call [ns]; zeros when there is none.
-    size_bytes : Series
+    size_bytes : OccurrenceSeries
         Bytes that the call sends, a multiple of the datatype's size [bytes];
         the capacity for receives.
     receive_bytes : (ranks,) int64 array
@@ -111,8 +111,8 @@ class Operation:
     leaf: int
     occurrences: int
     ages: tuple[int, ...]
-    compute_ns: Series
-    size_bytes: Series
+    compute_ns: OccurrenceSeries
+    size_bytes: OccurrenceSeries
     receive_bytes: NDArray[np.int64]
     peers: NDArray[np.int32]
     vectors: NDArray[np.float64]

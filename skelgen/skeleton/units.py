@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.keys import label, mixed
 from skelgen.matching import Matching
 from skelgen.matching.components import components
@@ -53,7 +53,7 @@ class Units:
 
 
 def kinds_of(calls: Calls) -> NDArray[np.uint8]:
-    """Return the `Kind` of each call."""
+    """Return the `CallKind` of each call."""
     kinds = [function_info(name).kind for name in calls.functions]
     of_shape = np.array(kinds, np.uint8)[calls.shapes["function"]]
     found: NDArray[np.uint8] = of_shape[calls.shape]
@@ -77,8 +77,8 @@ def units_of(
     """
     unit = _join_messages(matching)
     persistent = [function_info(name).kind for name in calls.functions]
-    if Kind.COLLECTIVE_INIT in persistent:
-        unit[kinds_of(calls) == Kind.COLLECTIVE_INIT] = -1
+    if CallKind.COLLECTIVE_INIT in persistent:
+        unit[kinds_of(calls) == CallKind.COLLECTIVE_INIT] = -1
     unit, anchor = _by_anchor(unit)
     broken = np.zeros(len(anchor), bool)
     poisoned = unit[matching.unmatched]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import math
 
-from skelgen.monitor.sharing import Facts, Level, Rival, available, fewest, fullest
+from skelgen.monitor.sharing import (
+    Level,
+    Rival,
+    SharingFacts,
+    available,
+    fewest,
+    fullest,
+)
 from skelgen.sources.types import Usage
 
 #: More than all cores may be at work by so much: counters are read one after another.
@@ -53,4 +60,4 @@ def available_cpu(usage: Usage) -> float:
     if usage.run_queue <= MOST_THREADS:
         threads = max(threads, usage.run_queue)
     rivals = (Rival(threads, used),) if threads else ()
-    return available(Facts(int(cores), (Level(rivals),), fullest=most))
+    return available(SharingFacts(int(cores), (Level(rivals),), fullest=most))

@@ -24,7 +24,7 @@ from skelgen.store.lines import (
     from_field,
 )
 from skelgen.store.spool import SpoolFile, SpoolFileError, opened
-from skelgen.store.tables import Checked, checked, keep
+from skelgen.store.tables import CheckedRow, checked, keep
 from skelgen.store.values import as_text as sql_text
 
 logger = logging.getLogger(__name__)
@@ -157,7 +157,7 @@ def _absorb_files(
 
 def _keep_lines(database: Database, blocks: Sequence[tuple[Path, int, bytes]]) -> None:
     """Add the rows of lines of files, and how far these were read, or nothing."""
-    good: list[Checked] = []
+    good: list[CheckedRow] = []
     damaged: list[tuple[str, str, str, str]] = []
     for file, begin, lines in blocks:
         at = begin
@@ -185,7 +185,7 @@ def _keep_lines(database: Database, blocks: Sequence[tuple[Path, int, bytes]]) -
         )
 
 
-def read_line(line: bytes, file: Path, at: int) -> Checked:
+def read_line(line: bytes, file: Path, at: int) -> CheckedRow:
     """Read a line of a spool file.
 
     Parameters

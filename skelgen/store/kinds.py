@@ -10,10 +10,34 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
-from skelgen.store.rows import Row
+from skelgen.store.rows import (
+    Coupling,
+    Fact,
+    Message,
+    Row,
+    Run,
+    Series,
+    StoredModel,
+    StoredPrediction,
+    Template,
+)
 from skelgen.store.values import BY_TYPE, Values
 
 MISSING = dataclasses.MISSING
+
+#: The word of each type in lines, and in the names of tables.
+_WORDS: Mapping[type[Any], str] = MappingProxyType(
+    {
+        Run: "run",
+        Fact: "fact",
+        Message: "message",
+        Series: "series",
+        Template: "template",
+        Coupling: "coupling",
+        StoredModel: "model",
+        StoredPrediction: "prediction",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +93,7 @@ def kinds() -> Mapping[str, RowKind]:
 
 def kind_of(type_: type[Any]) -> RowKind:
     """Return the kind of rows of a type."""
-    return kinds()[type_.__name__.lower()]
+    return kinds()[_WORDS[type_]]
 
 
 def _kind(type_: type[Any]) -> RowKind:
@@ -80,7 +104,7 @@ def _kind(type_: type[Any]) -> RowKind:
         for one in dataclasses.fields(type_)
     )
     return RowKind(
-        type_.__name__.lower(),
+        _WORDS[type_],
         type_,
         fields,
         tuple((one.name, one.usual, one.values.plain) for one in fields),

@@ -18,7 +18,7 @@ from skelgen.store.pairing import (
     paired,
     short_names,
 )
-from skelgen.store.rows import Inputs, Prediction, Run
+from skelgen.store.rows import Inputs, Run, StoredPrediction
 from skelgen.store.store import Store
 from skelgen.store.values import REAL, TEXT, as_text
 
@@ -41,7 +41,7 @@ _INPUTS = (
 
 def past_predictions(
     store: Store, application: str | None = None, *, within_s: float = WITHIN_S
-) -> list[Prediction]:
+) -> list[StoredPrediction]:
     """Return predictions in the order of time, with what happened where that is known.
 
     Parameters
@@ -61,7 +61,7 @@ def past_predictions(
     return paired(predictions, runs, within_s=within_s)
 
 
-def undated_runs(store: Store, predictions: Iterable[Prediction]) -> list[Run]:
+def undated_runs(store: Store, predictions: Iterable[StoredPrediction]) -> list[Run]:
     """Return runs that could be the truth of a prediction, had they a start.
 
     A run from a table may have ended long before the prediction was made: to take it
@@ -70,7 +70,7 @@ def undated_runs(store: Store, predictions: Iterable[Prediction]) -> list[Run]:
     Parameters
     ----------
     store : Store
-    predictions : iterable of Prediction
+    predictions : iterable of StoredPrediction
         Those with a truth ask for none.
     """
     return [
@@ -80,9 +80,11 @@ def undated_runs(store: Store, predictions: Iterable[Prediction]) -> list[Run]:
     ]
 
 
-def _asked(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]:
+def _asked(
+    predictions: Iterable[StoredPrediction],
+) -> dict[str, list[StoredPrediction]]:
     """Return predictions that lack a truth, by their application."""
-    asked: dict[str, list[Prediction]] = defaultdict(list)
+    asked: dict[str, list[StoredPrediction]] = defaultdict(list)
     for one in predictions:
         if not one.truth and one.made == one.made:
             asked[one.application].append(one)
@@ -92,7 +94,7 @@ def _asked(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]:
 def _candidates(
     store: Store,
     application: str,
-    asked: Sequence[Prediction],
+    asked: Sequence[StoredPrediction],
     those: str,
     theirs: Sequence[Any],
 ) -> list[Run]:
@@ -102,7 +104,7 @@ def _candidates(
     ----------
     store : Store
     application : str
-    asked : sequence of Prediction
+    asked : sequence of StoredPrediction
     those, theirs : str, sequence
         Condition on runs in SQL, and its parameters.
     """

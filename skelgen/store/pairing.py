@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from skelgen.store.rows import Inputs, Prediction, Run
+from skelgen.store.rows import Inputs, Run, StoredPrediction
 
 #: A prediction is about nodes as they are shared now: later runs say little of it [s].
 WITHIN_S = 86_400.0
@@ -22,11 +22,11 @@ _Key: TypeAlias = tuple[Hashable, ...]
 
 
 def paired(
-    predictions: Iterable[Prediction],
+    predictions: Iterable[StoredPrediction],
     runs: Iterable[Run],
     *,
     within_s: float = WITHIN_S,
-) -> list[Prediction]:
+) -> list[StoredPrediction]:
     """Say of each prediction which run happened.
 
     It is the first comparable one that started after the prediction was made; one that
@@ -38,7 +38,7 @@ def paired(
 
     Parameters
     ----------
-    predictions : iterable of Prediction
+    predictions : iterable of StoredPrediction
     runs : iterable of Run
         In any order.
     within_s : float
@@ -46,7 +46,7 @@ def paired(
 
     Returns
     -------
-    list of Prediction
+    list of StoredPrediction
         In the order given; those without a truth as they were.
     """
     candidates = _Candidates([run for run in runs if _tells(run)])
@@ -67,7 +67,7 @@ def _began(run: Run) -> float:
     return run.started if math.isfinite(run.started) else run.added
 
 
-def _with_truth(prediction: Prediction, run: Run | None) -> Prediction:
+def _with_truth(prediction: StoredPrediction, run: Run | None) -> StoredPrediction:
     if run is None:
         return prediction
     return replace(prediction, truth=run.identity, truth_s=run.time_s)
@@ -91,7 +91,7 @@ class _Candidates:
         self._runs = sorted(runs, key=_began)
         self._indexes: dict[tuple[bool, bool], dict[_Key, _Group]] = {}
 
-    def first(self, prediction: Prediction, within_s: float) -> Run | None:
+    def first(self, prediction: StoredPrediction, within_s: float) -> Run | None:
         """Return the first comparable run after a prediction."""
         kind = bool(prediction.ranks), bool(prediction.hosts)
         if kind not in self._indexes:
@@ -120,7 +120,7 @@ def _between(group: _Group, made: float, within_s: float) -> Iterator[Run]:
         yield group.runs[at]
 
 
-def _key(row: Prediction | Run, ranks: bool, hosts: bool) -> _Key:
+def _key(row: StoredPrediction | Run, ranks: bool, hosts: bool) -> _Key:
     return (
         row.application,
         comparable_inputs(row.inputs),

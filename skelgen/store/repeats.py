@@ -32,7 +32,7 @@ _FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatedRuns:
     """Runs of one configuration.
 
     Attributes
@@ -63,7 +63,7 @@ class Repeat:
         return self.spread > WIDE
 
 
-def repeats(runs: Iterable[Run]) -> list[Repeat]:
+def repeats(runs: Iterable[Run]) -> list[RepeatedRuns]:
     """Group runs of one configuration.
 
     One configuration has the same application, executable, inputs, ranks, nodes, ranks
@@ -75,7 +75,7 @@ def repeats(runs: Iterable[Run]) -> list[Repeat]:
 
     Returns
     -------
-    list of Repeat
+    list of RepeatedRuns
         In the order of their first runs; a configuration that ran once has a spread
         of 0.
     """
@@ -97,10 +97,10 @@ def configuration_of(run: Run) -> Hashable:
     )
 
 
-def _repeat(runs: Sequence[Run]) -> Repeat:
+def _repeat(runs: Sequence[Run]) -> RepeatedRuns:
     times_s = [run.time_s for run in runs]
     first = runs[0]
-    return Repeat(
+    return RepeatedRuns(
         runs=tuple(runs),
         time_s=statistics.median(times_s),
         mean_s=statistics.fmean(without_outliers(times_s)),

@@ -11,7 +11,7 @@ Inputs = tuple[tuple[str, float | str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RunPart:
     """A part of a run: a phase, a function, a kernel or a chain of kernels.
 
     Attributes
@@ -68,7 +68,7 @@ class Run:
     costs : tuple of (str, float)
         What the run used, by name and unit: ``cpu_s``, ``memory_bytes``,
         ``read_bytes``, ``written_bytes``, ``sent_bytes``, ``received_bytes``.
-    parts : tuple of Part
+    parts : tuple of RunPart
     mpi : str
         MPI library, as it names itself.
     added : float
@@ -95,7 +95,7 @@ class Run:
     system: str = ""
     loads: tuple[tuple[str, float], ...] = ()
     costs: tuple[tuple[str, float], ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[RunPart, ...] = ()
     mpi: str = ""
     added: float = float("nan")
     source: str = ""
@@ -253,7 +253,7 @@ class Coupling:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class StoredModel:
     """A fitted model, as the document that it is read from.
 
     Attributes
@@ -273,7 +273,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class StoredPrediction:
     """A prediction, and what happened.
 
     Attributes
@@ -323,4 +323,6 @@ class Prediction:
     family: str = ""
 
 
-Row = Run | Fact | Message | Series | Template | Coupling | Model | Prediction
+Row = (
+    Run | Fact | Message | Series | Template | Coupling | StoredModel | StoredPrediction
+)

@@ -20,11 +20,11 @@ from skelgen.store.database import BusyError, DamagedError, Database
 from skelgen.store.kinds import kind_of
 from skelgen.store.lines import to_line
 from skelgen.store.locks import holder, is_locked
-from skelgen.store.rows import Prediction, Row, Run
+from skelgen.store.rows import Row, Run, StoredPrediction
 from skelgen.store.spool import LOCK, is_busy
 from skelgen.store.spool_writer import SpoolWriter
 from skelgen.store.sqlite import SqliteDatabase
-from skelgen.store.tables import Checked, keep, known
+from skelgen.store.tables import CheckedRow, keep, known
 from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Spool:
         """Open the database; see `skelgen.store.open_store` for what is refused."""
         self._database = self._connect()
 
-    def add(self, rows: Sequence[Checked]) -> set[str]:
+    def add(self, rows: Sequence[CheckedRow]) -> set[str]:
         """Add rows to the database, or to the spool while another process writes.
 
         Returns
@@ -149,7 +149,7 @@ class Spool:
         busy = is_busy(self.folder, self._writer.name)
         return busy or (self._database is None and is_locked(self.folder / LOCK))
 
-    def _append(self, rows: Sequence[Checked]) -> set[str]:
+    def _append(self, rows: Sequence[CheckedRow]) -> set[str]:
         there: set[str] = set()
         if self._database is not None:
             # Else, or when it is busy, the one that absorbs them finds out.
@@ -177,8 +177,8 @@ class Spool:
         return self._view
 
 
-def _identified(one: Checked) -> Row:
+def _identified(one: CheckedRow) -> Row:
     """Return a row that has its identity in its line, where such rows have one."""
-    if isinstance(one.row, Run | Prediction):
+    if isinstance(one.row, Run | StoredPrediction):
         return dataclasses.replace(one.row, identity=one.identity)
     return one.row

@@ -13,19 +13,20 @@ from typing import Any, NamedTuple, Self
 from skelgen.errors import InputError
 from skelgen.store.conditions import Condition, clause
 from skelgen.store.database import BusyError, Database, damaged, sound_in
+from skelgen.store.kinds import kind_of
 from skelgen.store.rows import (
     Coupling,
     Fact,
     Message,
-    Model,
-    Prediction,
     Row,
     Run,
     Series,
+    StoredModel,
+    StoredPrediction,
     Template,
 )
 from skelgen.store.spooling import Spool
-from skelgen.store.tables import Checked, checked, keep, remove, rows_of
+from skelgen.store.tables import CheckedRow, checked, keep, remove, rows_of
 from skelgen.store.values import REAL, TEXT, UnfitError, as_text
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ _WAIT_S = 60.0
 _ATTEMPTS = 5
 
 
-class Entry(NamedTuple):
+class AddedRow(NamedTuple):
     """What became of a row that was to be added.
 
     Attributes
@@ -60,16 +61,16 @@ class Added:
 
     Attributes
     ----------
-    added, already, refused : tuple of Entry
+    added, already, refused : tuple of AddedRow
         Those that are new, those that the store had, and those that it cannot hold.
     """
 
-    added: tuple[Entry, ...] = ()
-    already: tuple[Entry, ...] = ()
-    refused: tuple[Entry, ...] = ()
+    added: tuple[AddedRow, ...] = ()
+    already: tuple[AddedRow, ...] = ()
+    refused: tuple[AddedRow, ...] = ()
 
 
-class Application(NamedTuple):
+class StoredApplication(NamedTuple):
     """An application that a store knows runs of.
 
     Attributes
@@ -143,7 +144,7 @@ class Store:
             new = self._spool.add(good)
         return _added(good, new, refused)
 
-    def _keep(self, rows: Sequence[Checked]) -> set[str]:
+    def _keep(self, rows: Sequence[CheckedRow]) -> set[str]:
         """Add rows to a database that lets writers in at the same time.
 
         Those that would wait for each other in a circle begin again.
@@ -198,7 +199,7 @@ class Store:
             self.current().execute(f"SELECT COUNT(*) FROM runs {sql}", parameters)[0][0]
         )
 
-    def applications(self) -> list[Application]:
+    def applications(self) -> list[StoredApplication]:
         """Return the applications that there are runs of, by name."""
         database = self.current()
         kept = database.execute(
@@ -207,7 +208,7 @@ class Store:
         )
         with sound_in(database, "runs"):
             return [
-                Application(TEXT.load(name), int(runs), REAL.load(last))
+                StoredApplication(TEXT.load(name), int(runs), REAL.load(last))
                 for name, runs, last in kept
             ]
 
@@ -268,10 +269,14 @@ class Store:
         application: str | None = None,
         method: str | None = None,
         source: str | None = None,
-    ) -> list[Prediction]:
+    ) -> list[StoredPrediction]:
         """Return predictions with what happened, in the order of time."""
         return self._those(
-            Prediction, "made", application=application, method=method, source=source
+            StoredPrediction,
+            "made",
+            application=application,
+            method=method,
+            source=source,
         )
 
     def templates(self, application: str | None = None) -> list[Template]:
@@ -284,9 +289,9 @@ class Store:
 
     def models(
         self, application: str | None = None, name: str | None = None
-    ) -> list[Model]:
+    ) -> list[StoredModel]:
         """Return models, in the order of time."""
-        return self._those(Model, "fitted", application=application, name=name)
+        return self._those(StoredModel, "fitted", application=application, name=name)
 
     @property
     def spool_folder(self) -> Path | None:
@@ -317,26 +322,26 @@ def _equal(**values: str | None) -> tuple[str, list[Any]]:
     return (f"WHERE {sql}" if sql else ""), [as_text(one) for one in given.values()]
 
 
-def _checked(rows: Iterable[Row]) -> tuple[list[Checked], list[Entry]]:
-    good: list[Checked] = []
-    refused: list[Entry] = []
+def _checked(rows: Iterable[Row]) -> tuple[list[CheckedRow], list[AddedRow]]:
+    good: list[CheckedRow] = []
+    refused: list[AddedRow] = []
     for row in rows:
         try:
             good.append(checked(row))
         except InputError as error:
-            refused.append(Entry(_source(row), "", str(error)))
+            refused.append(AddedRow(_source(row), "", str(error)))
     return good, refused
 
 
 def _source(row: Row) -> str:
-    return str(getattr(row, "source", "")) or type(row).__name__.lower()
+    return str(getattr(row, "source", "")) or kind_of(type(row)).word
 
 
-def _added(rows: list[Checked], new: set[str], refused: list[Entry]) -> Added:
+def _added(rows: list[CheckedRow], new: set[str], refused: list[AddedRow]) -> Added:
     added, already = [], []
     left = set(new)
     for one in rows:
-        entry = Entry(_source(one.row), one.identity)
+        entry = AddedRow(_source(one.row), one.identity)
         if one.identity in left:
             left.discard(one.identity)
             added.append(entry)

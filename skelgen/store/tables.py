@@ -12,7 +12,7 @@ from skelgen.store.database import DamagedError, Database
 from skelgen.store.deadlines import check_deadline
 from skelgen.store.kinds import RowField, RowKind, kind_of, kinds
 from skelgen.store.lines import content_of, identity_of, seal_of
-from skelgen.store.rows import Part, Row, Run, Series
+from skelgen.store.rows import Row, Run, RunPart, Series
 from skelgen.store.samples import keep_samples, remove_series
 from skelgen.store.values import REAL, TEXT, UnfitError, as_real, as_text
 
@@ -27,7 +27,7 @@ _text, _real = TEXT.load, REAL.load
 _AT_ONCE, _LOOK_ROWS = 500, 1000
 
 
-class Checked(NamedTuple):
+class CheckedRow(NamedTuple):
     """A row that can be kept.
 
     Attributes
@@ -46,7 +46,7 @@ class Checked(NamedTuple):
     is_ascii: bool = False
 
 
-def checked(row: Row) -> Checked:
+def checked(row: Row) -> CheckedRow:
     """Check that a store can hold a row.
 
     Raises
@@ -55,7 +55,7 @@ def checked(row: Row) -> Checked:
         With the value that it cannot hold.
     """
     content = content_of(row)
-    return Checked(
+    return CheckedRow(
         row, identity_of(row, content), seal_of(content), is_ascii="\\u" not in content
     )
 
@@ -94,12 +94,12 @@ def known(database: Database, kind: RowKind, identities: Sequence[str]) -> set[s
     return found
 
 
-def keep(database: Database, rows: Iterable[Checked]) -> set[str]:
+def keep(database: Database, rows: Iterable[CheckedRow]) -> set[str]:
     """Add rows that are not there yet; return the identities that are new.
 
     The caller has a transaction open.
     """
-    by_type: dict[type[Row], dict[str, Checked]] = defaultdict(dict)
+    by_type: dict[type[Row], dict[str, CheckedRow]] = defaultdict(dict)
     new: set[str] = set()
     for one in rows:
         if isinstance(one.row, Series):
@@ -117,7 +117,7 @@ def keep(database: Database, rows: Iterable[Checked]) -> set[str]:
     return new
 
 
-def insert(database: Database, kind: RowKind, rows: Sequence[Checked]) -> None:
+def insert(database: Database, kind: RowKind, rows: Sequence[CheckedRow]) -> None:
     """Add rows of one kind; those whose identity is there change nothing."""
     columns = columns_of(kind)
     names = ", ".join(["identity", *(field.name for field in columns), "seal"])
@@ -130,7 +130,7 @@ def insert(database: Database, kind: RowKind, rows: Sequence[Checked]) -> None:
     of_ascii = [(at, bind) for at, bind in binds if bind is not as_text]
     values = attrgetter(*(field.name for field in columns))
 
-    def bound(one: Checked) -> list[Any]:
+    def bound(one: CheckedRow) -> list[Any]:
         found = [one.identity, *values(one.row), one.seal]
         for at, bind in of_ascii if one.is_ascii else binds:
             found[at] = bind(found[at])
@@ -151,7 +151,7 @@ def rows_of(
     where: str = "",
     parameters: Sequence[Any] = (),
     faults: list[str] | None = None,
-) -> list[Checked]:
+) -> list[CheckedRow]:
     """Return rows of a kind, but series, as they were kept.
 
     Parameters
@@ -192,7 +192,7 @@ def rows_of(
                 ) from None
             faults.append(fault)
         else:
-            found.append(Checked(row, identity, seal))
+            found.append(CheckedRow(row, identity, seal))
     return found
 
 
@@ -219,7 +219,7 @@ def _row(kind: RowKind, identity: str, values: Sequence[Any], apart: _Apart) -> 
         )
     if parts:
         fields["parts"] = tuple(
-            Part(_text(name), _text(kind), *map(_real, numbers))
+            RunPart(_text(name), _text(kind), *map(_real, numbers))
             for name, kind, *numbers in parts
         )
     row: Row = kind.type(**fields)
@@ -252,7 +252,7 @@ def _delete(database: Database, table: str, column: str, keys: Sequence[str]) ->
         database.execute(f"DELETE FROM {table} WHERE {column} IN ({marks})", some)
 
 
-def _insert_parts_of_runs(database: Database, rows: Sequence[Checked]) -> None:
+def _insert_parts_of_runs(database: Database, rows: Sequence[CheckedRow]) -> None:
     values: list[tuple[Any, ...]] = []
     parts: list[tuple[Any, ...]] = []
     apart = attrgetter(*_NAMED.values())
@@ -278,7 +278,7 @@ def _insert_parts_of_runs(database: Database, rows: Sequence[Checked]) -> None:
     )
 
 
-def _bound(part: Part) -> tuple[Any, ...]:
+def _bound(part: RunPart) -> tuple[Any, ...]:
     return (
         as_text(part.name),
         as_text(part.kind),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from skelgen.store.rows import Prediction
+from skelgen.store.rows import StoredPrediction
 from skelgen.trust.cases import Case
 
 
@@ -38,37 +38,37 @@ class TrackRecord:
     doubted: int
 
 
-def happened(prediction: Prediction) -> bool:
+def happened(prediction: StoredPrediction) -> bool:
     """Say whether the truth of a prediction is known."""
     times_s = prediction.truth_s, prediction.interval.p50
     return all(math.isfinite(one) and one > 0 for one in times_s)
 
 
-def error_of(prediction: Prediction) -> float:
+def error_of(prediction: StoredPrediction) -> float:
     """Return how far a prediction was off: predicted / truth - 1 [1]."""
     return prediction.interval.p50 / prediction.truth_s - 1
 
 
-def track_records(predictions: Iterable[Prediction]) -> list[TrackRecord]:
+def track_records(predictions: Iterable[StoredPrediction]) -> list[TrackRecord]:
     """Say of each method how good its predictions were, by the method's name."""
-    methods: dict[str, list[Prediction]] = {}
+    methods: dict[str, list[StoredPrediction]] = {}
     for one in predictions:
         methods.setdefault(one.method, []).append(one)
     return [_track_record(name, methods[name]) for name in sorted(methods)]
 
 
 def records_by(
-    predictions: Iterable[Prediction], name_of: Callable[[Prediction], str]
+    predictions: Iterable[StoredPrediction], name_of: Callable[[StoredPrediction], str]
 ) -> list[tuple[str, TrackRecord]]:
     """Say how good predictions were in groups, by the groups' names.
 
     Parameters
     ----------
-    predictions : iterable of Prediction
+    predictions : iterable of StoredPrediction
     name_of : callable
         Names the group of a prediction; the methods of a group stand in its record.
     """
-    groups: dict[str, list[Prediction]] = {}
+    groups: dict[str, list[StoredPrediction]] = {}
     for one in predictions:
         groups.setdefault(name_of(one), []).append(one)
     return [
@@ -77,7 +77,7 @@ def records_by(
     ]
 
 
-def _track_record(method: str, predictions: Sequence[Prediction]) -> TrackRecord:
+def _track_record(method: str, predictions: Sequence[StoredPrediction]) -> TrackRecord:
     import numpy as np
 
     known = [one for one in predictions if happened(one)]
@@ -96,7 +96,7 @@ def _track_record(method: str, predictions: Sequence[Prediction]) -> TrackRecord
     )
 
 
-def cases(predictions: Iterable[Prediction]) -> list[Case]:
+def cases(predictions: Iterable[StoredPrediction]) -> list[Case]:
     """Return what errors of methods are learnt from: trusted predictions and truths.
 
     A prediction that was doubted says nothing about an interval that nobody was to
@@ -107,7 +107,7 @@ def cases(predictions: Iterable[Prediction]) -> list[Case]:
     ]
 
 
-def _case(one: Prediction) -> Case:
+def _case(one: StoredPrediction) -> Case:
     middle_s = one.interval.p50
     low_s = high_s = middle_s
     if (found := one.measured) and 0 < found.p5 <= middle_s <= found.p95:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skelgen.documents.words import escaped, unescaped, whole
-from skelgen.store.rows import Inputs, Part
+from skelgen.store.rows import Inputs, RunPart
 from skelgen.trust import Interval
 
 #: Largest integer of a row: JSON of ours has at most 18 digits.
@@ -200,7 +200,7 @@ def _members(value: Any, names: tuple[str, ...], needed: int) -> dict[str, Any]:
     return value
 
 
-def _plain_part(part: Part) -> dict[str, Any]:
+def _plain_part(part: RunPart) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": part.name,
         "kind": part.kind,
@@ -212,9 +212,9 @@ def _plain_part(part: Part) -> dict[str, Any]:
     return found
 
 
-def _read_part(value: Any) -> Part:
+def _read_part(value: Any) -> RunPart:
     found = _members(value, ("name", "kind", "time_s", "weight", "share"), 3)
-    return Part(
+    return RunPart(
         checked_text(found["name"]),
         checked_text(found["kind"]),
         _read_real(found["time_s"]),
@@ -310,7 +310,7 @@ BY_TYPE: dict[Any, Values] = {
     ),
     tuple[float, ...]: _list_of(_plain_real, _read_real),
     tuple[tuple[str, float], ...]: _mapping_of(_plain_real, _read_real),
-    tuple[Part, ...]: PARTS,
+    tuple[RunPart, ...]: PARTS,
     tuple[tuple[int, float, float], ...]: _list_of(_KNEE, _KNEE),
     tuple[tuple[int, float], ...]: _list_of(_POINT, _POINT),
 }

@@ -15,7 +15,7 @@ from skelgen.symbols.pairs import distinct_pairs, parts_of
 from skelgen.symbols.probes import with_sources_of_probes
 from skelgen.symbols.requests import any_in_order
 from skelgen.symbols.sizes import message_bytes
-from skelgen.symbols.strings import Decided, Strings, decide, strings_of
+from skelgen.symbols.strings import Decided, SymbolStrings, decide, strings_of
 from skelgen.symbols.tags import canonical_tags
 from skelgen.symbols.times import share_out
 from skelgen.symbols.types import Clusters, Fate, Symbols
@@ -151,7 +151,7 @@ def auto_threshold(
     """
     decided, _, sites = _prepare(calls, matching)
     varying = varying_pairs(calls, decided, sites, 0.0)
-    last: Strings | None = None
+    last: SymbolStrings | None = None
     ratio = 0.0
     for step in range(round(largest / _STEP) + 1):
         threshold = min(step * _STEP, largest)

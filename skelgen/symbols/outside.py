@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind
+from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, TWO_SIDED
 from skelgen.events.types import FAILED_POLL, NO_PEER, NO_TAG, PROC_NULL
 from skelgen.matching import Matching
 from skelgen.symbols.pairs import ON_REQUESTS, POINT_TO_POINT, Pairs
-from skelgen.symbols.requests import Ages, Uses, rebased_ages, uses_of
+from skelgen.symbols.requests import Ages, RequestUses, rebased_ages, uses_of
 from skelgen.symbols.types import Fate
 
 #: Kinds that take part in nothing until they are started.
-_WAITING_KINDS = (Kind.SEND_INIT, Kind.RECEIVE_INIT)
+_WAITING_KINDS = (CallKind.SEND_INIT, CallKind.RECEIVE_INIT)
 _MATCHED_KINDS = tuple(
     kind
-    for kind in (*POINT_TO_POINT, *COLLECTIVES, Kind.SIGNAL, Kind.AWAIT)
+    for kind in (*POINT_TO_POINT, *COLLECTIVES, CallKind.SIGNAL, CallKind.AWAIT)
     if kind not in _WAITING_KINDS
 )
 
@@ -67,22 +67,22 @@ def _fates_of_pairs(calls: Calls, pairs: Pairs) -> NDArray[np.uint8]:
         ~pairs.is_kind(*TWO_SIDED) | (shape["peer2"] == PROC_NULL)
     )
     unknown = (shape["peer"] == NO_PEER) | (shape["tag"] == NO_TAG)
-    fate[pairs.is_kind(Kind.RECEIVE_INIT) & unknown] = Fate.UNSUPPORTED
+    fate[pairs.is_kind(CallKind.RECEIVE_INIT) & unknown] = Fate.UNSUPPORTED
     fate[pairs.remote & (~point | pairs.spawned)] = Fate.REMOTE
     fate[point & nobody] = Fate.COMPUTATION
     alone = (pairs.size == 1) & ~pairs.remote
     if calls.ranks == 1:  # nothing else divides the run of a single rank
         alone &= ~pairs.is_kind(*COLLECTIVES)
     fate[alone] = Fate.COMPUTATION
-    fate[pairs.is_kind(Kind.LOCAL, Kind.COMMUNICATOR)] = Fate.COMPUTATION
+    fate[pairs.is_kind(CallKind.LOCAL, CallKind.COMMUNICATOR)] = Fate.COMPUTATION
     if len(cancels):
         fate[cancels[shape["function"]]] = Fate.COMPUTATION
     fate[_opens(calls, pairs)] = Fate.COMPUTATION
-    fate[pairs.is_kind(Kind.PROBE)] = Fate.WAITING
+    fate[pairs.is_kind(CallKind.PROBE)] = Fate.WAITING
     polls = (shape["flags"] & FAILED_POLL) != 0
-    fate[polls & pairs.is_kind(Kind.AWAIT)] = Fate.WAITING
-    fate[pairs.is_kind(Kind.IO)] = Fate.IO
-    fate[pairs.is_kind(Kind.UNSUPPORTED)] = Fate.UNSUPPORTED
+    fate[polls & pairs.is_kind(CallKind.AWAIT)] = Fate.WAITING
+    fate[pairs.is_kind(CallKind.IO)] = Fate.IO
+    fate[pairs.is_kind(CallKind.UNSUPPORTED)] = Fate.UNSUPPORTED
     return fate
 
 
@@ -105,7 +105,7 @@ def _mark_empty_completions(
     empty &= empty_row[calls.ages]
     fate[empty & (fate == Fate.INSIDE)] = Fate.COMPUTATION
     tests = np.array([name.startswith("MPI_Test") for name in calls.functions])
-    polling = pairs.is_kind(Kind.COMPLETE)
+    polling = pairs.is_kind(CallKind.COMPLETE)
     if len(tests):
         polling &= tests[pairs.shape["function"]]
     return np.flatnonzero(empty & polling[pairs.of_call])
@@ -115,7 +115,7 @@ def _leave_out_partners(
     calls: Calls, matching: Matching, pairs: Pairs, fate: NDArray[np.uint8]
 ) -> None:
     """Leave out whole events of which a part is left out, until nothing changes."""
-    persistent = bool(pairs.is_kind(Kind.START).any())
+    persistent = bool(pairs.is_kind(CallKind.START).any())
     uses = None
     while True:
         left_out = int((fate >= Fate.UNSUPPORTED).sum())
@@ -137,12 +137,14 @@ def _leave_out_partners(
             return
 
 
-def _leave_out_started(pairs: Pairs, fate: NDArray[np.uint8], uses: Uses) -> None:
+def _leave_out_started(
+    pairs: Pairs, fate: NDArray[np.uint8], uses: RequestUses
+) -> None:
     """Treat a persistent request and its starts alike.
 
     Nobody says which request of a Startall found no partner, so all of them go.
     """
-    starts = pairs.is_kind(Kind.START)[pairs.of_call[uses.call]]
+    starts = pairs.is_kind(CallKind.START)[pairs.of_call[uses.call]]
     call, creator = uses.call[starts], uses.creator[starts]
     gone = fate >= Fate.UNSUPPORTED
     lost = creator[gone[call] & (creator >= 0)]
@@ -151,7 +153,7 @@ def _leave_out_started(pairs: Pairs, fate: NDArray[np.uint8], uses: Uses) -> Non
     fate[lost_start[fate[lost_start] == Fate.INSIDE]] = Fate.PARTNER
 
 
-def _mark_emptied(fate: NDArray[np.uint8], ages: Ages, uses: Uses) -> None:
+def _mark_emptied(fate: NDArray[np.uint8], ages: Ages, uses: RequestUses) -> None:
     """Leave out completions of which no request is left.
 
     Their time is computation when the requests were null, else it is dropped.

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.functions import RECEIVING, SENDING
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.keys import rows_by
@@ -28,9 +28,9 @@ _STANDS_FOR = {
     "MPI_Win_test": "MPI_Win_wait",
 }
 #: Kinds whose peers are partners, not roots.
-POINT_TO_POINT = tuple(dict.fromkeys((*SENDING, *RECEIVING, Kind.RMA)))
+POINT_TO_POINT = tuple(dict.fromkeys((*SENDING, *RECEIVING, CallKind.RMA)))
 #: Kinds that are about requests and nothing else.
-ON_REQUESTS = (Kind.START, Kind.COMPLETE, Kind.RELEASE)
+ON_REQUESTS = (CallKind.START, CallKind.COMPLETE, CallKind.RELEASE)
 #: Calls of a part.
 _PART = 1 << 15
 
@@ -49,7 +49,7 @@ class Pairs:
         World rank.
     shape : (p,) SHAPE_DTYPE array
     kind : (p,) uint8 array
-        `Kind` of the function.
+        `CallKind` of the function.
     function : (p,) int64 array
         Index into `functions` of the function that stands for the pair's.
     creates : (p,) bool array
@@ -86,7 +86,7 @@ class Pairs:
         """Return the number of pairs."""
         return len(self.rank)
 
-    def is_kind(self, *kinds: Kind) -> NDArray[np.bool_]:
+    def is_kind(self, *kinds: CallKind) -> NDArray[np.bool_]:
         """Return for each pair whether it is of one of these kinds."""
         wanted = np.zeros(256, bool)
         wanted[list(kinds)] = True

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.types import WILDCARD_SOURCE
 
 
@@ -28,13 +28,15 @@ def with_sources_of_probes(calls: Calls) -> Calls:
     kinds = np.array([function_info(name).kind for name in calls.functions], np.int64)
     kind = kinds[calls.shapes["function"]]
     anybody = (calls.shapes["flags"] & WILDCARD_SOURCE) != 0
-    probes = (kind == Kind.PROBE) & anybody
+    probes = (kind == CallKind.PROBE) & anybody
     if not probes.any():
         return calls
     probe = np.flatnonzero(probes[calls.shape[:-1]])
     probe = probe[~np.isin(probe + 1, calls.first)]
     found, taken = calls.shape[probe], calls.shape[probe + 1]
-    takes = np.isin(kind, (Kind.RECEIVE, Kind.IRECEIVE))[taken] & ~anybody[taken]
+    takes = (
+        np.isin(kind, (CallKind.RECEIVE, CallKind.IRECEIVE))[taken] & ~anybody[taken]
+    )
     for name in ("communicator", "peer"):
         takes &= calls.shapes[name][found] == calls.shapes[name][taken]
     old, number = np.unique(taken[takes], return_inverse=True)

@@ -14,7 +14,7 @@ from skelgen.symbols.pairs import ON_REQUESTS, Pairs
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class RequestUses:
     """The requests that calls complete, start or free.
 
     Attributes
@@ -45,7 +45,7 @@ class Ages:
     rows: list[tuple[int, ...]]
 
 
-def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> Uses:
+def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> RequestUses:
     """Find the creators of the requests that calls of some ranks use.
 
     Parameters
@@ -56,7 +56,7 @@ def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> Uses:
         Ranks to look at.
     """
     if not ranks.any():
-        return Uses(np.empty(0, np.int64), np.empty(0, np.int64))
+        return RequestUses(np.empty(0, np.int64), np.empty(0, np.int64))
     wanted = pairs.is_kind(*ON_REQUESTS) & ranks[pairs.rank]
     call = np.flatnonzero(wanted[pairs.of_call] & (calls.ages > 0))
     index, age = rows_of(calls.age_first, calls.age_values, calls.ages[call])
@@ -64,10 +64,10 @@ def uses_of(calls: Calls, pairs: Pairs, ranks: NDArray[np.bool_]) -> Uses:
     creator = Creations.of(calls).named(call, age)
     rank = np.searchsorted(calls.first, call, side="right") - 1
     creator[creator < calls.first[rank]] = -1
-    return Uses(call, creator)
+    return RequestUses(call, creator)
 
 
-def rebased_ages(calls: Calls, inside: NDArray[np.bool_], uses: Uses) -> Ages:
+def rebased_ages(calls: Calls, inside: NDArray[np.bool_], uses: RequestUses) -> Ages:
     """Count ages among the requests that calls with a symbol create.
 
     Parameters
@@ -75,7 +75,7 @@ def rebased_ages(calls: Calls, inside: NDArray[np.bool_], uses: Uses) -> Ages:
     calls : Calls
     inside : (n,) bool array
         Which calls have a symbol.
-    uses : Uses
+    uses : RequestUses
         Uses of all ranks that have requests of calls outside; other ranks keep
         the ages that they have.
 

@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind
+from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.matching import Matching
 from skelgen.symbols.factor import combine
 
 #: Kinds whose calls have a size of their own.
-SIZED = (*SENDING, *RECEIVING, *COLLECTIVES, Kind.RMA)
+SIZED = (*SENDING, *RECEIVING, *COLLECTIVES, CallKind.RMA)
 #: Sizes up to this cost as much as one byte does [bytes].
 _SMALL_BYTES = 64
 #: Neighbouring sizes of a cluster differ at most by this factor.
@@ -40,15 +40,15 @@ def message_bytes(
     """
     size = calls.size_bytes
     receiver = kind[matching.receive_call]
-    arrived = (receiver == Kind.RECEIVE) | (receiver == Kind.IRECEIVE)
+    arrived = (receiver == CallKind.RECEIVE) | (receiver == CallKind.IRECEIVE)
     arrived &= size[matching.receive_call] != matching.message_bytes
-    started_any = Kind.START in kind
+    started_any = CallKind.START in kind
     if not arrived.any() and not started_any:
         return size  # nothing changes: no copy
     size = size.copy()
     size[matching.receive_call[arrived]] = matching.message_bytes[arrived]
     for call in (matching.send_call, matching.receive_call) if started_any else ():
-        started = np.flatnonzero(kind[call] == Kind.START)
+        started = np.flatnonzero(kind[call] == CallKind.START)
         np.add.at(size, call[started], matching.message_bytes[started])
     return size
 

@@ -47,7 +47,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Strings:
+class SymbolStrings:
     """Symbols of all calls; the columns of `Symbols` with the same names."""
 
     symbol: NDArray[np.int32]
@@ -93,7 +93,7 @@ def strings_of(
     decided: Decided,
     varying: NDArray[np.bool_] | None,
     similarity_threshold: float | None,
-) -> Strings:
+) -> SymbolStrings:
     """Give calls symbols by what they have in common.
 
     Parameters
@@ -106,7 +106,7 @@ def strings_of(
 
     Returns
     -------
-    Strings
+    SymbolStrings
     """
     structure = _structure(decided, varying)
     row = decided.row_of_call
@@ -127,7 +127,7 @@ def strings_of(
     if varying is not None and varying.any():
         calls = np.flatnonzero(varying[decided.pairs.of_call] & decided.inside)
         peers[calls] = decided.pairs.peer[decided.pairs.of_call[calls]]
-    return Strings(symbol, table, age_first, age_values, peers)
+    return SymbolStrings(symbol, table, age_first, age_values, peers)
 
 
 def _numbered(

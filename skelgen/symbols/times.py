@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Events, Kind, function_info
+from skelgen.events import CallKind, Events, function_info
 from skelgen.symbols.pairs import rank_slices
 from skelgen.symbols.types import Fate, Lost
 
@@ -23,7 +23,7 @@ LONGEST_POLLING_GAP_NS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class SymbolTimes:
     """Where the time goes; the columns of `Symbols` with the same names."""
 
     compute_ns: NDArray[np.int64]
@@ -33,7 +33,7 @@ class Times:
     lost: tuple[Lost, ...]
 
 
-def share_out(events: Events, fate: NDArray[np.uint8]) -> Times:
+def share_out(events: Events, fate: NDArray[np.uint8]) -> SymbolTimes:
     """Share the time of calls without a symbol out to those that have one.
 
     Parameters
@@ -44,7 +44,7 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> Times:
 
     Returns
     -------
-    Times
+    SymbolTimes
         Computation, waiting and dropped time together are the ranks' times.
     """
     lost = _lost(events, fate)
@@ -65,7 +65,7 @@ def share_out(events: Events, fate: NDArray[np.uint8]) -> Times:
             late += [last] if last else []
     if late:
         lost += (Lost(Fate.WAITING, -1, len(late), sum(late)),)
-    return Times(
+    return SymbolTimes(
         compute_ns, tail_ns, np.concatenate(calls), np.concatenate(waits), lost
     )
 
@@ -119,7 +119,7 @@ def _polling(
     """
     names, calls = events.calls.functions, events.calls
     function = calls.shapes["function"][calls.shape[own]]
-    local = np.array([function_info(n).kind is Kind.LOCAL for n in names])[function]
+    local = np.array([function_info(n).kind is CallKind.LOCAL for n in names])[function]
     other = np.flatnonzero(~local)
     asks = np.array([_asks(name) for name in names])[function[other]]
     failed = (fate[own][other] == Fate.WAITING) & asks

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Calls, Kind
+from skelgen.events import CallKind, Calls
 from skelgen.events.functions import TWO_SIDED
 from skelgen.loops import fold
 from skelgen.symbols.factor import combine, factorise
@@ -25,7 +25,14 @@ _SHRINKS = 4
 _ITEMS_PER_PARTNER, _FREE_ITEMS = 4, 16
 #: Enough to judge by: ranks of a site, and calls of a rank.
 _RANKS, _CALLS = 4, 1 << 17
-_KINDS = (Kind.SEND, Kind.RECEIVE, Kind.ISEND, Kind.IRECEIVE, *TWO_SIDED, Kind.RMA)
+_KINDS = (
+    CallKind.SEND,
+    CallKind.RECEIVE,
+    CallKind.ISEND,
+    CallKind.IRECEIVE,
+    *TWO_SIDED,
+    CallKind.RMA,
+)
 
 
 def candidate_sites(pairs: Pairs, inside: NDArray[np.bool_]) -> NDArray[np.int64]:

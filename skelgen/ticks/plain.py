@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls
 from skelgen.matching import Matching
-from skelgen.ticks.rules import Role, shape_roles, stall
+from skelgen.ticks.rules import ClockRole, shape_roles, stall
 
 
 def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
@@ -45,19 +45,19 @@ def _dependencies(calls: Calls, matching: Matching) -> list[list[tuple[int, int]
     previous = [-1 if call in firsts else call - 1 for call in range(len(calls))]
     roles = shape_roles(calls)[calls.shape]
     after = [
-        [(before, int(own != Role.ENDS))]
+        [(before, int(own != ClockRole.ENDS))]
         for before, own in zip(previous, roles.tolist(), strict=True)
     ]
     for send, completion in zip(matching.send_call, matching.receive_done, strict=True):
         if completion >= 0:
             after[completion].append((previous[send], 2))
     meetings: defaultdict[int, list[int]] = defaultdict(list)
-    meets = (roles == Role.MEETS) | (roles == Role.BEGINS)
+    meets = (roles == ClockRole.MEETS) | (roles == ClockRole.BEGINS)
     for row in np.flatnonzero((matching.group >= 0) & meets).tolist():
         meetings[int(matching.group[row])].append(row)
     for participants in meetings.values():
         for call in participants:
-            if roles[call] == Role.MEETS:
+            if roles[call] == ClockRole.MEETS:
                 after[call] += [(previous[other], 1) for other in participants]
             elif matching.collective_done[call] >= 0:
                 done = int(matching.collective_done[call])

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
-from skelgen.events import Calls, Kind, function_info
+from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.types import FAILED_POLL
 
 
-class Role(IntEnum):
+class ClockRole(IntEnum):
     """What a call does for the clock; the values are those of ``_kernels/ticks.h``."""
 
     LOCAL = 0
@@ -23,11 +23,11 @@ class Role(IntEnum):
 
 # Libraries free communicators without waiting, and in any order.
 _FREES = {"MPI_Comm_free", "MPI_Comm_disconnect"}
-_MEETS = {Kind.COLLECTIVE, Kind.COLLECTIVE_INIT, Kind.COMMUNICATOR}
+_MEETS = {CallKind.COLLECTIVE, CallKind.COLLECTIVE_INIT, CallKind.COMMUNICATOR}
 _SHOWN = 4
 
 
-def role(function: str) -> Role:
+def role(function: str) -> ClockRole:
     """Return what a call of an MPI function does for the clock.
 
     Examples
@@ -37,19 +37,19 @@ def role(function: str) -> Role:
     """
     info = function_info(function)
     if not info.begins:
-        return Role.ENDS
+        return ClockRole.ENDS
     if info.kind in _MEETS and function not in _FREES and not info.extra_request:
-        return Role.MEETS
-    if info.kind is Kind.ICOLLECTIVE or info.extra_request:
-        return Role.BEGINS
-    return Role.LOCAL
+        return ClockRole.MEETS
+    if info.kind is CallKind.ICOLLECTIVE or info.extra_request:
+        return ClockRole.BEGINS
+    return ClockRole.LOCAL
 
 
 def shape_roles(calls: Calls) -> NDArray[np.uint8]:
     """Return the role of each shape."""
     roles = np.array([role(name) for name in calls.functions], np.uint8)
     of_shapes: NDArray[np.uint8] = roles[calls.shapes["function"]]
-    of_shapes[calls.shapes["flags"] & FAILED_POLL > 0] = Role.ENDS
+    of_shapes[calls.shapes["flags"] & FAILED_POLL > 0] = ClockRole.ENDS
     return of_shapes
 
 

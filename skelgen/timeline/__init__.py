@@ -7,6 +7,6 @@ with their neighbours, until all of it fits in a given number of bytes.
 
 from skelgen.timeline.collect import joined, lanes_of, timeline_of
 from skelgen.timeline.lanes import Lanes
-from skelgen.timeline.types import RunTimeline, Work
+from skelgen.timeline.types import RankWork, RunTimeline
 
-__all__ = ["Lanes", "RunTimeline", "Work", "joined", "lanes_of", "timeline_of"]
+__all__ = ["Lanes", "RankWork", "RunTimeline", "joined", "lanes_of", "timeline_of"]

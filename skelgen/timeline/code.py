@@ -26,9 +26,9 @@ from skelgen.timeline.types import (
     THING_BITS,
     LaneTotal,
     Pieces,
+    RankWork,
     RunTimeline,
     Thing,
-    Work,
 )
 from skelgen.units import seconds
 
@@ -98,7 +98,9 @@ def _contents(
     longest = pieces.longest & ((1 << THING_BITS) - 1)
     numbers = np.where(longest > 0, longest, _MIXED)
     idle = pieces.longest == 0
-    absent, computing = (times[:, w] == total for w in (Work.ABSENT, Work.COMPUTATION))
+    absent, computing = (
+        times[:, w] == total for w in (RankWork.ABSENT, RankWork.COMPUTATION)
+    )
     numbers[idle & absent], numbers[idle & computing] = ABSENT, COMPUTATION
     pure = (pieces.whole & ~idle) | (idle & (absent | computing))
     used = np.unique(numbers[(longest > 0) | pure]).tolist()
@@ -178,7 +180,7 @@ def decoded(timeline: RunTimeline) -> list[Pieces]:
     data = np.frombuffer(raw, np.uint8)
     what = data[:count]
     mixtures = int((what == _MIXED).sum())
-    works = len(Work)
+    works = len(RankWork)
     start = count + works * mixtures
     if len(what) < count or len(data) < start or len(data) > most:
         raise ValueError(f"read {len(data)} bytes of {count} pieces")
@@ -213,7 +215,7 @@ def _pieces(
     is_call = np.zeros(256, bool)
     for number, thing in enumerate(timeline.things):
         work[number], is_call[number] = thing.work, bool(thing.name)
-    times = np.zeros((len(what), len(Work)), np.int64)
+    times = np.zeros((len(what), len(RankWork)), np.int64)
     pure = what != _MIXED
     times[np.flatnonzero(pure), work[what[pure]]] = lengths[pure]
     shares = mixed[:, 1:] / np.maximum(mixed[:, 1:].sum(axis=1), 255)[:, None]

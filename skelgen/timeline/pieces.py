@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.timeline.types import THING_BITS, Pieces, Work
+from skelgen.timeline.types import THING_BITS, Pieces, RankWork
 
 _Integers = NDArray[np.int64]
 
@@ -48,7 +48,7 @@ def pieces_of(
     longest = call_ns << THING_BITS
     longest |= np.where(thing > 1, thing, 0)
     alone = np.diff(first, append=len(thing)) == 1
-    count, works = len(first), len(Work)
+    count, works = len(first), len(RankWork)
     piece = np.repeat(np.arange(count), np.diff(first, append=len(thing)))
     times = np.bincount(
         piece * works + work[thing], weights=length_ns, minlength=count * works
@@ -115,7 +115,7 @@ def spread(pieces: Pieces, edges_ns: _Integers) -> Pieces:
     at = np.clip(at, 0, len(pieces) - 1)
     inside = edges_ns - pieces.begin_ns[at]
     part = np.clip(inside / np.maximum(pieces.length_ns[at], 1), 0, 1)
-    before = np.zeros((len(pieces) + 1, len(Work)), np.int64)
+    before = np.zeros((len(pieces) + 1, len(RankWork)), np.int64)
     np.cumsum(pieces.times_ns, axis=0, out=before[1:])
     share = np.rint(pieces.times_ns[at] * part[:, None]).astype(np.int64)
     times = np.diff(before[at] + share, axis=0)

@@ -16,7 +16,7 @@ from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.json_document import json_field
 from skelgen.errors import NoFileError
 from skelgen.timeline.code import MOST_BYTES, MOST_CODED, decoded
-from skelgen.timeline.types import LaneTotal, RunTimeline, Thing, Work
+from skelgen.timeline.types import LaneTotal, RankWork, RunTimeline, Thing
 
 TIMELINE_FILE = "timeline.json"
 _FORMAT = 1
@@ -97,13 +97,13 @@ def _timeline(document: Field) -> RunTimeline:
 
 def _thing(field: Field) -> Thing:
     work, name, *_ = [*field.items(), field, field]
-    return Thing(Work(work.integer(0, len(Work) - 1)), name.text()[:80])
+    return Thing(RankWork(work.integer(0, len(RankWork) - 1)), name.text()[:80])
 
 
 def _lane(field: Field) -> LaneTotal:
     parts = field.mapping(("first", "last", "pieces", "times_s"), None)
     times_s = [one.amount() for one in parts["times_s"].items()]
-    if len(times_s) != len(Work):
+    if len(times_s) != len(RankWork):
         raise parts["times_s"].error(f"read {len(times_s)} times, one for each kind")
     return LaneTotal(
         parts["first"].integer(0, _MOST_RANKS),

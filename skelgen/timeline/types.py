@@ -8,11 +8,11 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.events.functions import COLLECTIVES
 
 
-class Work(IntEnum):
+class RankWork(IntEnum):
     """What a rank does."""
 
     COMPUTATION = 0
@@ -26,21 +26,21 @@ class Work(IntEnum):
 
 #: How these are written.
 WORK_WORDS = {
-    Work.COMPUTATION: "computation",
-    Work.POINT_TO_POINT: "point-to-point",
-    Work.COLLECTIVE: "collective",
-    Work.WAITING: "waiting",
-    Work.FILE: "file",
-    Work.OTHER: "other MPI",
-    Work.ABSENT: "not running",
+    RankWork.COMPUTATION: "computation",
+    RankWork.POINT_TO_POINT: "point-to-point",
+    RankWork.COLLECTIVE: "collective",
+    RankWork.WAITING: "waiting",
+    RankWork.FILE: "file",
+    RankWork.OTHER: "other MPI",
+    RankWork.ABSENT: "not running",
 }
 
 _NEITHER = {
-    Kind.LOCAL: Work.OTHER,
-    Kind.COMMUNICATOR: Work.OTHER,
-    Kind.UNSUPPORTED: Work.OTHER,
-    Kind.IO: Work.FILE,
-    **dict.fromkeys(COLLECTIVES, Work.COLLECTIVE),
+    CallKind.LOCAL: RankWork.OTHER,
+    CallKind.COMMUNICATOR: RankWork.OTHER,
+    CallKind.UNSUPPORTED: RankWork.OTHER,
+    CallKind.IO: RankWork.FILE,
+    **dict.fromkeys(COLLECTIVES, RankWork.COLLECTIVE),
 }
 
 #: Things that are no calls, and bits of `Pieces.longest` that name a thing.
@@ -56,12 +56,12 @@ class Thing:
 
     Attributes
     ----------
-    work : Work
+    work : RankWork
     name : str
         Of the MPI function; empty where there is none.
     """
 
-    work: Work
+    work: RankWork
     name: str = ""
 
 
@@ -154,7 +154,7 @@ class RunTimeline:
     data: bytes
 
 
-def work_of(function: str) -> Work:
+def work_of(function: str) -> RankWork:
     """Say what a rank does inside an MPI function.
 
     Examples
@@ -162,15 +162,15 @@ def work_of(function: str) -> Work:
     >>> work_of("MPI_Waitall").name, work_of("MPI_File_write").name
     ('POINT_TO_POINT', 'FILE')
     """
-    return _NEITHER.get(function_info(function).kind, Work.POINT_TO_POINT)
+    return _NEITHER.get(function_info(function).kind, RankWork.POINT_TO_POINT)
 
 
 def things_of(functions: tuple[str, ...]) -> tuple[Thing, ...]:
     """Return what ranks can do: a call of function f is number 2 + 2f, then waiting."""
-    things = [Thing(Work.COMPUTATION), Thing(Work.ABSENT)]
+    things = [Thing(RankWork.COMPUTATION), Thing(RankWork.ABSENT)]
     for name in functions[:_MOST_FUNCTIONS]:
         short = name[:_MOST_CHARACTERS]
-        things += [Thing(work_of(name), short), Thing(Work.WAITING, short)]
+        things += [Thing(work_of(name), short), Thing(RankWork.WAITING, short)]
     return tuple(things)
 
 

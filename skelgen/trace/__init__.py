@@ -7,7 +7,7 @@ Paper: Sodhi and Subhlok 2005, section III-A.
 
 from skelgen.trace.folder import open_trace
 from skelgen.trace.rank_file import decode
-from skelgen.trace.stream import Columns, TimeScale
+from skelgen.trace.stream import EventColumns, TimeScale
 from skelgen.trace.types import RankFile, Trace
 
-__all__ = ["Columns", "RankFile", "TimeScale", "Trace", "decode", "open_trace"]
+__all__ = ["EventColumns", "RankFile", "TimeScale", "Trace", "decode", "open_trace"]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from skelgen.errors import InputError
 from skelgen.trace.rank_file import mapped, read_header
 from skelgen.trace.stream import (
-    Columns,
-    Tables,
+    DecodedTables,
+    EventColumns,
     TimeScale,
     attach,
     dtype,
@@ -34,14 +34,14 @@ class Block:
 
     Attributes
     ----------
-    columns : Columns
+    columns : EventColumns
     variants : structured array
         ``struct skelgen_variant``, those that occur in this block.
     statuses, foreign, vectors : structured arrays
         As in `Decoded`; events count from the first of the block.
     """
 
-    columns: Columns
+    columns: EventColumns
     variants: NDArray[np.void]
     statuses: NDArray[np.void]
     foreign: NDArray[np.void]
@@ -96,10 +96,10 @@ class _Reader:
         self, stream: Any, shapes: NDArray[np.void], scale: TimeScale, events: int
     ) -> None:
         self.stream, self.scale = stream, scale
-        self.tables = Tables(stream)
+        self.tables = DecodedTables(stream)
         self.tables.shapes = shapes.copy()
         self.tables.attach()
-        self.columns = Columns.of(events)
+        self.columns = EventColumns.of(events)
         self._make_room(max(64, events // 4))
         self.ended = False
 

@@ -18,7 +18,7 @@ _BLOCK_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFile:
     """What the checksums of a file say.
 
     Attributes
@@ -36,7 +36,7 @@ class Checked:
     problem: tuple[str, str] | None = None
 
 
-def check(data: bytes, scan: Scan) -> Checked:
+def check(data: bytes, scan: Scan) -> CheckedFile:
     """Compare the checksums that a walk through a file found with its bytes.
 
     Parameters
@@ -51,14 +51,14 @@ def check(data: bytes, scan: Scan) -> Checked:
         first, length = int(row["payload"]), int(row["length"])
         end, problem = _window(data, begin, first, length)
         if problem is not None:
-            return Checked(known=True, end=begin, problem=problem)
+            return CheckedFile(known=True, end=begin, problem=problem)
         if end == begin:
             break
         begin = end
     problem = None
     if len(rows) and scan.stop == stream.END_STOP and scan.position > begin:
         problem = (f"an END record before byte {scan.position}", "its checksum")
-    return Checked(known=len(rows) > 0, end=begin, problem=problem)
+    return CheckedFile(known=len(rows) > 0, end=begin, problem=problem)
 
 
 def _window(

@@ -28,7 +28,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class TraceFormat:
     """The declarations of the trace format.
 
     Attributes
@@ -88,7 +88,7 @@ def _enumeration(ffi: FFI, name: str) -> tuple[str, dict[int, str], dict[str, in
 
 
 @cache
-def trace_format() -> Format:
+def trace_format() -> TraceFormat:
     """Read the declarations of the trace format.
 
     Examples
@@ -108,7 +108,7 @@ def trace_format() -> Format:
         numbers |= plain
     magic = re.search(r'#define SKELGEN_MAGIC "(.*)"', text)
     assert magic is not None
-    return Format(
+    return TraceFormat(
         numbers=numbers,
         enumerations=enumerations,
         magic=magic[1].encode().decode("unicode_escape").encode("latin-1"),

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from skelgen.trace.format import trace_format
 from skelgen.trace.stream import (
-    Columns,
     Decoded,
+    EventColumns,
     Scan,
     TimeScale,
     dtype,
     kernel,
 )
-from skelgen.trace.types import Facts, Header
+from skelgen.trace.types import Header, TraceFacts
 
 _LARGEST_SIZE = 1 << 44
 _LATEST_UNITS = 1 << 61
@@ -86,7 +86,7 @@ class _Walk:
         self.long: dict[int, tuple[int, int]] = {}
         self.before = self.last = self.context = 0
         self.lists = self.vector_definitions = 0
-        self.facts = dict.fromkeys(Facts.__slots__, 0)
+        self.facts = dict.fromkeys(TraceFacts.__slots__, 0)
         self.events: list[dict[str, Any]] = []
         self.c = trace_format()
 
@@ -311,7 +311,7 @@ def scan(data: Any, header: Header, end: int) -> Scan:
         position=walk.position,
         definitions=np.array(walk.definitions, dtype("definition")),
         shapes=shapes,
-        facts=Facts(**walk.facts),
+        facts=TraceFacts(**walk.facts),
     )
 
 
@@ -320,7 +320,7 @@ def decode(
     header: Header,
     end: int,
     shapes: NDArray[np.void],
-    columns: Columns,
+    columns: EventColumns,
     scale: TimeScale,
 ) -> Decoded:
     """Decode the events of a file, see `skelgen.trace.stream.decode`."""

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from skelgen.documents.system import reading
 from skelgen.errors import InputError
 from skelgen.trace import stream
-from skelgen.trace.checks import Checked, check, header_problem, is_cut
+from skelgen.trace.checks import CheckedFile, check, header_problem, is_cut
 from skelgen.trace.definition_types import Definitions
 from skelgen.trace.definitions import Collector
 from skelgen.trace.format import trace_format
 from skelgen.trace.payload import PayloadError
-from skelgen.trace.stream import Columns, Decoded, Scan, TimeScale
+from skelgen.trace.stream import Decoded, EventColumns, Scan, TimeScale
 from skelgen.trace.types import Damage, Header, RankFile
 
 MOST_RANKS = 1 << 20
@@ -208,7 +208,7 @@ def read_rank_file(path: Path, header: Header) -> RankFile:
 
 
 def _first_problem(
-    collector: Collector, data: bytes, scan: Scan, checked: Checked
+    collector: Collector, data: bytes, scan: Scan, checked: CheckedFile
 ) -> tuple[int, str, str] | None:
     """Find what must not be used: its offset, what was read and what was expected.
 
@@ -229,7 +229,7 @@ def _first_problem(
 
 
 def _odd_end(
-    data: bytes, scan: Scan, checked: Checked, definitions: Definitions
+    data: bytes, scan: Scan, checked: CheckedFile, definitions: Definitions
 ) -> tuple[int, str, str] | None:
     """Find what is wrong with the end of a file."""
     if scan.stop not in stream.GOOD_STOPS:
@@ -289,7 +289,7 @@ def _not_in(column: NDArray[Any], known: Any, none: int | None) -> NDArray[np.bo
 
 
 def decode(
-    file: RankFile, shapes: NDArray[np.void], columns: Columns, scale: TimeScale
+    file: RankFile, shapes: NDArray[np.void], columns: EventColumns, scale: TimeScale
 ) -> Decoded:
     """Decode the events of a file into columns.
 
@@ -299,7 +299,7 @@ def decode(
     shapes : structured array
         A copy of ``file.shapes`` whose columns ``rule``, ``own``, ``bytes_a`` and
         ``bytes_b`` say how counts become bytes.
-    columns : Columns
+    columns : EventColumns
         Of ``file.facts.events`` events; filled here.
     scale : TimeScale
 

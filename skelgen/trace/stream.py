@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.trace.format import struct_dtype
-from skelgen.trace.types import Facts, Header
+from skelgen.trace.types import Header, TraceFacts
 
 _FIRST_ROWS = 256
 
@@ -46,18 +46,18 @@ class Scan:
         ``struct skelgen_definition``: where the definitions other than shapes lie.
     shapes : structured array
         ``struct skelgen_call_shape``, with the values of the last event.
-    facts : Facts
+    facts : TraceFacts
     """
 
     stop: int
     position: int
     definitions: NDArray[np.void]
     shapes: NDArray[np.void]
-    facts: Facts
+    facts: TraceFacts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class EventColumns:
     """Arrays that decoding fills, one element for each event.
 
     Attributes
@@ -75,7 +75,7 @@ class Columns:
     compute_ns: NDArray[np.int64]
 
     @classmethod
-    def of(cls, events: int) -> Columns:
+    def of(cls, events: int) -> EventColumns:
         """Return new columns for so many events."""
         return cls(
             np.empty(events, np.uint32),
@@ -83,10 +83,10 @@ class Columns:
             *(np.empty(events, np.int64) for _ in range(4)),
         )
 
-    def part(self, begin: int, end: int) -> Columns:
+    def part(self, begin: int, end: int) -> EventColumns:
         """Return the columns of a range of events; they share memory."""
         names = self.__slots__
-        return Columns(*(getattr(self, name)[begin:end] for name in names))
+        return EventColumns(*(getattr(self, name)[begin:end] for name in names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def pointer(array: NDArray[Any], kind: str) -> Any:
     return kernel().ffi.cast(f"{kind} *", array.ctypes.data)
 
 
-class Tables:
+class DecodedTables:
     """Arrays that the kernel fills and that grow when it asks for it."""
 
     def __init__(self, stream: Any) -> None:
@@ -212,7 +212,7 @@ def opened(data: Any, begin: int, end: int) -> Iterator[Any]:
         yield stream
 
 
-def run(stream: Any, tables: Tables) -> int:
+def run(stream: Any, tables: DecodedTables) -> int:
     """Decode until the kernel stops for another reason than a full table."""
     while True:
         stop = int(kernel().lib.skelgen_decode(stream))
@@ -242,8 +242,8 @@ def checksum(data: Any, begin: int, end: int, before: int = 0) -> int:
         return int(lib.skelgen_checksum(before, first, end - begin))
 
 
-def _facts(stream: Any) -> Facts:
-    return Facts(
+def _facts(stream: Any) -> TraceFacts:
+    return TraceFacts(
         events=stream.event_count,
         requests=stream.request_count,
         persistent=stream.persistent_count,
@@ -272,7 +272,7 @@ def scan(data: Any, header: Header, end: int) -> Scan:
         Nothing from here on is read [bytes].
     """
     with opened(data, header.header_bytes, end) as stream:
-        tables = Tables(stream)
+        tables = DecodedTables(stream)
         stop = run(stream, tables)
         return Scan(
             stop=stop,
@@ -285,7 +285,7 @@ def scan(data: Any, header: Header, end: int) -> Scan:
 
 def attach(
     stream: Any,
-    columns: Columns,
+    columns: EventColumns,
     rows: Sequence[NDArray[np.void]],
     scale: TimeScale,
 ) -> None:
@@ -294,7 +294,7 @@ def attach(
     Parameters
     ----------
     stream : struct skelgen_stream
-    columns : Columns
+    columns : EventColumns
     rows : three structured arrays
         Room for statuses, foreign requests and vectors.
     scale : TimeScale
@@ -321,9 +321,9 @@ def decode(  # the inputs of one pass
     data: Any,
     header: Header,
     end: int,
-    facts: Facts,
+    facts: TraceFacts,
     shapes: NDArray[np.void],
-    columns: Columns,
+    columns: EventColumns,
     scale: TimeScale,
 ) -> Decoded:
     """Decode the events of a file that `scan` has walked through.
@@ -332,11 +332,11 @@ def decode(  # the inputs of one pass
     ----------
     data, header, end
         As for `scan`; `end` is the position where that stopped.
-    facts : Facts
+    facts : TraceFacts
         Those of the scan.
     shapes : structured array
         Those of the scan with ``rule``, ``own``, ``bytes_a`` and ``bytes_b`` set.
-    columns : Columns
+    columns : EventColumns
         Filled here.
     scale : TimeScale
     """
@@ -344,7 +344,7 @@ def decode(  # the inputs of one pass
     foreign = np.zeros(facts.foreign, dtype("foreign"))
     vectors = np.zeros(facts.vectors, dtype("vectors"))
     with opened(data, header.header_bytes, end) as stream:
-        tables = Tables(stream)
+        tables = DecodedTables(stream)
         tables.shapes = shapes.copy()
         tables.attach()
         attach(stream, columns, (statuses, foreign, vectors), scale)

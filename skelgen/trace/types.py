@@ -95,7 +95,7 @@ class Damage:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class TraceFacts:
     """Counts and sums over the events of a file.
 
     Attributes
@@ -150,7 +150,7 @@ class RankFile:
     definitions : Definitions
     shapes : structured array
         Call shapes, ``struct skelgen_call_shape`` of the kernel.
-    facts : Facts
+    facts : TraceFacts
     damage : Damage or None
     """
 
@@ -161,7 +161,7 @@ class RankFile:
     checked_bytes: int
     definitions: Definitions
     shapes: NDArray[np.void]
-    facts: Facts
+    facts: TraceFacts
     damage: Damage | None
 
     @property

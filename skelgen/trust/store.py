@@ -23,7 +23,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class ErrorProvenance:
     """Where errors come from.
 
     Attributes
@@ -40,7 +40,7 @@ class Provenance:
     results: tuple[str, ...]
 
 
-def as_text(errors: MethodErrors, provenance: Provenance) -> str:
+def as_text(errors: MethodErrors, provenance: ErrorProvenance) -> str:
     """Write errors; equal ones give the same text."""
     content = {
         "skelgen_method_errors": VERSION,
@@ -62,7 +62,7 @@ def _plain(one: MethodError) -> dict[str, Any]:
     }
 
 
-def load(path: Path) -> tuple[MethodErrors, Provenance]:
+def load(path: Path) -> tuple[MethodErrors, ErrorProvenance]:
     """Read errors, and where they come from.
 
     Raises
@@ -79,7 +79,7 @@ def load(path: Path) -> tuple[MethodErrors, Provenance]:
     entries = parts["methods"].items()
     if not entries:
         raise parts["methods"].error("read no method, expected at least one")
-    return MethodErrors(tuple(map(_entry, entries))), Provenance(
+    return MethodErrors(tuple(map(_entry, entries))), ErrorProvenance(
         origin["command"].text(),
         origin["date"].text(),
         origin["results"].texts(),

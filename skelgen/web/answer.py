@@ -9,7 +9,7 @@ from skelgen.prediction.kept import KeptPrediction, KeptSet
 from skelgen.prediction.predict import PHASES, expected_ratio, ratio, scale
 from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.units import format_span
-from skelgen.web.interval_picture import Dot, DotPicture, dot_picture
+from skelgen.web.interval_picture import DotPicture, IntervalRow, dot_picture
 
 #: Calibrations and earlier predictions of a page, the newest.
 MOST_CALIBRATIONS, MOST_EARLIER = 20, 20
@@ -173,7 +173,7 @@ def _rule(facts: SkeletonFacts | None, newest: KeptPrediction) -> str:
 
 def _times(newest: KeptPrediction) -> DotPicture | None:
     dots = [
-        Dot(
+        IntervalRow(
             one.name,
             _span(one.predicted_s),
             one.p5_s,
@@ -197,7 +197,7 @@ def _ratios(facts: SkeletonFacts) -> DotPicture | None:
         least = min(application) / max(skeleton)
         most = max(application) / min(skeleton)
         name = f"{moment(one.date)} on {_where(one)}"
-        dots.append(Dot(name, f"{one.ratio:.3f}", least, one.ratio, most))
+        dots.append(IntervalRow(name, f"{one.ratio:.3f}", least, one.ratio, most))
     expected = expected_ratio(facts)
     title = "Measured ratio application / skeleton of each calibration"
     return dot_picture(title, dots, "", (expected, f"expected: {expected:.3f}"))

@@ -12,7 +12,7 @@ from skelgen.models.residuals import residuals_of
 from skelgen.models.runs import RunTable
 from skelgen.units import format_seconds
 from skelgen.web.render import filled, render_model, render_residuals, render_workload
-from skelgen.web.site import Column, FormulaShown, SiteTable, cells, value
+from skelgen.web.site import ColumnHead, FormulaShown, SiteTable, cells, value
 from skelgen.web.site_fit import residual_table
 from skelgen.web.site_formulas import formula_block
 from skelgen.web.site_models import model_curves, quantity_text, ranges_table
@@ -188,25 +188,25 @@ def _points(study: Study, found: WorkloadTime) -> SiteTable:
             )
         )
     head = (
-        *(Column(name, number=True) for name in names),
-        Column("run"),
-        Column("recorded", number=True),
-        Column("functions", number=True),
-        Column("error", number=True),
+        *(ColumnHead(name, number=True) for name in names),
+        ColumnHead("run"),
+        ColumnHead("recorded", number=True),
+        ColumnHead("functions", number=True),
+        ColumnHead("error", number=True),
     )
     return SiteTable("Recorded workloads", head, tuple(rows))
 
 
 def _phases(found: WorkloadTime) -> SiteTable:
     head = (
-        Column("phase"),
-        Column("weight", number=True),
-        Column("time", number=True),
-        Column("share", number=True),
-        Column("error left out", number=True),
-        Column("time of one [s]"),
-        Column("weight as a function"),
-        Column("calls"),
+        ColumnHead("phase"),
+        ColumnHead("weight", number=True),
+        ColumnHead("time", number=True),
+        ColumnHead("share", number=True),
+        ColumnHead("error left out", number=True),
+        ColumnHead("time of one [s]"),
+        ColumnHead("weight as a function"),
+        ColumnHead("calls"),
     )
     rows = tuple(
         cells(

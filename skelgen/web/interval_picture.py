@@ -20,7 +20,7 @@ _EDGE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class IntervalRow:
     """One row before it is drawn.
 
     Attributes
@@ -56,7 +56,7 @@ class DotRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class IntervalMark:
     """A number at the axis: its place in per cent, and how its text is set."""
 
     place: float
@@ -75,8 +75,8 @@ class DotPicture:
     height, axis_y : int
         [px]
     rows : tuple of DotRow
-    marks : tuple of Mark
-    reference : Mark or None
+    marks : tuple of IntervalMark
+    reference : IntervalMark or None
         A number that the rows are compared with.
     """
 
@@ -84,13 +84,13 @@ class DotPicture:
     height: int
     axis_y: int
     rows: tuple[DotRow, ...]
-    marks: tuple[Mark, ...]
-    reference: Mark | None
+    marks: tuple[IntervalMark, ...]
+    reference: IntervalMark | None
 
 
 def dot_picture(
     title: str,
-    dots: Sequence[Dot],
+    dots: Sequence[IntervalRow],
     unit: str = "",
     reference: tuple[float, str] | None = None,
 ) -> DotPicture | None:
@@ -99,7 +99,7 @@ def dot_picture(
     Parameters
     ----------
     title : str
-    dots : sequence of Dot
+    dots : sequence of IntervalRow
         All numbers above 0.
     unit : str
         Of the numbers at the axis.
@@ -136,6 +136,6 @@ def dot_picture(
     return DotPicture(title, height, end, rows, tuple(marks), beside)
 
 
-def _mark(place: float, text: str) -> Mark:
+def _mark(place: float, text: str) -> IntervalMark:
     anchor = "start" if place < 25 else "end" if place > 75 else "middle"
-    return Mark(place, text, anchor)
+    return IntervalMark(place, text, anchor)

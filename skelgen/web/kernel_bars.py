@@ -16,7 +16,7 @@ _COLOURS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class KernelBar:
     """A bar of parts.
 
     Attributes
@@ -38,17 +38,17 @@ class Bar:
         return sum(time_s for _, time_s in self.parts)
 
 
-def bars_height(bars: Sequence[Bar]) -> int:
+def bars_height(bars: Sequence[KernelBar]) -> int:
     """Return how high the drawing of some bars is [px]."""
     return _TOP + _STEP * len(bars) + _BOTTOM
 
 
-def bar_shapes(bars: Sequence[Bar], shown: Sequence[str]) -> tuple[Shape, ...]:
+def bar_shapes(bars: Sequence[KernelBar], shown: Sequence[str]) -> tuple[Shape, ...]:
     """Draw bars, one below the other.
 
     Parameters
     ----------
-    bars : sequence of Bar
+    bars : sequence of KernelBar
     shown : sequence of str
         What stands behind each: its time for people.
     """
@@ -67,7 +67,7 @@ def bar_shapes(bars: Sequence[Bar], shown: Sequence[str]) -> tuple[Shape, ...]:
     return tuple(found)
 
 
-def _parts(bar: Bar, axis: Axis, top: float) -> Iterator[Shape]:
+def _parts(bar: KernelBar, axis: Axis, top: float) -> Iterator[Shape]:
     begin_s = 0.0
     for i, (name, time_s) in enumerate(bar.parts):
         left, right = (float(axis.at(at)) + _LEFT for at in (begin_s, begin_s + time_s))

@@ -28,7 +28,7 @@ from skelgen.web.pictures import (
 )
 from skelgen.web.timeline import TimelineView, timeline_view
 from skelgen.web.times import TimeRow, time_rows
-from skelgen.web.tree import LEAST_SHARE, MOST_ROWS, Row, rows_of
+from skelgen.web.tree import LEAST_SHARE, MOST_ROWS, NestRow, rows_of
 from skelgen.web.waiting import Waiting, waiting_of
 
 #: Rows of the table of phases.
@@ -91,7 +91,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """A cell of the communication matrix: depth of colour and tool tip."""
 
     strength: float
@@ -145,12 +145,12 @@ class Page:
     times: tuple[TimeRow, ...]
     waiting: Waiting
     sites: CallSites
-    trees: tuple[tuple[str, tuple[Row, ...]], ...]
+    trees: tuple[tuple[str, tuple[NestRow, ...]], ...]
     more_trees: int
     least_share: float
     whole_run: TimelineView | None
     timeline: Timeline | None
-    matrix: tuple[tuple[Cell, ...], ...]
+    matrix: tuple[tuple[MatrixCell, ...], ...]
     shares: tuple[Shares, ...]
     measured: tuple[Shares, ...]
     classes: tuple[KeptRow, ...]
@@ -181,14 +181,14 @@ def _ranks_text(ranks: Sequence[int]) -> str:
     return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(pieces)
 
 
-def matrix_cells(sent: NDArray[np.float64]) -> tuple[tuple[Cell, ...], ...]:
+def matrix_cells(sent: NDArray[np.float64]) -> tuple[tuple[MatrixCell, ...], ...]:
     """Return the cells of a matrix of bytes from rank to rank."""
     sent = sent[:MOST_CELLS, :MOST_CELLS]
     most = float(sent.max()) if sent.size else 0.0
     strengths = np.sqrt(sent / most) if most else sent
     return tuple(
         tuple(
-            Cell(
+            MatrixCell(
                 round(float(strengths[i, j]), 3),
                 f"rank {i} to {j}: {format_bytes(float(sent[i, j]))}",
             )

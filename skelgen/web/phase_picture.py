@@ -21,7 +21,7 @@ _OTHER = "#9aa5b1"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class PhaseStretch:
     """Occurrences of one phase in a row; left and width in per cent of the run."""
 
     left: float
@@ -31,7 +31,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """One phase of the legend."""
 
     colour: str
@@ -44,9 +44,9 @@ class PhasePicture:
 
     Attributes
     ----------
-    lanes : tuple of (int, tuple of Stretch)
+    lanes : tuple of (int, tuple of PhaseStretch)
         Ranks with their stretches.
-    entries : tuple of Entry
+    entries : tuple of LegendEntry
         Relevant phases, those with most time first.
     hidden : int
         Ranks that are not drawn.
@@ -54,8 +54,8 @@ class PhasePicture:
         Time of the run.
     """
 
-    lanes: tuple[tuple[int, tuple[Stretch, ...]], ...]
-    entries: tuple[Entry, ...]
+    lanes: tuple[tuple[int, tuple[PhaseStretch, ...]], ...]
+    entries: tuple[LegendEntry, ...]
     hidden: int
     length: str
 
@@ -72,7 +72,7 @@ def phase_picture(found: Phases) -> PhasePicture:
     return PhasePicture(
         tuple((rank, tuple(_stretches(found, rank, colours))) for rank in chosen),
         tuple(
-            Entry(
+            LegendEntry(
                 colours.get(phase.number, _OTHER),
                 f"phase {phase.number}: {phase.weight} x "
                 f"{format_seconds(phase.time_s)}, {phase.share:.1%}",
@@ -84,7 +84,9 @@ def phase_picture(found: Phases) -> PhasePicture:
     )
 
 
-def _stretches(found: Phases, rank: int, colours: dict[int, str]) -> Iterator[Stretch]:
+def _stretches(
+    found: Phases, rank: int, colours: dict[int, str]
+) -> Iterator[PhaseStretch]:
     """Join occurrences of one phase, and those too narrow to be seen."""
     whole_ns = max(found.application_s * 1e9, 1.0)
     ends = np.cumsum(found.time_ns[rank])
@@ -95,7 +97,7 @@ def _stretches(found: Phases, rank: int, colours: dict[int, str]) -> Iterator[St
         if width < 100 / MOST_BARS and last != change[-1]:
             continue
         phase = found.phases[int(found.phase[last])]
-        yield Stretch(
+        yield PhaseStretch(
             round(100 * begin_ns / whole_ns, 3),
             round(width, 3),
             colours.get(phase.number, _OTHER),

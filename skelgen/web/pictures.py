@@ -21,7 +21,7 @@ MOST_BARS, MOST_LANES, MOST_CELLS = 4000, 32, 64
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class TimelinePiece:
     """One piece of a timeline; positions and widths in per cent of its length."""
 
     left: float
@@ -35,7 +35,7 @@ class Lane:
     """The timeline of one rank."""
 
     rank: int
-    bars: tuple[Bar, ...]
+    bars: tuple[TimelinePiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _lane(
     nest, leaf_of = group.nest, leaf_numbers(group)
     rows = nest.trips[nest.trips_first[item] : nest.trips_first[item + 1]]
     iterations = float((rows[:, 0] * rows[:, 1]).sum())
-    bars: list[Bar] = []
+    bars: list[TimelinePiece] = []
     place, column = 0.0, group.ranks.index(rank)
     for inner in range(item + 1, item + 1 + int(nest.body_items[item])):
         if nest.body_items[inner]:
@@ -111,7 +111,9 @@ def _lane(
                 what = f"computation before {name}" if kind == "compute" else name
                 title = f"{what}: {format_seconds(width / 1e9)}"
                 bars.append(
-                    Bar(100 * place / length, 100 * width / length, kind, title)
+                    TimelinePiece(
+                        100 * place / length, 100 * width / length, kind, title
+                    )
                 )
             place += width
     return Lane(rank, tuple(bars)), place

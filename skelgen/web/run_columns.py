@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from skelgen.errors import UsageError
 from skelgen.store.rows import Run
 from skelgen.units import format_seconds
-from skelgen.web.site import Cell, Checks, address, date, inputs_text, names_text, value
+from skelgen.web.site import (
+    Checks,
+    TableCell,
+    address,
+    date,
+    inputs_text,
+    names_text,
+    value,
+)
 
 #: How the column of an input is named in an address.
 _INPUT = "input."
@@ -35,45 +43,49 @@ class RunColumn:
 
     name: str
     text: str
-    write: Callable[[Run], Cell]
+    write: Callable[[Run], TableCell]
     number: bool = False
     order: str = ""
 
 
-def _executable(run: Run) -> Cell:
+def _executable(run: Run) -> TableCell:
     if not run.executable:
-        return Cell("")
+        return TableCell("")
     where = f"executable={run.executable}"
-    return Cell(run.executable[:_HASH], address("runs", where=where))
+    return TableCell(run.executable[:_HASH], address("runs", where=where))
 
 
-def _application(run: Run) -> Cell:
-    return Cell(run.application, address("runs", app=run.application))
+def _application(run: Run) -> TableCell:
+    return TableCell(run.application, address("runs", app=run.application))
 
 
-def _load(name: str) -> Callable[[Run], Cell]:
-    return lambda run: Cell(value(dict(run.loads).get(name)))
+def _load(name: str) -> Callable[[Run], TableCell]:
+    return lambda run: TableCell(value(dict(run.loads).get(name)))
+
+
+def _count(name: str) -> Callable[[Run], TableCell]:
+    return lambda run: TableCell(str(getattr(run, name) or ""))
 
 
 #: All but those of inputs.
 _KNOWN = (
-    RunColumn("started", "started", lambda run: Cell(date(run.started)), False,
+    RunColumn("started", "started", lambda run: TableCell(date(run.started)), False,
               "started"),
     RunColumn("application", "application", _application, False, "application"),
     RunColumn("executable", "executable", _executable),
-    RunColumn("inputs", "inputs", lambda run: Cell(inputs_text(run.inputs))),
-    RunColumn("ranks", "ranks", lambda run: Cell(str(run.ranks or "")), True, "ranks"),
-    RunColumn("nodes", "nodes", lambda run: Cell(str(run.nodes or "")), True, "nodes"),
-    RunColumn("hosts", "hosts", lambda run: Cell(names_text(run.hosts))),
-    RunColumn("system", "system", lambda run: Cell(run.system), False, "system"),
-    RunColumn("time_s", "time", lambda run: Cell(format_seconds(run.time_s)), True,
+    RunColumn("inputs", "inputs", lambda run: TableCell(inputs_text(run.inputs))),
+    RunColumn("ranks", "ranks", _count("ranks"), True, "ranks"),
+    RunColumn("nodes", "nodes", _count("nodes"), True, "nodes"),
+    RunColumn("hosts", "hosts", lambda run: TableCell(names_text(run.hosts))),
+    RunColumn("system", "system", lambda run: TableCell(run.system), False, "system"),
+    RunColumn("time_s", "time", lambda run: TableCell(format_seconds(run.time_s)), True,
               "time_s"),
-    RunColumn("status", "ended", lambda run: Cell(run.status), False, "status"),
+    RunColumn("status", "ended", lambda run: TableCell(run.status), False, "status"),
     RunColumn("cpu", "CPU left", _load("cpu_avg_min"), True),
     RunColumn("bandwidth", "bandwidth left", _load("bandwidth_avg_min"), True),
-    RunColumn("job", "job", lambda run: Cell(run.allocation)),
-    RunColumn("mpi", "MPI", lambda run: Cell(run.mpi)),
-    RunColumn("source", "source", lambda run: Cell(run.source)),
+    RunColumn("job", "job", lambda run: TableCell(run.allocation)),
+    RunColumn("mpi", "MPI", lambda run: TableCell(run.mpi)),
+    RunColumn("source", "source", lambda run: TableCell(run.source)),
 )  # fmt: skip
 _BY_NAME = {one.name: one for one in _KNOWN}
 #: Shown when nobody chose.
@@ -83,9 +95,9 @@ USUAL = (
 )
 
 
-def identity_cell(run: Run) -> Cell:
+def identity_cell(run: Run) -> TableCell:
     """Return the link to a run."""
-    return Cell(run.identity[:_SHORT], address("runs", run.identity))
+    return TableCell(run.identity[:_SHORT], address("runs", run.identity))
 
 
 def run_columns(names: Sequence[str]) -> list[RunColumn]:
@@ -111,7 +123,10 @@ def _column(name: str) -> RunColumn:
             f"{_INPUT}NAME for an input"
         )
     return RunColumn(
-        name, of_input, lambda run: Cell(value(dict(run.inputs).get(of_input))), True
+        name,
+        of_input,
+        lambda run: TableCell(value(dict(run.inputs).get(of_input))),
+        True,
     )
 
 

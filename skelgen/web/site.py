@@ -19,7 +19,7 @@ from skelgen.web.site_steps import LinkLine, StepDone, StepForm
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A text, with a link where it leads to another page.
 
     Attributes
@@ -38,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnHead:
     """The head of a column.
 
     Attributes
@@ -64,8 +64,8 @@ class SiteTable:
 
     kind: ClassVar[str] = "table"
     caption: str
-    head: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    head: tuple[ColumnHead, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class FactList:
     """Names and values."""
 
     kind: ClassVar[str] = "facts"
-    rows: tuple[tuple[str, Cell], ...]
+    rows: tuple[tuple[str, TableCell], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class FormulaShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceTable:
     """A table with a check box before each row: what is chosen goes to an address.
 
     Attributes
@@ -277,7 +277,7 @@ Block = (
     | CommandLine
     | FormulaShown
     | Form
-    | Choice
+    | ChoiceTable
     | Paging
     | StepForm
     | StepDone
@@ -365,6 +365,6 @@ def names_text(names: Sequence[str], most: int = 3) -> str:
     return f"{some} and {len(names) - most} more" if len(names) > most else some
 
 
-def cells(*texts: str) -> tuple[Cell, ...]:
+def cells(*texts: str) -> tuple[TableCell, ...]:
     """Return cells without links."""
-    return tuple(map(Cell, texts))
+    return tuple(map(TableCell, texts))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -18,6 +17,7 @@ from skelgen.web.site import (
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     cells,
 )
 from skelgen.web.site_models import quantity_text
@@ -96,9 +96,12 @@ def _answer(answer: AnswerShown) -> list[Block]:
     if answer.interval is not None and not answer.doubts:
         blocks.append(Prose("There is no reason for doubt.", "good"))
     blocks += [Prose(f"Do not trust: {one}", "doubt") for one in answer.doubts]
-    blocks.append(FactList((("how it was found", Cell(answer.found_by)),)))
+    blocks.append(FactList((("how it was found", TableCell(answer.found_by)),)))
     if answer.nearest:
-        head = (Column("inputs"), *(Column(t, True) for t in ("ranks", "runs", "time")))
+        head = (
+            ColumnHead("inputs"),
+            *(ColumnHead(t, True) for t in ("ranks", "runs", "time")),
+        )
         rows = tuple(cells(*one) for one in answer.nearest)
         blocks.append(SiteTable("The nearest configurations that ran", head, rows))
     blocks += [Heading("The same in a terminal"), CommandLine(answer.command)]

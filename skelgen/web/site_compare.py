@@ -10,13 +10,13 @@ from skelgen.store.rows import Run
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     Heading,
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -70,9 +70,9 @@ def chosen_page(problem: str) -> SitePage:
     return SitePage("Runs side by side", blocks, "/runs")
 
 
-def _head(runs: Sequence[Run], *, number: bool = False) -> tuple[Column, ...]:
+def _head(runs: Sequence[Run], *, number: bool = False) -> tuple[ColumnHead, ...]:
     return tuple(
-        Column(one.identity[:_SHORT], number, address("runs", one.identity))
+        ColumnHead(one.identity[:_SHORT], number, address("runs", one.identity))
         for one in runs
     )
 
@@ -80,11 +80,11 @@ def _head(runs: Sequence[Run], *, number: bool = False) -> tuple[Column, ...]:
 def _configurations(runs: Sequence[Run]) -> SiteTable:
     """Return what each run was, a row for each fact, and which rows differ."""
     rows = tuple(
-        (*cells(name, *texts), Cell("" if len(set(texts)) == 1 else "differs"))
+        (*cells(name, *texts), TableCell("" if len(set(texts)) == 1 else "differs"))
         for name, texts in _facts(runs).items()
         if any(texts)
     )
-    head = (Column("what ran"), *_head(runs), Column(""))
+    head = (ColumnHead("what ran"), *_head(runs), ColumnHead(""))
     return SiteTable("What ran, and where", head, rows)
 
 
@@ -109,11 +109,11 @@ def _table(
     caption: str, found: Sequence[ComparedQuantity], runs: Sequence[Run]
 ) -> SiteTable:
     head = (
-        Column("what"),
+        ColumnHead("what"),
         *_head(runs, number=True),
-        Column("difference", True),
-        Column("spread", True),
-        Column(""),
+        ColumnHead("difference", True),
+        ColumnHead("spread", True),
+        ColumnHead(""),
     )
     rows = tuple(
         cells(

@@ -15,17 +15,17 @@ from skelgen.units import format_seconds
 from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     Heading,
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     cells,
 )
-from skelgen.web.site_steps import Choice, LinkLine, StepField, StepForm
+from skelgen.web.site_steps import LinkLine, Option, StepField, StepForm
 
 #: Where kernels become a model.
 PAGE = "/model/coupling"
@@ -78,7 +78,7 @@ def couplings_page(found: CouplingsShown) -> SitePage:
     fields = (
         StepField(
             *("app", "Application", found.application),
-            choices=tuple(Choice(one, one) for one in found.applications),
+            choices=tuple(Option(one, one) for one in found.applications),
         ),
         system_field(found.system, found.systems),
     )
@@ -109,7 +109,7 @@ def no_kernels() -> list[Block]:
 def system_field(chosen: str, systems: Sequence[str]) -> StepField:
     """Return the field that chooses a system, or none."""
     named = [one for one in systems if one]
-    choices = (Choice("", "any"), *(Choice(one, one) for one in named))
+    choices = (Option("", "any"), *(Option(one, one) for one in named))
     return StepField("system", "System", chosen, choices=choices)
 
 
@@ -135,19 +135,19 @@ def _matrix(
     loop: Sequence[str], pairs: Mapping[tuple[str, ...], CoupledChain], shown: str
 ) -> SiteTable:
     """Return couplings of pairs: a row for the first kernel, a column for the next."""
-    head = (Column("first \\ next"), *(Column(one, True) for one in loop))
+    head = (ColumnHead("first \\ next"), *(ColumnHead(one, True) for one in loop))
     rows = tuple(
-        (Cell(first), *(_coupling(pairs.get((first, after))) for after in loop))
+        (TableCell(first), *(_coupling(pairs.get((first, after))) for after in loop))
         for first in loop
     )
     return SiteTable(f"Couplings of pairs at {shown}", head, rows)
 
 
-def _coupling(one: CoupledChain | None) -> Cell:
+def _coupling(one: CoupledChain | None) -> TableCell:
     if one is None:
-        return Cell("")
+        return TableCell("")
     number = one.coupling.value
-    return Cell(f"{number:.3f}", tone=tone_of(number, one.effect))
+    return TableCell(f"{number:.3f}", tone=tone_of(number, one.effect))
 
 
 def tone_of(number: float, effect: str) -> str:
@@ -174,10 +174,10 @@ def _chains(chains: Sequence[CoupledChain], shown: str) -> SiteTable:
 
 
 CHAIN_HEAD = (
-    Column("chain"),
-    Column("together", True),
-    Column("sum alone", True),
-    Column("coupling", True),
-    Column("effect"),
-    Column("runs", True),
+    ColumnHead("chain"),
+    ColumnHead("together", True),
+    ColumnHead("sum alone", True),
+    ColumnHead("coupling", True),
+    ColumnHead("effect"),
+    ColumnHead("runs", True),
 )

@@ -10,7 +10,7 @@ from skelgen.web.model_links import model_links
 from skelgen.web.modelling_steps import CurveAsked, CurveSteps, ExecutableRuns
 from skelgen.web.site import (
     Block,
-    Column,
+    ColumnHead,
     CommandLine,
     Prose,
     SitePage,
@@ -20,7 +20,7 @@ from skelgen.web.site import (
     names_text,
     value,
 )
-from skelgen.web.site_steps import Choice, StepDone, StepField, StepForm
+from skelgen.web.site_steps import Option, StepDone, StepField, StepForm
 
 #: Where it is.
 CURVE = "/model/curve"
@@ -28,7 +28,8 @@ _TITLES = {1: "1. Application", 2: "2. Curve", 3: "3. Values"}
 #: What people call graph types and quantities.
 _ORDERS = {2: "quadratic", 3: "cubic", 4: "4th-order", 5: "5th-order", 6: "6th-order"}
 GRAPH_TYPES = {
-    "least-residual": "choose for me (least residual)",
+    "least-error": "choose for me (least error at runs ahead)",
+    "least-residual": "the paper's choice (least residual)",
     "linear": "linear",
     "quadratic": "quadratic",
     "cubic": "cubic",
@@ -48,6 +49,8 @@ FIELDS = {
     2: ("family", "y", "amount", "x"),
     3: ("fixed", "low", "high", "to"),
 }
+#: Beside the values that a curve has fixed.
+_OTHERS = "a value that never ran needs a model of several inputs: /model/default"
 #: Characters of the hash of a program, and values in a table.
 _SHORT, _MOST_VALUES = 12, 200
 
@@ -136,7 +139,7 @@ def _first(steps: CurveSteps) -> StepForm:
 def application_field(known: Sequence[tuple[str, int]], chosen: str) -> StepField:
     """Return the field of the application."""
     choices = tuple(
-        Choice(name, f"{name} ({number_of(runs, 'run')})") for name, runs in known
+        Option(name, f"{name} ({number_of(runs, 'run')})") for name, runs in known
     )
     return StepField("app", "Application", chosen, "", choices)
 
@@ -144,9 +147,9 @@ def application_field(known: Sequence[tuple[str, int]], chosen: str) -> StepFiel
 def executable_field(known: Sequence[ExecutableRuns], chosen: str) -> StepField:
     """Return the field of the program."""
     choices = tuple(
-        Choice(one.digest, _program_text(one)) for one in known if one.digest
+        Option(one.digest, _program_text(one)) for one in known if one.digest
     )
-    every = Choice("any", f"any ({number_of(sum(one.runs for one in known), 'run')})")
+    every = Option("any", f"any ({number_of(sum(one.runs for one in known), 'run')})")
     hint = "SHA-256 of the program"
     return StepField("exe", "Executable", chosen, hint, (every, *choices))
 
@@ -165,17 +168,17 @@ def _second(steps: CurveSteps) -> StepForm:
     fields = (
         StepField(
             "family", "Graph type", asked.family, "",
-            tuple(Choice(one, GRAPH_TYPES[one]) for one in steps.families),
+            tuple(Option(one, GRAPH_TYPES[one]) for one in steps.families),
         ),
         StepField(
             "y", "Y", asked.y, "",
-            tuple(Choice(one, _QUANTITIES[one]) for one in steps.ys),
+            tuple(Option(one, _QUANTITIES[one]) for one in steps.ys),
         ),
         StepField("amount", "Work, for a rate", asked.amount, "such as n^3"),
         StepField(
             "x", "X", asked.x, "",
             tuple(
-                Choice(name, f"{name} ({count} values)")
+                Option(name, f"{name} ({count} values)")
                 for name, count in steps.xs.items()
             ),
         ),
@@ -204,14 +207,14 @@ def _third(steps: CurveSteps) -> list[Block]:
         left += f"{asked.x}."
     if chosen is None:
         choices = tuple(
-            Choice(
+            Option(
                 one.text,
                 f"{one.text} ({number_of(one.runs, 'run')}, {len(one.values)} values "
                 f"from {value(one.values[0][0])} to {value(one.values[-1][0])})",
             )
             for one in steps.settings
         )
-        field = StepField("fixed", "All else fixed at", asked.fixed, "", choices)
+        field = StepField("fixed", "All else fixed at", asked.fixed, _OTHERS, choices)
         form = StepForm(CURVE, "Go on", _TITLES[3], (field,), hidden, steps.said, left)
         return [form, *notes]
     low, high = chosen.values[0][0], chosen.values[-1][0]
@@ -230,5 +233,5 @@ def _third(steps: CurveSteps) -> list[Block]:
 def _values(name: str, values: Sequence[tuple[float, int]]) -> SiteTable:
     rows = tuple(cells(value(x), str(count)) for x, count in values[:_MOST_VALUES])
     return SiteTable(
-        "Values that ran", (Column(name, True), Column("runs", True)), rows
+        "Values that ran", (ColumnHead(name, True), ColumnHead("runs", True)), rows
     )

@@ -16,7 +16,7 @@ from skelgen.web.site import (
     value,
 )
 from skelgen.web.site_curve import application_field, executable_field
-from skelgen.web.site_steps import Choice, StepDone, StepField, StepForm
+from skelgen.web.site_steps import Option, StepDone, StepField, StepForm
 
 #: Where it is.
 DEFAULT = "/model/default"
@@ -68,7 +68,7 @@ def _second(steps: DefaultSteps) -> StepForm | StepDone:
         return StepDone(_SECOND, tuple(_chosen(steps)), change)
     if not steps.spans:
         choices = tuple(
-            Choice(one.text, f"{one.text} ({number_of(one.runs, 'run')})")
+            Option(one.text, f"{one.text} ({number_of(one.runs, 'run')})")
             for one in steps.settings
         )
         if not choices:

@@ -14,14 +14,14 @@ from skelgen.web.model_picture import picture_size
 from skelgen.web.residual_picture import residual_size
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Heading,
     Prose,
     SitePicture,
     SiteTable,
+    TableCell,
     cells,
     inputs_text,
     share,
@@ -71,7 +71,8 @@ class FitShown:
         What these are sent.
     name : str
         Proposed for the model.
-    application : str
+    application, system : str
+        The second is empty where the runs are not of one.
     may_add : bool
     """
 
@@ -94,6 +95,7 @@ class FitShown:
     chosen: tuple[tuple[str, str], ...]
     name: str
     application: str
+    system: str
     may_add: bool
 
 
@@ -159,7 +161,7 @@ def _said(one: FitShown) -> list[Block]:
     ]
 
 
-def _facts(one: FitShown) -> tuple[tuple[str, Cell], ...]:
+def _facts(one: FitShown) -> tuple[tuple[str, TableCell], ...]:
     rows = (
         ("family", one.model.family),
         ("runs", str(one.runs)),
@@ -170,17 +172,17 @@ def _facts(one: FitShown) -> tuple[tuple[str, Cell], ...]:
             ", ".join(f"{name} {v:.6g}" for name, v in one.times.coefficients),
         ),
     )
-    return tuple((name, Cell(text)) for name, text in rows if text)
+    return tuple((name, TableCell(text)) for name, text in rows if text)
 
 
 def residual_table(residuals: Sequence[Residual], unit: str) -> SiteTable:
     """Return by how much runs are off a model, those most off first."""
     names = [name for name, _ in residuals[0].at]
     head = (
-        *(Column(name, True) for name in names),
-        Column("measured", True),
-        Column("model", True),
-        Column("off", True),
+        *(ColumnHead(name, True) for name in names),
+        ColumnHead("measured", True),
+        ColumnHead("model", True),
+        ColumnHead("off", True),
     )
     found = sorted(residuals, key=lambda each: -abs(each.error))
     rows = tuple(
@@ -206,15 +208,16 @@ def _next(one: FitShown) -> list[Block]:
     if not one.may_add:
         return blocks
     best = one.next_runs[0].run
-    return [*blocks, add_here(best, one.application, one.fixed, one.ranks)]
+    form = add_here(best, one.application, one.fixed, one.ranks, one.system)
+    return [*blocks, form]
 
 
 def next_runs_block(found: Sequence[NextRun]) -> list[Block]:
     """Return runs that would narrow intervals, as a table with a heading."""
     head = (
-        Column("run"),
-        *(Column(t, True) for t in ("interval now", "then", "takes")),
-        Column("because"),
+        ColumnHead("run"),
+        *(ColumnHead(t, True) for t in ("interval now", "then", "takes")),
+        ColumnHead("because"),
     )
     rows = tuple(
         cells(
@@ -233,7 +236,7 @@ def next_runs_block(found: Sequence[NextRun]) -> list[Block]:
 
 
 def add_here(
-    run: Mapping[str, float], application: str, fixed: str, ranks: int
+    run: Mapping[str, float], application: str, fixed: str, ranks: int, system: str
 ) -> StepForm:
     """Return the form for a run when it is made.
 
@@ -246,6 +249,8 @@ def add_here(
         Further inputs, as people type them.
     ranks : int
         Where `run` does not say it; 0: not known.
+    system : str
+        That it is made on; empty: not known.
     """
     best = dict(run)
     number = best.pop("ranks", float(ranks))
@@ -253,11 +258,13 @@ def add_here(
         best.pop(name, None)
     inputs = [fixed.replace(", ", ",")] if fixed else []
     inputs += [f"{name}={v:g}" for name, v in best.items()]
-    fields = (
+    fields: tuple[StepField, ...] = (
         StepField("inputs", "Inputs", ",".join(inputs)),
         StepField("ranks", "Ranks", f"{number:g}" if number else ""),
         StepField("time", "It took", "", "12.5s, 3min"),
     )
+    if system:
+        fields = (*fields, StepField("system", "System", system))
     hidden = (("app", application), ("status", "ok"))
     return StepForm(
         "/runs", "Add this run", "When you have made it", fields, hidden, changes=True

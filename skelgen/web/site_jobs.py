@@ -11,8 +11,7 @@ from typing import Any
 from skelgen.units import format_seconds
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -20,6 +19,7 @@ from skelgen.web.site import (
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -84,14 +84,19 @@ def jobs_page(found: Sequence[JobShown]) -> SitePage:
             "There are no jobs.",
         )
     head = (
-        *(Column("job"), Column("state"), Column("by"), Column("asked for")),
-        *(Column("took", True), Column("result")),
+        *(
+            ColumnHead("job"),
+            ColumnHead("state"),
+            ColumnHead("by"),
+            ColumnHead("asked for"),
+        ),
+        *(ColumnHead("took", True), ColumnHead("result")),
     )
     rows = tuple(
         (
-            Cell(one.about, address("jobs", one.identity)),
+            TableCell(one.about, address("jobs", one.identity)),
             *cells(one.state, one.who, date(one.asked), one.took),
-            Cell(one.said or ("" if one.is_over else one.how_far)),
+            TableCell(one.said or ("" if one.is_over else one.how_far)),
         )
         for one in found
     )
@@ -128,13 +133,13 @@ def job_page(
     elif one.said:
         blocks.append(Prose(one.said, "doubt"))
     rows = (
-        ("how far", Cell("" if one.is_over else one.how_far)),
-        ("by", Cell(one.who)),
-        ("asked for", Cell(date(one.asked))),
-        ("begun", Cell(date(one.begun))),
-        ("took", Cell(one.took)),
-        ("from", Cell("the page that started it" if one.back else "", one.back)),
-        ("all jobs", Cell("jobs", "/jobs")),
+        ("how far", TableCell("" if one.is_over else one.how_far)),
+        ("by", TableCell(one.who)),
+        ("asked for", TableCell(date(one.asked))),
+        ("begun", TableCell(date(one.begun))),
+        ("took", TableCell(one.took)),
+        ("from", TableCell("the page that started it" if one.back else "", one.back)),
+        ("all jobs", TableCell("jobs", "/jobs")),
     )
     blocks.append(FactList(tuple(row for row in rows if row[1].text)))
     blocks += [Heading("The same in a terminal"), CommandLine(one.command)]
@@ -175,9 +180,9 @@ def _kept(answer: Mapping[str, Any], kept: Mapping[str, Any]) -> list[Block]:
         Prose("The model is kept.", "good"),
         FactList(
             (
-                ("model", Cell(name, address("models", identity))),
-                ("formula", Cell(str(answer.get("formula", "")))),
-                ("family", Cell(str(answer.get("family", "")))),
+                ("model", TableCell(name, address("models", identity))),
+                ("formula", TableCell(str(answer.get("formula", "")))),
+                ("family", TableCell(str(answer.get("family", "")))),
             )
         ),
     ]
@@ -188,12 +193,12 @@ def families_table(families: Sequence[Any]) -> SiteTable:
     rows = [one for one in families if isinstance(one, dict)]
     rows.sort(key=lambda one: (_number(one, "median_error"), str(one.get("family"))))
     head = (
-        Column("family"),
+        ColumnHead("family"),
         *(
-            Column(text, True)
+            ColumnHead(text, True)
             for text in ("median error", "worst", "inside", "half width")
         ),
-        Column("formula"),
+        ColumnHead("formula"),
     )
     names = ("median_error", "worst_error", "coverage", "half_width")
     return SiteTable(
@@ -201,9 +206,9 @@ def families_table(families: Sequence[Any]) -> SiteTable:
         head,
         tuple(
             (
-                Cell(str(one.get("family", ""))),
+                TableCell(str(one.get("family", ""))),
                 *cells(*(_part(one, name) for name in names)),
-                Cell(str(one.get("failed") or one.get("formula") or "")),
+                TableCell(str(one.get("failed") or one.get("formula") or "")),
             )
             for one in rows
         ),
@@ -217,9 +222,9 @@ def next_runs_table(answer: Mapping[str, Any]) -> SiteTable | Prose:
     if not found:
         return Prose("No run that is allowed would narrow an interval.")
     head = (
-        Column("run"),
-        *(Column(t, True) for t in ("interval now", "then", "takes")),
-        Column("because"),
+        ColumnHead("run"),
+        *(ColumnHead(t, True) for t in ("interval now", "then", "takes")),
+        ColumnHead("because"),
     )
     rows = []
     for one in found:

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from skelgen.units import format_seconds, number_of
-from skelgen.web.kernel_bars import WIDTH, Bar, bar_shapes, bars_height
+from skelgen.web.kernel_bars import WIDTH, KernelBar, bar_shapes, bars_height
 from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     DrawingShown,
     Heading,
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     cells,
     value,
@@ -36,7 +36,7 @@ from skelgen.web.site_couplings import (
     system_field,
     tone_of,
 )
-from skelgen.web.site_steps import Choice, StepDone, StepField, StepForm
+from skelgen.web.site_steps import Option, StepDone, StepField, StepForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _first(steps: CouplingSteps) -> StepForm:
     fields = [
         StepField(
             *("app", "Application", chosen.get("app", "")),
-            choices=tuple(Choice(one, one) for one in steps.applications),
+            choices=tuple(Option(one, one) for one in steps.applications),
         )
     ]
     if steps.systems:
@@ -147,7 +147,7 @@ def _second(steps: CouplingSteps) -> StepForm:
     fields = [
         StepField(
             *("chain", "Kernels in a chain", chosen.get("chain", "2")),
-            choices=tuple(Choice(str(one), str(one)) for one in lengths),
+            choices=tuple(Option(str(one), str(one)) for one in lengths),
         )
     ]
     if steps.inputs:
@@ -156,14 +156,14 @@ def _second(steps: CouplingSteps) -> StepForm:
             StepField(
                 *("over", "Arranged by", chosen.get("over", "")),
                 hint="what differs between the runs that are used",
-                choices=tuple(Choice(one, one) for one in names),
+                choices=tuple(Option(one, one) for one in names),
             )
         )
     for name in steps.loop:
         fields.append(
             StepField(
                 *(f"{TYPE}{name}", name, chosen.get(f"{TYPE}{name}", "")),
-                choices=tuple(Choice(*one) for one in steps.families),
+                choices=tuple(Option(*one) for one in steps.families),
             )
         )
         fields.append(
@@ -200,8 +200,8 @@ def _third(steps: CouplingSteps) -> StepForm:
         else:
             field = f"{FIXED}{name}"
             given = chosen.get(field, _exact(numbers[-1]))
-            choices = tuple(Choice(_exact(one), value(one)) for one in numbers)
-            fields.append(StepField(field, name, given, choices=choices))
+            hint = f"runs: {known}; any other number is predicted from all of them"
+            fields.append(StepField(field, name, given, hint))
     return StepForm(
         *(PAGE, "Predict", _TITLES[3], tuple(fields), _hidden(steps, 4)),
         said=steps.problem,
@@ -237,21 +237,23 @@ def _result(found: Mapping[str, Any]) -> list[Block]:
 def _bars(found: Mapping[str, Any]) -> DrawingShown:
     kernels = found["kernels"]
     bars = [
-        Bar("kernels alone", tuple((one["name"], one["alone"]) for one in kernels)),
-        Bar(
+        KernelBar(
+            "kernels alone", tuple((one["name"], one["alone"]) for one in kernels)
+        ),
+        KernelBar(
             "with their couplings",
             tuple((one["name"], one["coupled"]) for one in kernels),
             (found["p5"], found["p95"]),
         ),
     ]
     if found["measured"] is not None:
-        bars.append(Bar("measured", (("the loop", found["measured"]),)))
+        bars.append(KernelBar("measured", (("the loop", found["measured"]),)))
     shown = [format_seconds(one.time_s) for one in bars]
     head = (
-        Column("what"),
-        Column("time", True),
-        Column("5 %", True),
-        Column("95 %", True),
+        ColumnHead("what"),
+        ColumnHead("time", True),
+        ColumnHead("5 %", True),
+        ColumnHead("95 %", True),
     )
     rows = tuple(
         cells(
@@ -269,13 +271,13 @@ def _bars(found: Mapping[str, Any]) -> DrawingShown:
 
 def _kernels(found: Mapping[str, Any]) -> SiteTable:
     head = (
-        Column("kernel"),
-        Column("alone", True),
-        Column("5 %", True),
-        Column("95 %", True),
-        Column("from"),
-        Column("weight", True),
-        Column("in the loop", True),
+        ColumnHead("kernel"),
+        ColumnHead("alone", True),
+        ColumnHead("5 %", True),
+        ColumnHead("95 %", True),
+        ColumnHead("from"),
+        ColumnHead("weight", True),
+        ColumnHead("in the loop", True),
     )
     rows = tuple(
         cells(
@@ -301,7 +303,7 @@ def _chains_of(found: Mapping[str, Any]) -> SiteTable:
                 format_seconds(one["together"]),
                 format_seconds(one["alone"]),
             ),
-            Cell(
+            TableCell(
                 f"{one['coupling']:.3f}", tone=tone_of(one["coupling"], one["effect"])
             ),
             *cells(EFFECTS[one["effect"]], str(one["runs"])),

@@ -19,8 +19,7 @@ from skelgen.web.loads_chart import (
 )
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -31,6 +30,7 @@ from skelgen.web.site import (
     SitePage,
     SitePicture,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -193,18 +193,18 @@ def averages_table(
         for at in range(_ROWS)
     )
     names = (f"{one.host} {one.quantity}" if several else one.host for one in series)
-    head = (Column("until, UTC"), *(Column(name, True) for name in names))
+    head = (ColumnHead("until, UTC"), *(ColumnHead(name, True) for name in names))
     caption = f"Average of each {format_span(width_s)}; empty: no samples"
     return SiteTable(caption, head, rows)
 
 
 def _series(found: LoadsShown, kept: Mapping[str, str]) -> SiteTable:
     head = (
-        Column("node or link"),
-        Column("newest", True),
-        Column("measured"),
-        *(Column(text, True) for text in ("average", "least", "most")),
-        Column("of the time known", True),
+        ColumnHead("node or link"),
+        ColumnHead("newest", True),
+        ColumnHead("measured"),
+        *(ColumnHead(text, True) for text in ("average", "least", "most")),
+        ColumnHead("of the time known", True),
     )
     rows = tuple(
         _row(one, short, found.drawn, kept)
@@ -215,13 +215,13 @@ def _series(found: LoadsShown, kept: Mapping[str, str]) -> SiteTable:
 
 def _row(
     one: NewestSample, short: ShortSeries, drawn: LoadsDrawn, kept: Mapping[str, str]
-) -> tuple[Cell, ...]:
+) -> tuple[TableCell, ...]:
     numbers = (short.mean, *short.ends)
     return (
-        Cell(one.host, address("loads", **{**kept, "hosts": one.host})),
+        TableCell(one.host, address("loads", **{**kept, "hosts": one.host})),
         *cells(load_text(one.value, one.quantity), date(one.time)),
         *cells(*(load_text(number, one.quantity) for number in numbers)),
-        Cell(share(short.known(drawn.begin, drawn.end))),
+        TableCell(share(short.known(drawn.begin, drawn.end))),
     )
 
 
@@ -255,7 +255,7 @@ def _forecast(found: LoadsShown) -> list[Block]:
             ("made by", found.expert.expert),
             ("its error in the past", f"{found.expert.postcast_error:.3g}"),
         )
-        blocks.append(FactList(tuple((name, Cell(text)) for name, text in rows)))
+        blocks.append(FactList(tuple((name, TableCell(text)) for name, text in rows)))
         blocks += [Prose(f"Do not trust: {one}", "doubt") for one in found.doubts]
     if blocks:
         blocks.insert(0, Heading("Forecast"))
@@ -272,7 +272,7 @@ def _earlier(found: LoadsShown) -> list[Block]:
         return []
     names = ("method", "quantity", "of", "horizon", "forecasts", "happened",
              "median error", "90 % are within", "inside the interval")  # fmt: skip
-    head = tuple(Column(text, at > 2) for at, text in enumerate(names))
+    head = tuple(ColumnHead(text, at > 2) for at, text in enumerate(names))
     scores = SiteTable("How good they were", head, tuple(cells(*one)
                        for one in found.scores))  # fmt: skip
     return [
@@ -282,14 +282,14 @@ def _earlier(found: LoadsShown) -> list[Block]:
 
 def _outcomes(found: Sequence[ForecastShown]) -> SiteTable:
     head = (
-        *map(Column, ("begins", "nodes", "quantity")),
-        *(Column(text, True) for text in ("over", "forecast", "90 %", "came")),
-        Column(""),
+        *map(ColumnHead, ("begins", "nodes", "quantity")),
+        *(ColumnHead(text, True) for text in ("over", "forecast", "90 %", "came")),
+        ColumnHead(""),
     )
     return SiteTable("The last ones first", head, tuple(map(_outcome, found)))
 
 
-def _outcome(one: ForecastShown) -> tuple[Cell, ...]:
+def _outcome(one: ForecastShown) -> tuple[TableCell, ...]:
     low, middle, high = (
         load_text(number, one.quantity)
         for number in (one.interval.p5, one.interval.p50, one.interval.p95)

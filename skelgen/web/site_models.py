@@ -12,12 +12,11 @@ from skelgen.errors import InputError
 from skelgen.models.model import InputRange, Model, predict_with
 from skelgen.store.rows import Inputs
 from skelgen.units import format_seconds
-from skelgen.web.model_links import model_links
+from skelgen.web.model_links import model_links, model_questions
 from skelgen.web.model_picture import picture_size
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -27,6 +26,7 @@ from skelgen.web.site import (
     SitePage,
     SitePicture,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -55,6 +55,8 @@ class ModelEntry:
         knows.
     fixed : tuple of (str, float or str)
         Inputs that were the same in all of them.
+    about : str
+        What these runs have in common: a system, or conditions.
     model : Model
     """
 
@@ -66,6 +68,7 @@ class ModelEntry:
     runs: int
     runs_now: int | None
     fixed: Inputs
+    about: str
     model: Model
 
 
@@ -76,7 +79,7 @@ def quantity_text(number: float, unit: str) -> str:
 
 def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> SitePage:
     """Return the page of all models, and why some cannot be shown."""
-    doubts: list[Block] = [model_links("/models")]
+    doubts: list[Block] = [model_links("/models"), model_questions()]
     doubts += [Prose(one, "doubt") for one in faults]
     if not (found or faults):
         advice: tuple[Block, ...] = (
@@ -86,18 +89,19 @@ def models_page(found: Sequence[ModelEntry], faults: Sequence[str] = ()) -> Site
         )
         return SitePage("Models", advice, "/models", "There are no models yet.")
     head = (
-        Column("model"),
-        Column("application"),
-        Column("family"),
-        Column("runs", number=True),
-        Column("fitted"),
-        Column("by"),
-        Column("formula"),
+        ColumnHead("model"),
+        ColumnHead("application"),
+        ColumnHead("of"),
+        ColumnHead("family"),
+        ColumnHead("runs", number=True),
+        ColumnHead("fitted"),
+        ColumnHead("by"),
+        ColumnHead("formula"),
     )
     rows = tuple(
         (
-            Cell(one.name, address("models", one.identity)),
-            *cells(one.application, one.model.family, str(one.runs)),
+            TableCell(one.name, address("models", one.identity)),
+            *cells(one.application, one.about, one.model.family, str(one.runs)),
             *cells(date(one.fitted), one.author, one.model.text),
         )
         for one in found
@@ -152,7 +156,7 @@ def _files(one: ModelEntry) -> FactList:
     """Return links to the model as files."""
     return FactList(
         tuple(
-            (what, Cell(name, address("models", one.identity, name)))
+            (what, TableCell(name, address("models", one.identity, name)))
             for what, name in (
                 ("for skelgen model predict", "model.json"),
                 ("a page of one file", "model.html"),
@@ -162,9 +166,10 @@ def _files(one: ModelEntry) -> FactList:
     )
 
 
-def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:
+def _facts(one: ModelEntry) -> tuple[tuple[str, TableCell], ...]:
     rows = (
         ("application", one.application, address("runs", app=one.application)),
+        ("of", one.about or "all runs", ""),
         ("family", one.model.family, ""),
         ("error of a run, half are nearer", model_error(one.model), ""),
         ("fitted", date(one.fitted), ""),
@@ -172,7 +177,7 @@ def _facts(one: ModelEntry) -> tuple[tuple[str, Cell], ...]:
         ("the same in all runs", inputs_text(one.fixed), ""),
         ("id", one.identity, ""),
     )
-    return tuple((name, Cell(text, link)) for name, text, link in rows if text)
+    return tuple((name, TableCell(text, link)) for name, text, link in rows if text)
 
 
 def model_error(model: Model) -> str:
@@ -183,10 +188,10 @@ def model_error(model: Model) -> str:
 def ranges_table(model: Model) -> SiteTable:
     """Return the table of the inputs and the range of the runs."""
     head = (
-        Column("input"),
-        Column("from", True),
-        Column("to", True),
-        Column("meaning"),
+        ColumnHead("input"),
+        ColumnHead("from", True),
+        ColumnHead("to", True),
+        ColumnHead("meaning"),
     )
     rows = tuple(
         cells(one.input.name, value(one.low), value(one.high), str(one.input.meaning))
@@ -205,11 +210,11 @@ def model_curves(model: Model, asked: Mapping[str, float] | None = None) -> Site
         Values of the inputs that do not vary, and ends beyond the runs.
     """
     head = (
-        Column("input"),
-        Column("value", True),
-        Column(model.quantity, True),
-        Column("5 %", True),
-        Column("95 %", True),
+        ColumnHead("input"),
+        ColumnHead("value", True),
+        ColumnHead(model.quantity, True),
+        ColumnHead("5 %", True),
+        ColumnHead("95 %", True),
     )
     rows = tuple(row for one in model.inputs for row in _curve(model, one, asked or {}))
     told = "the value that is asked" if asked else "their largest value"
@@ -219,7 +224,7 @@ def model_curves(model: Model, asked: Mapping[str, float] | None = None) -> Site
 
 def _curve(
     model: Model, one: InputRange, asked: Mapping[str, float]
-) -> list[tuple[Cell, ...]]:
+) -> list[tuple[TableCell, ...]]:
     fixed = {each.input.name: each.high for each in model.inputs} | dict(asked)
     found = []
     end = max(one.high, asked.get(one.input.name, one.high))

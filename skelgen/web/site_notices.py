@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skelgen.store.store import Application
+from skelgen.store.store import StoredApplication
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     FactList,
     Form,
     FormField,
@@ -16,6 +15,7 @@ from skelgen.web.site import (
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     date,
 )
@@ -33,13 +33,13 @@ _KINDS = (
 
 
 def overview_page(
-    applications: Sequence[Application], counts: Mapping[str, int], jobs: int = 0
+    applications: Sequence[StoredApplication], counts: Mapping[str, int], jobs: int = 0
 ) -> SitePage:
     """Return the first page: what there is, or what to do first.
 
     Parameters
     ----------
-    applications : sequence of Application
+    applications : sequence of StoredApplication
     counts : mapping of str to int
         Rows by the word of their kind.
     jobs : int
@@ -48,18 +48,22 @@ def overview_page(
     if not any(counts.values()):
         return SitePage("Overview", nothing_yet(), "/", "This store is empty.")
     rows = tuple(
-        (what, Cell(f"{counts.get(word, 0)}", link)) for word, what, link in _KINDS
+        (what, TableCell(f"{counts.get(word, 0)}", link)) for word, what, link in _KINDS
     )
-    rows += (("jobs", Cell(str(jobs), "/jobs")),) if jobs else ()
+    rows += (("jobs", TableCell(str(jobs), "/jobs")),) if jobs else ()
     blocks: list[Block] = [FactList((("applications", _all(applications)), *rows))]
     if applications:
         last = sorted(applications, key=_newest)[:_FEW]
-        head = (Column("application"), Column("runs", True), Column("last started"))
+        head = (
+            ColumnHead("application"),
+            ColumnHead("runs", True),
+            ColumnHead("last started"),
+        )
         those = tuple(
             (
-                Cell(one.name, address("runs", app=one.name)),
-                Cell(str(one.runs)),
-                Cell(date(one.last)),
+                TableCell(one.name, address("runs", app=one.name)),
+                TableCell(str(one.runs)),
+                TableCell(date(one.last)),
             )
             for one in last
         )
@@ -68,11 +72,11 @@ def overview_page(
     return SitePage("Overview", tuple(blocks), "/")
 
 
-def _all(applications: Sequence[Application]) -> Cell:
-    return Cell(str(len(applications)), "/applications")
+def _all(applications: Sequence[StoredApplication]) -> TableCell:
+    return TableCell(str(len(applications)), "/applications")
 
 
-def _newest(one: Application) -> tuple[bool, float, str]:
+def _newest(one: StoredApplication) -> tuple[bool, float, str]:
     known = one.last == one.last
     return not known, -one.last if known else 0.0, one.name
 

@@ -19,8 +19,7 @@ from skelgen.web import curve, turned
 from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     DrawingShown,
     FactList,
@@ -28,12 +27,13 @@ from skelgen.web.site import (
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     cells,
     value,
 )
 from skelgen.web.site_formulas import formula_block, short_fact
 from skelgen.web.site_models import quantity_text
-from skelgen.web.site_steps import Choice, StepDone, StepField, StepForm
+from skelgen.web.site_steps import Option, StepDone, StepField, StepForm
 from skelgen.web.site_templates import TemplateShown, template_blocks
 
 #: The page, and rows of tables next to its pictures.
@@ -145,15 +145,15 @@ def _page(blocks: list[Block], *, turns: bool = False) -> SitePage:
 
 def _first(steps: TemplateSteps) -> StepForm:
     chosen = steps.chosen
-    none = Choice("", "none: compute it from facts alone")
+    none = Option("", "none: compute it from facts alone")
     fields = (
         StepField(
             "kept",
             "Template of the store",
             chosen.get("kept", ""),
             choices=(
-                Choice("", "none, I type one"),
-                *(Choice(*one) for one in steps.templates),
+                Option("", "none, I type one"),
+                *(Option(*one) for one in steps.templates),
             ),
         ),
         StepField(
@@ -166,14 +166,14 @@ def _first(steps: TemplateSteps) -> StepForm:
             "app",
             "Fit it to the runs of",
             chosen.get("app", ""),
-            choices=(none, *(Choice(one, one) for one in steps.applications)),
+            choices=(none, *(Option(one, one) for one in steps.applications)),
         ),
         StepField(
             "system",
             "Facts of the system",
             chosen.get("system", ""),
             "such as ADDM, SR(L) and BC(L); only runs on it count",
-            (Choice("", "none"), *(Choice(one, one) for one in steps.systems)),
+            (Option("", "none"), *(Option(one, one) for one in steps.systems)),
         ),
     )
     return StepForm(PAGE, "Next", "1. Template and system", fields, said=steps.problem)
@@ -247,14 +247,14 @@ def _formulas(found: TemplateResult) -> list[Block]:
     ]
     rows = [short_fact(one) for one in found.form.facts]
     if rows:
-        blocks.append(FactList(tuple((name, Cell(text)) for name, text in rows)))
+        blocks.append(FactList(tuple((name, TableCell(text)) for name, text in rows)))
     if found.model is not None and found.model.coefficients:
         blocks += [
             Heading(f"Fitted to {found.model.scale.runs} runs"),
             formula_block(found.model.quantity, found.model.formula, found.model.unit),
             FactList(
                 tuple(
-                    (name, Cell(f"{number:.4g}"))
+                    (name, TableCell(f"{number:.4g}"))
                     for name, number in found.model.coefficients
                 )
             ),
@@ -281,9 +281,9 @@ def _pictures(found: TemplateResult) -> list[Block]:
 
 
 def _curve_table(found: TemplateResult) -> SiteTable:
-    head = [Column(found.over, True), Column("time", True)]
+    head = [ColumnHead(found.over, True), ColumnHead("time", True)]
     if found.interval is not None:
-        head += [Column("5 %", True), Column("95 %", True)]
+        head += [ColumnHead("5 %", True), ColumnHead("95 %", True)]
     rows = []
     for one in found.spots[:: max(1, (len(found.spots) - 1) // 8)]:
         texts = [value(one.at), _said(one.value, found.unit)]
@@ -302,8 +302,8 @@ def _surface(found: SurfaceNumbers, unit: str) -> DrawingShown:
     shown = turned.turnable(names, found.x, found.y, found.values)
     text = f"time over {found.names[0]} and {found.names[1]}"
     columns, rows = _some(found.x), _some(found.y)
-    head = [Column(f"{found.names[1]} \\ {found.names[0]}", True)]
-    head += [Column(value(found.x[i]), True) for i in columns]
+    head = [ColumnHead(f"{found.names[1]} \\ {found.names[0]}", True)]
+    head += [ColumnHead(value(found.x[i]), True) for i in columns]
     table = SiteTable(
         text,
         tuple(head),

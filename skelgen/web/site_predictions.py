@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skelgen.store.rows import Prediction
+from skelgen.store.rows import StoredPrediction
 from skelgen.store.track_record import TrackRecord, error_of, happened
 from skelgen.trust import Interval
 from skelgen.units import format_seconds
@@ -19,8 +19,7 @@ from skelgen.web.chart import (
 )
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -31,6 +30,7 @@ from skelgen.web.site import (
     SitePage,
     SitePicture,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -62,7 +62,7 @@ class HowGood:
     applications, months : tuple of (str, TrackRecord)
     choices : tuple of str
         Methods to choose from.
-    known : tuple of Prediction
+    known : tuple of StoredPrediction
         The last ones whose run happened.
     """
 
@@ -70,11 +70,11 @@ class HowGood:
     applications: tuple[tuple[str, TrackRecord], ...]
     months: tuple[tuple[str, TrackRecord], ...]
     choices: tuple[str, ...]
-    known: tuple[Prediction, ...]
+    known: tuple[StoredPrediction, ...]
 
 
 def predictions_page(
-    found: Sequence[Prediction],
+    found: Sequence[StoredPrediction],
     asked: Mapping[str, str],
     good: HowGood,
     *,
@@ -86,7 +86,7 @@ def predictions_page(
 
     Parameters
     ----------
-    found : sequence of Prediction
+    found : sequence of StoredPrediction
         Of this part.
     asked : mapping of str to str
         `FIELDS`, as they were typed.
@@ -121,7 +121,7 @@ def predictions_page(
     blocks.append(Paging(text, *links))
     lines = address("predictions.jsonl", app=asked["app"])
     what = "all predictions of this application" if asked["app"] else "all predictions"
-    blocks.append(FactList(((f"{what} as lines", Cell("jsonl", lines)),)))
+    blocks.append(FactList(((f"{what} as lines", TableCell("jsonl", lines)),)))
     return SitePage("Predictions", tuple(blocks), "/predictions")
 
 
@@ -143,7 +143,7 @@ def _how_good(good: HowGood, asked: Mapping[str, str]) -> list[Block]:
     return [picture, *tables]
 
 
-def predictions_chart(known: Sequence[Prediction]) -> Chart:
+def predictions_chart(known: Sequence[StoredPrediction]) -> Chart:
     """Prepare the picture of predicted against measured times."""
     times = _times(known)
     across = log_axis(times, WIDTH)
@@ -167,7 +167,7 @@ def predictions_chart(known: Sequence[Prediction]) -> Chart:
     return chart("Predicted against measured", [panel], notes, legend)
 
 
-def _times(known: Sequence[Prediction]) -> list[float]:
+def _times(known: Sequence[StoredPrediction]) -> list[float]:
     """Return what the axes hold: all points, and bars unless they are far longer."""
     found = [time for one in known for time in (one.truth_s, one.interval.p50)]
     found = [time for time in found if 0 < time < math.inf]
@@ -178,18 +178,18 @@ def _times(known: Sequence[Prediction]) -> list[float]:
     return [*found, *(min(max(end, low), high) for end in ends)]
 
 
-def _known(known: Sequence[Prediction]) -> SiteTable:
+def _known(known: Sequence[StoredPrediction]) -> SiteTable:
     head = (
-        *map(Column, ("application", "method")),
-        *(Column(text, True) for text in ("measured", "predicted", "error")),
-        Column("verdict"),
+        *map(ColumnHead, ("application", "method")),
+        *(ColumnHead(text, True) for text in ("measured", "predicted", "error")),
+        ColumnHead("verdict"),
     )
     rows = tuple(
         (
             *cells(one.application, one.method),
-            Cell(format_seconds(one.truth_s), address("runs", one.truth)),
+            TableCell(format_seconds(one.truth_s), address("runs", one.truth)),
             *cells(format_seconds(one.interval.p50), f"{error_of(one):+.1%}"),
-            Cell(one.verdict),
+            TableCell(one.verdict),
         )
         for one in known
     )
@@ -198,9 +198,9 @@ def _known(known: Sequence[Prediction]) -> SiteTable:
 
 def _records(what: str, records: Sequence[tuple[str, TrackRecord]]) -> SiteTable:
     head = (
-        Column(what),
+        ColumnHead(what),
         *(
-            Column(text, number=True)
+            ColumnHead(text, number=True)
             for text in (
                 *("predictions", "doubted", "happened", "median error"),
                 *("90 % are within", "inside the interval"),
@@ -220,21 +220,21 @@ def _records(what: str, records: Sequence[tuple[str, TrackRecord]]) -> SiteTable
     return SiteTable(caption, head, rows)
 
 
-def _predictions(found: Sequence[Prediction]) -> SiteTable:
+def _predictions(found: Sequence[StoredPrediction]) -> SiteTable:
     head = (
-        *map(Column, ("made", "method", "application", "inputs")),
-        Column("ranks", True),
-        Column("hosts"),
-        Column("predicted", True),
-        Column("90 % interval", True),
-        Column("happened", True),
-        Column("error", True),
-        Column("verdict"),
+        *map(ColumnHead, ("made", "method", "application", "inputs")),
+        ColumnHead("ranks", True),
+        ColumnHead("hosts"),
+        ColumnHead("predicted", True),
+        ColumnHead("90 % interval", True),
+        ColumnHead("happened", True),
+        ColumnHead("error", True),
+        ColumnHead("verdict"),
     )
     return SiteTable("The last ones first", head, tuple(map(_prediction, found)))
 
 
-def _prediction(one: Prediction) -> tuple[Cell, ...]:
+def _prediction(one: StoredPrediction) -> tuple[TableCell, ...]:
     known = happened(one)
     truth = format_seconds(one.truth_s) if known else "not yet"
     link = address("runs", one.truth) if one.truth else ""
@@ -243,9 +243,9 @@ def _prediction(one: Prediction) -> tuple[Cell, ...]:
         *cells(date(one.made), one.method, one.application, inputs_text(one.inputs)),
         *cells(str(one.ranks or ""), names_text(one.hosts)),
         *cells(format_seconds(one.interval.p50), _ends_text(one.interval)),
-        Cell(truth, link),
-        Cell(f"{error_of(one):+.1%}" if known else ""),
-        Cell(f"{one.verdict}{doubts}"),
+        TableCell(truth, link),
+        TableCell(f"{error_of(one):+.1%}" if known else ""),
+        TableCell(f"{one.verdict}{doubts}"),
     )
 
 

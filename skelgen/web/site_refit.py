@@ -19,7 +19,8 @@ class RefitShown:
     ----------
     address : str
         Of its page.
-    application : str
+    application, system : str
+        The second is empty where the runs are not of one.
     fixed : str
         Inputs that are the same in all runs, as people type them.
     ranks : int
@@ -34,6 +35,7 @@ class RefitShown:
 
     address: str
     application: str
+    system: str
     fixed: str
     ranks: int
     next_runs: Sequence[NextRun]
@@ -63,7 +65,9 @@ def refit_blocks(one: RefitShown) -> list[Block]:
         blocks += next_runs_block(one.next_runs)
         if one.may_add:
             best = one.next_runs[0].run
-            blocks.append(add_here(best, one.application, one.fixed, one.ranks))
+            blocks.append(
+                add_here(best, one.application, one.fixed, one.ranks, one.system)
+            )
     if one.commands:
         blocks.append(Heading("The same in a terminal"))
     for what, command in one.commands.items():

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skelgen.store.rows import Part, Run
-from skelgen.store.store import Application
+from skelgen.store.rows import Run, RunPart
+from skelgen.store.store import StoredApplication
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.run_columns import column_checks, identity_cell, run_columns
 from skelgen.web.site import (
     Block,
-    Cell,
-    Choice,
-    Column,
+    ChoiceTable,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -22,12 +21,14 @@ from skelgen.web.site import (
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
     share,
     value,
 )
+from skelgen.web.site_steps import LinkLine
 
 #: Parts of runs by their kind.
 PARTS = {"phase": "Phases", "function": "Functions", "kernel": "Kernels"}
@@ -42,18 +43,22 @@ _FILTER = (
 )
 
 
-def applications_page(found: Sequence[Application]) -> SitePage:
+def applications_page(found: Sequence[StoredApplication]) -> SitePage:
     """Return the page of all applications."""
     if not found:
         return SitePage(
             "Applications", nothing_yet(), "/applications", "There are no runs yet."
         )
-    head = (Column("application"), Column("runs", number=True), Column("last started"))
+    head = (
+        ColumnHead("application"),
+        ColumnHead("runs", number=True),
+        ColumnHead("last started"),
+    )
     rows = tuple(
         (
-            Cell(one.name, address("runs", app=one.name)),
-            Cell(str(one.runs)),
-            Cell(date(one.last)),
+            TableCell(one.name, address("runs", app=one.name)),
+            TableCell(str(one.runs)),
+            TableCell(date(one.last)),
         )
         for one in found
     )
@@ -134,7 +139,7 @@ def runs_page(
     else:
         blocks += nothing_yet()
     if may_add:
-        sending = FactList((("files with runs", Cell("send", address("upload"))),))
+        sending = FactList((("files with runs", TableCell("send", address("upload"))),))
         blocks += [Heading("Add runs"), sending]
         blocks += [Heading("Type a run"), _typed(asked["app"])]
     return SitePage("Runs", tuple(blocks), "/runs")
@@ -145,7 +150,7 @@ def _files(asked: Mapping[str, str | Sequence[str]]) -> FactList:
     which = {name: one for name, one in asked.items() if name != "column"}
     return FactList(
         tuple(
-            (f"all of these as {what}", Cell(name, address(name, **which)))
+            (f"all of these as {what}", TableCell(name, address(name, **which)))
             for what, name in (("lines", "runs.jsonl"), ("a table", "runs.csv"))
         )
     )
@@ -156,20 +161,20 @@ def _chosen(table: SiteTable, runs: Sequence[Run]) -> Block:
     if len(runs) < 2:
         return table
     values = tuple(one.identity for one in runs)
-    return Choice("/compare", "run", "Compare those chosen", values, table)
+    return ChoiceTable("/compare", "run", "Compare those chosen", values, table)
 
 
 def _table(
     runs: Sequence[Run], kept: Mapping[str, str | Sequence[str]], order: str
 ) -> SiteTable:
     columns = run_columns(kept["column"])
-    head = [Column("run")]
+    head = [ColumnHead("run")]
     for one in columns:
         name = one.order
         turned = f"-{name}" if order == name else name
         link = address("runs", **kept, order=turned) if name else ""
         way = {name: "ascending", f"-{name}": "descending"}.get(order, "")
-        head.append(Column(one.text, one.number, link, way if name else ""))
+        head.append(ColumnHead(one.text, one.number, link, way if name else ""))
     rows = tuple(
         (identity_cell(run), *(one.write(run) for one in columns)) for run in runs
     )
@@ -211,7 +216,7 @@ def run_page(
     for title, pairs, write in numbers:
         if pairs:
             rows = tuple(
-                (name, Cell(write(one) if write else _cost(name, one)))
+                (name, TableCell(write(one) if write else _cost(name, one)))
                 for name, one in pairs
             )
             blocks += [Heading(title), FactList(rows)]
@@ -226,20 +231,32 @@ def run_page(
         Heading("Files"),
         FactList(
             tuple(
-                (f"as {what}", Cell(name, address("runs", run.identity, name)))
+                (f"as {what}", TableCell(name, address("runs", run.identity, name)))
                 for what, name in (("a line", "run.jsonl"), ("a table", "run.csv"))
             )
         ),
     ]
     if may_remove:
-        removed = address("runs", run.identity, "remove")
-        removal = Form(removed, (), "Remove", changes=True, tone="danger")
-        blocks += [Heading("Remove this run"), removal]
+        asks = (address("runs", run.identity, "remove"), "Remove this run")
+        blocks.append(LinkLine("What can be done with it", (asks,)))
     lead = f"{run.application} took {format_seconds(run.time_s)}."
     return SitePage(f"Run {run.identity[:8]}", tuple(blocks), "/runs", lead)
 
 
-def _facts(run: Run) -> tuple[tuple[str, Cell], ...]:
+def removal_page(run: Run, *, may_remove: bool) -> SitePage:
+    """Return the page that asks whether a run is to be removed."""
+    here = address("runs", run.identity)
+    removal: Block = Prose("Your token may not remove runs; ask who administers this.")
+    if may_remove:
+        removal = Form(f"{here}/remove", (), "Remove", changes=True, tone="danger")
+    kept = LinkLine("Else", ((here, "Keep it"),))
+    blocks = (FactList(_facts(run)), removal, kept)
+    lead = f"{run.application} took {format_seconds(run.time_s)}. What is removed is "
+    lead += "gone: download it before, if you may want it again."
+    return SitePage(f"Remove run {run.identity[:8]}?", blocks, "/runs", lead)
+
+
+def _facts(run: Run) -> tuple[tuple[str, TableCell], ...]:
     rows = (
         ("application", run.application, address("runs", app=run.application)),
         *((name, value(one), "") for name, one in run.inputs),
@@ -257,7 +274,7 @@ def _facts(run: Run) -> tuple[tuple[str, Cell], ...]:
         ("added by", run.author, ""),
         ("id", run.identity, ""),
     )
-    return tuple((name, Cell(text, link)) for name, text, link in rows if text)
+    return tuple((name, TableCell(text, link)) for name, text, link in rows if text)
 
 
 def _cost(name: str, number: float) -> str:
@@ -266,13 +283,13 @@ def _cost(name: str, number: float) -> str:
     return format_seconds(number) if name.endswith("_s") else value(number)
 
 
-def _parts(title: str, parts: Sequence[Part]) -> SiteTable:
+def _parts(title: str, parts: Sequence[RunPart]) -> SiteTable:
     head = (
-        Column("part"),
-        Column("mean time", number=True),
-        Column("occurrences", number=True),
-        Column("all of them", number=True),
-        Column("of the run", number=True),
+        ColumnHead("part"),
+        ColumnHead("mean time", number=True),
+        ColumnHead("occurrences", number=True),
+        ColumnHead("all of them", number=True),
+        ColumnHead("of the run", number=True),
     )
     rows = tuple(
         cells(

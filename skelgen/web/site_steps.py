@@ -7,7 +7,7 @@ from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Option:
     """A value that may be chosen, and what people read."""
 
     value: str
@@ -21,7 +21,7 @@ class StepField:
     Attributes
     ----------
     name, label, value, hint : str
-    choices : tuple of Choice
+    choices : tuple of Option
         Where one of these is meant; else anything may be typed.
     """
 
@@ -29,7 +29,7 @@ class StepField:
     label: str
     value: str = ""
     hint: str = ""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[Option, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

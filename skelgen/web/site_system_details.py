@@ -10,8 +10,7 @@ from skelgen.store.rows import Fact, Message
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -21,6 +20,7 @@ from skelgen.web.site import (
     SitePage,
     SitePicture,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -76,9 +76,12 @@ def compared_page(
         blocks.append(Prose("No value was measured of both.", "doubt"))
         return SitePage("Systems compared", tuple(blocks), "/systems")
     head = (
-        Column("value"),
-        *(Column(text, True) for text in ("cores or ranks", first, second, "ratio")),
-        Column(""),
+        ColumnHead("value"),
+        *(
+            ColumnHead(text, True)
+            for text in ("cores or ranks", first, second, "ratio")
+        ),
+        ColumnHead(""),
     )
     rows = tuple(
         cells(
@@ -110,15 +113,18 @@ def history_page(name: str, fact: str, found: Sequence[Fact]) -> SitePage:
     picture = SitePicture(place, text, _history(found), size)
     count = len({one.measured for one in found})
     lead = f"{fact} of {name} was measured {count} times."
-    blocks = (picture, FactList((("of", Cell(name, address("systems", name))),)))
+    blocks = (picture, FactList((("of", TableCell(name, address("systems", name))),)))
     return SitePage(f"{fact} of {name}", blocks, "/systems", lead)
 
 
 def _history(found: Sequence[Fact]) -> SiteTable:
     head = (
-        *map(Column, ("measured", "host")),
-        *(Column(text, True) for text in ("cores", "median", "low", "high", "change")),
-        *map(Column, ("compiler", "kernel", "doubt")),
+        *map(ColumnHead, ("measured", "host")),
+        *(
+            ColumnHead(text, True)
+            for text in ("cores", "median", "low", "high", "change")
+        ),
+        *map(ColumnHead, ("compiler", "kernel", "doubt")),
     )
     before: dict[tuple[str, int], float] = {}
     rows = []
@@ -154,9 +160,9 @@ def messages_picture(name: str, found: Sequence[Message]) -> SitePicture | None:
 
 def _sizes(found: Sequence[Message]) -> SiteTable:
     head = (
-        *map(Column, ("operation", "hosts")),
+        *map(ColumnHead, ("operation", "hosts")),
         *(
-            Column(text, True)
+            ColumnHead(text, True)
             for text in ("ranks", "size", "measured", "fitted", "off")
         ),
     )

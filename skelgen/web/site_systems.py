@@ -9,14 +9,14 @@ from skelgen.store.rows import Fact, Message
 from skelgen.units import format_bytes, format_seconds
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     Heading,
     Prose,
     SitePage,
     SitePicture,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -45,14 +45,14 @@ def systems_page(
         )
         return SitePage("Systems", advice, "/systems", "No system was measured yet.")
     head = (
-        *map(Column, ("host", "system", "measured")),
-        Column("values", True),
-        Column("in doubt", True),
+        *map(ColumnHead, ("host", "system", "measured")),
+        ColumnHead("values", True),
+        ColumnHead("in doubt", True),
     )
     rows = tuple(
         (
-            Cell(host, address("systems", host)),
-            Cell(system, address("systems", system) if system else ""),
+            TableCell(host, address("systems", host)),
+            TableCell(system, address("systems", system) if system else ""),
             *cells(date(measured), str(values), str(doubted)),
         )
         for host, system, measured, values, doubted in hosts
@@ -85,15 +85,18 @@ def system_page(
 
 def _facts(name: str, facts: Sequence[Fact]) -> SiteTable:
     head = (
-        *map(Column, ("host", "value")),
-        *(Column(text, True) for text in ("cores", "median", "low", "high", "repeats")),
-        *map(Column, ("measured", "doubt")),
+        *map(ColumnHead, ("host", "value")),
+        *(
+            ColumnHead(text, True)
+            for text in ("cores", "median", "low", "high", "repeats")
+        ),
+        *map(ColumnHead, ("measured", "doubt")),
     )
     rows = tuple(
         (
-            Cell(one.host),
-            Cell(one.name, address("systems", name, "history", fact=one.name)),
-            Cell(str(one.cores or "")),
+            TableCell(one.host),
+            TableCell(one.name, address("systems", name, "history", fact=one.name)),
+            TableCell(str(one.cores or "")),
             *cells(*_numbers(one), str(one.repeats), date(one.measured), one.doubt),
         )
         for one in facts
@@ -105,9 +108,9 @@ def _facts(name: str, facts: Sequence[Fact]) -> SiteTable:
 
 def _messages(messages: Sequence[Message]) -> SiteTable:
     head = (
-        *map(Column, ("operation", "hosts")),
-        *(Column(text, True) for text in ("ranks", "latency", "bandwidth")),
-        *map(Column, ("measured", "doubt")),
+        *map(ColumnHead, ("operation", "hosts")),
+        *(ColumnHead(text, True) for text in ("ranks", "latency", "bandwidth")),
+        *map(ColumnHead, ("measured", "doubt")),
     )
     rows = tuple(
         cells(

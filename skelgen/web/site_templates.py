@@ -9,13 +9,13 @@ from skelgen.models.formulas import Expression, to_mathml
 from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     cells,
     date,
@@ -76,23 +76,23 @@ def templates_page(found: Sequence[TemplateShown]) -> SitePage:
         )
         return SitePage("Templates", advice, "/models", "There are no templates yet.")
     head = (
-        Column("template"),
-        Column("application"),
-        Column("formula"),
-        Column("inputs"),
-        Column("facts of a system"),
-        Column("fitted to runs"),
-        Column("unit"),
-        Column("from"),
+        ColumnHead("template"),
+        ColumnHead("application"),
+        ColumnHead("formula"),
+        ColumnHead("inputs"),
+        ColumnHead("facts of a system"),
+        ColumnHead("fitted to runs"),
+        ColumnHead("unit"),
+        ColumnHead("from"),
     )
     table = SiteTable("Templates", head, tuple(map(_row, found)))
     return SitePage("Templates", (links, table), "/models")
 
 
-def _row(one: TemplateShown) -> tuple[Cell, ...]:
+def _row(one: TemplateShown) -> tuple[TableCell, ...]:
     return (
-        Cell(one.name, address("templates", one.identity)),
-        Cell(one.application),
+        TableCell(one.name, address("templates", one.identity)),
+        TableCell(one.application),
         _formula_cell(one),
         *cells(
             ", ".join(one.inputs),
@@ -100,14 +100,16 @@ def _row(one: TemplateShown) -> tuple[Cell, ...]:
             ", ".join(one.free),
             "does not fit" if one.fault else one.unit,
         ),
-        Cell("a model", address("models", one.model)) if one.model else Cell("a row"),
+        TableCell("a model", address("models", one.model))
+        if one.model
+        else TableCell("a row"),
     )
 
 
-def _formula_cell(one: TemplateShown) -> Cell:
+def _formula_cell(one: TemplateShown) -> TableCell:
     if one.formula is None or not is_shown_as_mathematics(one.formula):
-        return Cell(one.text)
-    return Cell(one.text, mathematics=to_mathml(one.formula))
+        return TableCell(one.text)
+    return TableCell(one.text, mathematics=to_mathml(one.formula))
 
 
 def template_page(one: TemplateShown) -> SitePage:
@@ -140,7 +142,9 @@ def template_blocks(one: TemplateShown) -> list[Block]:
         ("fitted", date(one.fitted)),
         ("by", one.author),
     )
-    found.append(FactList(tuple((name, Cell(text)) for name, text in rows if text)))
+    found.append(
+        FactList(tuple((name, TableCell(text)) for name, text in rows if text))
+    )
     if one.fault:
         found.append(Prose(f"Its units do not fit: {one.fault}", "doubt"))
     elif one.unit == "s":

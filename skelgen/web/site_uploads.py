@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from skelgen.units import format_bytes
 from skelgen.web.site import (
     Block,
-    Cell,
-    Column,
+    ColumnHead,
     CommandLine,
     FactList,
     Form,
@@ -18,12 +17,13 @@ from skelgen.web.site import (
     Prose,
     SitePage,
     SiteTable,
+    TableCell,
     address,
     cells,
 )
 
 if TYPE_CHECKING:
-    from skelgen.store.store import Entry
+    from skelgen.store.store import AddedRow
     from skelgen.web.uploaded import Uploaded
 
 #: Rows of each table.
@@ -93,9 +93,9 @@ def uploaded_page(done: Sequence[Uploaded]) -> SitePage:
     blocks: list[Block] = [
         FactList(
             (
-                ("files", Cell(", ".join(one.name for one in done)[:1000])),
-                ("all runs", Cell("show", address("runs"))),
-                ("more files", Cell("send", address("upload"))),
+                ("files", TableCell(", ".join(one.name for one in done)[:1000])),
+                ("all runs", TableCell("show", address("runs"))),
+                ("more files", TableCell("send", address("upload"))),
             )
         )
     ]
@@ -108,24 +108,24 @@ def uploaded_page(done: Sequence[Uploaded]) -> SitePage:
     return SitePage("Files that were sent", tuple(blocks), "/runs", lead)
 
 
-def _refused(entries: Sequence[Entry]) -> SiteTable:
-    head = (Column("where"), Column("why"))
+def _refused(entries: Sequence[AddedRow]) -> SiteTable:
+    head = (ColumnHead("where"), ColumnHead("why"))
     rows = tuple(cells(one.source, one.reason) for one in entries[:_SHOWN])
     return SiteTable(_caption("Refused", entries), head, rows)
 
 
-def _rows(caption: str, entries: Sequence[Entry], runs: frozenset[str]) -> SiteTable:
-    head = (Column("row"), Column("where"))
+def _rows(caption: str, entries: Sequence[AddedRow], runs: frozenset[str]) -> SiteTable:
+    head = (ColumnHead("row"), ColumnHead("where"))
     rows = tuple(
         (
-            Cell(one.run, address("runs", one.run) if one.run in runs else ""),
-            Cell(one.source),
+            TableCell(one.run, address("runs", one.run) if one.run in runs else ""),
+            TableCell(one.source),
         )
         for one in entries[:_SHOWN]
     )
     return SiteTable(_caption(caption, entries), head, rows)
 
 
-def _caption(word: str, entries: Sequence[Entry]) -> str:
+def _caption(word: str, entries: Sequence[AddedRow]) -> str:
     more = f", the first {_SHOWN} of them here" if len(entries) > _SHOWN else ""
     return f"{word}: {len(entries)}{more}"

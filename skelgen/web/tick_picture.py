@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.ticks.table import PlacedCall, TickTable
 
@@ -15,13 +15,13 @@ _COLOURS = (
     ("sends", "#3b7dd8", frozenset(SENDING)),
     ("receives", "#3a9d6e", frozenset(RECEIVING)),
     ("collective", "#e08a2e", frozenset(COLLECTIVES)),
-    ("completion, probe", "#c4ccd4", frozenset({Kind.COMPLETE, Kind.PROBE})),
+    ("completion, probe", "#c4ccd4", frozenset({CallKind.COMPLETE, CallKind.PROBE})),
 )
 _OTHER = ("other", "#8a6fd1")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TickCell:
     """What one rank does at one tick; column and lane from 0."""
 
     column: int
@@ -40,7 +40,7 @@ class TickPicture:
         First tick, and number of ticks.
     lanes, hidden : int
         Ranks that are drawn, and those that are not.
-    cells : tuple of Cell
+    cells : tuple of TickCell
     arrows : tuple of (int, int, int, int)
         Column and lane of the send and of the receive of each message.
     entries : tuple of (str, str)
@@ -51,7 +51,7 @@ class TickPicture:
     columns: int
     lanes: int
     hidden: int
-    cells: tuple[Cell, ...]
+    cells: tuple[TickCell, ...]
     arrows: tuple[tuple[int, int, int, int], ...]
     entries: tuple[tuple[str, str], ...]
 
@@ -82,8 +82,10 @@ def tick_picture(table: TickTable, first: int, count: int) -> TickPicture:
     )
 
 
-def _cell(column: int, lane: int, together: list[PlacedCall]) -> Cell:
+def _cell(column: int, lane: int, together: list[PlacedCall]) -> TickCell:
     kind = function_info(together[0].function).kind
     colour = next((one for _, one, kinds in _COLOURS if kind in kinds), _OTHER[1])
     names = ", ".join(call.function for call in together)
-    return Cell(column, lane, colour, f"tick {together[0].tick}, rank {lane}: {names}")
+    return TickCell(
+        column, lane, colour, f"tick {together[0].tick}, rank {lane}: {names}"
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.documents.words import shown, visible
-from skelgen.timeline import RunTimeline, Work
+from skelgen.timeline import RankWork, RunTimeline
 from skelgen.timeline.code import decoded
 from skelgen.timeline.pieces import spread
 from skelgen.timeline.types import WORK_WORDS, LaneTotal
@@ -28,12 +28,12 @@ _NAME_PX = 14
 _LEAST_SHARE = 0.1
 #: Kinds of work in the order in which they stand in a row, from below.
 STACK = (
-    Work.COMPUTATION,
-    Work.POINT_TO_POINT,
-    Work.COLLECTIVE,
-    Work.FILE,
-    Work.OTHER,
-    Work.WAITING,
+    RankWork.COMPUTATION,
+    RankWork.POINT_TO_POINT,
+    RankWork.COLLECTIVE,
+    RankWork.FILE,
+    RankWork.OTHER,
+    RankWork.WAITING,
 )
 
 _Integers = NDArray[np.int64]
@@ -168,16 +168,18 @@ def _names(lanes: tuple[LaneTotal, ...], high: int) -> Iterator[LaneName]:
         yield LaneName(first, i * (high + _GAP) + high / 2 + 4)
 
 
-def _legend(totals: NDArray[np.float64], present: list[Work]) -> Iterator[WorkShare]:
-    whole = float(totals[: Work.ABSENT].sum()) or 1.0
+def _legend(
+    totals: NDArray[np.float64], present: list[RankWork]
+) -> Iterator[WorkShare]:
+    whole = float(totals[: RankWork.ABSENT].sum()) or 1.0
     for kind in present:
         part = 100 * float(totals[kind]) / whole
         share = f"{part:.1f} %" if part >= _LEAST_SHARE else f"below {_LEAST_SHARE} %"
         yield WorkShare(int(kind), WORK_WORDS[kind], share)
 
 
-def _row(lane: LaneTotal, present: list[Work]) -> LaneRow:
-    there_s = sum(lane.times_s[: Work.ABSENT])
+def _row(lane: LaneTotal, present: list[RankWork]) -> LaneRow:
+    there_s = sum(lane.times_s[: RankWork.ABSENT])
     ranks = lane.last - lane.first + 1
     shares = tuple(
         f"{100 * lane.times_s[kind] / there_s:.1f} %" if there_s else ""
@@ -188,7 +190,7 @@ def _row(lane: LaneTotal, present: list[Work]) -> LaneRow:
 
 def _shapes(timeline: RunTimeline, columns: int, high: int) -> Iterator[WorkShape]:
     """Draw each kind of work: what ranks do in each column, stacked."""
-    paths: dict[Work, list[str]] = {kind: [] for kind in STACK}
+    paths: dict[RankWork, list[str]] = {kind: [] for kind in STACK}
     for number, pieces in enumerate(decoded(timeline)):
         if not len(pieces):
             continue
@@ -224,7 +226,7 @@ def _payload(timeline: RunTimeline, high: int) -> str:
     content = {
         "span": seconds(timeline.span_ns),
         "unit": seconds(timeline.unit_ns),
-        "kinds": [WORK_WORDS[kind] for kind in Work],
+        "kinds": [WORK_WORDS[kind] for kind in RankWork],
         "stack": [int(kind) for kind in STACK],
         "things": [
             [int(one.work), visible(shown(one.name))] for one in timeline.things

@@ -25,7 +25,7 @@ LEAST_IMBALANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NestRow:
     """One item of a loop nest.
 
     Attributes
@@ -37,7 +37,7 @@ class Row:
         Share of the time of all ranks of the group [0 to 1].
     detail : str
         Sizes and times of a leaf.
-    children : tuple of Row
+    children : tuple of NestRow
         Items of a loop's body; empty for a leaf.
     kind : str
         ``mpi`` for a call, ``compute`` for computation, ``loop`` for both.
@@ -47,7 +47,7 @@ class Row:
     count: str
     share: float
     detail: str
-    children: tuple[Row, ...]
+    children: tuple[NestRow, ...]
     kind: str = "loop"
 
     @property
@@ -106,7 +106,7 @@ class _Builder:
         time = self.before[self.leaf_of[end]] - self.before[self.leaf_of[item]]
         return min(1.0, float(time) / self.whole)
 
-    def leaf(self, item: int) -> list[Row]:
+    def leaf(self, item: int) -> list[NestRow]:
         """Return a call, and before it the computation, where that takes time."""
         group, leaf = self.group, int(self.leaf_of[item])
         count = int(group.count[leaf])
@@ -114,17 +114,17 @@ class _Builder:
         inside_ns = float(group.mpi_ns[leaf].sum())
         sizes, each = _sizes(group, leaf), self.each(inside_ns, count)
         detail = " · ".join(part for part in (sizes, each) if part)
-        call = Row(label, f"{count}", inside_ns / self.whole, detail, (), "mpi")
+        call = NestRow(label, f"{count}", inside_ns / self.whole, detail, (), "mpi")
         compute_ns = float(group.compute_ns.total[leaf].sum())
         return [*self.computation(compute_ns, count), call]
 
-    def computation(self, total_ns: float, count: int) -> list[Row]:
+    def computation(self, total_ns: float, count: int) -> list[NestRow]:
         """Return the row of computation, none where it takes next to nothing."""
         share = total_ns / self.whole
         if share < LEAST_SHARE:
             return []
         return [
-            Row(
+            NestRow(
                 COMPUTATION,
                 f"{count}",
                 share,
@@ -139,12 +139,12 @@ class _Builder:
         times = max(1, count * len(self.group.ranks))
         return f"{format_seconds(total_ns / times / 1e9)} each"
 
-    def loop(self, item: int) -> Row:
+    def loop(self, item: int) -> NestRow:
         end = item + 1 + int(self.group.nest.body_items[item])
         body = self.items(item + 1, end)
         trips, entered = _trips(self.group, item)
         detail = " · ".join(part for part in (entered, self.balance(item, end)) if part)
-        return Row("loop", trips, self.share(item, end), detail, body)
+        return NestRow("loop", trips, self.share(item, end), detail, body)
 
     def balance(self, item: int, end: int) -> str:
         """Say how unevenly the ranks compute in a loop, where that is worth saying."""
@@ -155,12 +155,12 @@ class _Builder:
         imbalance = float(each_ns.max() / each_ns.mean()) - 1
         return f"load imbalance {imbalance:.0%}" if imbalance >= LEAST_IMBALANCE else ""
 
-    def items(self, item: int, end: int) -> tuple[Row, ...]:
-        found: list[Row] = []
+    def items(self, item: int, end: int) -> tuple[NestRow, ...]:
+        found: list[NestRow] = []
         while item < end:
             if self.rows >= self.most:
                 share = self.share(item, end)
-                found.append(Row("…", f"{end - item} more items", share, "", ()))
+                found.append(NestRow("…", f"{end - item} more items", share, "", ()))
                 break
             self.rows += 1
             body = int(self.group.nest.body_items[item])
@@ -171,7 +171,7 @@ class _Builder:
 
 def rows_of(
     signature: Signature, group: RankGroup, most: int = MOST_ROWS
-) -> tuple[Row, ...]:
+) -> tuple[NestRow, ...]:
     """List the items of a group's nest as a tree.
 
     Parameters
@@ -183,7 +183,7 @@ def rows_of(
 
     Returns
     -------
-    tuple of Row
+    tuple of NestRow
         The outermost items, at most so many of them and of those inside.
     """
     builder = _Builder(signature, group, most)

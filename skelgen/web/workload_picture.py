@@ -19,7 +19,7 @@ _VALUES = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class WorkloadDot:
     """A recorded workload; hollow when other dimensions had other values there."""
 
     x: float
@@ -35,7 +35,7 @@ class Panel:
     title: str
     text: str
     curve: str
-    dots: tuple[Dot, ...]
+    dots: tuple[WorkloadDot, ...]
     wanted_x: float
     low: str
     high: str
@@ -100,7 +100,7 @@ def _panels(title: str, own: PartFunction, at: dict[str, float]) -> Iterator[Pan
                 for x, y in zip(_x(over, low, high), _y(curve, largest), strict=True)
             ),
             dots=tuple(
-                Dot(x, y, bool(off), f"{value:.4g}")
+                WorkloadDot(x, y, bool(off), f"{value:.4g}")
                 for x, y, off, value in zip(
                     _x(points[:, i], low, high),
                     _y(moved, largest),

@@ -23,7 +23,7 @@ _Column = dict[Any, PointPhase]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WorkloadPart:
     """A part of the application's time: a phase of all workloads, or all the rest.
 
     Attributes
@@ -82,7 +82,9 @@ def share_known(
     )
 
 
-def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Doubt, ...]]:
+def matched(
+    points: Sequence[Point],
+) -> tuple[tuple[WorkloadPart, ...], tuple[Doubt, ...]]:
     """Divide the time of all workloads into the same parts.
 
     Parameters
@@ -91,7 +93,7 @@ def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Doubt, ...
 
     Returns
     -------
-    tuple of Part
+    tuple of WorkloadPart
         The phases that all recorded workloads have and that take 1 % of the time of at
         least one, by their share of the time, the rest last.
     tuple of Doubt
@@ -111,7 +113,7 @@ def matched(points: Sequence[Point]) -> tuple[tuple[Part, ...], tuple[Doubt, ...
         inside_s = sum(part.totals_s[i] for part in parts)
         rest[i] = max(points[i].application_s - inside_s, LEAST_S)
     doubts = tuple(_switches(columns, points))
-    return (*parts, Part("", (), (1.0,) * len(rest), tuple(rest))), doubts
+    return (*parts, WorkloadPart("", (), (1.0,) * len(rest), tuple(rest))), doubts
 
 
 def recorded(points: Sequence[Point]) -> list[int]:
@@ -120,9 +122,9 @@ def recorded(points: Sequence[Point]) -> list[int]:
     return found or list(range(len(points)))
 
 
-def _part(known: PointPhase, phases: Sequence[PointPhase | None]) -> Part:
+def _part(known: PointPhase, phases: Sequence[PointPhase | None]) -> WorkloadPart:
     """Make the part of a phase as it is at each point."""
-    return Part(
+    return WorkloadPart(
         known.key,
         known.calls,
         tuple(math.nan if one is None else one.weight for one in phases),

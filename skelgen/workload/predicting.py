@@ -15,13 +15,13 @@ from skelgen.models import bisection, disagreement, fit_model
 from skelgen.models.amounts import outside, predict_count, predict_time, summed
 from skelgen.models.families import FamilySettings
 from skelgen.models.model import ModelPrediction
-from skelgen.models.planning import Step
+from skelgen.models.planning import PlannedRun
 from skelgen.models.runs import RunTable
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.errors import MethodErrors
 from skelgen.trust.rules import UNKNOWN_FACTOR
 from skelgen.workload.cuts import aligned
-from skelgen.workload.parts import Part, matched, recorded
+from skelgen.workload.parts import WorkloadPart, matched, recorded
 from skelgen.workload.transfer import (
     PartFit,
     PartFunction,
@@ -71,7 +71,7 @@ class PartTime:
     weight: ModelPrediction
 
     @property
-    def part(self) -> Part:
+    def part(self) -> WorkloadPart:
         """The phase, or the rest."""
         return self.fits.part
 
@@ -230,7 +230,11 @@ def _off_s(
 
 
 def _fitted(
-    part: Part, workloads: Sequence[Workload], method: Method, *, separately: bool
+    part: WorkloadPart,
+    workloads: Sequence[Workload],
+    method: Method,
+    *,
+    separately: bool,
 ) -> PartFit:
     """Fit the functions of a part to the first points, which have these workloads."""
     settings = FamilySettings(separately=separately, thesis=method == "thesis")
@@ -348,7 +352,7 @@ def _name(number: int, one: PartTime) -> str:
     return f"phase {number}" if one.part.key else "the rest"
 
 
-def next_workload(study: Study, *, method: str) -> Step:
+def next_workload(study: Study, *, method: str) -> PlannedRun:
     """Return which workload to record next.
 
     Parameters

@@ -13,7 +13,7 @@ from skelgen.models import refit
 from skelgen.models.amounts import above_0
 from skelgen.models.model import Model
 from skelgen.models.runs import Floats, RunTable, table_of
-from skelgen.workload.parts import LEAST_S, Part
+from skelgen.workload.parts import LEAST_S, WorkloadPart
 from skelgen.workload.types import Point, Workload
 
 
@@ -65,13 +65,13 @@ class PartFit:
 
     Attributes
     ----------
-    part : Part
+    part : WorkloadPart
     time, weight : PartFunction
     measured : bool
         False when its time is that of another machine, scaled.
     """
 
-    part: Part
+    part: WorkloadPart
     time: PartFunction
     weight: PartFunction
     measured: bool = True

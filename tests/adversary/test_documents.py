@@ -30,12 +30,12 @@ from skelgen.prediction.kept import KeptPrediction, KeptSet, load_kept
 from skelgen.prediction.types import Calibration
 from skelgen.signature import read as signature_read
 from skelgen.signature import store as signature_store
-from skelgen.skeleton.compute import Calibration as Speed
+from skelgen.skeleton.compute import ComputeCalibration as Speed
 from skelgen.skeleton.compute import Mix
 from skelgen.skeleton.mixing import Fit
 from skelgen.trust import store as trust_store
 from skelgen.trust.errors import MethodError
-from skelgen.trust.store import Provenance
+from skelgen.trust.store import ErrorProvenance
 from skelgen.trust.unseen import Unseen
 from skelgen.workload import store as study_store
 from tests.adversary.fields import (
@@ -152,7 +152,7 @@ FORMATS = {
             read_yaml,
             write_yaml,
             trust_store.load,
-            lambda: _names(MethodError) | _names(Provenance),
+            lambda: _names(MethodError) | _names(ErrorProvenance),
         ),
         Format(
             "predictions.json",

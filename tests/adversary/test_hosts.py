@@ -245,7 +245,7 @@ class Commands:
             yield self.system.submission(JOB)[0], number.format("\0")
 
 
-JOB = batch.Job(Path("/s/job.sh"), Path("/s/log"), 4)
+JOB = batch.BatchJob(Path("/s/job.sh"), Path("/s/log"), 4)
 SYSTEMS = {
     Way.SLURM: Commands(
         Slurm(),

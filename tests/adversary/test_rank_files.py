@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run as skelgen
-from skelgen.export.formats import FORMATS, Format
+from skelgen.export.formats import FORMATS, ExportFormat
 from skelgen.trace.format import trace_format
 from tests import export_samples, trace_writer
 from tests.adversary.payloads import OBEYED, payloads
@@ -54,7 +54,7 @@ def write(
         export_samples.save_mixed(folder)
 
 
-def exported() -> list[Format]:
+def exported() -> list[ExportFormat]:
     """Return the formats that can be written on this machine."""
     return [one for one in FORMATS.values() if one.name != "otf2" or installed()]
 

@@ -18,17 +18,17 @@ from skelgen.cli.main import run as skelgen
 from skelgen.documents import json_field
 from skelgen.errors import InputError
 from skelgen.monitor.day_files import DayFile
-from skelgen.monitor.records import Mark, Row
+from skelgen.monitor.records import SampleMark, SampleRow
 from skelgen.pipeline.known_systems import write_rows
 from skelgen.store import (
     Coupling,
     Fact,
     Message,
-    Model,
-    Part,
-    Prediction,
     Run,
+    RunPart,
     Series,
+    StoredModel,
+    StoredPrediction,
     Template,
 )
 from skelgen.store.kinds import kinds
@@ -50,7 +50,7 @@ RUN = Run(
     **{"allocation": "job 7", "started": NOW, "system": "big", "mpi": "MPICH"},
     **{"loads": (("cpu_avg_min", 0.5),), "costs": (("cpu_s", 9.0),)},
     **{
-        "parts": (Part("k", "phase", 0.5, 3.0, 0.6),),
+        "parts": (RunPart("k", "phase", 0.5, 3.0, 0.6),),
         "source": "a.csv",
         "identity": "r",
     },
@@ -62,8 +62,8 @@ ROWS = (
     Series("n1", "cpu", tuple(NOW - 6000 + 10 * n for n in range(600)), (0.5,) * 600),
     Template("t", "heat", "ADDM*N^3/(P-1)", ("N", "P")),
     Coupling("heat", ("a", "b"), 1.0, (("n", 8.0),), 2, "big"),
-    Model("m", "heat", NOW, "{}"),
-    Prediction(
+    StoredModel("m", "heat", NOW, "{}"),
+    StoredPrediction(
         *("phases", "heat", Interval(1.0, 2.0, 3.0), NOW - 60, "trust", ("busy",)),
         **{"inputs": RUN.inputs, "ranks": 2, "hosts": ("n1",), "source": "skel"},
         **{"identity": "p", "family": "MPICH"},
@@ -239,8 +239,8 @@ def test_files_of_systems_and_monitors_run_nothing(
             attacked("system", *words, "--file", "bad.json")
     file = DayFile(Path("monitor/n1"), 10.0)
     for number in range(5):
-        file.add(Row(NOW - 100 + 10 * number, (0.5, 1.0)), ("cpu", text))
-        file.mark(Mark("refused", NOW, reason=text))
+        file.add(SampleRow(NOW - 100 + 10 * number, (0.5, 1.0)), ("cpu", text))
+        file.mark(SampleMark("refused", NOW, reason=text))
     file.close()
     (Path("monitor") / text.replace("/", "_").replace("\0", "")[:100]).mkdir()
     Path("monitor/n1/status.json").write_text(json.dumps({"running": text}))

@@ -86,6 +86,9 @@ def test_a_run_is_typed_found_and_removed(browser, own_site, said, script):
         assert (kept["time_s"], kept["ranks"], kept["system"]) == (120, 4, "other")
         assert kept["inputs"] == {"n": 77, "kind": "a b"}
         assert kept["hosts"] == ["n7", "n8"]
+        tab.page.get_by_role("link", name="Remove this run").click()
+        tab.page.wait_for_url("**/remove")
+        assert "What is removed is gone" in tab.page.inner_text(".lead")
         tab.page.get_by_role("button", name="Remove").click()
         tab.page.wait_for_url(f"{own_site.base}/runs")
         assert tab.open(f"/runs/{identity}").status == 404

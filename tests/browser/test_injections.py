@@ -14,7 +14,7 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.pipeline.kept_model import document_of
 from skelgen.pipeline.model_keeping import kept_models
-from skelgen.store import Model, Run, open_store
+from skelgen.store import Run, StoredModel, open_store
 from tests.browsers import Site, filled, is_page
 from tests.hostile import HOSTILE, hostile_rows
 from tests.needs import needs_browser
@@ -46,14 +46,14 @@ def hostile_site(tmp_path_factory):
         yield found
 
 
-def hostile_models(place: str) -> list[Model]:
+def hostile_models(place: str) -> list[StoredModel]:
     """Return models whose names, authors and applications are hostile."""
     (known,) = kept_models(place, faults=[])
     found = []
     for at, one in enumerate(HOSTILE[:: len(HOSTILE) // _MODELS - 1][:_MODELS]):
         origin = replace(known.origin, application=one)
         text = document_of(known.model, one, origin)
-        found.append(Model(f"{at} {one}", one, 1.7e9 + at, text))
+        found.append(StoredModel(f"{at} {one}", one, 1.7e9 + at, text))
     return found
 
 

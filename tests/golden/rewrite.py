@@ -17,14 +17,14 @@ from skelgen.phases import store as phase_store  # noqa: E402
 from skelgen.signature import Provenance, Signature  # noqa: E402
 from skelgen.signature import store as signature_store  # noqa: E402
 from skelgen.signature.write import signature_text  # noqa: E402
-from skelgen.skeleton.compute import Calibration, Mix  # noqa: E402
+from skelgen.skeleton.compute import ComputeCalibration, Mix  # noqa: E402
 from skelgen.skeleton.plan import plan  # noqa: E402
 from skelgen.skeleton.render import render  # noqa: E402
 from tests import builders  # noqa: E402
 from tests.summaries import build  # noqa: E402
 
 CASES = sorted(path.parent for path in HERE.glob("*/trace.txt"))
-REFERENCE = Calibration(
+REFERENCE = ComputeCalibration(
     mix=Mix(1.0, 0.0, 0.0),
     steps_per_us=(1000.0, 0.0, 0.0),
     call_us=0.02,

@@ -17,10 +17,10 @@ from skelgen.runners.application import application_of
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.criu import CriuCheckpointer, network_settings, try_out
 from skelgen.runners.fetch_criu import Criu, find_criu
-from skelgen.runners.images import Content, new_image, read_manifest
-from skelgen.runners.interface import Wanted
+from skelgen.runners.images import ImageContent, new_image, read_manifest
+from skelgen.runners.interface import WantedOccurrence
 from skelgen.runners.marks import timed
-from skelgen.runners.plan import Extent, by_images
+from skelgen.runners.plan import ExecutedExtent, by_images
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.processes import comes_true, processes_of
@@ -47,7 +47,7 @@ def results(folder: Path) -> list[str]:
     return [(folder / f"rank-{rank}").read_text() for rank in (0, 1)]
 
 
-def some_occurrences_after(wanted: Wanted) -> Wanted:
+def some_occurrences_after(wanted: WantedOccurrence) -> WantedOccurrence:
     """Return one that is so much later that the program has written more."""
     later = 10 * (wanted.begin - wanted.warm)
     return replace(
@@ -73,7 +73,7 @@ def test_three_restores_end_with_the_results_of_the_whole_run(
     structure = Parameters(time_similarity=1e-9)
     signature = pipeline.phases(tmp_path / "run", structure)
     application, _ = application_of(signature, command)
-    first = by_images(signature, Extent()).wanted[0]
+    first = by_images(signature, ExecutedExtent()).wanted[0]
     last = some_occurrences_after(first)
     kept = tmp_path / "images"
     saver = CriuCheckpointer(criu, network_settings(application))
@@ -109,7 +109,7 @@ def test_no_half_image_remains_when_a_process_is_gone(
         saver.start(["true"], tmp_path, {}, tmp_path)
         assert comes_true(lambda: saver.poll() is not None)
         with failure, new_image(tmp_path / "image") as image:
-            saver.save(image, Content("criu"))
+            saver.save(image, ImageContent("criu"))
     finally:
         saver.end()
     assert not (tmp_path / "image").exists()

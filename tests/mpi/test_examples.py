@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from benchmarks.phases import agree, found, known
-from skelgen.events import Kind, collect, function_info
+from skelgen.events import CallKind, collect, function_info
 from skelgen.pipeline.phasing import of_run
 from skelgen.signature.store import load
 from skelgen.skeleton.methods import planner
@@ -207,7 +207,7 @@ def executed(run: Path) -> Counter[str]:
     """
     calls = collect(open_trace(run)).calls
     names = np.array(calls.functions)[calls.shapes["function"][calls.shape]]
-    local = (Kind.LOCAL, Kind.COMMUNICATOR)
+    local = (CallKind.LOCAL, CallKind.COMMUNICATOR)
     found = Counter(n for n in names.tolist() if function_info(n).kind not in local)
     del found["MPI_Waitsome"]
     return found

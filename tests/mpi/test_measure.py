@@ -17,7 +17,7 @@ from skelgen.phases import Parameters
 from skelgen.phases.store import load, save
 from skelgen.phases.stored import PhaseSignature
 from skelgen.pipeline.measuring import Measurement
-from skelgen.runners.plan import Extent, Plan, in_one_run
+from skelgen.runners.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.processes import comes_true, processes_of
@@ -81,10 +81,10 @@ def lines(folder: Path) -> list[list[str]]:
     return [(folder / f"rank-{rank}").read_text().split() for rank in (0, 1)]
 
 
-def measured_as_planned(known: PhaseSignature, done: Measurement) -> Plan:
+def measured_as_planned(known: PhaseSignature, done: Measurement) -> ExecutionPlan:
     """Check that the loop is a phase and that what was to be measured was."""
     assert max(one.phase.weight for one in known.phases) > STEPS // 2
-    plan = in_one_run(known, Extent(share=0.0))
+    plan = in_one_run(known, ExecutedExtent(share=0.0))
     measured = {phase.number for phase in done.estimate.phases}
     assert measured == {one.phase for one in plan.wanted}
     return plan
@@ -97,7 +97,7 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     command = launch(str(STEPS), str(tmp_path), *how)
     stored = signature(command, tmp_path)
     whole = lines(tmp_path)
-    done = pipeline.measure(stored, extent=Extent(share=0.0))
+    done = pipeline.measure(stored, extent=ExecutedExtent(share=0.0))
     begun = lines(tmp_path)
     known = load(stored)
     until = measured_as_planned(known, done).wanted[-1].end
@@ -137,7 +137,7 @@ def test_phases_of_unusual_programs_are_measured_where_they_were_recorded(
         pytest.skip("the program fails with Debian's MPICH 4.0, also unrecorded")
     command = [*mpi.launcher, "-n", "2", str(unusual), str(STEPS), way]
     stored = signature(command, tmp_path)
-    done = pipeline.measure(stored, extent=Extent(share=0.0))
+    done = pipeline.measure(stored, extent=ExecutedExtent(share=0.0))
     measured_as_planned(load(stored), done)
     assert comes_true(lambda: not processes_of(str(unusual)))
     if way == "session":  # it comes to its end, where it does not find the phase

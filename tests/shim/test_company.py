@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skelgen.launch.mpi import MpiKind, identify_compiler
-from skelgen.trace import Columns, RankFile, TimeScale, decode, open_trace
+from skelgen.trace import EventColumns, RankFile, TimeScale, decode, open_trace
 from tests.mpis import MPIS
 from tests.shim.conftest import ABIS, HERE, Lab, Record, preloaded, shim_of
 from tests.shim.reader import Trace
@@ -212,7 +212,7 @@ def test_each_thread_has_a_file_of_its_own(lab: Lab, tmp_path: Path) -> None:
 
 def thread_tags(file: RankFile) -> np.ndarray:
     """Return the tags of a thread's calls in the order of its file."""
-    columns = Columns.of(file.facts.events)
+    columns = EventColumns.of(file.facts.events)
     decoded = decode(file, file.shapes.copy(), columns, TimeScale(1.0, 0, 0))
     return decoded.variants["tag"][columns.variant]
 

@@ -13,7 +13,7 @@ import pytest
 from skelgen.events.describe import describe
 from skelgen.launch.folders import new_folder
 from skelgen.launch.node_files import NodeFolder
-from skelgen.launch.ours import Kind
+from skelgen.launch.ours import FolderKind
 from skelgen.pipeline.recording import info
 from skelgen.trace import open_trace
 from tests.shim.conftest import HERE, Lab, Record, Run
@@ -193,7 +193,7 @@ def test_a_killed_rank_leaves_its_file_on_the_node(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKELGEN_TMPDIR", str(tmp_path / "node"))
-    with new_folder(tmp_path / "target", Kind.RUN, force=False) as folder:
+    with new_folder(tmp_path / "target", FolderKind.RUN, force=False) as folder:
         node = NodeFolder.of(folder)
         settings = {"SKELGEN_TMPDIR": str(node.path), "SKELGEN_DIR": str(folder)}
         done = killed(lab, tmp_path, trial=4, **settings)

@@ -11,7 +11,7 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
 from skelgen.models.families import FAMILIES
-from skelgen.store import Coupling, Part, Run, open_store
+from skelgen.store import Coupling, Run, RunPart, open_store
 from tests.fuzz_cases import DAMAGES
 from tests.unit.test_cli_modelling import complained, said
 
@@ -105,7 +105,7 @@ def test_repeats_are_medians(tmp_path, capsys):
 def test_the_store_has_kernels_as_runs_as_parts_and_as_chains(tmp_path, capsys):
     place = str(tmp_path / "runs.db")
     inputs = (("n", 10.0),)
-    parts = tuple(Part(name, "kernel", s, 100.0) for name, s in ALONE.items())
+    parts = tuple(RunPart(name, "kernel", s, 100.0) for name, s in ALONE.items())
     rows = [
         Run("abc", 900.0, ranks=2, inputs=inputs, parts=parts),
         Run("abc", 7.0, ranks=2, inputs=(("kernels", "A+B+C"), *inputs)),

@@ -9,7 +9,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
-from skelgen.store import Model, Run, open_store
+from skelgen.store import Run, StoredModel, open_store
 from tests.unit.test_cli_modelling import (  # noqa: F401
     COLUMNS,
     RANKS,
@@ -141,7 +141,7 @@ def test_models_that_are_not_there_are_one_line(place, capsys, words, said):
 )
 def test_what_others_wrote_into_the_store_is_refused(place, capsys, document, said):
     with open_store(place) as store:
-        store.add([Model("bad", "heat", 1.0, document)])
+        store.add([StoredModel("bad", "heat", 1.0, document)])
     code, text = complained(capsys, "model", "show", "bad", "--store", place)
     assert code == ExitCode.INPUT
     assert said in text
@@ -150,7 +150,7 @@ def test_what_others_wrote_into_the_store_is_refused(place, capsys, document, sa
 def test_a_list_has_the_models_that_can_be_read_and_names_the_others(place, capsys):
     fit(capsys, place)
     with open_store(place) as store:
-        store.add([Model("bad", "heat", 1.0, "{}")])
+        store.add([StoredModel("bad", "heat", 1.0, "{}")])
     assert run(["model", "list", "--store", place, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in found["models"]] == ["heat"]

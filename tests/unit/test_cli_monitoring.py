@@ -15,8 +15,8 @@ from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.link_files import LinkFile
 from skelgen.monitor.links import agreed
 from skelgen.monitor.places import make_private, this_host
-from skelgen.monitor.probing import Probe
-from skelgen.monitor.records import Row
+from skelgen.monitor.probing import LinkProbe
+from skelgen.monitor.records import SampleRow
 from skelgen.monitor.sightings import Sighting, add_sighting
 from skelgen.monitor.status import Status, locked, write_status
 from skelgen.pipeline import monitor_series, monitoring
@@ -53,7 +53,7 @@ def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def keep(state: Path, host: str, values: list[float], begin: float = BEGIN) -> None:
     file = DayFile(state / host, 10.0)
     for number, value in enumerate(values):
-        file.add(Row(begin + 10.0 * number, (value,)), ("cpu",))
+        file.add(SampleRow(begin + 10.0 * number, (value,)), ("cpu",))
     file.close()
 
 
@@ -235,7 +235,7 @@ def test_links_are_shown_and_forecast_where_they_are_known(
     times = iter(now - 3000 + 20.0 * number for number in range(100))
     file = LinkFile(state / "n1", "n2", 20.0, 2, wall=lambda: next(times))
     for number in range(100):
-        file.keep(Probe(1e-4, 1e8 if number % 4 else 5e7))
+        file.keep(LinkProbe(1e-4, 1e8 if number % 4 else 5e7))
     file.close()
     assert run(["monitor", "show", "--quantity", "bandwidth", "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["series"]
@@ -260,7 +260,7 @@ def test_hosts_elsewhere_tell_the_series_of_their_links(
 ) -> None:
     here = this_host()
     file = LinkFile(state / here, "zz", 120.0, 1)
-    file.keep(Probe(1e-4, 1e8))
+    file.keep(LinkProbe(1e-4, 1e8))
     file.close()
     monkeypatch.setattr("skelgen.monitor.places.hosts", lambda: [])
     monkeypatch.setattr("skelgen.monitor.places.this_host", lambda: "another")

@@ -164,10 +164,10 @@ def test_a_page_that_cannot_be_replaced_is_a_warning(capsys, recorded: Path):
 def test_the_page_and_the_lines_belong_to_a_run_that_force_may_replace(
     capsys, recorded: Path
 ):
-    from skelgen.launch.ours import Kind, made_as
+    from skelgen.launch.ours import FolderKind, made_as
 
     info(capsys, "run")
-    assert made_as(recorded) is Kind.RUN
+    assert made_as(recorded) is FolderKind.RUN
     shutil.copy(recorded / PAGE_FILE, recorded / "copy.html")
     assert made_as(recorded) is None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.pipeline.signatures import read_signature
 from tests.trace_writer import RankWriter
 
@@ -28,7 +28,7 @@ def recorded_functions() -> list[str]:
 def test_no_function_that_becomes_an_event_counts_as_local() -> None:
     names = recorded_functions()
     assert "MPI_Neighbor_alltoallw" in names and "MPI_Isendrecv" in names
-    local = [n for n in names if function_info(n).kind is Kind.LOCAL]
+    local = [n for n in names if function_info(n).kind is CallKind.LOCAL]
     # Input and output belongs to a rank until its epochs are known.
     assert [name for name in local if not name.startswith("MPI_File_")] == []
 

@@ -6,8 +6,8 @@ import pytest
 
 from skelgen.export import run as run_module
 from skelgen.export.messages import Messages
-from skelgen.export.spool import Spool
-from skelgen.export.types import Role
+from skelgen.export.spool import RecordSpool
+from skelgen.export.types import ExportRole
 from skelgen.matching import match
 from tests.export_samples import (
     RANKS,
@@ -56,7 +56,7 @@ def test_messages_have_the_partners_that_matching_finds(tmp_path, save):
         half.size_bytes
         for event in run.events()
         for half in event.posts
-        if half.role == Role.SEND
+        if half.role == ExportRole.SEND
     )
 
 
@@ -67,12 +67,12 @@ def test_halves_of_a_message_name_each_other(tmp_path):
         (half.stream, half.ordinal): half
         for event in events_of(run)
         for half in event.posts
-        if half.role <= Role.RECEIVE
+        if half.role <= ExportRole.RECEIVE
     }
     for half in halves.values():
         found = messages.other(half)
         other = halves[found.stream, found.ordinal]
-        assert {half.role, other.role} == {Role.SEND, Role.RECEIVE}
+        assert {half.role, other.role} == {ExportRole.SEND, ExportRole.RECEIVE}
         assert run.streams[other.stream].rank == half.partner
         assert half.tag == other.tag
         assert found.begin_ns == other.begin_ns < found.end_ns
@@ -136,7 +136,7 @@ def test_a_limit_that_is_not_reached_leaves_out_nothing(tmp_path):
 
 
 def test_a_spool_gives_back_what_was_put_and_zeros_elsewhere(tmp_path):
-    spool = Spool("<qi", tmp_path)
+    spool = RecordSpool("<qi", tmp_path)
     spool.put(3, -5, 7)
     spool.put(1_000_000, 1 << 60, -1)
     assert spool.get(3) == (-5, 7)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skelgen.export.tit import write
-from skelgen.export.tit_spread import Group, spread
+from skelgen.export.tit_spread import Participants, spread
 from tests.export_samples import (
     RANKS,
     ROUNDS,
@@ -104,7 +104,8 @@ def test_collectives_of_some_ranks_are_messages_among_them(tmp_path):
 def test_messages_of_a_collective_pair_in_order_and_never_block(name, ranks):
     root = ranks // 2
     programs = [
-        list(spread(name, Group(ranks, rank, root, 100, None))) for rank in range(ranks)
+        list(spread(name, Participants(ranks, rank, root, 100, None)))
+        for rank in range(ranks)
     ]
     on_the_way: Counter[tuple[int, int]] = Counter()
     sizes: dict[tuple[int, int], list[int]] = {}
@@ -135,12 +136,12 @@ def test_messages_of_a_collective_pair_in_order_and_never_block(name, ranks):
 
 def test_parts_of_different_size_go_where_they_belong():
     sends = np.array([10, 20, 30])
-    steps = list(spread("scatterv", Group(3, 0, 0, 10, (sends, None))))
+    steps = list(spread("scatterv", Participants(3, 0, 0, 10, (sends, None))))
     assert [(step.to, step.sent) for step in steps] == [(1, 20), (2, 30)]
     receives = np.array([7, 8, 9])
-    steps = list(spread("gatherv", Group(3, 0, 0, 10, (None, receives))))
+    steps = list(spread("gatherv", Participants(3, 0, 0, 10, (None, receives))))
     assert [(step.source, step.received) for step in steps] == [(1, 8), (2, 9)]
-    steps = list(spread("alltoallv", Group(3, 1, -1, 0, (sends, receives))))
+    steps = list(spread("alltoallv", Participants(3, 1, -1, 0, (sends, receives))))
     assert [tuple(step) for step in steps] == [(2, 0, 30, 7), (0, 2, 10, 9)]
 
 

@@ -16,7 +16,7 @@ from skelgen.forecasts.autoregression import first_order, higher_order
 from skelgen.forecasts.choosing import by_horizon, by_next_cell
 from skelgen.forecasts.resampling import resampled, step_s, together, usable
 from skelgen.forecasts.smoothing import smoothed
-from skelgen.forecasts.types import History
+from skelgen.forecasts.types import LoadHistory
 from skelgen.forecasts.windows import adaptive, running_medians
 
 CPU = (0.0, 1.0)
@@ -41,7 +41,7 @@ def codes(one):
 
 def history(values):
     values = np.asarray(values, float)
-    return History(values, np.ones(len(values), bool), MINUTE)
+    return LoadHistory(values, np.ones(len(values), bool), MINUTE)
 
 
 # --- what comes out -----------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_thinned_samples_stand_for_the_time_since_the_one_before():
 
 def test_the_smallest_node_is_known_where_all_are():
     first, second = history([0.5, 0.5, 0.5]), history([0.9, 0.1, 0.9])
-    second = History(second.values, np.array([True, True, False]), MINUTE)
+    second = LoadHistory(second.values, np.array([True, True, False]), MINUTE)
     both = together([first, second])
     assert both.values.tolist() == [0.5, 0.1, 0.1]
     assert both.known.tolist() == [True, True, False]

@@ -6,16 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.launch.batch_systems import BatchSystem, Flux, Job, Pbs, Phase, Slurm
+from skelgen.launch.batch_systems import (
+    BatchJob,
+    BatchPhase,
+    BatchSystem,
+    Flux,
+    Pbs,
+    Slurm,
+)
 from skelgen.launch.hosts import Host
 
 EVEN = (Host("n1", 2), Host("n2", 2))
 UNEVEN = (Host("n1", 2), Host("n2", 1))
 
 
-def job(hosts: tuple[Host, ...], limit_s: float | None = 100.0) -> Job:
+def job(hosts: tuple[Host, ...], limit_s: float | None = 100.0) -> BatchJob:
     ranks = sum(host.slots for host in hosts) or 3
-    return Job(Path("/s/job.sh"), Path("/s/log"), ranks, hosts, limit_s)
+    return BatchJob(Path("/s/job.sh"), Path("/s/log"), ranks, hosts, limit_s)
 
 
 def test_slurm_asks_for_the_hosts_by_name_and_room_for_the_fullest() -> None:
@@ -39,18 +46,18 @@ def test_slurm_prints_the_number_of_a_job(output: str) -> None:
 @pytest.mark.parametrize(
     ("output", "phase", "reason"),
     [
-        ("PENDING|Priority", Phase.WAITING, "Priority"),
-        ("CONFIGURING|None", Phase.WAITING, "None"),
-        ("PENDING|BadConstraints", Phase.NEVER, "BadConstraints"),
-        ("RUNNING|None", Phase.RUNNING, ""),
-        ("COMPLETING|None", Phase.RUNNING, ""),
-        ("FAILED|NonZeroExitCode", Phase.ENDED, "FAILED"),
-        ("NODE_FAIL|None", Phase.BROKEN, "NODE_FAIL"),
-        ("OUT_OF_MEMORY|OutOfMemory", Phase.BROKEN, "OUT_OF_MEMORY"),
+        ("PENDING|Priority", BatchPhase.WAITING, "Priority"),
+        ("CONFIGURING|None", BatchPhase.WAITING, "None"),
+        ("PENDING|BadConstraints", BatchPhase.NEVER, "BadConstraints"),
+        ("RUNNING|None", BatchPhase.RUNNING, ""),
+        ("COMPLETING|None", BatchPhase.RUNNING, ""),
+        ("FAILED|NonZeroExitCode", BatchPhase.ENDED, "FAILED"),
+        ("NODE_FAIL|None", BatchPhase.BROKEN, "NODE_FAIL"),
+        ("OUT_OF_MEMORY|OutOfMemory", BatchPhase.BROKEN, "OUT_OF_MEMORY"),
     ],
 )
 def test_slurm_says_how_far_a_job_has_come(
-    output: str, phase: Phase, reason: str
+    output: str, phase: BatchPhase, reason: str
 ) -> None:
     state = Slurm().state(f"{output}\n")
     assert state is not None
@@ -88,27 +95,31 @@ QSTAT = """Job Id: 3091.pbs01
 @pytest.mark.parametrize(
     ("letter", "comment", "phase"),
     [
-        ("Q", "Not Running: Queue workq per-user limit reached", Phase.WAITING),
+        ("Q", "Not Running: Queue workq per-user limit reached", BatchPhase.WAITING),
         (
             "Q",
             "Can Never Run: Insufficient amount of resource: host (n9 !=\n\t n1)",
-            Phase.NEVER,
+            BatchPhase.NEVER,
         ),
         (
             "R",
             "Job run at Sat Nov 21 at 10:00 on (n1:ncpus=2)+(n2:ncpus=2)",
-            Phase.RUNNING,
+            BatchPhase.RUNNING,
         ),
-        ("E", "Job run at Sat Nov 21 at 10:00 on (n1:ncpus=2)", Phase.RUNNING),
-        ("F", "Job run at Sat Nov 21 at 10:00 on (n1:ncpus=2) and failed", Phase.ENDED),
+        ("E", "Job run at Sat Nov 21 at 10:00 on (n1:ncpus=2)", BatchPhase.RUNNING),
+        (
+            "F",
+            "Job run at Sat Nov 21 at 10:00 on (n1:ncpus=2) and failed",
+            BatchPhase.ENDED,
+        ),
     ],
 )
 def test_pbs_says_how_far_a_job_has_come(
-    letter: str, comment: str, phase: Phase
+    letter: str, comment: str, phase: BatchPhase
 ) -> None:
     state = Pbs().state(QSTAT.format(letter, comment))
     assert state is not None and state.phase is phase
-    if phase is not Phase.RUNNING:
+    if phase is not BatchPhase.RUNNING:
         assert state.reason == comment.replace("\n\t", "")
 
 
@@ -143,17 +154,17 @@ def test_flux_prints_the_number_of_a_job(number: str) -> None:
 @pytest.mark.parametrize(
     ("output", "phase", "reason"),
     [
-        ("SCHED||", Phase.WAITING, "SCHED"),
-        ("RUN||", Phase.RUNNING, ""),
-        ("INACTIVE|COMPLETED|", Phase.ENDED, "COMPLETED"),
-        ("INACTIVE|FAILED|", Phase.ENDED, "FAILED"),
-        ("INACTIVE|FAILED|unsatisfiable", Phase.BROKEN, "FAILED: unsatisfiable"),
-        ("INACTIVE|CANCELED|by bob", Phase.BROKEN, "CANCELED: by bob"),
-        ("INACTIVE|TIMEOUT|resource allocation expired", Phase.BROKEN, None),
+        ("SCHED||", BatchPhase.WAITING, "SCHED"),
+        ("RUN||", BatchPhase.RUNNING, ""),
+        ("INACTIVE|COMPLETED|", BatchPhase.ENDED, "COMPLETED"),
+        ("INACTIVE|FAILED|", BatchPhase.ENDED, "FAILED"),
+        ("INACTIVE|FAILED|unsatisfiable", BatchPhase.BROKEN, "FAILED: unsatisfiable"),
+        ("INACTIVE|CANCELED|by bob", BatchPhase.BROKEN, "CANCELED: by bob"),
+        ("INACTIVE|TIMEOUT|resource allocation expired", BatchPhase.BROKEN, None),
     ],
 )
 def test_flux_says_how_far_a_job_has_come(
-    output: str, phase: Phase, reason: str | None
+    output: str, phase: BatchPhase, reason: str | None
 ) -> None:
     state = Flux().state(f"{output}\n")
     assert state is not None and state.phase is phase
@@ -176,7 +187,7 @@ def test_an_answer_that_says_nothing_of_a_job_is_told_apart(
 
 
 def test_jobs_are_found_by_a_name_that_is_short_enough() -> None:
-    one = Job(Path("/s/job-abcd_123/job.sh"), Path("/s/log"), 1)
+    one = BatchJob(Path("/s/job-abcd_123/job.sh"), Path("/s/log"), 1)
     assert one.name == "skel-abcd_123" and len(one.name) <= 15
     assert Slurm().search("x") == ["squeue", "-h", "--name", "x", "-o", "%A"]
     assert Pbs().search("x") == ["qselect", "-N", "x"]

@@ -22,16 +22,16 @@ from skelgen.launch.folders import (
     private_folder,
     replace_file,
 )
-from skelgen.launch.ours import MARKER, RANK_FILE_BEGINS, Kind, made_as, remove
+from skelgen.launch.ours import MARKER, RANK_FILE_BEGINS, FolderKind, made_as, remove
 from skelgen.launch.process import NOTE
 from skelgen.launch.replaceable import check_file, check_free, claim
 from skelgen.trace.format import trace_format
 from tests.processes import comes_true
 
-RUN, SKELETON = Kind.RUN, Kind.SKELETON
+RUN, SKELETON = FolderKind.RUN, FolderKind.SKELETON
 
 
-def filled(target: Path, kind: Kind, *names: str) -> Path:
+def filled(target: Path, kind: FolderKind, *names: str) -> Path:
     """Return a folder that skelgen made and somebody put more into."""
     with new_folder(target, kind, force=False):
         pass
@@ -357,11 +357,11 @@ def test_force_replaces_files_of_the_same_kind_only(tmp_path: Path):
 def test_a_folder_for_images_is_empty_or_ours(tmp_path: Path):
     a_project(tmp_path / "mine")
     with pytest.raises(UsageError, match="holds src, which skelgen did not make"):
-        claim(tmp_path / "mine", Kind.IMAGES)
+        claim(tmp_path / "mine", FolderKind.IMAGES)
     (tmp_path / "images").mkdir()
     for name in ("", "image-1-2", "run"):
         (tmp_path / "images" / name).mkdir(exist_ok=True)
-        claim(tmp_path / "images", Kind.IMAGES)
+        claim(tmp_path / "images", FolderKind.IMAGES)
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path):

@@ -11,7 +11,7 @@ from skelgen.launch.names import application_name
 from skelgen.launch.record import RunFacts
 from skelgen.pipeline.compiling import application_of
 from skelgen.pipeline.timing import _about
-from skelgen.store.formats.known import Known
+from skelgen.store.formats.known import TypedValues
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_a_recorded_and_a_timed_run_of_a_program_have_one_name(tmp_path, program
     header = SimpleNamespace(program="/usr/bin/python3.11", mpi_library="MPICH")
     assert application_of(header, facts) == "solve"
     launch = LaunchCommand((), None, (), None, tuple(program.split()), None)
-    assert _about(launch, words, Known()).application == "solve"
+    assert _about(launch, words, TypedValues()).application == "solve"

@@ -19,10 +19,10 @@ from skelgen.launch.consent import (
     launch_to_lend,
     launch_to_run,
 )
-from skelgen.launch.own_launches import LIST, Launch, own, remember
+from skelgen.launch.own_launches import LIST, OwnLaunch, own, remember
 from skelgen.launch.process import NOTE
 
-MINE = Launch(
+MINE = OwnLaunch(
     ("mpirun", "-genv", "DBPASS", "hunter2", "-n", "2", "./app", "64"),
     "/somewhere",
     (("UCX_TLS", "self"),),
@@ -54,7 +54,7 @@ def test_a_launch_that_a_file_describes_is_executed_as_it_was_typed(home: Path):
         replace(SAID, environment=(("UCX_TLS", "tcp"),)),
     ],
 )
-def test_a_launch_that_differs_is_none_of_ones_own(other: Launch):
+def test_a_launch_that_differs_is_none_of_ones_own(other: OwnLaunch):
     remember(MINE)
     assert own(other) is None
     with pytest.raises(UsageError, match=r"type the launch after --.*--allow-command"):
@@ -65,11 +65,11 @@ def test_without_a_folder_the_newest_launch_of_the_command_is_meant():
     newest = replace(MINE, folder="/new", environment=())
     remember(MINE)
     remember(newest)
-    assert own(Launch(SAID.command, "")) == newest
+    assert own(OwnLaunch(SAID.command, "")) == newest
 
 
 def test_names_that_are_not_utf8_are_found_again():
-    odd = Launch(("./app", "\udcff.in"), "/x\udcfe")
+    odd = OwnLaunch(("./app", "\udcff.in"), "/x\udcfe")
     remember(odd)
     assert own(odd) == odd
     assert own(replace(odd, folder="/x\udcfd")) is None
@@ -160,13 +160,13 @@ def test_the_same_launch_again_takes_no_room(home: Path):
 
 
 def _remember(number: int) -> None:
-    remember(Launch(("./app", "x" * 5000), f"/{number}"))
+    remember(OwnLaunch(("./app", "x" * 5000), f"/{number}"))
 
 
 def test_those_who_remember_at_once_lose_nothing():
     with ThreadPoolExecutor(8) as pool:  # each opens the list, and locks it, anew
         list(pool.map(_remember, range(60)))
-    assert all(own(Launch(("./app", "x" * 5000), f"/{n}")) for n in range(60))
+    assert all(own(OwnLaunch(("./app", "x" * 5000), f"/{n}")) for n in range(60))
 
 
 def test_what_the_user_agrees_to_is_remembered():
@@ -176,7 +176,7 @@ def test_what_the_user_agrees_to_is_remembered():
         asked.append(what)
         return True
 
-    plain = Launch(("mpirun", "-n", "2", "./app"), "/somewhere")
+    plain = OwnLaunch(("mpirun", "-n", "2", "./app"), "/somewhere")
     assert launch_to_run(plain, Consent(ask=ask), "a file") == plain
     assert launch_to_run(plain, Consent(ask=ask), "a file") == plain
     (only,) = asked
@@ -210,15 +210,15 @@ def test_a_launcher_is_lent_by_ones_own_launch_only(caplog):
 
 def test_a_run_recorded_by_hand_lends_nothing_and_says_nothing(caplog):
     caplog.set_level(NOTE, "skelgen")
-    assert launch_to_lend(Launch((), ""), Consent(), "a file") is None
+    assert launch_to_lend(OwnLaunch((), ""), Consent(), "a file") is None
     assert not caplog.text
 
 
 def test_a_launch_is_not_made_in_another_folder(tmp_path: Path):
-    assert existing_folder(Launch(("a",), "")) is None
-    assert existing_folder(Launch(("a",), str(tmp_path))) == tmp_path
+    assert existing_folder(OwnLaunch(("a",), "")) is None
+    assert existing_folder(OwnLaunch(("a",), str(tmp_path))) == tmp_path
     with pytest.raises(UsageError, match="is gone"):
-        existing_folder(Launch(("a",), str(tmp_path / "gone")))
+        existing_folder(OwnLaunch(("a",), str(tmp_path / "gone")))
 
 
 def test_programs_of_root_and_of_oneself_are_run(tmp_path: Path, monkeypatch):

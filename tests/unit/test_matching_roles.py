@@ -3,29 +3,32 @@
 import pytest
 from skelgen._kernels._match import lib
 
-from skelgen.matching.roles import Role, role, shape_table
+from skelgen.matching.roles import MatchRole, role, shape_table
 from tests import builders
 
 
 def test_roles_are_those_of_the_kernel():
-    for one in Role:
+    for one in MatchRole:
         assert getattr(lib, f"SKELGEN_MATCH_{one.name}") == one
 
 
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
-        ("MPI_Ssend", Role.SENDS),
-        ("MPI_Irecv_c", Role.RECEIVES | Role.CREATES),
-        ("MPI_Sendrecv_replace", Role.SENDS | Role.RECEIVES | Role.TWO_SIDED),
-        ("MPI_Rsend_init", Role.SEND_INIT | Role.CREATES),
-        ("MPI_Startall", Role.STARTS),
-        ("MPI_Testsome", Role.COMPLETES),
-        ("MPI_Cancel", Role.CANCELS),
-        ("MPI_Request_free", Role(0)),
-        ("MPI_Iprobe", Role(0)),
-        ("MPI_Comm_idup", Role.COLLECTIVE | Role.CREATES),
-        ("MPI_Comm_create_group", Role(0)),
+        ("MPI_Ssend", MatchRole.SENDS),
+        ("MPI_Irecv_c", MatchRole.RECEIVES | MatchRole.CREATES),
+        (
+            "MPI_Sendrecv_replace",
+            MatchRole.SENDS | MatchRole.RECEIVES | MatchRole.TWO_SIDED,
+        ),
+        ("MPI_Rsend_init", MatchRole.SEND_INIT | MatchRole.CREATES),
+        ("MPI_Startall", MatchRole.STARTS),
+        ("MPI_Testsome", MatchRole.COMPLETES),
+        ("MPI_Cancel", MatchRole.CANCELS),
+        ("MPI_Request_free", MatchRole(0)),
+        ("MPI_Iprobe", MatchRole(0)),
+        ("MPI_Comm_idup", MatchRole.COLLECTIVE | MatchRole.CREATES),
+        ("MPI_Comm_create_group", MatchRole(0)),
     ],
 )
 def test_role_of_a_function(function, expected):

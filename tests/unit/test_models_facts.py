@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.models.facts import Facts, fact_texts, read_facts
+from skelgen.models.facts import TemplateFacts, fact_texts, read_facts
 from skelgen.models.formulas import parse
 
 
@@ -58,12 +58,12 @@ def test_of_two_facts_of_one_name_the_own_one_counts():
     found = ours.over(others)
     assert found.values == {"A": 1e-9, "L": 3.0, "B": 1.0}
     assert found.units == {"A": "s", "L": "", "B": "s"}
-    assert Facts().over(ours) == ours
+    assert TemplateFacts().over(ours) == ours
 
 
 def test_a_plain_number_that_is_typed_has_not_the_unit_of_the_systems_fact():
-    system = Facts({"A": 1e-9}, {"A": "s"})
-    assert Facts({"A": 2.0}).over(system).units.get("A", "") == ""
+    system = TemplateFacts({"A": 1e-9}, {"A": "s"})
+    assert TemplateFacts({"A": 2.0}).over(system).units.get("A", "") == ""
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError
 from skelgen.models.formulas import (
-    Call,
+    FunctionCall,
     Name,
     Number,
     Power,
@@ -43,8 +43,8 @@ EXPRESSIONS = st.recursive(
         | st.builds(Product, _tuples(inner, 2))
         | st.builds(Quotient, inner, inner)
         | st.builds(Power, inner, inner)
-        | st.builds(Call, st.just("log"), st.tuples(inner))
-        | st.builds(Call, st.just("max"), st.tuples(inner, inner))
+        | st.builds(FunctionCall, st.just("log"), st.tuples(inner))
+        | st.builds(FunctionCall, st.just("max"), st.tuples(inner, inner))
     ),
     max_leaves=12,
 )
@@ -60,7 +60,7 @@ def test_what_is_written_is_read_back_with_the_same_value(expression):
 
 
 @given(EXPRESSIONS)
-@example(Call("log", (Power(Number(-1.0), Number(1.5)),)))
+@example(FunctionCall("log", (Power(Number(-1.0), Number(1.5)),)))
 @example(Power(Number(-0.0), Number(0.0)))
 def test_python_computes_what_the_formula_says(expression):
     value = float(evaluate(expression, NAMES))

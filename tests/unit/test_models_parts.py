@@ -12,7 +12,7 @@ from skelgen.models.model import predict_with
 from skelgen.models.model_file import model_facts, model_of, read_model
 from skelgen.models.parts import fit_parts
 from skelgen.models.runs import Meaning, ModelInput, RunTable
-from skelgen.store import Part, Run, open_store
+from skelgen.store import Run, RunPart, open_store
 from tests.unit.test_cli_modelling import said
 
 N, P = ModelInput("n"), ModelInput("ranks", Meaning.RANKS)
@@ -105,7 +105,8 @@ def test_runs_with_the_same_parts_are_fitted_by_parts(tmp_path, capsys):
     runs = []
     for i, row in enumerate(ROWS):
         own = tuple(
-            Part(name, "phase", parts[name][i] / 10, 10.0) for name in ("solve", "halo")
+            RunPart(name, "phase", parts[name][i] / 10, 10.0)
+            for name in ("solve", "halo")
         )
         whole = sum(values[i] for values in parts.values())
         n, ranks = (("n", row["n"]),), row["ranks"]

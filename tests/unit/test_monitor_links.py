@@ -14,7 +14,7 @@ from skelgen.errors import UsageError
 from skelgen.monitor.budget import Account
 from skelgen.monitor.link_files import LinkFile, LinkRate, read_links
 from skelgen.monitor.links import Links, Schedule, agreed, partner, rounds
-from skelgen.monitor.probing import Probe
+from skelgen.monitor.probing import LinkProbe
 
 counts = st.integers(2, 40)
 
@@ -174,7 +174,7 @@ def test_probes_are_kept_as_series_of_the_link(tmp_path: Path) -> None:
     for rates in ([100e6, 101e6], [25e6]):  # a monitor that starts again knows the rate
         file = LinkFile(tmp_path / "n1", "n2", 120.0, 1, wall=lambda: next(times))
         for number, rate in enumerate(rates):
-            file.keep(Probe(2e-5 + 1e-6 * number, rate))
+            file.keep(LinkProbe(2e-5 + 1e-6 * number, rate))
         file.refuse("no answer")
         file.refuse("no answer")
         file.close()

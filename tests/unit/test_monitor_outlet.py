@@ -16,7 +16,7 @@ from skelgen.cli.main import run
 from skelgen.errors import UsageError
 from skelgen.monitor import outlet
 from skelgen.monitor.exposition import Newest, metrics_text
-from skelgen.monitor.outlet import Socket, TextFile, shown
+from skelgen.monitor.outlet import CollectorFile, Socket, shown
 from skelgen.monitor.sensor import Sample
 from skelgen.pipeline.load_sources import Repeats, import_loads
 from skelgen.pipeline.monitoring import shown_words
@@ -175,7 +175,7 @@ def test_other_files_are_left_alone(tmp_path: Path):
     link = tmp_path / "link.prom"
     link.symlink_to(kept)
     with pytest.raises(UsageError, match="is not a file of yours"):
-        TextFile(link)
+        CollectorFile(link)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file away")
@@ -184,7 +184,7 @@ def test_files_of_other_users_are_left_alone(tmp_path: Path):
     kept.write_text("dear")
     os.chown(kept, 65534, 65534)
     with pytest.raises(UsageError, match="is not a file of yours"):
-        TextFile(kept)
+        CollectorFile(kept)
     assert kept.read_text() == "dear"
 
 

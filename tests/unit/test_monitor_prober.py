@@ -15,7 +15,7 @@ import pytest
 from skelgen.errors import MachineError, UsageError
 from skelgen.monitor import callers, handshake, prober, probing
 from skelgen.monitor.link_files import read_links
-from skelgen.monitor.links import Links, Turn
+from skelgen.monitor.links import Links, ProbeTurn
 from skelgen.monitor.prober import Prober
 from tests.processes import comes_true
 
@@ -91,7 +91,7 @@ def nothing_comes(connection: socket.socket) -> bool:
 
 
 def test_a_turn_keeps_what_the_probe_found_and_both_count_its_cost(pair: Pair) -> None:
-    pair.caller._take_turn(Turn(1, "n2", 0.0))
+    pair.caller._take_turn(ProbeTurn(1, "n2", 0.0))
     (found,) = read_links("n1", within=pair.folder)
     assert not found.marks
     assert found.curves["bandwidth"].values == [1.0]
@@ -107,9 +107,9 @@ def test_a_turn_keeps_what_the_probe_found_and_both_count_its_cost(pair: Pair) -
 def test_a_link_waits_until_its_share_of_the_limit_allows_the_next_probe(
     pair: Pair,
 ) -> None:
-    pair.caller._take_turn(Turn(1, "n2", 0.0))
+    pair.caller._take_turn(ProbeTurn(1, "n2", 0.0))
     spent = pair.caller.account.spent()
-    pair.caller._take_turn(Turn(2, "n2", 0.0))
+    pair.caller._take_turn(ProbeTurn(2, "n2", 0.0))
     assert pair.caller.account.spent() == spent
 
 
@@ -117,7 +117,7 @@ def test_a_link_waits_until_its_share_of_the_limit_allows_the_next_probe(
 def test_without_bytes_left_on_a_side_there_is_no_stream(pair: Pair, host: str) -> None:
     one = {"n1": pair.caller, "n2": pair.listener}[host]
     one.account.take(int(BUDGET))
-    pair.caller._take_turn(Turn(1, "n2", 0.0))
+    pair.caller._take_turn(ProbeTurn(1, "n2", 0.0))
     (found,) = read_links("n1", within=pair.folder)
     assert found.curves == {}
     assert found.marks[0].reason == "probe: the limit of bytes per hour is reached"
@@ -244,7 +244,7 @@ def test_a_host_that_does_not_answer_as_it_should_is_named(
 
         thread = threading.Thread(target=serve)
         thread.start()
-        pair.caller._take_turn(Turn(1, "n2", 0.0))
+        pair.caller._take_turn(ProbeTurn(1, "n2", 0.0))
         thread.join()
     (found,) = read_links("n1", within=pair.folder)
     assert reason in found.marks[0].reason
@@ -252,7 +252,7 @@ def test_a_host_that_does_not_answer_as_it_should_is_named(
 
 def test_a_host_without_a_monitor_is_named(pair: Pair) -> None:
     pair.listener.stop()
-    pair.caller._take_turn(Turn(1, "n2", 0.0))
+    pair.caller._take_turn(ProbeTurn(1, "n2", 0.0))
     (found,) = read_links("n1", within=pair.folder)
     assert found.marks[0].reason == "probe: Connection refused"
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from skelgen.monitor.records import (
     LineError,
-    Mark,
-    Row,
+    SampleMark,
+    SampleRow,
     columns_of,
     read_line,
     row_of,
@@ -42,7 +42,7 @@ def test_a_sample_comes_back_as_it_was_to_the_digits_that_are_kept() -> None:
     assert not refused
     assert line.endswith("\n") and len(line) < 100
     back = read_line(line.rstrip("\n"), columns_of(SAMPLE))
-    assert isinstance(back, Row)
+    assert isinstance(back, SampleRow)
     found = dict(zip(columns_of(SAMPLE), back.values, strict=True))
     assert found == {
         "cpu": 0.9877,
@@ -71,16 +71,16 @@ def test_a_quantity_that_the_node_lacks_is_no_nonsense() -> None:
 @pytest.mark.parametrize(
     "mark",
     [
-        Mark("begin", 1.5),
-        Mark("columns", 1.5, ("cpu", "steal"), 10.0),
-        Mark("gap", 2.5, length_s=30.0),
-        Mark("back", 2.5, length_s=3600.0),
-        Mark("refused", 3.0, reason="cpu is 130 %"),
+        SampleMark("begin", 1.5),
+        SampleMark("columns", 1.5, ("cpu", "steal"), 10.0),
+        SampleMark("gap", 2.5, length_s=30.0),
+        SampleMark("back", 2.5, length_s=3600.0),
+        SampleMark("refused", 3.0, reason="cpu is 130 %"),
     ],
 )
-def test_a_mark_comes_back(mark: Mark) -> None:
+def test_a_mark_comes_back(mark: SampleMark) -> None:
     back = read_line(text_of(mark).rstrip("\n"), ())
-    assert isinstance(back, Mark)
+    assert isinstance(back, SampleMark)
     assert (back.kind, back.time, back.columns) == (mark.kind, mark.time, mark.columns)
     assert back.reason == mark.reason
     if mark.kind in ("gap", "back"):

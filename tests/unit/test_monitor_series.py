@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 from skelgen.monitor.averages import Curve
 from skelgen.monitor.day_files import DayFile, day_of, days, thin
-from skelgen.monitor.records import Mark, Row, text_of
+from skelgen.monitor.records import SampleMark, SampleRow, text_of
 from skelgen.monitor.series import facts_of, history_of, read_history
 
 NAMES = ("cpu", "run_queue")
@@ -21,15 +21,17 @@ DAY = 1764028800.0
 NOTHING = Curve([], [])
 
 
-def filled(folder: Path, rows: list[Row], **options: int) -> DayFile:
+def filled(folder: Path, rows: list[SampleRow], **options: int) -> DayFile:
     file = DayFile(folder / "n1", 10.0, **options)
     for row in rows:
         file.add(row, NAMES)
     return file
 
 
-def rows(count: int, begin: float = DAY, step: float = 10.0) -> list[Row]:
-    return [Row(begin + step * n, (n % 10 / 10, float(n % 7))) for n in range(count)]
+def rows(count: int, begin: float = DAY, step: float = 10.0) -> list[SampleRow]:
+    return [
+        SampleRow(begin + step * n, (n % 10 / 10, float(n % 7))) for n in range(count)
+    ]
 
 
 def cpu(folder: Path, **options: float) -> list[tuple[float, float]]:
@@ -76,7 +78,7 @@ def test_a_line_that_was_cut_costs_that_line_only(tmp_path: Path) -> None:
     (path,) = (tmp_path / "n1").glob("*.jsonl")
     path.write_bytes(path.read_bytes()[:-15])
     file = DayFile(tmp_path / "n1", 10.0)
-    file.add(Row(DAY + 100, (5.0, 0.5)), ("run_queue", "cpu"))
+    file.add(SampleRow(DAY + 100, (5.0, 0.5)), ("run_queue", "cpu"))
     file.close()
     history = read_history("n1", within=tmp_path)
     assert cpu(tmp_path) == [(DAY, 0.0), (DAY + 10, 0.1), (DAY + 100, 0.5)]
@@ -109,8 +111,8 @@ class _Full:
 
 def test_a_clock_that_jumped_back_corrects_what_was_ahead(tmp_path: Path) -> None:
     file = filled(tmp_path, rows(3, DAY + 3600))
-    file.mark(Mark("back", DAY + 10, length_s=3600.0))
-    file.add(Row(DAY + 10, (0.9, 1.0)), NAMES)
+    file.mark(SampleMark("back", DAY + 10, length_s=3600.0))
+    file.add(SampleRow(DAY + 10, (0.9, 1.0)), NAMES)
     file.close()
     assert cpu(tmp_path) == [(DAY + 10, 0.9)]
     (mark,) = read_history("n1", within=tmp_path).marks
@@ -119,7 +121,7 @@ def test_a_clock_that_jumped_back_corrects_what_was_ahead(tmp_path: Path) -> Non
 
 def test_values_that_cannot_be_true_are_not_read(tmp_path: Path) -> None:
     file = filled(tmp_path, rows(2))
-    file.add(Row(DAY + 20, (1.3, 0.0)), NAMES)
+    file.add(SampleRow(DAY + 20, (1.3, 0.0)), NAMES)
     file.close()
     history = read_history("n1", within=tmp_path)
     assert len(history.curves["cpu"].times) == 2
@@ -140,7 +142,9 @@ def test_a_full_file_keeps_the_whole_day_at_half_its_size(tmp_path: Path) -> Non
 def test_a_day_of_samples_takes_less_than_a_megabyte(tmp_path: Path) -> None:
     names = ("cpu", "run_queue", "pressure", "steal", "memory_bytes", "traffic")
     names += tuple(f"{way}_bytes_per_s:eth0" for way in ("received", "sent"))
-    row = Row(DAY + 0.1, (0.1234, 12.34, 0.1234, 0.1234, 2.379e10, 1.234e10, 1e9, 1e9))
+    row = SampleRow(
+        DAY + 0.1, (0.1234, 12.34, 0.1234, 0.1234, 2.379e10, 1.234e10, 1e9, 1e9)
+    )
     lines = 8640 * len(text_of(row, names))
     assert lines < 1_000_000
 
@@ -176,7 +180,7 @@ def test_old_days_are_thinned_and_very_old_ones_removed(tmp_path: Path) -> None:
 
 def test_marks_survive_thinning(tmp_path: Path) -> None:
     file = filled(tmp_path, rows(10))
-    file.mark(Mark("gap", DAY + 500, length_s=400.0))
+    file.mark(SampleMark("gap", DAY + 500, length_s=400.0))
     file.close()
     (path,) = (tmp_path / "n1").glob("*.jsonl")
     thin(path, 600.0)
@@ -203,7 +207,7 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path: Path) -> Non
 
 def test_a_history_comes_back_from_json(tmp_path: Path) -> None:
     file = filled(tmp_path, rows(5))
-    file.mark(Mark("gap", DAY + 50, length_s=400.0))
+    file.mark(SampleMark("gap", DAY + 50, length_s=400.0))
     file.close()
     history = read_history("n1", within=tmp_path)
     assert history_of("n1", facts_of(history)) == history

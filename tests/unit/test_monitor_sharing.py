@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.monitor.sharing import Facts, Level, Rival, available
+from skelgen.monitor.sharing import Level, Rival, SharingFacts, available
 
 weights = st.floats(0.01, 100)
 rivals = st.lists(st.builds(Rival, weights, st.floats(0.0, 3.0)), max_size=6)
 
 
-def one_core(*used: Rival, quota: float = math.inf) -> Facts:
-    return Facts(1, (Level(), Level(tuple(used), quota=quota)))
+def one_core(*used: Rival, quota: float = math.inf) -> SharingFacts:
+    return SharingFacts(1, (Level(), Level(tuple(used), quota=quota)))
 
 
 @pytest.mark.parametrize("busy", [0, 1, 2, 3])
@@ -24,18 +24,18 @@ def test_busy_processes_and_a_new_one_share_evenly(busy: int) -> None:
 
 @pytest.mark.parametrize("weight", [0.1, 0.5, 1.0, 2.0, 10.0])
 def test_a_busy_group_gets_what_its_weight_says(weight: float) -> None:
-    facts = Facts(1, (Level((Rival(weight, 1.0),)), Level(weight=1.0)))
+    facts = SharingFacts(1, (Level((Rival(weight, 1.0),)), Level(weight=1.0)))
     assert available(facts) == pytest.approx(1 / (1 + weight))
 
 
 def test_a_group_with_many_busy_processes_counts_as_one() -> None:
     beside = Rival(1.0, 1.0)  # whatever is in it
-    assert available(Facts(1, (Level((beside,)), Level()))) == pytest.approx(0.5)
+    assert available(SharingFacts(1, (Level((beside,)), Level()))) == pytest.approx(0.5)
 
 
 def test_the_weight_of_our_group_is_shared_with_those_in_it() -> None:
     inside = Level((Rival(1.0, 0.5),), weight=1.0)
-    facts = Facts(1, (Level((Rival(1.0, 0.5),)), inside))
+    facts = SharingFacts(1, (Level((Rival(1.0, 0.5),)), inside))
     assert available(facts) == pytest.approx(0.25)
 
 
@@ -49,33 +49,35 @@ def test_a_quota_is_shared_with_those_under_it(quota: float) -> None:
 
 def test_a_quota_of_a_group_further_out_counts() -> None:
     levels = (Level(), Level(quota=0.3), Level(quota=0.9))
-    assert available(Facts(1, levels)) == pytest.approx(0.3)
+    assert available(SharingFacts(1, levels)) == pytest.approx(0.3)
 
 
 def test_a_free_core_is_given_whole() -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(3))
-    assert available(Facts(4, (Level(busy),))) == pytest.approx(1.0)
+    assert available(SharingFacts(4, (Level(busy),))) == pytest.approx(1.0)
 
 
 def test_one_more_than_there_are_cores_takes_from_all() -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(4))
-    assert available(Facts(4, (Level(busy),))) == pytest.approx(0.8)
+    assert available(SharingFacts(4, (Level(busy),))) == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("cores", [2, 4, 64])
 def test_where_threads_are_bound_to_all_cores_one_is_shared(cores: int) -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(cores))
-    assert available(Facts(cores, (Level(busy),), crowded=1.0)) == pytest.approx(0.5)
+    assert available(SharingFacts(cores, (Level(busy),), crowded=1.0)) == pytest.approx(
+        0.5
+    )
 
 
 def test_a_group_on_all_cores_has_a_part_of_its_weight_on_each() -> None:
     levels = (Level((Rival(1.0, 4.0),)), Level())
-    assert available(Facts(4, levels, crowded=1.0)) == pytest.approx(0.8)
+    assert available(SharingFacts(4, levels, crowded=1.0)) == pytest.approx(0.8)
 
 
 def test_our_group_has_a_part_of_its_weight_on_each_core_that_it_is_on() -> None:
     inside = Level(tuple(Rival(1.0, 0.5) for _ in range(4)))
-    found = available(Facts(4, (Level((Rival(1.0, 2.0),)), inside), crowded=1.0))
+    found = available(SharingFacts(4, (Level((Rival(1.0, 2.0),)), inside), crowded=1.0))
     # On one core half a thread of ours and the new one have half our weight, the
     # others a quarter of theirs.
     ours = (1 + 2 / 4) / (1 + 2)
@@ -85,10 +87,10 @@ def test_our_group_has_a_part_of_its_weight_on_each_core_that_it_is_on() -> None
 def test_the_new_process_goes_where_its_group_has_nothing_to_do() -> None:
     outside = Level((Rival(1.0, 0.5), Rival(1.0, 0.5)))
     inside = Level((Rival(1.0, 1.0),), weight=256.0)
-    found = available(Facts(2, (outside, inside), crowded=1.0))
+    found = available(SharingFacts(2, (outside, inside), crowded=1.0))
     assert found > 0.98
     both = Level((Rival(1.0, 1.0), Rival(1.0, 1.0)), weight=256.0)
-    assert available(Facts(2, (outside, both), crowded=1.0)) == pytest.approx(
+    assert available(SharingFacts(2, (outside, both), crowded=1.0)) == pytest.approx(
         0.5, abs=0.01
     )
 
@@ -96,12 +98,12 @@ def test_the_new_process_goes_where_its_group_has_nothing_to_do() -> None:
 def test_who_comes_and_goes_leaves_room_on_its_core() -> None:
     outside = Level((Rival(1.0, 1.0),))
     inside = Level((Rival(1.0, 0.98), Rival(1.0, 0.02)), weight=256.0)
-    assert available(Facts(2, (outside, inside), crowded=1.0)) > 0.95
+    assert available(SharingFacts(2, (outside, inside), crowded=1.0)) > 0.95
 
 
 def test_cores_that_are_free_of_bound_threads_in_turn_are_used_in_turn() -> None:
     busy = tuple(Rival(1.0, 1.0) for _ in range(2))
-    found = available(Facts(2, (Level(busy),), crowded=0.25))
+    found = available(SharingFacts(2, (Level(busy),), crowded=0.25))
     assert found == pytest.approx(0.25 * 0.5 + 0.75 * 2 / 3)
 
 
@@ -115,7 +117,7 @@ def test_a_patient_process_hardly_counts() -> None:
 
 
 def test_what_the_hypervisor_takes_is_gone() -> None:
-    facts = Facts(4, (Level(),), fullest=0.7)
+    facts = SharingFacts(4, (Level(),), fullest=0.7)
     assert available(facts) == pytest.approx(0.7)
 
 
@@ -137,7 +139,7 @@ def poured(capacity: float, sharers: list[tuple[float, float]]) -> float:
 def test_one_level_shares_as_water_does(
     beside: list[Rival], weight: float, cores: int
 ) -> None:
-    found = available(Facts(cores, (Level(tuple(beside)),), weight=weight))
+    found = available(SharingFacts(cores, (Level(tuple(beside)),), weight=weight))
     sharers = [(one.weight, one.used) for one in beside] + [(weight, 1.0)]
     level = poured(cores, sharers)
     assert found == pytest.approx(min(1.0, cores, weight * level), rel=1e-6, abs=1e-9)
@@ -154,8 +156,8 @@ def test_one_more_competitor_never_gives_more(
 ) -> None:
     without = tuple(Level(tuple(beside)) for beside in levels)
     more = Level((*levels[0], Rival(weight, 0.5)))
-    before = available(Facts(cores, without, crowded=crowded))
-    after = available(Facts(cores, (more, *without[1:]), crowded=crowded))
+    before = available(SharingFacts(cores, without, crowded=crowded))
+    after = available(SharingFacts(cores, (more, *without[1:]), crowded=crowded))
     assert 0.0 <= after <= before + 1e-9
     assert before <= 1.0
 
@@ -163,5 +165,5 @@ def test_one_more_competitor_never_gives_more(
 @given(rivals, st.integers(1, 8))
 def test_what_is_idle_is_available(beside: list[Rival], cores: int) -> None:
     used = sum(one.used for one in beside)
-    found = available(Facts(cores, (Level(tuple(beside)),)))
+    found = available(SharingFacts(cores, (Level(tuple(beside)),)))
     assert found >= min(1.0, cores - used) - 1e-9

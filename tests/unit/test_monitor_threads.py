@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.monitor.threads import Found, Seen, Threads
+from skelgen.monitor.threads import Competitor, Found, Threads
 from tests.kernel_files import Machine
 
 CORES = frozenset([0])
@@ -50,7 +50,7 @@ def test_a_thread_that_works_is_found_and_measured(machine: Machine) -> None:
     machine.thread(1, 600, nice=5)
     machine.thread(9, 600)
     (rival,) = measured(threads)["a"]
-    assert rival == Seen(pytest.approx(1.25**-5), pytest.approx(0.5))
+    assert rival == Competitor(pytest.approx(1.25**-5), pytest.approx(0.5))
 
 
 def test_a_thread_that_sleeps_is_no_longer_read(machine: Machine) -> None:
@@ -101,7 +101,7 @@ def test_a_thread_counts_as_far_as_it_may_use_our_cores(machine: Machine) -> Non
     threads.search(0.0, 10.0, CORES)
     for thread in (1, 2):
         machine.thread(thread, 1100)
-    assert measured(threads) == {"a": [Seen(1.0, 1.0, 0.5, False)]}
+    assert measured(threads) == {"a": [Competitor(1.0, 1.0, 0.5, False)]}
 
 
 def test_what_is_found_counts_at_once(machine: Machine) -> None:
@@ -115,7 +115,7 @@ def test_what_is_found_counts_at_once(machine: Machine) -> None:
     for _ in range(3):
         threads.measure(10.0, frozenset([7]))
     found = threads.search(20.0, 10.0, CORES)
-    assert found == {"a": [Seen(1.0, 0.25)]}
+    assert found == {"a": [Competitor(1.0, 0.25)]}
 
 
 def test_a_thread_that_ended_is_forgotten(machine: Machine) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen import ticks
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.phases import Parameters, extract, extract_each
 from tests import builders, summaries
 from tests.random_programs import random_program
@@ -232,7 +232,7 @@ def assert_all_ranks_come_to_each_cut(events, found):
         known = done >= 0
         assert (side[needed[known]] <= side[done[known]]).all()
     kinds = [function_info(name).kind for name in calls.functions]
-    collective = np.isin(kinds, [Kind.COLLECTIVE, Kind.ICOLLECTIVE])
+    collective = np.isin(kinds, [CallKind.COLLECTIVE, CallKind.ICOLLECTIVE])
     members = collective[calls.shapes["function"][calls.shape]] & (matching.group >= 0)
     group = matching.group[members]
     latest = np.zeros(matching.groups, np.int64)

@@ -98,7 +98,11 @@ def test_the_store_goes_with_what_was_changed_in_it():
         assert store.count("mine") == 0
 
 
-@pytest.mark.parametrize("content", [b"text", gzip.compress(b'{"row": "none"}'), b""])
+@pytest.mark.parametrize(
+    "content",
+    [b"text", gzip.compress(b'{"row": "none"}'), b""],
+    ids=["text", "no row", "empty"],
+)
 def test_a_damaged_example_is_one_line(tmp_path, monkeypatch, content):
     path = tmp_path / "demonstration.jsonl.gz"
     path.write_bytes(content)

@@ -11,7 +11,7 @@ import pytest
 from skelgen.cli.main import run as skelgen
 from skelgen.errors import InputError
 from skelgen.monitor.day_files import DayFile
-from skelgen.monitor.records import Row
+from skelgen.monitor.records import SampleRow
 from skelgen.pipeline.expecting import expected
 from skelgen.store import Run, open_store
 
@@ -94,7 +94,7 @@ def test_another_load_now_is_a_doubt(store: str, tmp_path: Path) -> None:
     add(store, TIMES, loads=(("cpu_avg_min", 0.95),), hosts=("n1",))
     assert codes(store) == set()
     file = DayFile(tmp_path / "state/n1", 10.0)
-    file.add(Row(time.time() - 5.0, (0.4,)), ("cpu",))
+    file.add(SampleRow(time.time() - 5.0, (0.4,)), ("cpu",))
     file.close()
     assert codes(store) == {"other-loads"}
 

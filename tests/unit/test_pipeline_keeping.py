@@ -19,7 +19,7 @@ from skelgen.pipeline.keeping import Keeping, names
 from skelgen.prediction.store import FACTS_FILE
 from skelgen.runners import application, backends, estimate, execute
 from skelgen.runners.estimate import Estimate
-from skelgen.store import Prediction, Run, open_store, place_of
+from skelgen.store import Run, StoredPrediction, open_store, place_of
 from skelgen.trust import Doubt, Interval
 from skelgen.trust import store as trust_store
 from skelgen.workload import store as workload_store
@@ -38,12 +38,12 @@ def place(tmp_path: Path) -> str:
     return str(tmp_path / "store.db")
 
 
-def kept(place: str) -> list[Prediction]:
+def kept(place: str) -> list[StoredPrediction]:
     with open_store(place, make=False) as store:
         return store.predictions()
 
 
-def add(place: str, *rows: Run | Prediction) -> None:
+def add(place: str, *rows: Run | StoredPrediction) -> None:
     with open_store(place) as store:
         assert len(store.add(rows).added) == len(rows)
 
@@ -102,7 +102,7 @@ class TestKeeping:
             run(["store", "add", str(tmp_path / "answer.json"), "--store", other]) == 0
         )
 
-        def told(one: Prediction):
+        def told(one: StoredPrediction):
             about = one.method, one.application, one.inputs, one.ranks
             return about, one.hosts, one.interval, one.verdict
 
@@ -362,7 +362,10 @@ class TestWhatHappened:
         now = time.time()
         interval = Interval(9.0, 10.0, 11.0)
         inputs = (("n", 5.0),)
-        add(place, Prediction("phases", "a", interval, now, ranks=2, inputs=inputs))
+        add(
+            place,
+            StoredPrediction("phases", "a", interval, now, ranks=2, inputs=inputs),
+        )
         (tmp_path / "a.csv").write_text("app,time,ranks,n\na,8,2,5\na,9,4,5\nb,8,2,5\n")
         words = ["store", "add", str(tmp_path / "a.csv"), "--store", place]
         assert run(words) == 0
@@ -412,7 +415,7 @@ class TestWhatHappened:
         assert "there is no store yet" in capsys.readouterr().err
 
 
-PREDICTION = Prediction(
+PREDICTION = StoredPrediction(
     "whole-events",
     "a0",
     Interval(9.0, 10.0, 11.0),

@@ -10,7 +10,7 @@ import pytest
 from skelgen import pipeline
 from skelgen.errors import ApplicationError
 from skelgen.runners import application, backends, estimate, execute
-from skelgen.runners.plan import Extent
+from skelgen.runners.plan import ExecutedExtent
 
 STORED = Path(__file__).parents[2] / "signatures/lammps-lj-2r"
 
@@ -54,10 +54,10 @@ def test_images_that_are_not_made_are_told(executed, caplog, tmp_path):
 
 
 def test_occurrences_that_images_do_not_hold_are_told(executed, caplog):
-    pipeline.measure(STORED, extent=Extent(warm_up=3))
-    pipeline.measure(STORED, backend="live", extent=Extent(fewest=5))
+    pipeline.measure(STORED, extent=ExecutedExtent(warm_up=3))
+    pipeline.measure(STORED, backend="live", extent=ExecutedExtent(fewest=5))
     assert "no effect" not in caplog.text
-    for given in (Extent(fewest=5), Extent(share=0.1)):
+    for given in (ExecutedExtent(fewest=5), ExecutedExtent(share=0.1)):
         caplog.clear()
         pipeline.measure(STORED, extent=given)
         assert "--occurrences and --share have no effect" in caplog.text

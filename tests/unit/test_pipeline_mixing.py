@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skelgen.launch.own_launches import Launch, remember
+from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import RunFacts
 from skelgen.pipeline import machine, mixing
 from skelgen.skeleton.beside import Bench
@@ -51,7 +51,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> _Bench:
     monkeypatch.setattr(machine, "reference_compiler", lambda _: "cc")
     facts = RunFacts(("true",), ".", "", 1.0, 0, "", "", "", 1, (0.0, 0.0, 0.0), ())
     monkeypatch.setattr(mixing, "_facts", lambda *_: facts)
-    remember(Launch(facts.command, facts.folder))
+    remember(OwnLaunch(facts.command, facts.folder))
     return made
 
 

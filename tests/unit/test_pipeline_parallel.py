@@ -15,13 +15,13 @@ import pytest
 
 from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.pipeline import parallel, processes
-from skelgen.pipeline.compiling import Wanted, signature_of_run
+from skelgen.pipeline.compiling import WantedSimilarity, signature_of_run
 from skelgen.pipeline.parallel import ALONE, Team, launched
 from skelgen.pipeline.processes import Processes
 from skelgen.signature.write import signature_text
 from tests.trace_samples import anything, save_ring
 
-DEFAULT = Wanted(None, 10.0, None)
+DEFAULT = WantedSimilarity(None, 10.0, None)
 
 
 class Communicator:
@@ -68,7 +68,9 @@ def together(size: int, work: Callable[[Team], Any]) -> list[Any]:
     return found
 
 
-def texts(folder: Path, size: int, wanted: Wanted = DEFAULT) -> tuple[str, str]:
+def texts(
+    folder: Path, size: int, wanted: WantedSimilarity = DEFAULT
+) -> tuple[str, str]:
     """Return the signature that one process makes, and that which several make."""
     alone = signature_of_run(folder, wanted, team=ALONE)
     first, *others = together(
@@ -94,7 +96,7 @@ def test_several_processes_make_the_same_signature_of_any_files(
 def test_a_searched_threshold_is_the_same(tmp_path: Path):
     for rank in range(4):
         anything(random.Random(7), rank, 4, 100).save(tmp_path)
-    alone, several = texts(tmp_path, 2, Wanted("auto", 4.0, None))
+    alone, several = texts(tmp_path, 2, WantedSimilarity("auto", 4.0, None))
     assert several == alone
     assert "similarity_threshold" in alone
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skelgen.errors import SkelgenError
 from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.places import make_private
-from skelgen.monitor.records import Row
+from skelgen.monitor.records import SampleRow
 from skelgen.monitor.sightings import Sighting, add_sighting
 from skelgen.pipeline.watched import hand_over
 from skelgen.pipeline.watched_runs import joined
@@ -47,7 +47,7 @@ def sighting(host: str, ranks: tuple[int, ...], **more: object) -> Sighting:
 def keep(state: Path, host: str, cpu: list[float], begin: float = BEGIN) -> None:
     file = DayFile(state / host, 10.0)
     for number, value in enumerate(cpu):
-        file.add(Row(begin + 10.0 * number, (value, 5.0, 2.0)), COLUMNS)
+        file.add(SampleRow(begin + 10.0 * number, (value, 5.0, 2.0)), COLUMNS)
     file.close()
 
 
@@ -91,7 +91,7 @@ def test_the_load_of_a_run_is_not_that_of_the_run_itself(state: Path) -> None:
     keep(state, "n1", [0.9])
     file = DayFile(state / "n1", 10.0)
     for number in range(1, 5):
-        row = Row(BEGIN + 10.0 * number, (0.3, 5.0, 2.0, 0.7))
+        row = SampleRow(BEGIN + 10.0 * number, (0.3, 5.0, 2.0, 0.7))
         file.add(row, (*COLUMNS, "cpu_left"))
     file.close()
     add_sighting(state / "n1", sighting("n1", (0,), key=""))

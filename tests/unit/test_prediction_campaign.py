@@ -15,7 +15,7 @@ from skelgen.errors import ApplicationError, InputError, MachineError, UsageErro
 from skelgen.launch import Finished, Host, consent
 from skelgen.launch.ending import failure_of
 from skelgen.launch.launchers import Hydra
-from skelgen.launch.own_launches import Launch
+from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.process import NO_RESULT
 from skelgen.launch.runner import LocalRunner
 from skelgen.prediction import skeleton_runs
@@ -53,7 +53,7 @@ def folder(monkeypatch, tmp_path: Path) -> Path:
 
 def prepare(folder: Path, facts=FACTS) -> SkeletonProgram:
     """Prepare a skeleton whose application this user has launched."""
-    own = Launch(facts.command, facts.folder, facts.environment)
+    own = OwnLaunch(facts.command, facts.folder, facts.environment)
     return skeleton_runs.prepare(folder, facts, launch=own)
 
 

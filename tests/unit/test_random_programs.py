@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.matching import match
 from tests.random_programs import random_program
 
@@ -15,7 +15,7 @@ from tests.random_programs import random_program
 def finishes(calls, matching):
     """Run calls where every send waits until its receive was posted."""
     needs = defaultdict(list)  # of each call the calls that must have been reached
-    tells = [function_info(name).kind is Kind.SIGNAL for name in calls.functions]
+    tells = [function_info(name).kind is CallKind.SIGNAL for name in calls.functions]
     tells = np.array(tells)[calls.shapes["function"]][calls.shape]
     for end, done, other in (
         (matching.send_call, matching.send_done, matching.receive_call),

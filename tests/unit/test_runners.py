@@ -13,11 +13,11 @@ from skelgen.errors import InputError, MachineError
 from skelgen.launch import LaunchCommand
 from skelgen.phases import Parameters, Phase
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
-from skelgen.runners import Application, Measured, Wanted, execute
+from skelgen.runners import Application, Measured, WantedOccurrence, execute
 from skelgen.runners.backends import choose
 from skelgen.runners.criu import CriuBackend
 from skelgen.runners.estimate import Estimate, estimate, paet_s, uncovered
-from skelgen.runners.interface import Probe
+from skelgen.runners.interface import BackendProbe
 from skelgen.runners.marks import (
     HOLD,
     STOP,
@@ -29,7 +29,7 @@ from skelgen.runners.marks import (
     times_file,
     write_marks,
 )
-from skelgen.runners.plan import Extent, by_images, elapsed_s, in_one_run
+from skelgen.runners.plan import ExecutedExtent, by_images, elapsed_s, in_one_run
 from tests import summaries
 from tests.method_errors import ERRORS
 from tests.unit.test_trust_unseen import EVERYTHING
@@ -97,34 +97,34 @@ LARGE_LATE = phase(2, first=500, weight=1, time_s=5.0)
 
 
 def test_a_run_is_stopped_within_its_share_and_the_first_occurrence_warms_up():
-    plan = in_one_run(signature(MAIN), Extent(warm_up=1, fewest=1, share=0.08))
+    plan = in_one_run(signature(MAIN), ExecutedExtent(warm_up=1, fewest=1, share=0.08))
     assert [one.occurrence for one in plan.wanted] == [1, 2, 3]
     assert plan.expected_s == pytest.approx(0.4)
     assert plan.wanted[-1].end.tolist() == [40, 40]
 
 
 def test_the_fewest_occurrences_are_measured_whatever_the_share():
-    plan = in_one_run(signature(MAIN), Extent(warm_up=2, fewest=10, share=0.01))
+    plan = in_one_run(signature(MAIN), ExecutedExtent(warm_up=2, fewest=10, share=0.01))
     assert [one.occurrence for one in plan.wanted] == list(range(2, 12))
 
 
 def test_what_comes_once_is_measured_without_warm_up():
     once = phase(1, first=0, weight=1, time_s=1.0)
-    plan = in_one_run(signature(once, phase(2, 10, 50, 0.1)), Extent())
+    plan = in_one_run(signature(once, phase(2, 10, 50, 0.1)), ExecutedExtent())
     assert {(one.phase, one.occurrence) for one in plan.wanted} == {(1, 0), (2, 1)}
 
 
 def test_a_small_phase_at_the_end_is_left_out_and_a_large_one_is_not():
-    plan = in_one_run(signature(MAIN, LATE), Extent())
+    plan = in_one_run(signature(MAIN, LATE), ExecutedExtent())
     assert {one.phase for one in plan.wanted} == {1}
-    plan = in_one_run(signature(MAIN, LARGE_LATE), Extent())
+    plan = in_one_run(signature(MAIN, LARGE_LATE), ExecutedExtent())
     assert {one.phase for one in plan.wanted} == {1, 2}
     assert plan.wanted[-1].phase == 2
     assert plan.expected_s == pytest.approx(10.0)
 
 
 def test_images_reach_every_phase_from_the_occurrence_before():
-    plan = by_images(signature(MAIN, LATE), Extent())
+    plan = by_images(signature(MAIN, LATE), ExecutedExtent())
     assert [(one.phase, one.occurrence) for one in plan.wanted] == [(1, 1), (2, 0)]
     assert plan.wanted[0].warm.tolist() == [0, 0]
     assert plan.expected_s == pytest.approx(5.1)
@@ -149,19 +149,23 @@ HERE = replace(HOSTS, options=())
 def test_images_are_chosen_for_late_phases_where_they_are_kept(
     name, phases, launch, kept, works, chosen, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(CriuBackend, "probe", lambda *_: Probe(works, "no privilege"))
+    monkeypatch.setattr(
+        CriuBackend, "probe", lambda *_: BackendProbe(works, "no privilege")
+    )
     known, application = signature(*phases), Application(launch, 2)
     images = tmp_path if kept else None
-    backend, plan = choose(name, known, Extent(), application, images=images)
+    backend, plan = choose(name, known, ExecutedExtent(), application, images=images)
     planned = by_images if chosen == "criu" else in_one_run
     assert backend.name == chosen
-    assert plan.expected_s == planned(known, Extent()).expected_s
+    assert plan.expected_s == planned(known, ExecutedExtent()).expected_s
 
 
 def test_a_backend_that_was_named_and_does_not_work_is_refused(monkeypatch):
-    monkeypatch.setattr(CriuBackend, "probe", lambda *_: Probe(False, "no privilege"))
+    monkeypatch.setattr(
+        CriuBackend, "probe", lambda *_: BackendProbe(False, "no privilege")
+    )
     with pytest.raises(MachineError, match="--backend criu: no privilege"):
-        choose("criu", signature(MAIN), Extent(), Application(HERE, 2))
+        choose("criu", signature(MAIN), ExecutedExtent(), Application(HERE, 2))
 
 
 def test_time_until_an_occurrence_counts_what_is_stored_of_all_phases():
@@ -185,10 +189,10 @@ def test_signatures_without_fixed_phases_are_refused(
     known: PhaseSignature, text: str | None
 ):
     if text is None:
-        assert in_one_run(known, Extent()).wanted
+        assert in_one_run(known, ExecutedExtent()).wanted
         return
     with pytest.raises(InputError, match=text):
-        in_one_run(known, Extent())
+        in_one_run(known, ExecutedExtent())
 
 
 def measured(number: int, times_s: list[float]) -> list[Measured]:
@@ -282,7 +286,7 @@ def test_calls_that_a_tool_hid_from_the_recorder_are_doubted_and_nothing_else():
 def test_phases_that_only_differ_in_their_time_are_known_by_one_of_them():
     slower = phase(2, 500, 50, 0.4, site="1")
     known = signature(MAIN, slower, phase(3, 1000, 20, 0.1))
-    plan = in_one_run(known, Extent())
+    plan = in_one_run(known, ExecutedExtent())
     assert {one.phase for one in plan.wanted} == {1}
     found = estimate(known, measured(1, [0.2, 0.2]), np.random.default_rng(1), ERRORS)
     assert found.verdict == "trust"
@@ -305,7 +309,7 @@ def test_occurrences_that_were_slow_in_the_recording_are_no_fair_sample():
 
 
 def test_marks_are_written_in_order_and_times_read(tmp_path: Path):
-    one = in_one_run(signature(MAIN), Extent()).wanted[0]
+    one = in_one_run(signature(MAIN), ExecutedExtent()).wanted[0]
     write_marks(tmp_path, 1, [(20, STOP), *timed([one], 1), (10, HOLD)])
     assert marks_file(tmp_path, 1).read_text() == (
         f"10 {TIME}\n10 {HOLD}\n20 {TIME}\n20 {STOP}\n"
@@ -331,10 +335,10 @@ class Kept:
     def launch(self, *_: object, **__: object) -> Kept:
         return self
 
-    def request(self, wanted: Wanted) -> None:
+    def request(self, wanted: WantedOccurrence) -> None:
         pass
 
-    def restore(self, wanted: Wanted) -> Measured:
+    def restore(self, wanted: WantedOccurrence) -> Measured:
         self.restored += 1
         signal.raise_signal(signal.SIGINT)
         return Measured(wanted.phase, wanted.occurrence, 1.0)
@@ -349,7 +353,7 @@ def test_an_interrupt_ends_measuring_behind_the_phase_that_is_restored(
     for name in ("shim", "mpi_of"):
         monkeypatch.setattr(execute, name, lambda _: None)
     launch = LaunchCommand((), None, (), 2, ("/bin/app",), None)
-    plan = by_images(signature(MAIN, LATE), Extent())
+    plan = by_images(signature(MAIN, LATE), ExecutedExtent())
     session = Kept()
     with pytest.raises(KeyboardInterrupt):
         execute.execute(session, Application(launch, 2), plan, restores=3)

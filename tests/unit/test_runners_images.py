@@ -18,12 +18,12 @@ from skelgen.errors import ApplicationError, InputError, MachineError, UsageErro
 from skelgen.launch import LaunchCommand
 from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind
-from skelgen.launch.ours import Kind, mark
+from skelgen.launch.ours import FolderKind, mark
 from skelgen.launch.process import Started
 from skelgen.launch.runner import LocalRunner
 from skelgen.runners import (
     Application,
-    Wanted,
+    WantedOccurrence,
     checkpoint,
     criu,
     dmtcp,
@@ -34,7 +34,7 @@ from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.criu import CriuBackend, complaint
 from skelgen.runners.dmtcp import DmtcpBackend, DmtcpCheckpointer
 from skelgen.runners.images import (
-    Content,
+    ImageContent,
     Machine,
     Manifest,
     check_disk,
@@ -57,8 +57,8 @@ def application(*options: str) -> Application:
     return Application(launch=launch, ranks=2)
 
 
-def wanted(occurrence: int, first: int) -> Wanted:
-    return Wanted(
+def wanted(occurrence: int, first: int) -> WantedOccurrence:
+    return WantedOccurrence(
         phase=1,
         occurrence=occurrence,
         begin=np.array([first + 10, first + 12]),
@@ -67,9 +67,9 @@ def wanted(occurrence: int, first: int) -> Wanted:
     )
 
 
-def whole_image(image: Path, content: Content | None = None) -> Manifest:
+def whole_image(image: Path, content: ImageContent | None = None) -> Manifest:
     image.mkdir(mode=0o700)
-    content = content or Content("criu", "MPICH 5", "abc", 2, 1, 4, (10, 20))
+    content = content or ImageContent("criu", "MPICH 5", "abc", 2, 1, 4, (10, 20))
     manifest = Manifest(content, HERE, 4096, str(image), 1001, 1009, {"/x/out": 5})
     write_manifest(image, manifest)
     return manifest
@@ -96,7 +96,7 @@ def test_an_image_of_which_something_is_missing_is_refused(
         (image / "shm").mkdir()
         pages = image / "shm/pages"
         pages.write_bytes(bytes(3))
-        complete(image, Content("criu"), {})
+        complete(image, ImageContent("criu"), {})
     assert ready(image) == read_manifest(image)
     if what == "is missing":
         shutil.rmtree(pages.parent)
@@ -181,7 +181,7 @@ def test_an_output_that_the_arguments_name_makes_no_other_content(
     launch = LaunchCommand((), None, (), None, program, None)
     one = Application(launch, 2, tmp_path, files=("/bin/true", str(tmp_path / "input")))
 
-    def content() -> Content:
+    def content() -> ImageContent:
         return content_of("criu", one)
 
     (tmp_path / "input").write_text("1")
@@ -381,7 +381,7 @@ def test_a_checkpoint_of_dmtcp_that_fails_leaves_no_parts_for_the_next_image(
     saver.start(["app"], tmp_path, {}, tmp_path)
     failure = pytest.raises(ApplicationError, match="did not carry it out")
     with failure, new_image(tmp_path / "image") as image:
-        saver.save(image, Content("dmtcp"))
+        saver.save(image, ImageContent("dmtcp"))
     assert not list(tmp_path.iterdir())
 
 
@@ -426,7 +426,7 @@ class Imagined:
             text = "\n".join([*times, f"{said} {lines[-1][0]}"]) + "\n"
             marks.with_suffix(".times").write_text(text)
 
-    def save(self, image: Path, content: Content) -> None:
+    def save(self, image: Path, content: ImageContent) -> None:
         self.done.append(f"save {content.occurrence}")
         write_manifest(image, Manifest(content, HERE, 1, str(image)))
 
@@ -447,7 +447,7 @@ class Imagined:
 class FullDisk(Imagined):
     """A checkpointer whose image does not fit."""
 
-    def save(self, image: Path, content: Content) -> None:
+    def save(self, image: Path, content: ImageContent) -> None:
         (image / "pages-1.img").touch()
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -459,10 +459,12 @@ def image_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ImageRun]:
     monkeypatch.setattr(
         checkpoint,
         "content_of",
-        lambda name, _: Content(name, ranks=2),
+        lambda name, _: ImageContent(name, ranks=2),
     )
 
-    def make(imagined: Imagined, *places: Wanted, kept: Path | None = None) -> ImageRun:
+    def make(
+        imagined: Imagined, *places: WantedOccurrence, kept: Path | None = None
+    ) -> ImageRun:
         return ImageRun(application(), places, imagined, 5.0, kept)
 
     return make
@@ -585,7 +587,7 @@ def test_half_an_image_of_a_skelgen_that_was_killed_is_made_again(
     half = kept / "image-1-1"
     half.mkdir(parents=True)
     kept.chmod(0o700)
-    mark(kept, Kind.IMAGES)
+    mark(kept, FolderKind.IMAGES)
     (half / "pages-1.img").touch()
     imagined = Imagined()
     run = image_run(imagined, one, kept=kept)
@@ -600,7 +602,7 @@ def test_a_file_in_the_place_of_an_image_is_named_and_stays(
 ) -> None:
     kept = tmp_path / "kept"
     kept.mkdir(mode=0o700)
-    mark(kept, Kind.IMAGES)
+    mark(kept, FolderKind.IMAGES)
     (kept / "image-1-1").touch(mode=0o600)
     with pytest.raises(InputError, match=r"image-1-1 holds no whole .*remove it"):
         image_run(Imagined(), wanted(1, 100), kept=kept)

@@ -12,11 +12,11 @@ import pytest
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished, LaunchCommand
 from skelgen.launch.process import NO_RESULT
-from skelgen.runners import Application, Wanted, live
+from skelgen.runners import Application, WantedOccurrence, live
 from skelgen.runners.live import LiveRun
 
 ENDED = Finished(("mpirun",), 0, 1.5, "", "")
-WANTED = Wanted(
+WANTED = WantedOccurrence(
     phase=4,
     occurrence=1,
     begin=np.array([10, 20]),

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.store import Part, Run, open_store
+from skelgen.store import Run, RunPart, open_store
 from tests.unit.test_server_pages import Tags, said, text_of
 from tests.visitors import fill, serve
 
@@ -34,7 +34,7 @@ def place(tmp_path):
             hosts=("n1", "n2"),
             system="cluster",
             executable="abc123def4567890",
-            parts=(Part("solve", "phase", 0.03, 10.0, 0.5),),
+            parts=(RunPart("solve", "phase", 0.03, 10.0, 0.5),),
             identity=f"again-{at}",
         )
         for at in range(3)

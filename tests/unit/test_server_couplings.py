@@ -23,7 +23,7 @@ from skelgen.pipeline.model_coupling import LoopQuestion, model_couple
 from skelgen.pipeline.modelling import RunSource, asked_values
 from skelgen.progress import NO_PROGRESS
 from skelgen.server import pages_couplings
-from skelgen.store import Coupling, Part, Run, open_store
+from skelgen.store import Coupling, Run, RunPart, open_store
 from tests.kernel_rows import kernel_rows
 from tests.visitors import serve
 
@@ -98,7 +98,7 @@ def test_applications_have_kernels_by_chains_inputs_and_parts(tmp_path):
                 Run("inputs", 1.0, inputs=(("kernels", "A+B"),), identity="r1"),
                 Run(
                     "parts", 1.0, identity="r2",
-                    parts=(Part("A", "kernel", 0.1, 1.0, 1.0),),
+                    parts=(RunPart("A", "kernel", 0.1, 1.0, 1.0),),
                 ),
                 Run("none", 1.0, inputs=(("n", 5.0),), identity="r3"),
             ]
@@ -164,6 +164,17 @@ def test_three_steps_lead_to_the_loop(browser):
     assert "<svg" in whole
 
 
+def test_a_number_of_ranks_that_never_ran_is_predicted_from_all_that_did(browser):
+    page = browser.get(
+        "/model/coupling", params={**VALUES, "to": "160", "fixed.ranks": "8"}
+    ).text
+    command = re.search(r"<code>(skelgen model couple [^<]*)</code>", page)
+    assert command is not None, text_of(page)
+    assert "ranks=8" in command[1]
+    assert "--where ranks" not in command[1]
+    assert "at n=160, ranks=8" in text_of(page)
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -171,6 +182,7 @@ def test_three_steps_lead_to_the_loop(browser):
         {"to": "160"},
         {"to": "160", "type.A": "power", "formula.B": "a*n^3 + b"},
         {"to": "20", "chain": "3"},
+        {"to": "160", "fixed.ranks": "8"},
         {"to": "8", "over": "ranks", "low": "2", "high": "4", "fixed.n": "40",
          "type.A": "inverse-1", "type.B": "inverse-1", "formula.C": "a/ranks"},
     ],

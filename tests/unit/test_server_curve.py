@@ -149,7 +149,7 @@ def test_the_second_step_offers_what_the_runs_allow(browser):
 
 
 def test_all_thirteen_graph_types_of_the_paper_are_there():
-    assert len(CURVES) == 13
+    assert len(CURVES.keys() - {"least-error"}) == 13
 
 
 def test_the_third_step_offers_what_else_is_fixed_with_the_runs_behind_it(browser):

@@ -12,7 +12,7 @@ import pytest
 
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.forecast_record import Kept
-from skelgen.store import Part, Run, Series, open_store
+from skelgen.store import Run, RunPart, Series, open_store
 from tests.unit.test_server_pages import Tags, said, text_of
 from tests.visitors import serve
 
@@ -191,8 +191,8 @@ def with_run(tmp_path):
     place = str(tmp_path / "run.db")
     times = tuple(1.7e9 + 10.0 * at for at in range(200))
     run = Run("heat", 600.0, hosts=("n1", "n2"), started=1.7e9 + 600, identity="there",
-              parts=(Part("solve", "phase", 2.0, 10.0, 0.5),
-                     Part("MPI_Wait", "function", 0.1, 30.0, 0.1)))  # fmt: skip
+              parts=(RunPart("solve", "phase", 2.0, 10.0, 0.5),
+                     RunPart("MPI_Wait", "function", 0.1, 30.0, 0.1)))  # fmt: skip
     before = replace(run, identity="before", started=1.6e9)
     nowhere = replace(run, identity="nowhere", hosts=())
     series = Series("n1", "cpu", times, tuple(at / 200 for at in range(200)))

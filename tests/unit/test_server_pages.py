@@ -328,6 +328,9 @@ def test_a_typed_run_is_added_and_shown_and_removed(tmp_path):
     page = text_of(browser.get(added.headers["location"]).text)
     assert "heat took 120 s." in page
     assert "hosts n1, n2" in page
+    asked = text_of(browser.get(f"{added.headers['location']}/remove").text)
+    assert "What is removed is gone" in asked
+    assert browser.get(added.headers["location"]).status_code == 200
     removed = browser.post(
         f"{added.headers['location']}/remove", data={"form_token": form}
     )

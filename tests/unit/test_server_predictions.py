@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from skelgen.store import Prediction, Run, open_store
+from skelgen.store import Run, StoredPrediction, open_store
 from skelgen.trust import Interval
 from skelgen.web.site_predictions import predictions_chart
 from tests.unit.test_server_pages import Tags, said, text_of
@@ -26,7 +26,7 @@ def _own_state(tmp_path, monkeypatch):
 def place(tmp_path_factory):
     """Return a store with six predictions of two methods, of which five happened."""
     found = str(tmp_path_factory.mktemp("predictions") / "store.db")
-    rows: list[Prediction | Run] = []
+    rows: list[StoredPrediction | Run] = []
     for at, (app, method, verdict, truth_s) in enumerate(
         (
             ("heat", "model", "trust", 1.0),
@@ -40,7 +40,9 @@ def place(tmp_path_factory):
         made = 1.7e9 + MONTH_S * (at // 3)
         interval = Interval(0.9, 1.0, 1.2)
         asked = (("n", float(at)),)
-        rows.append(Prediction(method, app, interval, made, verdict, inputs=asked))
+        rows.append(
+            StoredPrediction(method, app, interval, made, verdict, inputs=asked)
+        )
         if truth_s is not None:
             rows.append(
                 Run(app, truth_s, inputs=asked, started=made + 60, identity=f"r{at}")
@@ -110,12 +112,14 @@ def test_without_a_truth_there_is_no_picture(browser):
 
 def test_an_absurd_interval_ends_at_the_frame_and_has_no_bound(tmp_path):
     place = str(tmp_path / "store.db")
-    rows: list[Prediction | Run] = []
+    rows: list[StoredPrediction | Run] = []
     ends = ((0.9, 1.2), (1e-48, 1e37), (0.5, 1e37), (0.0, 1.7))
     for at, (low, high) in enumerate(ends):
         asked = (("n", float(at)),)
         interval = Interval(low, 1.0, high)
-        rows.append(Prediction("model", "heat", interval, 1.7e9, "trust", inputs=asked))
+        rows.append(
+            StoredPrediction("model", "heat", interval, 1.7e9, "trust", inputs=asked)
+        )
         rows.append(
             Run("heat", 1.2, inputs=asked, started=1.7e9 + 60, identity=f"r{at}")
         )

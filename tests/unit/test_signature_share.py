@@ -17,7 +17,7 @@ from skelgen.phases.share import share_phases
 from skelgen.signature import Provenance, Signature, store
 from skelgen.signature.share import share_signature, shared_month, shared_mpi
 from skelgen.signature.write import signature_text
-from skelgen.skeleton.compute import Calibration, Mix
+from skelgen.skeleton.compute import ComputeCalibration, Mix
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from skelgen.trust.unseen import Unseen
@@ -30,7 +30,7 @@ SECRET = st.text(
 )
 SMALL = store.load(ROOT / "tests/golden/halo/signature.yaml")
 PHASES = phase_store.load(STORED)
-SPEED = Calibration(Mix(), (400.0, 0.0, 0.0), 0.05, 0.03, 2, "", "")
+SPEED = ComputeCalibration(Mix(), (400.0, 0.0, 0.0), 0.05, 0.03, 2, "", "")
 
 
 def is_told(secret: str, text: str) -> bool:

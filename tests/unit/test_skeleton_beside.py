@@ -14,7 +14,7 @@ import pytest
 
 from skelgen.skeleton import beside
 from skelgen.skeleton.beside import COMPETITORS, Bench
-from skelgen.skeleton.compute import Calibration, Mix
+from skelgen.skeleton.compute import ComputeCalibration, Mix
 from tests.processes import alive, comes_true
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
@@ -40,7 +40,9 @@ def test_each_part_and_a_mixture_have_a_time_beside_each_competitor() -> None:
     bench = Bench.of("cc", 1)
     parts = bench.parts(1 << 19)
     assert len(parts) == 3
-    speed = Calibration(Mix(0.5, 0.25, 0.25, 1 << 19), (300, 5, 50), 0, 0, 1, "h", "c")
+    speed = ComputeCalibration(
+        Mix(0.5, 0.25, 0.25, 1 << 19), (300, 5, 50), 0, 0, 1, "h", "c"
+    )
     for slowdown in (*parts, bench.mixture(speed)):
         assert len(slowdown) == len(COMPETITORS)
         assert min(slowdown) > 0

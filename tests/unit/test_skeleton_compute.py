@@ -13,9 +13,9 @@ import pytest
 from skelgen.documents import Field
 from skelgen.errors import MachineError, UsageError
 from skelgen.skeleton.compute import (
-    Calibration,
+    ComputeCalibration,
+    ComputeNumbers,
     Mix,
-    Work,
     calibrate,
     read_calibration,
 )
@@ -35,14 +35,14 @@ def test_a_working_set_beyond_reason_is_refused() -> None:
 
 
 def test_a_part_without_a_share_is_not_written() -> None:
-    speed = Calibration(Mix(), (615.0, 0.0, 0.0), 0.01, 0.05, 1, "h", "CPU")
-    work = Work.of(speed)
+    speed = ComputeCalibration(Mix(), (615.0, 0.0, 0.0), 0.01, 0.05, 1, "h", "CPU")
+    work = ComputeNumbers.of(speed)
     assert (work.arithmetic, work.streaming, work.chasing) == ("615.0", "", "")
     assert work.reference == "CPU, 1 process"
 
 
 def test_a_calibration_comes_back_and_older_ones_do_too() -> None:
-    speed = Calibration(Mix(), (615.0, 0.0, 0.0), 0.01, 0.05, 1, "h", "CPU", 0.7)
+    speed = ComputeCalibration(Mix(), (615.0, 0.0, 0.0), 0.01, 0.05, 1, "h", "CPU", 0.7)
     kept = json.loads(json.dumps(asdict(speed)))
     assert read_calibration(Field(Path("speed"), "", kept, typed=True)) == speed
     del kept["query_us"]
@@ -85,9 +85,11 @@ def test_a_mixture_is_measured_anew_and_arithmetic_once(
 
     measured: list[Mix] = []
 
-    def measure(compiler: str, mix: Mix, processes: int) -> Calibration:
+    def measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
         measured.append(mix)
-        return Calibration(mix, (400.0 * mix.arithmetic, 0.0, 2.0), 0, 0, 1, "h", "c")
+        return ComputeCalibration(
+            mix, (400.0 * mix.arithmetic, 0.0, 2.0), 0, 0, 1, "h", "c"
+        )
 
     compiler = tmp_path / "mpicc"
     compiler.write_text("#!/bin/sh\n")
@@ -106,9 +108,9 @@ def test_those_that_calibrate_at_the_same_time_get_one_result(
 
     rates = iter((400.0, 401.0, 402.0))
 
-    def measure(compiler: str, mix: Mix, processes: int) -> Calibration:
+    def measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
         time.sleep(0.1)
-        return Calibration(mix, (next(rates), 0.0, 0.0), 0, 0, 1, "h", "c")
+        return ComputeCalibration(mix, (next(rates), 0.0, 0.0), 0, 0, 1, "h", "c")
 
     monkeypatch.setattr(compute, "_measure", measure)
     with ThreadPoolExecutor(3) as pool:

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from skelgen.loops import Nest, fold, positions
 from skelgen.skeleton.render_apart import apart
-from skelgen.skeleton.render_repeats import Repeat
-from skelgen.skeleton.render_steps import Step, join_step
+from skelgen.skeleton.render_repeats import RepeatedItems
+from skelgen.skeleton.render_steps import CallStep, join_step
 from tests.plans import Builder, Do, Loop
 
 
-def step(sizes: list[int], gaps: list[int], occurrences: int) -> Step:
+def step(sizes: list[int], gaps: list[int], occurrences: int) -> CallStep:
     do = Do("MPI_Bcast", size=[sizes], us=[gaps], peer=0)
     made = Builder(1).program([0], Loop(occurrences, [do])).plan()
     return join_step(made, made.programs[0].operations, [0], [True])
 
 
-def replayed(nest: Nest, steps: list[Step]) -> list[tuple[int, float]]:
+def replayed(nest: Nest, steps: list[CallStep]) -> list[tuple[int, float]]:
     """Return size and duration of each call, as the C program counts them."""
     leaves = nest.symbol[nest.body_items == 0]
     done = [0] * len(steps)
@@ -72,7 +72,7 @@ def test_stretches_that_are_one_function_remain_one_call() -> None:
         np.zeros((0, 2), np.int64),
     )
     (divided,), parts = apart(
-        [nest], [step([10, 20, 90], [1], 3)], [Repeat(((0,), (1,)))]
+        [nest], [step([10, 20, 90], [1], 3)], [RepeatedItems(((0,), (1,)))]
     )
     assert divided.symbol.tolist() == [0, 0, 1]
     assert [part.size_bytes.tolist() for part in parts] == [[[10, 20]], [[90]]]

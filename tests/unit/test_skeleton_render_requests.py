@@ -9,22 +9,22 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.events.functions import Kind
+from skelgen.events.functions import CallKind
 from skelgen.loops import Nest, fold
 from skelgen.skeleton.render_requests import (
     Lifetimes,
-    Role,
+    RequestRole,
     lifetimes,
     places,
 )
 from tests.plans import Builder, Do, Loop
 
-SEND = Role(Kind.ISEND, True, ())
-RECEIVE = Role(Kind.IRECEIVE, True, (), receives=True)
+SEND = RequestRole(CallKind.ISEND, True, ())
+RECEIVE = RequestRole(CallKind.IRECEIVE, True, (), receives=True)
 
 
-def wait(*ages: int) -> Role:
-    return Role(Kind.COMPLETE, False, ages)
+def wait(*ages: int) -> RequestRole:
+    return RequestRole(CallKind.COMPLETE, False, ages)
 
 
 def nest_of(*items: Do | Loop) -> Nest:
@@ -58,13 +58,13 @@ def test_a_request_of_the_last_trip_keeps_its_place() -> None:
 def test_what_nothing_completes_is_left() -> None:
     found = lifetimes(nest_of(Do("a")), [SEND])
     assert found.left
-    found = lifetimes(nest_of(Do("a")), [Role(Kind.SEND_INIT, True, ())])
+    found = lifetimes(nest_of(Do("a")), [RequestRole(CallKind.SEND_INIT, True, ())])
     assert not found.left  # a persistent request is freed at the end
 
 
 def test_persistent_requests_are_the_same_in_each_trip() -> None:
-    init = Role(Kind.SEND_INIT, True, ())
-    start = Role(Kind.START, False, (-1,))
+    init = RequestRole(CallKind.SEND_INIT, True, ())
+    start = RequestRole(CallKind.START, False, (-1,))
     nest = nest_of(Do("a"), Loop(1000, [Do("b"), Do("c"), Do("d")]))
     found = lifetimes(nest, [init, start, RECEIVE, wait(-1, 1)])
     assert found.spans == {0: 1, 2: 1}
@@ -121,7 +121,7 @@ def test_no_outstanding_request_loses_its_place(rng: random.Random) -> None:
     assert found.left == (len(completed) < len(slot_of))
 
 
-def completed_at_last(roles: list[Role], string: list[int]) -> set[int]:
+def completed_at_last(roles: list[RequestRole], string: list[int]) -> set[int]:
     """Return the requests that are completed some day."""
     created, completed = 0, set()
     for operation in string:
@@ -142,9 +142,9 @@ def stated(
         yield first[creator] + turn
 
 
-def random_requests(rng: random.Random) -> tuple[list[Role], list[int]]:
+def random_requests(rng: random.Random) -> tuple[list[RequestRole], list[int]]:
     """Make a string of creations and completions, parts of it repeated."""
-    roles: list[Role] = [SEND, RECEIVE, SEND]
+    roles: list[RequestRole] = [SEND, RECEIVE, SEND]
     string: list[int] = []
     outstanding: list[int] = []
     created = 0

@@ -9,24 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skelgen.skeleton.render_tables import Tables
+from skelgen.skeleton.render_tables import ProgramTables
 
 
 def test_a_constant_is_a_literal() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     assert tables.quantity("size", [np.full((3, 4), 8000.0)], [100]) == "8000"
     assert not tables.lines and not tables.by_row
 
 
 def test_what_differs_between_ranks_is_looked_up_by_row() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     assert tables.quantity("size", [np.array([[1.0], [2.0]])], [9]) == "size_0[row]"
     assert tables.by_row
     assert tables.lines == ["static const int size_0[2] = {1, 2};"]
 
 
 def test_equal_tables_are_written_once() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     values = np.array([[1.0], [2.0]])
     first = tables.quantity("gap", [values], [9])
     assert tables.quantity("gap", [values.copy()], [9]) == first
@@ -34,7 +34,7 @@ def test_equal_tables_are_written_once() -> None:
 
 
 def test_a_series_hands_out_its_columns_over_the_run() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     values = np.array([[1.5, 2.5], [1.5, 3.5]])
     assert tables.quantity("gap", [values], [10], whole=False) == "next(&gap_0)"
     assert tables.lines == [
@@ -44,7 +44,7 @@ def test_a_series_hands_out_its_columns_over_the_run() -> None:
 
 
 def test_long_tables_have_lines_that_fit() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     tables.quantity("gap", [np.arange(400.0).reshape(4, 100) + 0.5], [100])
     tables.constant("int", "to", np.arange(400.0).reshape(100, 4))
     assert max(len(line.expandtabs()) for line in tables.lines) <= 100
@@ -58,12 +58,12 @@ def test_long_tables_have_lines_that_fit() -> None:
     )
 )
 def test_values_in_turn_come_back_in_order(values: np.ndarray) -> None:
-    tables = Tables()
+    tables = ProgramTables()
     expression = tables.in_turn("peer", values)
     assert list(replayed(tables, expression, values.shape[1])) == list(values[0])
 
 
-def replayed(tables: Tables, expression: str, count: int) -> list[int]:
+def replayed(tables: ProgramTables, expression: str, count: int) -> list[int]:
     """Do what the C functions next() and next_run() do."""
     if expression.isdecimal():
         return [int(expression)] * count
@@ -83,14 +83,14 @@ def replayed(tables: Tables, expression: str, count: int) -> list[int]:
 
 
 def test_a_long_run_of_equal_values_is_short() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     values = np.repeat([[1, 2, 1]], [5000, 7000, 3], axis=1)
     assert tables.in_turn("peer", values) == "(int)next_run(&peer_0)"
     assert sum(len(line) for line in tables.lines) < 100
 
 
 def test_a_call_at_two_places_counts_once() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     values = np.array([[1.0, 2.0, 4.0]])
     first = tables.quantity("size", [values], [9], owner="a call")
     assert tables.quantity("size", [values], [9], owner="a call") == first
@@ -98,7 +98,7 @@ def test_a_call_at_two_places_counts_once() -> None:
 
 
 def test_places_of_a_text_choose_with_at() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     one, two = np.array([[3.0], [3.0]]), np.array([[4.0], [4.0]])
     assert tables.quantity("size", [one, one], [5, 6]) == "3"
     assert tables.quantity("size", [one, two], [5, 6]) == "size_0[at]"
@@ -108,7 +108,7 @@ def test_places_of_a_text_choose_with_at() -> None:
 
 
 def test_series_at_several_places_count_apart() -> None:
-    tables = Tables()
+    tables = ProgramTables()
     one, two = np.array([[3.0, 4.0]]), np.array([[5.0]])
     assert tables.quantity("gap", [one, two], [8, 9], whole=False) == "next(&gap_0[at])"
     assert tables.lines == [

@@ -11,12 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from skelgen.loops import expand
-from skelgen.skeleton.mend import Symbols
+from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.serving import Turns, reordered
-from skelgen.skeleton.serving_joins import Joined
+from skelgen.skeleton.serving_joins import JoinedReceives
 from skelgen.skeleton.serving_programs import turns_of
 from skelgen.skeleton.simulate import simulate
 from skelgen.skeleton.types import Plan, Program, Serving, Turn
@@ -89,9 +89,9 @@ def servings(made: Plan) -> list[Serving]:
     return list({id(one): one for one in every if one is not None}.values())
 
 
-def found_turns(made: Plan) -> tuple[Joined, list[Turns]]:
+def found_turns(made: Plan) -> tuple[JoinedReceives, list[Turns]]:
     """Return a plan's programs, and the turns in them that may change places."""
-    symbols = Symbols(made.functions, made.symbols)
+    symbols = GrowingSymbols(made.functions, made.symbols)
     ranks = range(made.signature.ranks)
     return turns_of(made.programs, symbols, made.signature.families, ranks)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import SkelgenError
-from skelgen.events import Kind
+from skelgen.events import CallKind
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.prove import find_flaw
 from skelgen.skeleton.script import BUFFERED, SYNCHRONOUS, Script
@@ -38,7 +38,12 @@ def make(
     columns |= {"member": [], "fit": [], "created": []}
     ages: list[list[int]] = []
     first = [0]
-    creating = (Kind.ISEND, Kind.IRECEIVE, Kind.SEND_INIT, Kind.RECEIVE_INIT)
+    creating = (
+        CallKind.ISEND,
+        CallKind.IRECEIVE,
+        CallKind.SEND_INIT,
+        CallKind.RECEIVE_INIT,
+    )
     starts = np.cumsum([0, *map(len, worlds)]).tolist()
     for rank, steps in enumerate(ranks):
         columns["created"].append(0)
@@ -46,30 +51,38 @@ def make(
             row = dict.fromkeys(columns, -1) | {"size": 0, "capacity": 0, "mode": 0}
             values: list[int] = [*given_]  # type: ignore[list-item]
             named: list[int] = []
-            if kind in (Kind.SEND, Kind.ISEND, Kind.SEND_INIT, Kind.SENDRECV):
+            if kind in (
+                CallKind.SEND,
+                CallKind.ISEND,
+                CallKind.SEND_INIT,
+                CallKind.SENDRECV,
+            ):
                 to, tag, row["size"], *rest = values[:4]
                 row["mode"] = rest[0] if rest else 0
                 key = (0, rank, to, tag)
                 row["send"] = channels.setdefault(key, len(channels))
                 values = values[3:]
             if kind in (
-                Kind.RECEIVE, Kind.IRECEIVE, Kind.RECEIVE_INIT, Kind.SENDRECV
-            ):  # fmt: skip
+                CallKind.RECEIVE,
+                CallKind.IRECEIVE,
+                CallKind.RECEIVE_INIT,
+                CallKind.SENDRECV,
+            ):
                 source, tag, row["capacity"] = values
                 key = (0, source, rank, tag)
                 row["receive"] = channels.setdefault(key, len(channels))
-            elif kind in (Kind.COLLECTIVE, Kind.ICOLLECTIVE):
+            elif kind in (CallKind.COLLECTIVE, CallKind.ICOLLECTIVE):
                 row["stream"], row["fit"], row["size"] = values
                 own = worlds[row["stream"]].index(rank)
                 row["member"] = starts[row["stream"]] + own
-            elif kind in (Kind.START, Kind.COMPLETE, Kind.RELEASE):
+            elif kind in (CallKind.START, CallKind.COMPLETE, CallKind.RELEASE):
                 named = values
             ages.append(named)
             row["kind"] = int(kind)  # type: ignore[call-overload]
             del row["created"]
             for name, value in row.items():
                 columns[name].append(value)
-            columns["created"][-1] += kind in (*creating, Kind.ICOLLECTIVE)
+            columns["created"][-1] += kind in (*creating, CallKind.ICOLLECTIVE)
         first.append(len(columns["kind"]))
     n = len(columns["kind"])
     each = np.arange(n + 1)
@@ -103,8 +116,13 @@ def both(given_: Script, *, rendezvous: bool) -> object:
     return found
 
 
-SEND, RECV, ISEND, IRECV = Kind.SEND, Kind.RECEIVE, Kind.ISEND, Kind.IRECEIVE
-WAIT, MEET = Kind.COMPLETE, Kind.COLLECTIVE
+SEND, RECV, ISEND, IRECV = (
+    CallKind.SEND,
+    CallKind.RECEIVE,
+    CallKind.ISEND,
+    CallKind.IRECEIVE,
+)
+WAIT, MEET = CallKind.COMPLETE, CallKind.COLLECTIVE
 EXCHANGE = [
     [(SEND, 1, 0, 8), (RECV, 1, 0, 8)],
     [(SEND, 0, 0, 8), (RECV, 0, 0, 8)],
@@ -165,14 +183,19 @@ def test_collectives_wait_for_all_and_must_fit() -> None:
 
 def test_nonblocking_collectives_complete_when_all_have_come() -> None:
     ranks = [
-        [(Kind.ICOLLECTIVE, 0, 1, 8), (RECV, 1, 0, 8), (WAIT, 1)],
-        [(SEND, 0, 0, 8), (Kind.ICOLLECTIVE, 0, 1, 8), (WAIT, 1)],
+        [(CallKind.ICOLLECTIVE, 0, 1, 8), (RECV, 1, 0, 8), (WAIT, 1)],
+        [(SEND, 0, 0, 8), (CallKind.ICOLLECTIVE, 0, 1, 8), (WAIT, 1)],
     ]
     assert both(make(ranks), rendezvous=True).sound
 
 
 def test_persistent_requests_start_again_only_when_complete() -> None:
-    sends = [(Kind.SEND_INIT, 1, 0, 8), (Kind.START, -1), (WAIT, -1), (Kind.START, -1)]
+    sends = [
+        (CallKind.SEND_INIT, 1, 0, 8),
+        (CallKind.START, -1),
+        (WAIT, -1),
+        (CallKind.START, -1),
+    ]
     receives = [(RECV, 0, 0, 8), (RECV, 0, 0, 8)]
     assert both(make([[*sends, (WAIT, -1)], receives]), rendezvous=True).sound
     early = [sends[0], sends[1], sends[3], (WAIT, -1)]
@@ -185,14 +208,14 @@ def test_a_request_that_is_complete_cannot_be_completed_again() -> None:
 
 
 def test_a_freed_send_still_arrives() -> None:
-    ranks = [[(ISEND, 1, 0, 8), (Kind.RELEASE, 1)], [(RECV, 0, 0, 8)]]
+    ranks = [[(ISEND, 1, 0, 8), (CallKind.RELEASE, 1)], [(RECV, 0, 0, 8)]]
     assert both(make(ranks), rendezvous=True).sound
 
 
 def test_sendrecv_sends_and_receives_at_once() -> None:
     ranks = [
-        [(Kind.SENDRECV, 1, 0, 8, 1, 0, 8)],
-        [(Kind.SENDRECV, 0, 0, 8, 0, 0, 8)],
+        [(CallKind.SENDRECV, 1, 0, 8, 1, 0, 8)],
+        [(CallKind.SENDRECV, 0, 0, 8, 0, 0, 8)],
     ]
     assert both(make(ranks), rendezvous=True).sound
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import Operation, Plan
 from tests.random_programs import random_program
@@ -204,6 +204,11 @@ def test_sizes_of_random_programs_are_whole_elements() -> None:
             for found in program.operations:
                 row = made.symbols[found.symbol]
                 kind = function_info(made.functions[row["function"]]).kind
-                if kind in (Kind.SEND, Kind.ISEND, Kind.SENDRECV, Kind.SEND_INIT):
+                if kind in (
+                    CallKind.SEND,
+                    CallKind.ISEND,
+                    CallKind.SENDRECV,
+                    CallKind.SEND_INIT,
+                ):
                     unit = max(1, int(row["datatype_bytes"]))
                     assert (found.size_bytes.values % unit == 0).all()

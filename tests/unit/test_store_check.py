@@ -24,7 +24,7 @@ from skelgen.errors import (
     UsageError,
 )
 from skelgen.pipeline.storing import store_export
-from skelgen.store import Fact, Part, Run, Series, open_store, place_of
+from skelgen.store import Fact, Run, RunPart, Series, open_store, place_of
 from skelgen.store import opening as opening_module
 from skelgen.store import sqlite as sqlite_module
 from skelgen.store.checking import check_store
@@ -39,7 +39,7 @@ def runs(count: int) -> list[Run]:
             f"app{n % 3}",
             1.0 + n,
             inputs=(("n", float(n)), ("word", "x" * 20)),
-            parts=(Part("solve", "phase", 0.5),),
+            parts=(RunPart("solve", "phase", 0.5),),
             source=f"line {n}",
         )
         for n in range(count)

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from skelgen.errors import UsageError
-from skelgen.store import Part, Run, conditions_of, open_store
+from skelgen.store import Run, RunPart, conditions_of, open_store
 from skelgen.store.comparing import compared_runs, repeated_runs
 
 
 def a_run(identity: str, time_s: float, n: float = 1.0, **others) -> Run:
-    parts = (Part("solve", "phase", time_s / 20, 10.0, 0.5),)
+    parts = (RunPart("solve", "phase", time_s / 20, 10.0, 0.5),)
     return Run(
         "heat", time_s, ranks=2, inputs=(("n", n),), parts=parts, identity=identity,
         **others,
@@ -76,7 +76,7 @@ def test_parts_loads_and_costs_are_compared_where_runs_have_them(store):
     one = replace(
         a_run("a", 1.0), loads=(("cpu_avg_min", 1.0),), costs=(("cpu_s", 2.0),)
     )
-    other = replace(a_run("b", 2.0, 2.0), parts=(Part("io", "function", 0.1, 3.0),))
+    other = replace(a_run("b", 2.0, 2.0), parts=(RunPart("io", "function", 0.1, 3.0),))
     found = compare(store, one, other)
     by_name = {(each.kind, each.name): each for each in found.quantities}
     assert set(by_name) == {

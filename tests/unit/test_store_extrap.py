@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from skelgen.documents import json_field
 from skelgen.errors import InputError, UsageError
 from skelgen.store.formats import extrap_json, extrap_text
-from skelgen.store.formats.exporting import Format, files_of
+from skelgen.store.formats.exporting import StoreFormat, files_of
 from skelgen.store.formats.extrap import Experiment
 from skelgen.store.formats.extrap_experiment import experiment_of
 from skelgen.store.formats.extrap_runs import runs_of
-from skelgen.store.formats.known import NOTHING, Known
-from skelgen.store.rows import Part, Run
+from skelgen.store.formats.known import NOTHING, TypedValues
+from skelgen.store.rows import Run, RunPart
 from tests.store_files import EXTRAP_JSON, EXTRAP_LINES, EXTRAP_OLDER, EXTRAP_TEXT
 
 FILE = Path("x.txt")
@@ -43,7 +43,7 @@ def document(value: object):
     return extrap_json.read_document(json_field(json.dumps(value), FILE))
 
 
-def read(value: str, columns=None, known: Known = NOTHING) -> list[Run]:
+def read(value: str, columns=None, known: TypedValues = NOTHING) -> list[Run]:
     return runs_of(FILE, extrap_text.read_text(FILE, value), columns or {}, known)
 
 
@@ -53,7 +53,7 @@ def test_regions_become_parts_and_repeats_become_runs():
     assert [one.ranks for one in runs] == [1, 1, 2, 2, 4]
     first = runs[0]
     assert (first.application, first.inputs) == ("main", (("n", 100.0),))
-    assert first.parts == (Part("solve", "function", 1.6, 5.0, 0.8),)
+    assert first.parts == (RunPart("solve", "function", 1.6, 5.0, 0.8),)
 
 
 def test_regions_without_those_inside_them_are_summed():
@@ -67,7 +67,7 @@ def test_regions_beside_each_other_are_summed_and_need_a_name():
     text = EXTRAP_TEXT.replace("main->solve", "solve")
     with pytest.raises(InputError, match="name it with --app"):
         read(text)
-    run = read(text, known=Known("heat"))[0]
+    run = read(text, known=TypedValues("heat"))[0]
     assert run.time_s == 18.0
     assert [one.name for one in run.parts] == ["main", "solve"]
 
@@ -123,7 +123,7 @@ def test_both_versions_of_json_and_its_lines_are_read():
         (n, json_field(json.dumps(line), FILE, f"line {n}"))
         for n, line in enumerate(EXTRAP_LINES, start=1)
     ]
-    lines = runs_of(FILE, extrap_json.read_lines(fields), {}, Known("app"))
+    lines = runs_of(FILE, extrap_json.read_lines(fields), {}, TypedValues("app"))
     assert [(one.ranks, one.time_s) for one in lines] == [(2, 1.5), (4, 0.75), (4, 0.8)]
 
 
@@ -153,7 +153,7 @@ def test_older_json_that_refers_to_nothing_is_refused():
 
 
 RUN = Run("heat 2d", 10.0, ranks=4, inputs=(("n", 100.0), ("solver", "cg")))
-PARTS = (Part("solve", "function", 2.0, 4.0, 0.8), Part("copy", "function", 0.5))
+PARTS = (RunPart("solve", "function", 2.0, 4.0, 0.8), RunPart("copy", "function", 0.5))
 RUNS = [
     replace(RUN, identity="a", parts=PARTS),
     replace(RUN, identity="b", time_s=10.5, parts=PARTS),
@@ -161,13 +161,13 @@ RUNS = [
 ]
 
 
-def written(format_: Format, runs=RUNS) -> tuple[str, str]:
+def written(format_: StoreFormat, runs=RUNS) -> tuple[str, str]:
     (file,) = files_of(runs, format_)
     return file.name, file.text
 
 
 def test_parts_that_some_run_lacks_are_left_out_and_told(caplog):
-    name, text = written(Format.EXTRAP_TEXT)
+    name, text = written(StoreFormat.EXTRAP_TEXT)
     assert name == "heat_2d.txt"
     assert "REGION heat 2d->solve" in text
     assert "copy" not in text
@@ -191,22 +191,24 @@ def test_parts_that_some_run_lacks_are_left_out_and_told(caplog):
 def test_what_extrap_cannot_hold_is_refused(changes, said):
     runs = [replace(RUN, **one) for one in changes]
     with pytest.raises(UsageError, match=said):
-        written(Format.EXTRAP_TEXT, runs)
+        written(StoreFormat.EXTRAP_TEXT, runs)
 
 
 def test_more_parameters_than_text_takes_are_refused_and_constants_dropped():
     many = tuple((name, 1.0) for name in "abcdef")
     runs = [replace(RUN, inputs=many), replace(RUN, inputs=many, ranks=8)]
-    assert "PARAMETER ranks\nPOINTS (4) (8)\n" in written(Format.EXTRAP_TEXT, runs)[1]
+    assert (
+        "PARAMETER ranks\nPOINTS (4) (8)\n" in written(StoreFormat.EXTRAP_TEXT, runs)[1]
+    )
     runs.append(replace(RUN, inputs=tuple((name, 2.0) for name in "abcdef")))
     with pytest.raises(UsageError, match="--format extrap-json"):
-        written(Format.EXTRAP_TEXT, runs)
-    assert len(json.loads(written(Format.EXTRAP_JSON, runs)[1])["parameters"]) == 7
+        written(StoreFormat.EXTRAP_TEXT, runs)
+    assert len(json.loads(written(StoreFormat.EXTRAP_JSON, runs)[1])["parameters"]) == 7
 
 
 def test_two_applications_are_two_files_even_if_they_are_called_alike():
     runs = [RUN, replace(RUN, application="heat_2d"), replace(RUN, application="..")]
-    names = [one.name for one in files_of(runs, Format.EXTRAP_JSON)]
+    names = [one.name for one in files_of(runs, StoreFormat.EXTRAP_JSON)]
     assert names == ["application.json", "heat_2d.json", "heat_2d-2.json"]
 
 
@@ -220,7 +222,7 @@ SETS = st.dictionaries(
 )
 
 
-@given(SETS, st.sampled_from([Format.EXTRAP_TEXT, Format.EXTRAP_JSON]))
+@given(SETS, st.sampled_from([StoreFormat.EXTRAP_TEXT, StoreFormat.EXTRAP_JSON]))
 def test_points_and_repeats_come_back_in_each_format(sets, format_):
     runs = [
         replace(
@@ -228,13 +230,13 @@ def test_points_and_repeats_come_back_in_each_format(sets, format_):
             time_s=time_s,
             ranks=ranks,
             inputs=(("n", n),),
-            parts=(Part("solve", "function", time_s * share / weight, weight),),
+            parts=(RunPart("solve", "function", time_s * share / weight, weight),),
         )
         for (ranks, n), repeats in sets.items()
         for time_s, share, weight in repeats
     ]
     _, text = written(format_, runs)
-    if format_ is Format.EXTRAP_TEXT:
+    if format_ is StoreFormat.EXTRAP_TEXT:
         found = extrap_text.read_text(FILE, text)
     else:
         found = extrap_json.read_document(json_field(text, FILE))
@@ -273,15 +275,15 @@ def values_of(found: Experiment):
     ]
 
 
-@pytest.mark.parametrize("format_", [Format.EXTRAP_TEXT, Format.EXTRAP_JSON])
+@pytest.mark.parametrize("format_", [StoreFormat.EXTRAP_TEXT, StoreFormat.EXTRAP_JSON])
 def test_extrap_itself_reads_what_is_written(extrap, format_, tmp_path):
     _, text = written(format_)
-    file = tmp_path / ("x.txt" if format_ is Format.EXTRAP_TEXT else "x.json")
+    file = tmp_path / ("x.txt" if format_ is StoreFormat.EXTRAP_TEXT else "x.json")
     file.write_text(text)
     done = subprocess.run(
         [extrap, "-c", READS, str(file)], capture_output=True, text=True, check=True
     )
-    wanted = values_of(experiment_of(RUNS, text=format_ is Format.EXTRAP_TEXT))
+    wanted = values_of(experiment_of(RUNS, text=format_ is StoreFormat.EXTRAP_TEXT))
     assert json.loads(done.stdout) == wanted
 
 

@@ -16,12 +16,12 @@ from skelgen.pipeline.storing_sources import content_of
 from skelgen.progress import NO_PROGRESS
 from skelgen.store.formats.columns import parse_mapping, split_unit
 from skelgen.store.formats.csv_text import csv_text, read_csv
-from skelgen.store.formats.known import NOTHING, Known
-from skelgen.store.rows import Part, Prediction, Run
+from skelgen.store.formats.known import NOTHING, TypedValues
+from skelgen.store.rows import Run, RunPart, StoredPrediction
 from skelgen.trust import Interval
 from tests.store_files import ROWS, write_all
 
-HEAT = Known("heat")
+HEAT = TypedValues("heat")
 FILE = Path("runs.csv")
 
 
@@ -32,13 +32,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def rows_in(source: str, known: Known = NOTHING, columns: str = ""):
+def rows_in(source: str, known: TypedValues = NOTHING, columns: str = ""):
     content = content_of(source, known, parse_mapping(columns), NO_PROGRESS)
     assert not content.refused
     return content.rows
 
 
-def told(content: str | bytes, known: Known = HEAT, columns: str = "") -> str:
+def told(content: str | bytes, known: TypedValues = HEAT, columns: str = "") -> str:
     """Return what is said of a table with a mistake."""
     raw = content.encode() if isinstance(content, str) else content
     with pytest.raises(InputError) as error:
@@ -47,7 +47,7 @@ def told(content: str | bytes, known: Known = HEAT, columns: str = "") -> str:
     return str(error.value)
 
 
-def table(text: str, known: Known = HEAT, columns: str = "") -> list[Run]:
+def table(text: str, known: TypedValues = HEAT, columns: str = "") -> list[Run]:
     return read_csv(FILE, text.encode(), parse_mapping(columns), known)[0]
 
 
@@ -140,9 +140,9 @@ def test_a_run_without_application_asks_for_one():
 
 
 def test_what_is_typed_must_not_contradict_the_file():
-    assert "--ranks says 4" in told("time,ranks\n1,2\n", Known("a", ranks=4))
-    assert "--input says 3.0" in told("time,n\n1,2\n", Known("a", (("n", 3.0),)))
-    run = table("time\n1\n", Known("a", (("n", 3.0),), ranks=4))[0]
+    assert "--ranks says 4" in told("time,ranks\n1,2\n", TypedValues("a", ranks=4))
+    assert "--input says 3.0" in told("time,n\n1,2\n", TypedValues("a", (("n", 3.0),)))
+    run = table("time\n1\n", TypedValues("a", (("n", 3.0),), ranks=4))[0]
     assert (run.ranks, run.inputs) == (4, (("n", 3.0),))
 
 
@@ -185,7 +185,7 @@ RUNS = st.builds(
     started=st.one_of(st.just(math.nan), st.floats(0, 1e10)),
     status=st.sampled_from(["ok", "exit 3", "signal 9"]),
     loads=pairs(NUMBERS),
-    parts=st.lists(st.builds(Part, NAMES, NAMES, st.floats(0, 1e6)), max_size=2).map(
+    parts=st.lists(st.builds(RunPart, NAMES, NAMES, st.floats(0, 1e6)), max_size=2).map(
         tuple
     ),
     mpi=NAMES,
@@ -256,7 +256,7 @@ def test_a_bad_own_line_is_refused_and_the_others_are_read(here):
 
 
 def test_a_recorded_run_has_ranks_hosts_mpi_and_time(here):
-    (run,) = rows_in("run", Known(inputs=(("n", 300.0),)))
+    (run,) = rows_in("run", TypedValues(inputs=(("n", 300.0),)))
     assert (run.application, run.ranks, run.status) == ("app", 2, "ok")
     assert run.inputs == (("n", 300.0),)
     assert (run.nodes, run.ranks_per_node, len(run.hosts)) == (1, 2, 1)
@@ -312,7 +312,7 @@ def test_answers_are_predictions_of_the_application_that_is_named(here):
     assert second.hosts == ("n3",)
     (other,) = rows_in("workload.json", HEAT)
     assert (other.method, other.inputs) == ("workload", (("n", 400.0),))
-    assert all(isinstance(one, Prediction) for one in (measured, first, other))
+    assert all(isinstance(one, StoredPrediction) for one in (measured, first, other))
     with pytest.raises(InputError, match="name it with --app"):
         rows_in("predicted.json")
 
@@ -324,7 +324,7 @@ def test_an_answer_says_its_method_and_application_itself(here):
     first, _ = rows_in("told.json")
     assert (first.method, first.application, first.ranks) == ("paper2005", "heat", 4)
     assert first.inputs == (("mesh", "a"), ("n", 8.0))
-    first, _ = rows_in("told.json", Known("lu", (("n", 9.0),)))
+    first, _ = rows_in("told.json", TypedValues("lu", (("n", 9.0),)))
     assert (first.application, first.inputs[1]) == ("lu", ("n", 9.0))
     Path("null.json").write_text(json.dumps(told | {"application": None}))
     with pytest.raises(InputError, match="name it with --app"):

@@ -12,8 +12,8 @@ from skelgen.errors import SkelgenError
 from skelgen.pipeline.storing_sources import content_of
 from skelgen.progress import NO_PROGRESS
 from skelgen.store.formats.columns import parse_mapping
-from skelgen.store.formats.exporting import Format, files_of
-from skelgen.store.formats.known import Known
+from skelgen.store.formats.exporting import StoreFormat, files_of
+from skelgen.store.formats.known import TypedValues
 from skelgen.store.lines import to_line
 from skelgen.store.rows import Run
 from tests.fuzz_cases import DAMAGES
@@ -55,7 +55,7 @@ def test_a_damaged_file_is_rows_that_can_be_kept_or_one_line(
     for number in range(COPIES):
         rng = random.Random(f"{name} {number}")
         file.write_bytes(damaged(rng, good))
-        known = Known(rng.choice(("", "app")))
+        known = TypedValues(rng.choice(("", "app")))
         try:
             content = content_of(
                 file.name, known, parse_mapping(rng.choice(MAPPINGS)), NO_PROGRESS
@@ -65,7 +65,7 @@ def test_a_damaged_file_is_rows_that_can_be_kept_or_one_line(
             continue
         assert all(to_line(row) for row in content.rows)
         runs = [row for row in content.rows if isinstance(row, Run)]
-        for format_ in Format:
+        for format_ in StoreFormat:
             try:
                 assert all(one.text.encode() for one in files_of(runs, format_))
             except SkelgenError as error:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.store import Prediction, Run, open_store, outcomes, tables
+from skelgen.store import Run, StoredPrediction, open_store, outcomes, tables
 from skelgen.store.database import DamagedError
 from skelgen.store.pairing import paired
 from tests.unit.test_store_pairing import MADE, PREDICTION, RUN
@@ -111,7 +111,7 @@ def test_a_run_that_comes_meanwhile_is_whole_or_not_there(tmp_path, monkeypatch)
         assert store.count() == 2
 
 
-def truth_of(place: str, monkeypatch: pytest.MonkeyPatch) -> Prediction:
+def truth_of(place: str, monkeypatch: pytest.MonkeyPatch) -> StoredPrediction:
     """Ask what happened while a run comes between the statements that read runs."""
     inputs_of = outcomes._inputs
     with open_store(place) as reader, open_store(place) as writer:

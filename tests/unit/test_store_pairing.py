@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skelgen.store import Prediction, Run
+from skelgen.store import Run, StoredPrediction
 from skelgen.store.pairing import paired
 from skelgen.store.track_record import cases, track_records
 from skelgen.trust import Interval
@@ -24,7 +24,7 @@ RUN = Run(
     started=MADE + 60,
     identity="run",
 )
-PREDICTION = Prediction(
+PREDICTION = StoredPrediction(
     "whole-events",
     "cfd",
     Interval(9.0, 10.0, 11.0),
@@ -36,7 +36,9 @@ PREDICTION = Prediction(
 )
 
 
-def truth(*runs: Run, prediction: Prediction = PREDICTION, **options: float) -> str:
+def truth(
+    *runs: Run, prediction: StoredPrediction = PREDICTION, **options: float
+) -> str:
     (found,) = paired([prediction], runs, **options)
     return found.truth
 
@@ -167,7 +169,7 @@ class TestPairing:
             assert found == asked
 
 
-def happened(predicted_s: float, truth_s: float, **fields) -> Prediction:
+def happened(predicted_s: float, truth_s: float, **fields) -> StoredPrediction:
     interval = Interval(0.9 * predicted_s, predicted_s, 1.1 * predicted_s)
     return replace(
         PREDICTION, interval=interval, truth="run", truth_s=truth_s, **fields

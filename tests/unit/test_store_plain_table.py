@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError
 from skelgen.store.formats import csv_text
-from skelgen.store.formats.known import NOTHING, Known
+from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.plain_table import plain_runs
 from skelgen.store.rows import Run
 
@@ -27,7 +27,12 @@ _CELLS = st.sampled_from(
 )
 _PLAIN = st.sampled_from(["1", "8", "2.5", "1e3", "12.75", "0.1"])
 _KNOWN = st.sampled_from(
-    [NOTHING, Known("heat"), Known("heat", (("n", 8.0),)), Known(otherwise="heat")]
+    [
+        NOTHING,
+        TypedValues("heat"),
+        TypedValues("heat", (("n", 8.0),)),
+        TypedValues(otherwise="heat"),
+    ]
 )
 
 
@@ -48,7 +53,7 @@ def tables(draw: st.DrawFn) -> str:
     return "".join(f"{';'.join(row)}\n" for row in (headers, *rows))
 
 
-def read(text: str, known: Known) -> tuple[list[Run], str]:
+def read(text: str, known: TypedValues) -> tuple[list[Run], str]:
     """Return the runs of a table, or what is said of it."""
     try:
         return csv_text.read_csv(FILE, text.encode(), {}, known)[0], ""

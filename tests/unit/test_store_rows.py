@@ -17,9 +17,9 @@ from skelgen.store import (
     Condition,
     Fact,
     Message,
-    Prediction,
     Run,
     Series,
+    StoredPrediction,
     condition,
     open_store,
 )
@@ -164,8 +164,8 @@ def test_other_rows_are_chosen_by_what_they_are_of(tmp_path: Path) -> None:
                 Fact("n1", "float", 2.0, "1/s", 2.0, 2.0, measured=1.0),
                 Fact("n2", "integer", 3.0, "1/s", 3.0, 3.0),
                 Message(("n1", "n2"), "SR", 2, 1e-6, 1e9),
-                Prediction("skeleton", "a", interval, 5.0),
-                Prediction("model", "a", interval, 4.0),
+                StoredPrediction("skeleton", "a", interval, 5.0),
+                StoredPrediction("model", "a", interval, 4.0),
             ]
         )
         assert [fact.value for fact in store.facts("n1")] == [2.0, 1.0]

@@ -10,10 +10,10 @@ from skelgen._kernels._ticks import lib
 
 from skelgen import ticks
 from skelgen.errors import InputError
-from skelgen.events import Kind, function_info
+from skelgen.events import CallKind, function_info
 from skelgen.matching import match
 from skelgen.ticks import plain
-from skelgen.ticks.rules import Role, shape_roles
+from skelgen.ticks.rules import ClockRole, shape_roles
 from tests import builders
 from tests.damage import cut_somewhere, scramble, with_polls
 from tests.random_programs import random_program
@@ -22,7 +22,7 @@ seeds = st.integers(0, 2**32)
 
 
 def test_roles_are_those_of_the_kernel():
-    for one in Role:
+    for one in ClockRole:
         assert getattr(lib, f"SKELGEN_TICKS_{one.name}") == one
 
 
@@ -261,15 +261,15 @@ def test_ticks_respect_program_order_messages_and_collectives(seed):
         strict=True,
     ):
         assert (np.diff(rank) >= 0).all()
-        assert (np.diff(rank, prepend=0)[roles != Role.ENDS] > 0).all()
+        assert (np.diff(rank, prepend=0)[roles != ClockRole.ENDS] > 0).all()
     kinds = [function_info(name).kind for name in calls.functions]
     kind = np.array(kinds)[calls.shapes["function"]][calls.shape]
     # The rest of a Sendrecv may be later than the send in it.
-    plain_send = kind[matching.send_call] != Kind.SENDRECV
+    plain_send = kind[matching.send_call] != CallKind.SENDRECV
     done = (matching.receive_done >= 0) & plain_send
     sends, ends = matching.send_call[done], matching.receive_done[done]
     assert (result[ends] > result[sends]).all()
-    meets = kind == Kind.COLLECTIVE
+    meets = kind == CallKind.COLLECTIVE
     for group in np.unique(matching.group[meets]):
         if group >= 0:  # a fence's event holds the operations of its epoch as well
             together = result[meets & (matching.group == group)]

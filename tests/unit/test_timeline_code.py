@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.timeline import code, timeline_of
-from skelgen.timeline.types import Work
+from skelgen.timeline.types import RankWork
 from tests.timelines import FUNCTIONS, run_of, times_of
 
 
@@ -75,7 +75,7 @@ def test_more_functions_than_numbers_lose_their_names_but_no_time():
     assert "another function" in {one.name for one in found.things}
     times = np.rint(1e9 * np.array(found.lanes[0].times_s))
     assert np.array_equal(times, times_of(events)[0])
-    assert times[Work.OTHER] > 0
+    assert times[RankWork.OTHER] > 0
     (row,) = code.decoded(found)
     assert np.array_equal(row.times_ns.sum(axis=0), times)
 

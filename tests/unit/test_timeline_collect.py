@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from skelgen.matching import match
 from skelgen.matching.waits import waits_of_calls
-from skelgen.timeline import RunTimeline, Work, collect, joined, lanes_of, timeline_of
+from skelgen.timeline import (
+    RankWork,
+    RunTimeline,
+    collect,
+    joined,
+    lanes_of,
+    timeline_of,
+)
 from skelgen.timeline.code import decoded
 from tests import builders
 from tests.timelines import run_of, times_of
@@ -114,8 +121,8 @@ def test_a_run_of_one_call_is_complete():
 def test_a_run_without_calls_computes():
     found = timeline_of(run_of([[], []], tails=[1000, 400]))
     (first, second) = found.lanes
-    assert first.times_s[Work.COMPUTATION] == 1e-6
-    assert second.times_s[Work.ABSENT] == pytest.approx(6e-7)
+    assert first.times_s[RankWork.COMPUTATION] == 1e-6
+    assert second.times_s[RankWork.ABSENT] == pytest.approx(6e-7)
 
 
 def test_a_run_that_takes_no_time_has_no_timeline():
@@ -135,8 +142,8 @@ def test_waiting_is_the_first_part_of_a_call():
     rows = decoded(found)
     named = [found.things[n & 0xFFF].name for n in rows[1].longest]
     assert named == ["", "MPI_Recv", "MPI_Recv"]
-    assert rows[1].times_ns[1, Work.WAITING] == 4000
-    assert rows[1].times_ns[2, Work.POINT_TO_POINT] == 300
+    assert rows[1].times_ns[1, RankWork.WAITING] == 4000
+    assert rows[1].times_ns[2, RankWork.POINT_TO_POINT] == 300
 
 
 def test_calls_of_threads_that_overlap_count_once():
@@ -168,4 +175,4 @@ def test_times_that_go_backwards_lose_nothing():
 def test_a_rank_that_is_missing_is_not_running():
     events = run_of([[(100, 100, 0)], []])
     found = timeline_of(events)
-    assert found.lanes[1].times_s[Work.ABSENT] == pytest.approx(2e-7)
+    assert found.lanes[1].times_s[RankWork.ABSENT] == pytest.approx(2e-7)

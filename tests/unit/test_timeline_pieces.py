@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.timeline.pieces import merged, pieces_of, spread
-from skelgen.timeline.types import THING_BITS, Pieces, Work
+from skelgen.timeline.types import THING_BITS, Pieces, RankWork
 
 #: Things: computation, absence, a message, waiting in it, a collective.
 WORK = np.array(
     [
-        Work.COMPUTATION,
-        Work.ABSENT,
-        Work.POINT_TO_POINT,
-        Work.WAITING,
-        Work.COLLECTIVE,
+        RankWork.COMPUTATION,
+        RankWork.ABSENT,
+        RankWork.POINT_TO_POINT,
+        RankWork.WAITING,
+        RankWork.COLLECTIVE,
     ],
     np.int64,
 )
@@ -41,7 +41,7 @@ def same(one: Pieces, two: Pieces) -> bool:
 
 @given(times, st.integers(0, 14))
 def test_each_level_has_the_time_of_each_kind_of_work(spent, level):
-    expected = np.zeros(len(Work), np.int64)
+    expected = np.zeros(len(RankWork), np.int64)
     for length, thing in spent:
         expected[WORK[thing]] += length
     found = at(level, spent)
@@ -102,7 +102,7 @@ def test_cells_have_the_time_of_the_pieces_that_they_divide(spent, level, count)
     assert np.array_equal(cells.times_ns.sum(axis=0), pieces.times_ns.sum(axis=0))
     assert (cells.times_ns >= 0).all()
     filled = cells.times_ns.sum(axis=1)
-    assert (np.abs(filled - cells.length_ns) <= len(Work)).all()
+    assert (np.abs(filled - cells.length_ns) <= len(RankWork)).all()
 
 
 def test_a_call_over_several_cells_is_named_in_each_of_them():

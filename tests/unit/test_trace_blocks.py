@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skelgen.errors import InputError
-from skelgen.trace import Columns, TimeScale, decode, open_trace
+from skelgen.trace import EventColumns, TimeScale, decode, open_trace
 from skelgen.trace.blocks import blocks
 from tests.trace_samples import anything, ring
 from tests.trace_writer import RankWriter
@@ -31,14 +31,14 @@ def variants_of(found, columns):
 @pytest.mark.parametrize("seed", range(4))
 def test_blocks_hold_what_the_whole_holds(tmp_path, seed, size):
     file, shapes = opened(tmp_path, anything(random.Random(seed), 0, 4, 300))
-    columns = Columns.of(file.facts.events)
+    columns = EventColumns.of(file.facts.events)
     whole = decode(file, shapes, columns, SCALE)
     tables = {name: [] for name in TABLES}
     at = 0
     for block in blocks(file, shapes, SCALE, size):
         count = len(block.columns.variant)
         assert 0 < count <= size
-        for name in Columns.__slots__[1:]:
+        for name in EventColumns.__slots__[1:]:
             np.testing.assert_array_equal(
                 getattr(block.columns, name), getattr(columns, name)[at : at + count]
             )

@@ -8,7 +8,7 @@ import pytest
 
 from skelgen.trace import plain, stream
 from skelgen.trace.rank_file import read_header
-from skelgen.trace.stream import Columns, TimeScale
+from skelgen.trace.stream import EventColumns, TimeScale
 from tests.broken_bytes import broken
 from tests.trace_samples import anything, ring
 from tests.trace_writer import RankWriter
@@ -36,13 +36,13 @@ def compare(data, header, end=None):
     shapes = one.shapes.copy()
     shapes["rule"] = np.arange(len(shapes)) % 5
     shapes["own"], shapes["bytes_a"], shapes["bytes_b"] = 1, 8, 3
-    columns = [Columns.of(one.facts.events) for _ in range(2)]
+    columns = [EventColumns.of(one.facts.events) for _ in range(2)]
     end, facts = one.position, one.facts
     decoded = (
         stream.decode(data, header, end, facts, shapes, columns[0], SCALE),
         plain.decode(data, header, end, shapes, columns[1], SCALE),
     )
-    for name in Columns.__slots__:
+    for name in EventColumns.__slots__:
         np.testing.assert_array_equal(*(getattr(c, name) for c in columns))
     for name in ("variants", "statuses", "foreign", "vectors"):
         np.testing.assert_array_equal(*(getattr(d, name) for d in decoded))

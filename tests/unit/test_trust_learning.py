@@ -291,7 +291,7 @@ class TestSite:
             assert told in capsys.readouterr().err
 
     def test_writing_and_reading_gives_the_same(self, tmp_path):
-        provenance = store.Provenance("learn", "2026-01-01", ("a.jsonl",))
+        provenance = store.ErrorProvenance("learn", "2026-01-01", ("a.jsonl",))
         path = tmp_path / "x.yaml"
         path.write_text(store.as_text(ERRORS, provenance))
         assert store.load(path) == (ERRORS, provenance)

@@ -17,7 +17,7 @@ from skelgen.prediction.types import Calibration
 from skelgen.skeleton.plan import plan
 from skelgen.web import Comparison, Shares, page_of, render_page
 from skelgen.web.answer import answer_of
-from skelgen.web.interval_picture import Dot, dot_picture
+from skelgen.web.interval_picture import IntervalRow, dot_picture
 from skelgen.web.kept_rows import kept_rows
 from skelgen.web.pictures import communication_matrix, dominant_loop
 from skelgen.web.render import EDGES, with_region
@@ -153,13 +153,16 @@ def test_what_the_skeleton_keeps_adds_up_to_all_classes() -> None:
 
 
 def test_a_picture_keeps_dots_within_it_and_leaves_out_what_is_no_number() -> None:
-    dots = [Dot("a", "1 s", 0.9, 1.0, 1.1), Dot("b", "90 s", 80, 90, 100)]
+    dots = [
+        IntervalRow("a", "1 s", 0.9, 1.0, 1.1),
+        IntervalRow("b", "90 s", 80, 90, 100),
+    ]
     picture = dot_picture("title", dots, " s", (5.0, "quiet"))
     assert picture is not None
     assert [0 < row.dot < 100 for row in picture.rows] == [True, True]
     assert all(row.left + row.width <= 100 for row in picture.rows)
     assert dot_picture("title", []) is None
-    assert dot_picture("title", [Dot("a", "", 0.0, 1.0, math.inf)]) is None
+    assert dot_picture("title", [IntervalRow("a", "", 0.0, 1.0, math.inf)]) is None
 
 
 def test_a_region_is_replaced_only_in_a_page_that_has_it_once() -> None:

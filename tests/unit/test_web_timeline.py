@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from skelgen.timeline import RunTimeline, Work, collect, timeline_of
+from skelgen.timeline import RankWork, RunTimeline, collect, timeline_of
 from skelgen.web import page_of, render_page
 from skelgen.web.render import EDGES, with_region
 from skelgen.web.timeline import STACK, timeline_view
@@ -42,8 +42,8 @@ def test_the_page_has_what_its_script_needs():
     assert known["span"] == timeline.span_ns / 1e9
     assert known["lanes"] == [[str(n), 400] for n in range(3)]
     assert known["things"][0] == [0, ""]
-    assert [Work(kind) for kind in known["stack"]] == list(STACK)
-    assert len(known["kinds"]) == len(Work)
+    assert [RankWork(kind) for kind in known["stack"]] == list(STACK)
+    assert len(known["kinds"]) == len(RankWork)
 
 
 def test_the_table_has_the_shares_of_each_rank():
@@ -80,7 +80,7 @@ def test_the_picture_has_areas_as_the_ranks_have_times():
 def test_a_rank_that_ends_early_leaves_room_in_the_picture():
     view = timeline_view(timeline_of(run_of([[], []], tails=[1000, 250])))
     assert areas(view) == {
-        int(Work.COMPUTATION): int(1.25 * view.columns * view.lane_height)
+        int(RankWork.COMPUTATION): int(1.25 * view.columns * view.lane_height)
     }
 
 

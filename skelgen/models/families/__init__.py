@@ -7,15 +7,15 @@ has all of them by name.
 
 from skelgen.models.families import default, normal_form, power, workload
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     needs,
 )
 from skelgen.models.families.published import PUBLISHED
 
 #: All families by name, in the order of tables.
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, ModelFamily] = {
     one.name: one
     for one in (
         default.FAMILY,
@@ -26,4 +26,4 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
-__all__ = ["FAMILIES", "Family", "FamilySettings", "FittedFormula", "needs"]
+__all__ = ["FAMILIES", "FamilySettings", "FittedFormula", "ModelFamily", "needs"]

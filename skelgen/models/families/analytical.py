@@ -17,9 +17,9 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     finite,
     needs,
 )
@@ -32,7 +32,14 @@ from skelgen.models.families.writing import (
     total,
     used,
 )
-from skelgen.models.formulas import Call, Expression, Name, Number, Power, Quotient
+from skelgen.models.formulas import (
+    Expression,
+    FunctionCall,
+    Name,
+    Number,
+    Power,
+    Quotient,
+)
 from skelgen.models.runs import Meaning, RunTable, When
 
 #: Operations, numbers sent over log2 P, and messages: 17/2 NB + 2.
@@ -104,8 +111,8 @@ def _terms(
     messages = product(Number((_C_M[0] * block + _C_M[1]) / block), n)
     if count is not None:
         operations = Quotient(operations, count)
-        numbers = product(numbers, Call("log2", (count,)))
-        numbers = Quotient(numbers, Call("sqrt", (count,)))
+        numbers = product(numbers, FunctionCall("log2", (count,)))
+        numbers = Quotient(numbers, FunctionCall("sqrt", (count,)))
     cpu, bandwidth, latency = (
         runs.load(meaning, When.START)
         for meaning in (Meaning.CPU, Meaning.BANDWIDTH, Meaning.LATENCY)
@@ -148,7 +155,7 @@ def _processes(
     return None
 
 
-ANALYTICAL = Family(
+ANALYTICAL = ModelFamily(
     "analytical",
     source="ScaLAPACK Users' Guide, section 5.2.3; Yagnik, Sanjay, Vadhiyar 2006, "
     "section 2.2",

@@ -29,7 +29,7 @@ _LEAST_SHARE, _MOST_KEPT = 0.02, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateSum:
     """A sum of terms that fits the runs.
 
     Attributes
@@ -77,7 +77,7 @@ def term_cost(count: int, runs: int) -> float:
 
 def candidates(
     runs: RunTable, *, whole: bool = False, most_terms: int = MOST_TERMS
-) -> tuple[Candidate, ...]:
+) -> tuple[CandidateSum, ...]:
     """Choose the sums with the smallest errors at runs left out.
 
     Parameters
@@ -90,7 +90,7 @@ def candidates(
 
     Returns
     -------
-    tuple of Candidate
+    tuple of CandidateSum
         The best first, then those that are about as likely.
     """
     inputs = that_count(runs)
@@ -135,9 +135,9 @@ def _candidate(
     coefficients: Sequence[float],
     error: float,
     share: float,
-) -> Candidate:
+) -> CandidateSum:
     order = sorted(range(len(terms)), key=lambda i: -terms[i][1])
-    return Candidate(
+    return CandidateSum(
         tuple(terms[i][0] for i in order),
         tuple(coefficients[i] for i in order),
         error,

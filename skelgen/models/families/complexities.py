@@ -18,8 +18,8 @@ from skelgen.models.combinations import solve
 from skelgen.models.families.contract import needs
 from skelgen.models.families.writing import columns_of, power, processes, product
 from skelgen.models.formulas import (
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Power,
@@ -158,7 +158,7 @@ def _sending(
     return [
         _times(f, h) if isinstance(h, Quotient) else product(f, h)
         for f in dict.fromkeys((one, *functions))
-        if not (isinstance(f, Call) and f.function == "exp")
+        if not (isinstance(f, FunctionCall) and f.function == "exp")
         for h in _of_processes(count)
     ]
 
@@ -196,13 +196,13 @@ def _functions(sizes: Sequence[ModelInput], runs: RunTable) -> list[Expression]:
         ][:300]
     n = Name(sizes[0].name)
     largest = float(runs.columns[n.name].max())
-    log = Call("log", (n,))
+    log = FunctionCall("log", (n,))
     return [
         *(power(n, exponent) for exponent in _POWERS),
         log,
         *(product(power(n, exponent), log) for exponent in _POWERS),
         *(
-            Call("exp", (Quotient(n, Number(part * largest)),))
+            FunctionCall("exp", (Quotient(n, Number(part * largest)),))
             for part in reversed(_EXPONENTIAL)
         ),
     ]
@@ -213,13 +213,13 @@ def _of_processes(count: Expression | None) -> list[Expression]:
     one = Number(1.0)
     if count is None:
         return [one]
-    log = Call("log2", (count,))
+    log = FunctionCall("log2", (count,))
     return [
         one,
         log,
         Quotient(one, count),
         count,
-        Quotient(one, Call("sqrt", (count,))),
+        Quotient(one, FunctionCall("sqrt", (count,))),
         Quotient(log, count),
     ]
 
@@ -271,7 +271,7 @@ def _oddness(term: Expression) -> int:
     """Count the functions and the broken exponents of a term."""
     parts = list(walk(term))
     broken = (p.exponent for p in parts if isinstance(p, Power))
-    return sum(isinstance(p, Call) for p in parts) + sum(
+    return sum(isinstance(p, FunctionCall) for p in parts) + sum(
         not one.value.is_integer() for one in broken if isinstance(one, Number)
     )
 

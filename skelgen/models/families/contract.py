@@ -162,7 +162,7 @@ class FittedFormula:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ModelFamily:
     """A kind of model.
 
     Attributes

@@ -15,9 +15,9 @@ import numpy as np
 from skelgen.models import ahead, regimes
 from skelgen.models.families import power, stacking
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     finite,
     needs,
 )
@@ -292,7 +292,7 @@ def _again(
     return replace(formula, ahead=max(formula.ahead, found.ahead * fewer))
 
 
-FAMILY = Family(
+FAMILY = ModelFamily(
     "default",
     source="",
     assumes="what normal-form and power assume, each as far as it misses less",

@@ -8,7 +8,7 @@ import numpy as np
 
 from skelgen.models.families.normal_form import normal_forms
 from skelgen.models.families.terms import FormTerm, terms_for
-from skelgen.models.regimes import Step, steps_for
+from skelgen.models.regimes import RegimeStep, steps_for
 from skelgen.models.runs import RunTable
 
 #: Part of a resource that a program gets even where sensors say that none is left [1].
@@ -26,11 +26,11 @@ class Library:
     Attributes
     ----------
     terms : tuple of FormTerm
-    steps : tuple of Step
+    steps : tuple of RegimeStep
     """
 
     terms: tuple[FormTerm, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RegimeStep, ...]
 
 
 def library_for(runs: RunTable, least: float) -> Library:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from skelgen.models.families.candidates import Candidate, candidates
+from skelgen.models.families.candidates import CandidateSum, candidates
 from skelgen.models.families.separately import lines_of
 from skelgen.models.formulas import to_text
 from skelgen.models.runs import RunTable
@@ -23,7 +23,7 @@ _PLACES = 12
 
 
 def misfits(
-    runs: RunTable, chosen: Candidate, *, threshold: float
+    runs: RunTable, chosen: CandidateSum, *, threshold: float
 ) -> tuple[Doubt, ...]:
     """Tell where and how much the chosen sum misses, and whether at a knee."""
     if chosen.error <= threshold:

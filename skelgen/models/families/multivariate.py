@@ -17,9 +17,9 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     finite,
     needs,
 )
@@ -214,13 +214,13 @@ def _pole(factors: Floats) -> tuple[Doubt, ...]:
 _SOURCE = "Yagnik, Sanjay, Vadhiyar 2006, eq. 6 and"
 
 MULTIVARIATES = (
-    Family(
+    ModelFamily(
         "multivariate-1",
         source=f"{_SOURCE} 7",
         assumes="a cubic polynomial, all of it divided by 1 + e cpu + f bandwidth",
         fit=partial(_fit, name="multivariate-1"),
     ),
-    Family(
+    ModelFamily(
         "multivariate-2",
         source=f"{_SOURCE} 8",
         assumes="a cubic polynomial, all of it divided by 1 + e cpu bandwidth",

@@ -10,9 +10,9 @@ import numpy as np
 
 from skelgen.models import regimes
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     needs,
 )
 from skelgen.models.families.refining import LARGEST_MISS, refined
@@ -21,7 +21,7 @@ from skelgen.models.families.terms import FormTerm, columns_of, terms_for
 from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import Expression, Number, Product, Quotient, Sum
 from skelgen.models.formulas.expression import Values
-from skelgen.models.regimes import Step
+from skelgen.models.regimes import RegimeStep
 from skelgen.models.runs import Floats, RunTable
 
 #: How unlikely a sum may be that is kept.
@@ -42,7 +42,7 @@ class NormalForms:
     ----------
     terms : tuple of FormTerm
         What was chosen from.
-    places : tuple of Step
+    places : tuple of RegimeStep
         Where a sum may have a change.
     chosen : (sums, terms of a sum) intp array
         Terms of each sum; any where it has fewer.
@@ -57,7 +57,7 @@ class NormalForms:
     """
 
     terms: tuple[FormTerm, ...]
-    places: tuple[Step, ...]
+    places: tuple[RegimeStep, ...]
     chosen: Sets
     factors: Floats
     likely: Floats
@@ -97,7 +97,7 @@ class NormalForms:
         return tuple(self.likely.tolist())
 
     @property
-    def steps(self) -> tuple[Step | None, ...]:
+    def steps(self) -> tuple[RegimeStep | None, ...]:
         """Where each sum has a change: it is what comes after."""
         return tuple(self.places[i] if i >= 0 else None for i in self.place.tolist())
 
@@ -114,9 +114,9 @@ class NormalForms:
         return self.together(columns_of(self.terms, values, cases))
 
     @property
-    def change(self) -> tuple[Step | None, float]:
+    def change(self) -> tuple[RegimeStep | None, float]:
         """The likeliest place of a change, and how likely there is one at all."""
-        total: dict[Step, float] = {}
+        total: dict[RegimeStep, float] = {}
         for share, step in zip(self.shares, self.steps, strict=True):
             if step is not None:
                 total[step] = total.get(step, 0.0) + share
@@ -142,7 +142,7 @@ def normal_forms(
     runs: RunTable,
     *,
     terms: tuple[FormTerm, ...] | None = None,
-    steps: tuple[Step, ...] = (),
+    steps: tuple[RegimeStep, ...] = (),
     most_terms: int = MOST_TERMS,
     rounds: int = 3,
 ) -> NormalForms:
@@ -153,7 +153,7 @@ def normal_forms(
     runs : RunTable
     terms : tuple of FormTerm, optional
         To choose from; else those of the inputs that vary.
-    steps : tuple of Step
+    steps : tuple of RegimeStep
         Places where the program may change; a sum has at most one.
     most_terms : int
     rounds : int
@@ -184,7 +184,7 @@ def normal_forms(
 def _round(
     runs: RunTable,
     terms: tuple[FormTerm, ...],
-    steps: tuple[Step, ...],
+    steps: tuple[RegimeStep, ...],
     columns: Floats,
     before: NormalForms | None,
     most: int,
@@ -209,7 +209,7 @@ def _round(
 
 
 def _shared(
-    terms: tuple[FormTerm, ...], steps: tuple[Step, ...], sums: Sums, runs: int
+    terms: tuple[FormTerm, ...], steps: tuple[RegimeStep, ...], sums: Sums, runs: int
 ) -> NormalForms:
     """Give each sum its share; the likely ones are kept."""
     scores = sums.scores
@@ -230,7 +230,7 @@ def _shared(
 
 
 def _constant(
-    terms: tuple[FormTerm, ...], steps: tuple[Step, ...], value: float
+    terms: tuple[FormTerm, ...], steps: tuple[RegimeStep, ...], value: float
 ) -> NormalForms:
     """Return the first term alone, which is 1."""
     first, none = np.zeros((1, 1), np.intp), np.zeros(1)
@@ -282,7 +282,7 @@ def _fit(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     )
 
 
-FAMILY = Family(
+FAMILY = ModelFamily(
     "normal-form",
     source="",
     assumes="time is a sum of few parts, each of which grows with sizes, shrinks with "

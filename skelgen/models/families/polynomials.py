@@ -19,9 +19,9 @@ from numpy.polynomial import Polynomial
 
 from skelgen.errors import InputError
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     finite,
 )
 from skelgen.models.families.least_squares import solve
@@ -203,7 +203,7 @@ def _least_residual(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     """Return the curve with the least norm of residuals: the paper's "unknown"."""
     best: FittedFormula | None = None
     least, refused = np.inf, ""
-    for one in _CURVES:
+    for one in CURVES:
         try:
             found = one.fit(runs, settings)
         except InputError as error:
@@ -219,9 +219,9 @@ def _least_residual(runs: RunTable, settings: FamilySettings) -> FittedFormula:
     return replace(best, family="least-residual", notes=(*best.notes, note))
 
 
-def _curve(name: str, degree: int, inverse: bool) -> Family:
+def _curve(name: str, degree: int, inverse: bool) -> ModelFamily:
     of = "one over each input" if inverse else "each input"
-    return Family(
+    return ModelFamily(
         name,
         source=_SOURCE,
         assumes=f"a polynomial of degree {degree} in {of}, added up; loads do not vary",
@@ -229,12 +229,13 @@ def _curve(name: str, degree: int, inverse: bool) -> Family:
     )
 
 
-_CURVES = tuple(_curve(*form) for form in _FORMS)
+#: The curves of the paper, in its order.
+CURVES = tuple(_curve(*form) for form in _FORMS)
 
 #: All curves of the paper, and the choice among them.
 POLYNOMIALS = (
-    *_CURVES,
-    Family(
+    *CURVES,
+    ModelFamily(
         "least-residual",
         source=f'{_SOURCE}, type "unknown"',
         assumes="the polynomial, of inputs or of their inverses, that fits best",

@@ -10,9 +10,9 @@ import functools
 import numpy as np
 
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     needs,
 )
 from skelgen.models.families.weighing import weights
@@ -77,7 +77,7 @@ def _line(x: Floats, y: Floats) -> tuple[Floats, float, Floats]:
     return middle, height, np.asarray(slopes)
 
 
-FAMILY = Family(
+FAMILY = ModelFamily(
     "power",
     source="",
     assumes="each input acts as a power of its own, whatever the others are",

@@ -16,9 +16,9 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     finite,
     needs,
 )
@@ -272,7 +272,7 @@ def _doubt(group: list[str]) -> Doubt:
     )
 
 
-PRODUCT_OF_SUMS = Family(
+PRODUCT_OF_SUMS = ModelFamily(
     _NAME,
     source="Delgado et al. 2010, eq. 1 and 2",
     assumes="each input multiplies the time by a factor of its own, whatever the "

@@ -17,9 +17,9 @@ from string import ascii_lowercase
 from skelgen.errors import InputError
 from skelgen.models.families.complexities import orders, searched
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     finite,
     needs,
 )
@@ -210,7 +210,7 @@ def _lost(terms: list[_Term], runs: RunTable) -> Doubt:
 
 
 RATIONALS = (
-    Family(
+    ModelFamily(
         "rational-small",
         source="Yagnik, Sanjay, Vadhiyar 2006, eq. 1 to 4",
         assumes="cubic computation, quadratic communication, a load that stays as it "
@@ -218,7 +218,7 @@ RATIONALS = (
         fit=_fit_small,
         when=When.START,
     ),
-    Family(
+    ModelFamily(
         "rational",
         source="Yagnik, Sanjay, Vadhiyar 2006, eq. 5 and section 7",
         assumes="one phase of known complexities, under loads known by their averages",

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models.families.candidates import Candidate
+from skelgen.models.families.candidates import CandidateSum
 from skelgen.models.families.writing import multiplied
 from skelgen.models.formulas import evaluate
 from skelgen.models.runs import RunTable
@@ -27,12 +27,12 @@ from skelgen.trust import Doubt
 _NOTHING = 1e-12
 
 #: Fits runs of which one input varies.
-FitLine = Callable[[RunTable], tuple[tuple[Candidate, ...], tuple[Doubt, ...]]]
+FitLine = Callable[[RunTable], tuple[tuple[CandidateSum, ...], tuple[Doubt, ...]]]
 
 
 def multiply(
     runs: RunTable, fit_line: FitLine, *, threshold: float
-) -> tuple[tuple[Candidate, ...], tuple[Doubt, ...]]:
+) -> tuple[tuple[CandidateSum, ...], tuple[Doubt, ...]]:
     """Fit each input on its own and multiply the functions."""
     doubts: list[Doubt] = []
     parts = []
@@ -58,7 +58,7 @@ def multiply(
             text = "the product misses a case where several inputs vary by "
             text += f"{worst:.1%}: they do not act separately"
             doubts.append(Doubt("misfit", text, "fit jointly"))
-    return (Candidate(product.terms, product.coefficients, error),), tuple(doubts)
+    return (CandidateSum(product.terms, product.coefficients, error),), tuple(doubts)
 
 
 def lines_of(runs: RunTable) -> dict[str, RunTable]:
@@ -84,7 +84,7 @@ def _base(runs: RunTable) -> int:
     return int(np.argmax(np.sum(_differences(runs) == 1, axis=1)))
 
 
-def _product(parts: Sequence[Candidate], base: dict[str, float]) -> Candidate:
+def _product(parts: Sequence[CandidateSum], base: dict[str, float]) -> CandidateSum:
     """Multiply sums of terms out: the product is a sum of products."""
     at_base = [float(part.at(base)) for part in parts]
     if min(at_base) <= 0.0:
@@ -100,6 +100,6 @@ def _product(parts: Sequence[Candidate], base: dict[str, float]) -> Candidate:
         coefficients.append(scale * math.prod(number for _, number in chosen))
         sizes.append(abs(float(evaluate(terms[-1], base)) * coefficients[-1]))
     kept = [i for i, size in enumerate(sizes) if size > _NOTHING * max(sizes)]
-    return Candidate(
+    return CandidateSum(
         tuple(terms[i] for i in kept), tuple(coefficients[i] for i in kept), 0.0
     )

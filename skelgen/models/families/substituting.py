@@ -17,8 +17,8 @@ from skelgen.errors import InputError
 from skelgen.models.families.contract import FamilySettings
 from skelgen.models.families.writing import processes
 from skelgen.models.formulas import (
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Product,
@@ -127,7 +127,10 @@ class _Processes:
 
     def put(self, part: Expression) -> Expression | None:
         """Return a call with the number of processes, where only that is missing."""
-        if not isinstance(part, Call) or part.function not in self.settings.definitions:
+        if (
+            not isinstance(part, FunctionCall)
+            or part.function not in self.settings.definitions
+        ):
             return None
         parameters = self.settings.definitions[part.function][0]
         if len(part.arguments) + 1 != len(parameters) or parameters[-1] != PROCESSES:
@@ -138,7 +141,7 @@ class _Processes:
                 f"the template calls {part.function} of a size only, and no input says "
                 f"how many ranks there are; write {part.function}(size, ranks)"
             )
-        return Call(part.function, (*part.arguments, every))
+        return FunctionCall(part.function, (*part.arguments, every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +171,13 @@ class _Facts:
                 return None if scale == 1.0 else Product((Number(scale), part))
             case Name(name) if name in self.facts:
                 return Number(self._fact(name))
-            case Call(function, arguments) if function in self.settings.definitions:
+            case FunctionCall(function, arguments) if (
+                function in self.settings.definitions
+            ):
                 return self._defined(function, arguments)
-            case Call(function, arguments) if function in self.settings.functions:
+            case FunctionCall(function, arguments) if (
+                function in self.settings.functions
+            ):
                 return self._called(function, arguments)
             case _:
                 return None

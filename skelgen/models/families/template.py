@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models.facts import Facts, fact_texts
+from skelgen.models.facts import TemplateFacts, fact_texts
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     TemplateForm,
     needs,
 )
@@ -109,7 +109,7 @@ def template_form(runs: RunTable, settings: FamilySettings) -> TemplateForm:
             "the template with its facts is longer or deeper than formulas that can "
             "be read back; give the sizes in it as facts, or write it in parts"
         ) from error
-    facts = Facts(settings.facts, settings.units, settings.definitions)
+    facts = TemplateFacts(settings.facts, settings.units, settings.definitions)
     return TemplateForm(
         settings.text or to_text(settings.template),
         formula,
@@ -312,7 +312,7 @@ def _checked(found: FittedFormula, runs: RunTable) -> FittedFormula:
     )
 
 
-TEMPLATE = Family(
+TEMPLATE = ModelFamily(
     "template",
     source="Wu, Taylor, Paris 2005, section 3.2",
     assumes="the formula that is given",

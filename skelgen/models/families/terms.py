@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skelgen.models.formulas import (
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Power,
@@ -170,7 +170,9 @@ def _products(inputs: tuple[ModelInput, ...], least: float) -> tuple[FormTerm, .
 
 
 def _sizes(name: str, exponents: Sequence[float]) -> list[_Part]:
-    log = Call("log", (Sum((Name(name), Number(1.0))),))  # above 0 for every size
+    log = FunctionCall(
+        "log", (Sum((Name(name), Number(1.0))),)
+    )  # above 0 for every size
     parts = [replace(_power(name, a), growth=a, odd=_odd(a)) for a in exponents]
     return [*parts, _Part((Name(name), log), growth=1.1, odd=_HALF_ODD)]
 
@@ -218,7 +220,7 @@ def _loads(loads: Sequence[ModelInput], least: float) -> list[_Part]:
     if cpu is not None:
         waits.append(_Part(below=(cpu,)))
     if bandwidth is not None:
-        root = (Call("sqrt", (cpu,)),) if cpu is not None else ()
+        root = (FunctionCall("sqrt", (cpu,)),) if cpu is not None else ()
         waits.append(_Part(below=(bandwidth, *root), messages=True))
     return waits
 
@@ -239,7 +241,7 @@ def _power(name: str, exponent: float) -> _Part:
 
 
 def _with_log(part: _Part, inside: Expression) -> _Part:
-    log = Call("log", (inside,))
+    log = FunctionCall("log", (inside,))
     odd = part.odd + _HALF_ODD
     return replace(part, above=(*part.above, log), positive=False, odd=odd)
 

@@ -16,10 +16,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from skelgen.models.families.candidates import Candidate
+from skelgen.models.families.candidates import CandidateSum
 from skelgen.models.families.workload_terms import log_of
 from skelgen.models.families.writing import columns_of, power, product
-from skelgen.models.formulas import Call, Expression, Name, Number, Power, Sum, to_text
+from skelgen.models.formulas import (
+    Expression,
+    FunctionCall,
+    Name,
+    Number,
+    Power,
+    Sum,
+    to_text,
+)
 from skelgen.models.runs import Floats, RunTable
 from skelgen.trust import Doubt
 
@@ -29,7 +37,7 @@ _LARGEST_FACTORIAL, _LARGEST_EXPONENT = 170.0, 690.0
 
 def procedure(
     runs: RunTable, *, threshold: float = 0.05
-) -> tuple[tuple[Candidate, ...], tuple[Doubt, ...]]:
+) -> tuple[tuple[CandidateSum, ...], tuple[Doubt, ...]]:
     """Choose a function of one input as the thesis does.
 
     Parameters
@@ -41,7 +49,7 @@ def procedure(
 
     Returns
     -------
-    tuple of Candidate
+    tuple of CandidateSum
         The one function; its error is the largest at unused runs.
     tuple of Doubt
         That no unused run was left to validate it. The error is then what the function
@@ -65,8 +73,8 @@ def procedure(
     return (_with_error(found, missed),), (doubt,)
 
 
-def _with_error(found: Candidate, error: float) -> Candidate:
-    return Candidate(found.terms, found.coefficients, error)
+def _with_error(found: CandidateSum, error: float) -> CandidateSum:
+    return CandidateSum(found.terms, found.coefficients, error)
 
 
 def _ends_first(n: Floats) -> tuple[list[int], list[int]]:
@@ -82,13 +90,13 @@ def _ends_first(n: Floats) -> tuple[list[int], list[int]]:
     return ends, order[2:]
 
 
-def _errors(found: Candidate, runs: RunTable) -> Floats:
+def _errors(found: CandidateSum, runs: RunTable) -> Floats:
     with np.errstate(all="ignore"):
         errors = np.abs(found.at(runs.columns) / runs.values - 1.0)
     return np.asarray(np.nan_to_num(errors, nan=np.inf, posinf=np.inf))
 
 
-def _function(runs: RunTable, name: str, threshold: float) -> Candidate:
+def _function(runs: RunTable, name: str, threshold: float) -> CandidateSum:
     """Return the first function that agrees with the runs it is fitted to.
 
     The polynomial through all runs always does.
@@ -101,7 +109,7 @@ def _function(runs: RunTable, name: str, threshold: float) -> Candidate:
     return _least_squares(runs, _powers(name, len(runs) - 1))
 
 
-def _families(runs: RunTable, name: str) -> Iterator[Candidate]:
+def _families(runs: RunTable, name: str) -> Iterator[CandidateSum]:
     """Fit the functions that need no more than these runs: table 2.1, polynomials."""
     n, one, column = Name(name), Number(1.0), runs.columns[name]
     log = log_of(name, column)
@@ -114,9 +122,9 @@ def _families(runs: RunTable, name: str) -> Iterator[Candidate]:
     slope, start = np.polyfit(column, np.log(runs.values), 1)
     if max(abs(start), abs(slope)) < _LARGEST_EXPONENT:  # both are numbers
         base = Number(math.exp(slope))
-        yield Candidate((Power(base, n),), (math.exp(start),), 0.0)
+        yield CandidateSum((Power(base, n),), (math.exp(start),), 0.0)
     if column.max() <= _LARGEST_FACTORIAL:
-        yield _least_squares(runs, (Call("gamma", (Sum((n, one)),)), one))
+        yield _least_squares(runs, (FunctionCall("gamma", (Sum((n, one)),)), one))
     for order in range(2, len(runs)):
         yield _least_squares(runs, _powers(name, order))
 
@@ -125,7 +133,7 @@ def _powers(name: str, order: int) -> tuple[Expression, ...]:
     return tuple(power(Name(name), float(k)) for k in range(order, -1, -1))
 
 
-def _least_squares(runs: RunTable, terms: Sequence[Expression]) -> Candidate:
+def _least_squares(runs: RunTable, terms: Sequence[Expression]) -> CandidateSum:
     """Fit coefficients of either sign, by relative error."""
     with np.errstate(all="ignore"):
         scaled = columns_of(terms, runs) / runs.values[:, None]
@@ -134,4 +142,4 @@ def _least_squares(runs: RunTable, terms: Sequence[Expression]) -> Candidate:
         scaled = np.where(usable, scaled / np.where(usable, norms, 1.0), 0.0)
     found = np.linalg.lstsq(scaled, np.ones(len(runs)), rcond=None)[0]
     numbers = np.where(usable, found / np.where(usable, norms, 1.0), 0.0)
-    return Candidate(tuple(terms), tuple(map(float, numbers)), 0.0)
+    return CandidateSum(tuple(terms), tuple(map(float, numbers)), 0.0)

@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from skelgen.models.families import separately, thesis
-from skelgen.models.families.candidates import Candidate, averaged, candidates
+from skelgen.models.families.candidates import CandidateSum, averaged, candidates
 from skelgen.models.families.contract import (
-    Family,
     FamilySettings,
     FittedFormula,
+    ModelFamily,
     finite,
     needs,
 )
@@ -67,10 +67,10 @@ def _not_whole(cases: RunTable, settings: FamilySettings) -> tuple[Doubt, ...]:
 
 def _found(
     cases: RunTable, settings: FamilySettings
-) -> tuple[tuple[Candidate, ...], tuple[Doubt, ...]]:
+) -> tuple[tuple[CandidateSum, ...], tuple[Doubt, ...]]:
     """Return sums that fit, the best first, and what the method doubts."""
 
-    def of_one(line: RunTable) -> tuple[tuple[Candidate, ...], tuple[Doubt, ...]]:
+    def of_one(line: RunTable) -> tuple[tuple[CandidateSum, ...], tuple[Doubt, ...]]:
         if settings.thesis:
             return thesis.procedure(line, threshold=settings.threshold)
         return candidates(line, whole=settings.whole), ()
@@ -81,7 +81,7 @@ def _found(
     return of_one(cases)
 
 
-FAMILY = Family(
+FAMILY = ModelFamily(
     NAME,
     source="Martinez Canillas 2011, table 2.1 and section 5.5",
     assumes="few parts, each of which grows with sizes as n^i log^j n, or falls as "

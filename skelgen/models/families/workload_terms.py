@@ -17,8 +17,8 @@ import numpy as np
 
 from skelgen.models.families.writing import columns_of, multiplied, power
 from skelgen.models.formulas import (
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Quotient,
@@ -224,7 +224,7 @@ def _power(name: str, exponent: float) -> Expression:
 def log_of(name: str, column: Floats) -> Expression:
     """Return the logarithm, of one more where it would be negative."""
     n = Name(name)
-    return Call("log", (n if column.min() >= 1.0 else Sum((n, Number(1.0))),))
+    return FunctionCall("log", (n if column.min() >= 1.0 else Sum((n, Number(1.0))),))
 
 
 def _nearest(

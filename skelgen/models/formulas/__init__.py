@@ -6,8 +6,8 @@ is read back without loss, LaTeX, MathML, Python. Nothing of a formula is ever e
 
 from skelgen.models.formulas.expression import (
     MATHEMATICS,
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Power,
@@ -25,8 +25,8 @@ from skelgen.models.formulas.printing import to_latex, to_mathml, to_python, to_
 
 __all__ = [
     "MATHEMATICS",
-    "Call",
     "Expression",
+    "FunctionCall",
     "Name",
     "Number",
     "Power",

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from skelgen.errors import InputError
 from skelgen.models.formulas.expression import (
     UNITS,
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Power,
@@ -98,7 +98,7 @@ def dimension(
             found = _times(of(above), of(below), -1.0)
         case Power(base, exponent):
             found = _power(base, exponent, of(base), of(exponent))
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             found = _called(function, arguments, [of(one) for one in arguments], units)
     return found
 

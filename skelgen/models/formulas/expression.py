@@ -71,7 +71,7 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """A function of expressions: mathematics, or a fact that depends on a size."""
 
     function: str
@@ -84,7 +84,7 @@ UNITS = {
     **{"bytes": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
 }
 
-Expression = Number | Name | Sum | Product | Quotient | Power | Call
+Expression = Number | Name | Sum | Product | Quotient | Power | FunctionCall
 
 
 def _gamma(value: float) -> float:
@@ -165,7 +165,7 @@ def _value(
             result = _NOTHING
             for term in terms:
                 result = result + _value(term, values, functions)
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             given = (_value(one, values, functions) for one in arguments)
             result = _called(function, functions)(*given)
     return result
@@ -199,7 +199,7 @@ def _called(name: str, functions: Functions) -> Callable[..., Any]:
 def inner(expression: Expression) -> tuple[Expression, ...]:
     """Return the expressions that one is made of."""
     match expression:
-        case Sum(parts) | Product(parts) | Call(_, parts):
+        case Sum(parts) | Product(parts) | FunctionCall(_, parts):
             return parts
         case Quotient(above, below):
             return above, below
@@ -230,7 +230,7 @@ def names(expression: Expression) -> tuple[str, ...]:
 
 def calls(expression: Expression) -> tuple[str, ...]:
     """Return the functions in an expression that are not `MATHEMATICS`."""
-    found = (one.function for one in walk(expression) if isinstance(one, Call))
+    found = (one.function for one in walk(expression) if isinstance(one, FunctionCall))
     return tuple(name for name in dict.fromkeys(found) if name not in MATHEMATICS)
 
 
@@ -259,7 +259,7 @@ def replaced(
             expression = Quotient(of(above), of(below))
         case Power(base, exponent):
             expression = Power(of(base), of(exponent))
-        case Call(function, arguments):
-            expression = Call(function, tuple(map(of, arguments)))
+        case FunctionCall(function, arguments):
+            expression = FunctionCall(function, tuple(map(of, arguments)))
     changed = change(expression)
     return expression if changed is None else changed

@@ -22,8 +22,8 @@ from skelgen.errors import InputError
 from skelgen.models.formulas.expression import (
     MATHEMATICS,
     UNITS,
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Power,
@@ -216,7 +216,7 @@ class _Reader:
                     f"the formula {self.text[:60]!r}: {token.text} has "
                     f"{len(arguments)} arguments, it takes {wanted}"
                 )
-        return Call(token.text, tuple(arguments))
+        return FunctionCall(token.text, tuple(arguments))
 
     def _closed(self) -> None:
         if self._taken(")") is None:

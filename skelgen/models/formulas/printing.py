@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape
 from skelgen.documents.words import shown, visible
 from skelgen.models.formulas.expression import (
     MATHEMATICS,
-    Call,
     Expression,
+    FunctionCall,
     Name,
     Number,
     Power,
@@ -87,7 +87,7 @@ def _text(expression: Expression, digits: int) -> tuple[str, int]:
             text, binds = f"{of(above, _PRODUCT)}/{of(below, _POWER)}", _PRODUCT
         case Power(base, exponent):
             text, binds = f"{of(base, _ATOM)}^{of(exponent, _SIGN)}", _POWER
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             text = f"{function}({', '.join(of(one, _SUM) for one in arguments)})"
     return text, binds
 
@@ -132,8 +132,8 @@ def to_python(expression: Expression, name: str = "time_s") -> str:
                 return Number(plain(part))
             case Name(own):
                 return Name(arguments[own])
-            case Call(own, inner):
-                return Call(functions.get(own, own), inner)
+            case FunctionCall(own, inner):
+                return FunctionCall(functions.get(own, own), inner)
             case Sum(parts) if len(parts) > _MANY:
                 return Sum(tuple(Sum(one) for one in _groups(parts)))
             case Product(parts) if len(parts) > _MANY:
@@ -200,7 +200,7 @@ def _latex(expression: Expression, digits: int) -> tuple[str, int]:
             text, binds = rf"\frac{{{of(above)}}}{{{of(below)}}}", _PRODUCT
         case Power(base, exponent):
             text, binds = f"{{{of(base, _ATOM)}}}^{{{of(exponent)}}}", _POWER
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             inside = ", ".join(of(one) for one in arguments)
             text = rf"{_function(function)}\left({inside}\right)"
     return text, binds
@@ -284,7 +284,7 @@ def _mathml(expression: Expression, digits: int) -> tuple[str, int]:
             text, binds = f"<mfrac>{of(above)}{of(below)}</mfrac>", _PRODUCT
         case Power(base, exponent):
             text, binds = f"<msup>{of(base, _ATOM)}{of(exponent)}</msup>", _POWER
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             text = _call_element(function, [of(one) for one in arguments])
     return text, binds
 

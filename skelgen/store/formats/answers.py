@@ -9,7 +9,7 @@ from skelgen.documents import Field
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError
 from skelgen.store.formats.identity import identity_of
-from skelgen.store.formats.known import Known
+from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import (
     LimitError,
     check_name,
@@ -17,7 +17,7 @@ from skelgen.store.formats.limits import (
     check_time,
     check_word,
 )
-from skelgen.store.rows import Inputs, Prediction
+from skelgen.store.rows import Inputs, StoredPrediction
 from skelgen.trust import Interval
 
 _SETS = "sets"
@@ -32,14 +32,16 @@ def is_answer(field: Field) -> bool:
     )
 
 
-def read_answer(field: Field, known: Known, made: float) -> list[Prediction]:
+def read_answer(
+    field: Field, known: TypedValues, made: float
+) -> list[StoredPrediction]:
     """Read predictions.
 
     Parameters
     ----------
     field : Field
         What was printed, whole.
-    known : Known
+    known : TypedValues
         What was typed counts more than what the answer says. Answers of older versions
         name neither application nor method: then an application must be among it.
     made : float
@@ -68,7 +70,7 @@ class _About:
     ranks: int
 
 
-def _about(field: Field, fields: Mapping[str, Field], known: Known) -> _About:
+def _about(field: Field, fields: Mapping[str, Field], known: TypedValues) -> _About:
     """Read what an answer is about, as far as nobody typed it."""
     application = known.application or _word(fields, "application")
     if not application:
@@ -104,8 +106,8 @@ def _is_there(fields: Mapping[str, Field], name: str) -> bool:
     return name in fields and not fields[name].is_null()
 
 
-def _prediction(about: _About, interval: Interval, made: float) -> Prediction:
-    return Prediction(
+def _prediction(about: _About, interval: Interval, made: float) -> StoredPrediction:
+    return StoredPrediction(
         method=about.method,
         application=about.application,
         interval=interval,
@@ -115,7 +117,9 @@ def _prediction(about: _About, interval: Interval, made: float) -> Prediction:
     )
 
 
-def _of_set(field: Field, about: _About, known: Known, made: float) -> Prediction:
+def _of_set(
+    field: Field, about: _About, known: TypedValues, made: float
+) -> StoredPrediction:
     fields = field.mapping(("hosts", "predicted_s"), optional=None)
     found = _prediction(about, _interval(fields, "predicted_s", field), made)
     hosts = tuple(dict.fromkeys(fields["hosts"].texts()))
@@ -167,8 +171,11 @@ def _doubts(fields: Mapping[str, Field]) -> Sequence[str]:
 
 
 def _finished(
-    field: Field, found: Prediction, fields: Mapping[str, Field], known: Known
-) -> Prediction:
+    field: Field,
+    found: StoredPrediction,
+    fields: Mapping[str, Field],
+    known: TypedValues,
+) -> StoredPrediction:
     """Put verdict, doubts and what was typed into a prediction."""
     if found.hosts and known.hosts and set(found.hosts) != set(known.hosts):
         raise field.error(
@@ -185,7 +192,7 @@ def _finished(
     return replace(whole, identity=_identity(whole))
 
 
-def _identity(found: Prediction) -> str:
+def _identity(found: StoredPrediction) -> str:
     """Return an identity that does not depend on the date of the file."""
     times = found.interval.p5, found.interval.p50, found.interval.p95
     return identity_of(

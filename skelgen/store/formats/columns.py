@@ -38,7 +38,7 @@ _UNIT = re.compile(r"(?P<name>.*?)\s*[_\[(/ .]\s*(?P<unit>[A-Za-zµ]+)\s*[\])]?"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TypedColumn:
     """A column and what it holds.
 
     Attributes
@@ -60,17 +60,17 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class TypedColumns:
     """The columns of a table.
 
     Attributes
     ----------
-    used : tuple of Column
+    used : tuple of TypedColumn
     left_out : tuple of str
         Headers of those that nobody asked for.
     """
 
-    used: tuple[Column, ...]
+    used: tuple[TypedColumn, ...]
     left_out: tuple[str, ...] = ()
 
 
@@ -97,7 +97,7 @@ def parse_mapping(text: str) -> dict[str, str]:
     return found
 
 
-def columns_of(headers: Sequence[str], mapping: Mapping[str, str]) -> Columns:
+def columns_of(headers: Sequence[str], mapping: Mapping[str, str]) -> TypedColumns:
     """Say what each column holds.
 
     Columns that are named like fields need no mapping. Without any mapping the others
@@ -136,9 +136,9 @@ def columns_of(headers: Sequence[str], mapping: Mapping[str, str]) -> Columns:
         elif mapping:
             left_out.append(header)
         else:
-            used.append(Column(header, "inputs", header))
+            used.append(TypedColumn(header, "inputs", header))
     _check_once(used, headers)
-    return Columns(tuple(used), tuple(left_out))
+    return TypedColumns(tuple(used), tuple(left_out))
 
 
 def _check_headers(headers: Sequence[str]) -> None:
@@ -150,16 +150,16 @@ def _check_headers(headers: Sequence[str]) -> None:
             raise LimitError(f"two columns are called {header!r}; rename one")
 
 
-def _named(header: str) -> Column | None:
+def _named(header: str) -> TypedColumn | None:
     """Return the field that a header names by itself."""
     for begin, field in GROUPS.items():
         if header.startswith(begin) and len(header) > len(begin):
-            return Column(header, field, header[len(begin) :])
+            return TypedColumn(header, field, header[len(begin) :])
     name, unit = split_unit(header)
     if name.lower() == TIME:
-        return Column(header, TIME, unit=unit)
+        return TypedColumn(header, TIME, unit=unit)
     known = _NAMES.get(header.strip().lower())
-    return None if known in (None, TIME) else Column(header, str(known))
+    return None if known in (None, TIME) else TypedColumn(header, str(known))
 
 
 def is_input(header: str) -> bool:
@@ -167,22 +167,26 @@ def is_input(header: str) -> bool:
     return _named(header) is None
 
 
-def _mapped(header: str, wanted: str) -> Column:
+def _mapped(header: str, wanted: str) -> TypedColumn:
     """Return the field that the user gave a header."""
     for begin, field in GROUPS.items():
         if wanted.startswith(begin) and len(wanted) > len(begin):
-            return Column(header, field, wanted[len(begin) :])
+            return TypedColumn(header, field, wanted[len(begin) :])
     name, unit = split_unit(wanted)
     if name != TIME:
         known = _NAMES.get(wanted)
-        return Column(header, known) if known else Column(header, "inputs", wanted)
+        return (
+            TypedColumn(header, known)
+            if known
+            else TypedColumn(header, "inputs", wanted)
+        )
     own = split_unit(header)[1]
     if unit and own and UNITS[unit] != UNITS[own]:
         raise LimitError(
             f"column {header!r} is in {own}, --columns {wanted}={header} says {unit}; "
             "give one unit"
         )
-    return Column(header, TIME, unit=unit or own)
+    return TypedColumn(header, TIME, unit=unit or own)
 
 
 def split_unit(text: str) -> tuple[str, str]:
@@ -199,7 +203,7 @@ def split_unit(text: str) -> tuple[str, str]:
     return text.strip(), ""
 
 
-def _check_once(used: Sequence[Column], headers: Sequence[str]) -> None:
+def _check_once(used: Sequence[TypedColumn], headers: Sequence[str]) -> None:
     seen: dict[tuple[str, str], str] = {}
     for column in used:
         key = column.field, column.name

@@ -22,12 +22,12 @@ from skelgen.store.formats.columns import (
     FIELDS,
     GROUPS,
     TIME,
-    Columns,
+    TypedColumns,
     columns_of,
     is_input,
 )
 from skelgen.store.formats.identity import identified
-from skelgen.store.formats.known import NOTHING, Known, is_empty
+from skelgen.store.formats.known import NOTHING, TypedValues, is_empty
 from skelgen.store.formats.limits import LimitError
 from skelgen.store.formats.plain_table import plain_runs
 from skelgen.store.formats.table import Reader, written_parts
@@ -45,8 +45,8 @@ _ALWAYS = ("application", TIME, "ranks", "status", "identity")
 
 
 def read_csv(
-    file: Path, content: bytes, mapping: Mapping[str, str], known: Known = NOTHING
-) -> tuple[list[Run], Columns]:
+    file: Path, content: bytes, mapping: Mapping[str, str], known: TypedValues = NOTHING
+) -> tuple[list[Run], TypedColumns]:
     """Read a table.
 
     Parameters
@@ -57,13 +57,13 @@ def read_csv(
         UTF-8 text with commas, semicolons or tabs; the first line names the columns.
     mapping : mapping
         Of `parse_mapping`.
-    known : Known
+    known : TypedValues
         What holds for all runs.
 
     Returns
     -------
     runs : list of Run
-    columns : Columns
+    columns : TypedColumns
 
     Raises
     ------

@@ -25,7 +25,7 @@ BEGINS = re.compile(rb'\{"row": |app,time_s|PARAMETER |\{\n "parameters": |\Z')
 _UNFIT = re.compile(r"[^\w.+-]")
 
 
-class Format(StrEnum):
+class StoreFormat(StrEnum):
     """What a store is exported as."""
 
     JSONL = "jsonl"
@@ -35,7 +35,7 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TextFile:
+class ExportedFile:
     """A file to write.
 
     Attributes
@@ -51,7 +51,7 @@ class TextFile:
     rows: int
 
 
-def files_of(rows: Iterable[Row], format_: Format) -> list[TextFile]:
+def files_of(rows: Iterable[Row], format_: StoreFormat) -> list[ExportedFile]:
     """Return the files that hold rows.
 
     The same rows give the same bytes, in whatever order they come.
@@ -59,7 +59,7 @@ def files_of(rows: Iterable[Row], format_: Format) -> list[TextFile]:
     Parameters
     ----------
     rows : iterable of Row
-    format_ : Format
+    format_ : StoreFormat
         All but JSON lines hold runs alone.
 
     Raises
@@ -67,21 +67,21 @@ def files_of(rows: Iterable[Row], format_: Format) -> list[TextFile]:
     UsageError
         When the format cannot hold them.
     """
-    if format_ is Format.JSONL:
+    if format_ is StoreFormat.JSONL:
         return _json_lines(rows)
     runs = sorted((one for one in rows if isinstance(one, Run)), key=_order)
     if not runs:
         raise UsageError("there is no such run to export; skelgen store list shows all")
-    if format_ is Format.CSV:
-        return [TextFile("runs.csv", csv_text(runs), len(runs))]
+    if format_ is StoreFormat.CSV:
+        return [ExportedFile("runs.csv", csv_text(runs), len(runs))]
     return _extrap(runs, format_)
 
 
-def names_of(format_: Format) -> list[str]:
+def names_of(format_: StoreFormat) -> list[str]:
     """Return the names of all files that a format may write, whatever the runs."""
-    if format_ is Format.JSONL:
+    if format_ is StoreFormat.JSONL:
         return [_file_name(word) for word in kinds()]
-    return ["runs.csv"] if format_ is Format.CSV else []
+    return ["runs.csv"] if format_ is StoreFormat.CSV else []
 
 
 def _file_name(word: str) -> str:
@@ -93,7 +93,7 @@ def _order(run: Run) -> tuple[object, ...]:
     return run.application, unknown, 0.0 if unknown else run.started, run.identity
 
 
-def _json_lines(rows: Iterable[Row]) -> list[TextFile]:
+def _json_lines(rows: Iterable[Row]) -> list[ExportedFile]:
     lines: dict[str, list[tuple[tuple[object, ...], str]]] = {}
     for row in rows:
         word = kind_of(type(row)).word
@@ -104,7 +104,9 @@ def _json_lines(rows: Iterable[Row]) -> list[TextFile]:
     found = []
     for word, keyed in sorted(lines.items()):
         texts = [text for _, text in sorted(keyed)]
-        found.append(TextFile(_file_name(word), "\n".join(texts) + "\n", len(texts)))
+        found.append(
+            ExportedFile(_file_name(word), "\n".join(texts) + "\n", len(texts))
+        )
     return found
 
 
@@ -118,16 +120,16 @@ def days_of(series: Series) -> Iterable[Series]:
         yield replace(series, times=times, values=values)
 
 
-def _extrap(runs: Sequence[Run], format_: Format) -> list[TextFile]:
+def _extrap(runs: Sequence[Run], format_: StoreFormat) -> list[ExportedFile]:
     by_application: dict[str, list[Run]] = {}
     for run in runs:
         if run.status == "ok":
             by_application.setdefault(run.application, []).append(run)
     if not by_application:
         raise UsageError("no run ended well; Extra-P has no place for others")
-    writers: Mapping[Format, tuple[str, Callable[[Experiment], str]]] = {
-        Format.EXTRAP_TEXT: (".txt", experiment_text),
-        Format.EXTRAP_JSON: (".json", experiment_json),
+    writers: Mapping[StoreFormat, tuple[str, Callable[[Experiment], str]]] = {
+        StoreFormat.EXTRAP_TEXT: (".txt", experiment_text),
+        StoreFormat.EXTRAP_JSON: (".json", experiment_json),
     }
     ending, write = writers[format_]
     names: dict[str, None] = {}
@@ -139,6 +141,6 @@ def _extrap(runs: Sequence[Run], format_: Format) -> list[TextFile]:
             number += 1
             name = f"{begin}-{number}"
         names[name] = None
-        experiment = experiment_of(own, text=format_ is Format.EXTRAP_TEXT)
-        found.append(TextFile(name + ending, write(experiment), len(own)))
+        experiment = experiment_of(own, text=format_ is StoreFormat.EXTRAP_TEXT)
+        found.append(ExportedFile(name + ending, write(experiment), len(own)))
     return found

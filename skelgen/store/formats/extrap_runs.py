@@ -19,9 +19,9 @@ from skelgen.store.formats.extrap import (
     Point,
 )
 from skelgen.store.formats.identity import identified
-from skelgen.store.formats.known import NOTHING, Known
+from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.limits import LimitError, check_run
-from skelgen.store.rows import Part, Run
+from skelgen.store.rows import Run, RunPart
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def runs_of(
     file: Path,
     experiment: Experiment,
     mapping: Mapping[str, str],
-    known: Known = NOTHING,
+    known: TypedValues = NOTHING,
 ) -> list[Run]:
     """Return a run for each repeat at each point.
 
@@ -69,7 +69,7 @@ def runs_of(
     mapping : mapping
         ``time`` names the metric (``time_ms`` one in milliseconds), ``ranks``,
         ``nodes`` and ``ranks_per_node`` parameters, other names inputs.
-    known : Known
+    known : TypedValues
         What holds for all runs.
 
     Raises
@@ -237,15 +237,15 @@ def _run(
 
 def _part(
     region: str, time_s: float, weight: float, whole: float, root: str | None
-) -> Part:
+) -> RunPart:
     name = region.removeprefix(f"{root}{ARROW}") if root else region
     often = weight if weight > 0 else 1.0
     share = time_s / whole if whole else 0.0
-    return Part(name, "function", time_s / often, often, share)
+    return RunPart(name, "function", time_s / often, often, share)
 
 
 def _complete(
-    file: Path, run: Run, values: Iterator[tuple[str, float]], known: Known
+    file: Path, run: Run, values: Iterator[tuple[str, float]], known: TypedValues
 ) -> Run:
     """Put parameters and what was typed into a run."""
     counts: dict[str, int] = {}

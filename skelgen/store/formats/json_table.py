@@ -8,9 +8,9 @@ from pathlib import Path
 from skelgen.documents import Field
 from skelgen.errors import InputError
 from skelgen.store.formats.cells import Cell
-from skelgen.store.formats.columns import Columns, columns_of
+from skelgen.store.formats.columns import TypedColumns, columns_of
 from skelgen.store.formats.identity import identified
-from skelgen.store.formats.known import NOTHING, Known
+from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.limits import LimitError
 from skelgen.store.formats.table import Reader
 from skelgen.store.rows import Run
@@ -20,8 +20,8 @@ def read_objects(
     file: Path,
     lines: Sequence[tuple[int, Field]],
     mapping: Mapping[str, str],
-    known: Known = NOTHING,
-) -> tuple[list[Run], Columns]:
+    known: TypedValues = NOTHING,
+) -> tuple[list[Run], TypedColumns]:
     """Read a table.
 
     Parameters
@@ -32,7 +32,7 @@ def read_objects(
         Number and object of each line; a name that a line lacks is an empty cell.
     mapping : mapping
         Of `parse_mapping`.
-    known : Known
+    known : TypedValues
         What holds for all runs.
 
     Raises

@@ -23,7 +23,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TypedValues:
     """What was typed; what is empty was not.
 
     Attributes
@@ -91,7 +91,7 @@ class Known:
 
 
 #: Nothing was typed.
-NOTHING = Known()
+NOTHING = TypedValues()
 
 
 def is_empty(value: object) -> bool:

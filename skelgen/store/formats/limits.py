@@ -6,7 +6,7 @@ import math
 
 from skelgen.documents import dates
 from skelgen.documents.numbers import MOST_RANKS
-from skelgen.store.rows import Part, Run
+from skelgen.store.rows import Run, RunPart
 
 #: Times of a run or a part: from a picosecond to thirty years [s].
 LEAST_S, MOST_S = 1e-12, 1e9
@@ -122,7 +122,7 @@ def _check_started(started: float) -> None:
         )
 
 
-def _check_part(part: Part) -> None:
+def _check_part(part: RunPart) -> None:
     check_name(part.name)
     if not 0 <= part.time_s <= MOST_S:
         raise LimitError(

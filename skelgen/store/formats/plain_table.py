@@ -17,9 +17,9 @@ from itertools import repeat
 from typing import Any
 
 from skelgen.store.formats.cells import UNITS
-from skelgen.store.formats.columns import GROUPS, TIME, Column
+from skelgen.store.formats.columns import GROUPS, TIME, TypedColumn
 from skelgen.store.formats.identity import identified_values, values_of
-from skelgen.store.formats.known import Known
+from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import (
     LEAST_S,
     MOST,
@@ -52,8 +52,8 @@ def plain_runs(
     name: str,
     text: str,
     separator: str,
-    columns: Mapping[int, Column],
-    known: Known,
+    columns: Mapping[int, TypedColumn],
+    known: TypedValues,
 ) -> list[Run] | None:
     """Return the runs of a table with their identities; None: it is not plain.
 
@@ -66,7 +66,7 @@ def plain_runs(
     separator : str
     columns : mapping
         Those that are used, by their places in a row.
-    known : Known
+    known : TypedValues
         What holds for all runs.
     """
     if any(column.field == "parts" for column in columns.values()):
@@ -101,7 +101,9 @@ def _sources(name: str, count: int) -> list[str]:
     return [f"{name} line {line}" for line in range(2, count + 2)]
 
 
-def _values(columns: Sequence[tuple[Column, Sequence[str]]]) -> dict[str, list[Any]]:
+def _values(
+    columns: Sequence[tuple[TypedColumn, Sequence[str]]],
+) -> dict[str, list[Any]]:
     """Return the values of each field; None where a cell says nothing."""
     found: dict[str, list[Any]] = {}
     named: dict[str, dict[str, list[Any]]] = defaultdict(dict)
@@ -125,7 +127,7 @@ def _values(columns: Sequence[tuple[Column, Sequence[str]]]) -> dict[str, list[A
     return found
 
 
-def _column(column: Column, cells: Sequence[str]) -> list[Any]:
+def _column(column: TypedColumn, cells: Sequence[str]) -> list[Any]:
     if column.field in _NUMBERS:
         least, most = _NUMBERS[column.field]
         found = _numbers(cells, UNITS[column.unit] if column.unit else 1.0)
@@ -151,7 +153,7 @@ def _numbers(cells: Sequence[str], factor: float) -> list[float]:
 
 
 def _complete(
-    values: Mapping[str, Sequence[Any]], sources: Sequence[str], known: Known
+    values: Mapping[str, Sequence[Any]], sources: Sequence[str], known: TypedValues
 ) -> Iterator[Sequence[Any]]:
     """Give the values of each run; what was typed is checked with the first."""
     usual = {**_USUAL, "application": known.otherwise, **known.given}

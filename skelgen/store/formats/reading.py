@@ -13,15 +13,15 @@ from skelgen.documents.files import as_text
 from skelgen.errors import InputError
 from skelgen.store.formats import extrap_json, extrap_text
 from skelgen.store.formats.answers import is_answer, read_answer
-from skelgen.store.formats.columns import Columns
+from skelgen.store.formats.columns import TypedColumns
 from skelgen.store.formats.csv_text import read_csv
 from skelgen.store.formats.extrap_runs import runs_of
 from skelgen.store.formats.json_table import read_objects
-from skelgen.store.formats.known import Known
+from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import LimitError, check_run
 from skelgen.store.lines import KIND, from_field
 from skelgen.store.rows import Row, Run
-from skelgen.store.store import Entry
+from skelgen.store.store import AddedRow
 
 logger = logging.getLogger(__name__)
 
@@ -31,18 +31,18 @@ _YAML = re.compile(rb"(#[^\n]*\n)*skelgen_(?P<kind>[a-z]+):")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     """What a file holds.
 
     Attributes
     ----------
     rows : tuple of Row
-    refused : tuple of Entry
+    refused : tuple of AddedRow
         Lines of our own format that are no rows.
     """
 
     rows: tuple[Row, ...]
-    refused: tuple[Entry, ...] = ()
+    refused: tuple[AddedRow, ...] = ()
 
 
 def yaml_kind(content: bytes) -> str:
@@ -54,11 +54,11 @@ def yaml_kind(content: bytes) -> str:
 def read_content(
     file: Path,
     content: bytes,
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     *,
     made: float,
-) -> Content:
+) -> FileContent:
     """Read a file that is no YAML.
 
     Parameters
@@ -66,7 +66,7 @@ def read_content(
     file : Path
         For messages.
     content : bytes
-    known : Known
+    known : TypedValues
         What holds for all rows.
     mapping : mapping
         Of `skelgen.store.formats.columns.parse_mapping`.
@@ -84,7 +84,7 @@ def read_content(
     text = content.decode("utf-8", "replace")
     if extrap_text.BEGINS.match(text):
         experiment = extrap_text.read_text(file, as_text(file, content))
-        return Content(tuple(runs_of(file, experiment, mapping, known)))
+        return FileContent(tuple(runs_of(file, experiment, mapping, known)))
     runs, columns = read_csv(file, content, mapping, known)
     return _table(file, runs, columns)
 
@@ -92,10 +92,10 @@ def read_content(
 def _read_json(
     file: Path,
     content: bytes,
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
     made: float,
-) -> Content:
+) -> FileContent:
     text = as_text(file, content)
     lines = [
         (number, line)
@@ -106,10 +106,10 @@ def _read_json(
     if whole is None:
         return _read_lines(file, lines, known, mapping)
     if is_answer(whole):
-        return Content(tuple(read_answer(whole, known, made)))
+        return FileContent(tuple(read_answer(whole, known, made)))
     if extrap_json.is_experiment(whole):
         experiment = extrap_json.read_document(whole)
-        return Content(tuple(runs_of(file, experiment, mapping, known)))
+        return FileContent(tuple(runs_of(file, experiment, mapping, known)))
     if len(lines) == 1:
         return _read_lines(file, lines, known, mapping)
     raise InputError(
@@ -135,31 +135,33 @@ def _whole(file: Path, text: str, lines: Sequence[tuple[int, str]]) -> Field | N
 def _read_lines(
     file: Path,
     lines: Sequence[tuple[int, str]],
-    known: Known,
+    known: TypedValues,
     mapping: Mapping[str, str],
-) -> Content:
+) -> FileContent:
     first = json_field(lines[0][1], file, f"line {lines[0][0]}")
     if isinstance(first.value, dict) and KIND in first.value:
         return read_own(file, lines, known)
     fields = [(n, json_field(line, file, f"line {n}")) for n, line in lines]
     if extrap_json.is_measurement(first):
         experiment = extrap_json.read_lines(fields)
-        return Content(tuple(runs_of(file, experiment, mapping, known)))
+        return FileContent(tuple(runs_of(file, experiment, mapping, known)))
     runs, columns = read_objects(file, fields, mapping, known)
     return _table(file, runs, columns)
 
 
-def _table(file: Path, runs: Sequence[Run], columns: Columns) -> Content:
+def _table(file: Path, runs: Sequence[Run], columns: TypedColumns) -> FileContent:
     if columns.left_out:
         logger.warning(
             "%s: columns left out: %s; name those you want with --columns",
             file,
             ", ".join(columns.left_out)[:300],
         )
-    return Content(tuple(runs))
+    return FileContent(tuple(runs))
 
 
-def read_own(file: Path, lines: Sequence[tuple[int, str]], known: Known) -> Content:
+def read_own(
+    file: Path, lines: Sequence[tuple[int, str]], known: TypedValues
+) -> FileContent:
     """Read lines of our own format; those that are no rows are refused.
 
     Parameters
@@ -168,18 +170,18 @@ def read_own(file: Path, lines: Sequence[tuple[int, str]], known: Known) -> Cont
         For messages.
     lines : sequence of (int, str)
         With their numbers.
-    known : Known
+    known : TypedValues
         What holds for all runs.
     """
     rows: list[Row] = []
-    refused: list[Entry] = []
+    refused: list[AddedRow] = []
     for number, line in lines:
         place = f"line {number}"
         try:
             row = from_field(json_field(line, file, place))
             rows.append(check_run(known.complete(row)) if isinstance(row, Run) else row)
         except LimitError as error:
-            refused.append(Entry(str(file), place, f"{file}: {place}: {error}"))
+            refused.append(AddedRow(str(file), place, f"{file}: {place}: {error}"))
         except InputError as error:
-            refused.append(Entry(str(file), place, str(error)))
-    return Content(tuple(rows), tuple(refused))
+            refused.append(AddedRow(str(file), place, str(error)))
+    return FileContent(tuple(rows), tuple(refused))

@@ -14,9 +14,9 @@ from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature
 from skelgen.store.formats.cells import status_of
 from skelgen.store.formats.identity import identity_of
-from skelgen.store.formats.known import NOTHING, Known
+from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.limits import LimitError, check_run
-from skelgen.store.rows import Part, Run
+from skelgen.store.rows import Run, RunPart
 from skelgen.trace import Trace
 from skelgen.units import NS_PER_S
 
@@ -28,7 +28,7 @@ def recorded(
     trace: Trace,
     facts: RunFacts | None,
     time_s: float,
-    known: Known = NOTHING,
+    known: TypedValues = NOTHING,
 ) -> Run:
     """Return a recorded run.
 
@@ -40,7 +40,7 @@ def recorded(
         How it was launched; None when it was recorded by hand.
     time_s : float
         From ``MPI_Init`` to ``MPI_Finalize`` [s].
-    known : Known
+    known : TypedValues
     """
     heads = [file.header for file in trace.files if not file.header.thread]
     first = min(heads, key=lambda head: head.world_rank)
@@ -88,7 +88,9 @@ def with_phases(run: Run, signature: PhaseSignature) -> Run:
     return replace(run, parts=_parts(signature))
 
 
-def of_signature(file: Path, found: PhaseSignature, known: Known = NOTHING) -> Run:
+def of_signature(
+    file: Path, found: PhaseSignature, known: TypedValues = NOTHING
+) -> Run:
     """Return the run that a phase signature was made of."""
     origin = found.provenance
     run = Run(
@@ -109,7 +111,7 @@ def of_signature(file: Path, found: PhaseSignature, known: Known = NOTHING) -> R
 
 def parts_of(
     phases: Iterable[tuple[str, float, float]], whole_s: float
-) -> tuple[Part, ...]:
+) -> tuple[RunPart, ...]:
     """Return phases as parts; those with one key are one part.
 
     Parameters
@@ -128,11 +130,11 @@ def parts_of(
         total_s = math.fsum(one * time_s for one, time_s in pairs)
         share = min(1.0, total_s / whole_s) if whole_s > 0 else 0.0
         mean_s = pairs[0][1] if len(pairs) == 1 else total_s / weight
-        parts.append(Part(key, PHASE, mean_s, weight, share))
+        parts.append(RunPart(key, PHASE, mean_s, weight, share))
     return tuple(parts)
 
 
-def _parts(signature: PhaseSignature) -> tuple[Part, ...]:
+def _parts(signature: PhaseSignature) -> tuple[RunPart, ...]:
     phases: Sequence[Phase] = [one.phase for one in signature.phases]
     return parts_of(
         ((one.key, float(one.weight), one.time_s) for one in phases),
@@ -173,7 +175,7 @@ def _date(text: str) -> float:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
-def _complete(file: Path, run: Run, known: Known) -> Run:
+def _complete(file: Path, run: Run, known: TypedValues) -> Run:
     try:
         return check_run(known.complete(run))
     except LimitError as error:

@@ -13,10 +13,10 @@ from skelgen.documents.json_document import json_field
 from skelgen.errors import InputError
 from skelgen.store.formats import cells
 from skelgen.store.formats.cells import UNITS, Cell
-from skelgen.store.formats.columns import TIME, Column
-from skelgen.store.formats.known import Known
+from skelgen.store.formats.columns import TIME, TypedColumn
+from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import LimitError, check_run, check_time
-from skelgen.store.rows import Part, Run
+from skelgen.store.rows import Run, RunPart
 
 _PART = ("name", "kind", "time_s", "weight", "share")
 
@@ -28,13 +28,15 @@ class Reader:
     ----------
     file : Path
         For messages.
-    columns : sequence of Column
+    columns : sequence of TypedColumn
         In the order of the cells.
-    known : Known
+    known : TypedValues
         What holds for all runs.
     """
 
-    def __init__(self, file: Path, columns: Sequence[Column], known: Known) -> None:
+    def __init__(
+        self, file: Path, columns: Sequence[TypedColumn], known: TypedValues
+    ) -> None:
         self._file, self._known, self._given = file, known, known.given
         self._is_sure = False
         self._columns = [(one, self._reader(one)) for one in columns]
@@ -111,12 +113,12 @@ class Reader:
         factor = UNITS[self._unit] if self._unit else 1.0
         return check_time(number * factor)
 
-    def _reader(self, column: Column) -> Callable[[Cell], Any]:
+    def _reader(self, column: TypedColumn) -> Callable[[Cell], Any]:
         if column.field == "parts":
             return functools.partial(_parts, self._file)
         return READERS[column.field]
 
-    def _error(self, line: int, column: Column, what: str) -> InputError:
+    def _error(self, line: int, column: TypedColumn, what: str) -> InputError:
         return InputError(
             f"{self._file}: line {line}, column {column.header[:60]!r}: {what}"
         )
@@ -147,7 +149,7 @@ READERS: Mapping[str, Callable[[Cell], Any]] = {
 }
 
 
-def _parts(file: Path, cell: Cell) -> tuple[Part, ...]:
+def _parts(file: Path, cell: Cell) -> tuple[RunPart, ...]:
     """Read parts as `written_parts` writes them."""
     try:
         field = json_field(cells.word(cell), Path(file.name))
@@ -156,15 +158,15 @@ def _parts(file: Path, cell: Cell) -> tuple[Part, ...]:
         raise LimitError(str(error)) from error
 
 
-def _part(field: Field) -> Part:
+def _part(field: Field) -> RunPart:
     values = field.items()
     if len(values) != len(_PART):
         raise field.error(f"read {len(values)} values, expected {', '.join(_PART)}")
     name, kind, *numbers = values
-    return Part(name.text(), kind.text(), *(one.amount() for one in numbers))
+    return RunPart(name.text(), kind.text(), *(one.amount() for one in numbers))
 
 
-def written_parts(parts: Iterable[Part]) -> str:
+def written_parts(parts: Iterable[RunPart]) -> str:
     """Write parts into one cell."""
     rows = [[getattr(one, name) for name in _PART] for one in parts]
     return json.dumps(rows, separators=(",", ":")) if rows else ""

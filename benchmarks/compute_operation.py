@@ -18,7 +18,7 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.pipeline.machine import reference_compiler
-from skelgen.skeleton.compute import COMPILER_FLAGS, ComputeCalibration, Mix, calibrate
+from skelgen.reference.compute import COMPILER_FLAGS, ComputeCalibration, Mix, calibrate
 from skelgen.skeleton.render import render
 from tests.plans import Builder, Do, Loop
 

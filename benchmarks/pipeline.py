@@ -54,9 +54,9 @@ def compile_trace(
     from skelgen.events import collect
     from skelgen.loops import fold
     from skelgen.matching import match
+    from skelgen.reference.compute import ComputeCalibration, Mix
     from skelgen.signature import Provenance, summarise
     from skelgen.signature.write import signature_text
-    from skelgen.skeleton.compute import ComputeCalibration, Mix
     from skelgen.skeleton.plan import plan
     from skelgen.skeleton.render import render
     from skelgen.symbols.cluster import clusters_of, with_times

@@ -14,8 +14,10 @@ import numpy as np
 
 import skelgen
 from skelgen.documents import sealed_json
+from skelgen.reference.compute import COMPILER_FLAGS, ComputeCalibration, ComputeNumbers
+from skelgen.rendering.c_template import fill
+from skelgen.rendering.c_text import c_string
 from skelgen.signature import Signature
-from skelgen.skeleton.compute import COMPILER_FLAGS, ComputeCalibration, ComputeNumbers
 from skelgen.skeleton.render_body import Section, SharedFunction, written
 from skelgen.skeleton.render_completion import slots_of
 from skelgen.skeleton.render_groups import NamedFamily, groups, splits
@@ -25,8 +27,6 @@ from skelgen.skeleton.render_ranks import condition, ranks_text
 from skelgen.skeleton.render_routines import Routine, routines
 from skelgen.skeleton.render_surroundings import Surroundings, turn_name
 from skelgen.skeleton.render_tables import ProgramTables
-from skelgen.skeleton.render_template import fill
-from skelgen.skeleton.render_text import c_string
 from skelgen.skeleton.render_uses import Uses
 from skelgen.skeleton.render_windows import partners, windows
 from skelgen.skeleton.types import PAPER_2005, Plan

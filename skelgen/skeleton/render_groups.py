@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
+from skelgen.rendering.c_text import c_name
 from skelgen.signature import Signature
 from skelgen.signature.types import Neighbours
 from skelgen.skeleton.render_tables import ProgramTables
-from skelgen.skeleton.render_text import c_name
 
 _WORLD, _SELF = 0, 1
 

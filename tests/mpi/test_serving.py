@@ -12,8 +12,8 @@ import pytest
 
 from skelgen import pipeline
 from skelgen.events import collect
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.signature import Signature, store
-from skelgen.skeleton.compute import COMPILER_FLAGS
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from skelgen.trace import open_trace

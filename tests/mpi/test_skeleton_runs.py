@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from skelgen.reference.compute import COMPILER_FLAGS, Mix, calibrate
 from skelgen.skeleton import Plan
-from skelgen.skeleton.compute import COMPILER_FLAGS, Mix, calibrate
 from skelgen.skeleton.render import render
 from tests.c_warnings import WARNINGS
 from tests.every_operation import every_operation

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from skelgen.pipeline.signatures import read_signature
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.signature import Signature
-from skelgen.skeleton.compute import COMPILER_FLAGS
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from tests.c_warnings import WARNINGS

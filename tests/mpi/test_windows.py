@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.events import Events, collect
-from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from skelgen.skeleton.types import Plan, Program

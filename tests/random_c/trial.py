@@ -21,8 +21,8 @@ from skelgen.launch.mpi import Mpi, compiler_version
 from skelgen.launch.process import Finished, run
 from skelgen.launch.shim import shim
 from skelgen.pipeline.signatures import read_signature
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.signature import Signature
-from skelgen.skeleton.compute import COMPILER_FLAGS
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.render import render
 from tests.c_warnings import WARNINGS

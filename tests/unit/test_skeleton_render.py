@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skelgen.errors import InputError
-from skelgen.skeleton.compute import Mix
+from skelgen.reference.compute import Mix
 from skelgen.skeleton.render import render
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 from tests.every_operation import every_operation

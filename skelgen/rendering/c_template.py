@@ -7,7 +7,7 @@ from functools import cache
 import jinja2
 
 from skelgen import _paths
-from skelgen.skeleton.render_text import c_comment, c_string, checked
+from skelgen.rendering.c_text import c_comment, c_string, checked
 
 
 @cache

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from skelgen.launch.process import running
-from skelgen.skeleton.compute import (
+from skelgen.reference.compute import (
     ComputeCalibration,
     ComputeNumbers,
     Mix,
@@ -22,7 +22,7 @@ from skelgen.skeleton.compute import (
     compiled,
     unmeasured,
 )
-from skelgen.skeleton.render_template import fill
+from skelgen.rendering.c_template import fill
 
 #: What competes, in the order of :data:`Slowdown`.
 COMPETITORS = ("arithmetic", "memory")

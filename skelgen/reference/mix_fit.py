@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.skeleton.beside import Slowdown
-from skelgen.skeleton.compute import Mix
+from skelgen.reference.competitors import Slowdown
+from skelgen.reference.compute import Mix
 
 #: Working sets to choose from: within a core's own cache, about as large, within the
 #: share of the last cache that neighbours leave us or not, as large as it, beyond it

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.skeleton.compute import Mix
-from skelgen.skeleton.mixing import NOISE, WORKING_SETS, Fit, fit, fit_measured
+from skelgen.reference.compute import Mix
+from skelgen.reference.mix_fit import NOISE, WORKING_SETS, Fit, fit, fit_measured
 
 #: What parts cost beside competitors on some machine: small sets hardly notice.
 SMALL, LARGE = 1 << 19, 12 << 20

@@ -26,7 +26,7 @@ from skelgen.documents import Field, read_json, sealed_json
 from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.launch.folders import alone, private_folder, replace_file
 from skelgen.launch.process import run
-from skelgen.skeleton.render_template import fill
+from skelgen.rendering.c_template import fill
 
 logger = logging.getLogger(__name__)
 

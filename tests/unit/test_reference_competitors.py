@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.skeleton import beside
-from skelgen.skeleton.beside import COMPETITORS, Bench
-from skelgen.skeleton.compute import ComputeCalibration, Mix
+from skelgen.reference import competitors
+from skelgen.reference.competitors import COMPETITORS, Bench
+from skelgen.reference.compute import ComputeCalibration, Mix
 from tests.processes import alive, comes_true
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
@@ -33,7 +33,7 @@ def children_of(pid: int) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside, "ROUNDS", 1)
+    monkeypatch.setattr(competitors, "ROUNDS", 1)
 
 
 def test_each_part_and_a_mixture_have_a_time_beside_each_competitor() -> None:
@@ -84,7 +84,7 @@ def test_the_competitor_for_memory_goes_on_using_it() -> None:
 
 def test_a_competitor_ends_when_skelgen_is_killed() -> None:
     script = (
-        "from skelgen.skeleton.beside import Bench\n"
+        "from skelgen.reference.competitors import Bench\n"
         "with Bench.of('cc', 2).beside('arithmetic'): print('go', flush=True); input()"
     )
     words = [sys.executable, "-c", script]

@@ -12,7 +12,7 @@ import pytest
 
 from skelgen.documents import Field
 from skelgen.errors import MachineError, UsageError
-from skelgen.skeleton.compute import (
+from skelgen.reference.compute import (
     ComputeCalibration,
     ComputeNumbers,
     Mix,
@@ -81,7 +81,7 @@ def test_a_damaged_kept_calibration_is_measured_again(tmp_path: Path) -> None:
 def test_a_mixture_is_measured_anew_and_arithmetic_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skelgen.skeleton import compute
+    from skelgen.reference import compute
 
     measured: list[Mix] = []
 
@@ -104,7 +104,7 @@ def test_a_mixture_is_measured_anew_and_arithmetic_once(
 def test_those_that_calibrate_at_the_same_time_get_one_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skelgen.skeleton import compute
+    from skelgen.reference import compute
 
     rates = iter((400.0, 401.0, 402.0))
 
@@ -119,6 +119,6 @@ def test_those_that_calibrate_at_the_same_time_get_one_result(
 
 
 def _keys(compiler: Path, cache: Path) -> list[str]:
-    from skelgen.skeleton import compute
+    from skelgen.reference import compute
 
     return [compute._key(str(compiler), Mix(), 1)]

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.skeleton.compute import COMPILER_FLAGS
-from skelgen.skeleton.render_text import c_comment, c_name, c_string, checked
+from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.rendering.c_text import c_comment, c_name, c_string, checked
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 #: What ended a string or a comment somewhere, sometime.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import CallKind, FunctionInfo, function_info
 from skelgen.events.types import NO_PEER, NO_TAG
-from skelgen.skeleton.strings import INSERTED, RankStrings
+from skelgen.skeleton.quantities.strings import INSERTED, RankStrings
 
 _WAITING = (
     CallKind.RECEIVE,

@@ -16,10 +16,10 @@ from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching, match
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.skeleton.closure import KeptCalls, complete
-from skelgen.skeleton.expansion import Expansion, expand
+from skelgen.skeleton.keep.closure import KeptCalls, complete
+from skelgen.skeleton.keep.expansion import Expansion, expand
 from skelgen.skeleton.plan import Source, source_of
-from skelgen.skeleton.strings import RankStrings, strings_of
+from skelgen.skeleton.quantities.strings import RankStrings, strings_of
 
 #: They follow the requests that they name, or name later.
 _FOLLOWING = (CallKind.COMPLETE, CallKind.RELEASE, *PERSISTENT)

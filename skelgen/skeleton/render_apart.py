@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest, positions
+from skelgen.skeleton.quantities.series import COLUMNS, summed, taken
 from skelgen.skeleton.render_repeats import RepeatedItems
 from skelgen.skeleton.render_steps import CallStep
-from skelgen.skeleton.series import COLUMNS, summed, taken
 from skelgen.skeleton.types import TOLD
 
 

@@ -18,10 +18,10 @@ from skelgen.events.functions import (
 )
 from skelgen.events.types import NO_PEER, PROC_NULL
 from skelgen.signature import CommunicatorFamily
-from skelgen.skeleton.expansion import weigh
-from skelgen.skeleton.places import places_in
+from skelgen.skeleton.keep.expansion import weigh
+from skelgen.skeleton.quantities.communicator_places import places_in
+from skelgen.skeleton.quantities.vectors import is_pairwise
 from skelgen.skeleton.types import Operation, Program
-from skelgen.skeleton.vectors import is_pairwise
 from skelgen.symbols import VARYING
 
 SYNCHRONOUS, BUFFERED = 1, 2

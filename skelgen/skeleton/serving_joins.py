@@ -19,8 +19,8 @@ from skelgen.events import CallKind
 from skelgen.loops import expand, fold
 from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.mend import GrowingSymbols
+from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.script import Script, script_of
-from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.serving import mates, occurrence_of
 from skelgen.skeleton.serving_room import owners_of
 from skelgen.skeleton.serving_visits import Visits, visits_of

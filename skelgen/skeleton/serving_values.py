@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import expand
-from skelgen.skeleton.series import COLUMNS, part, summed
+from skelgen.skeleton.quantities.series import COLUMNS, part, summed
 from skelgen.skeleton.serving import occurrence_of
 from skelgen.skeleton.types import (
     TOLD,

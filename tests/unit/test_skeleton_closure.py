@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skelgen.skeleton.closure import close
+from skelgen.skeleton.keep.closure import close
 from tests.random_programs import random_program
 from tests.skeletons import flaws_of_kept_set, kept_functions, parts
 

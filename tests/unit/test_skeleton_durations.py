@@ -10,7 +10,11 @@ import pytest
 from skelgen.errors import UsageError
 from skelgen.signature import Signature
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.series import occurrences_of_columns, sampled, series_sums
+from skelgen.skeleton.quantities.series import (
+    occurrences_of_columns,
+    sampled,
+    series_sums,
+)
 from skelgen.skeleton.types import Plan
 from tests.random_programs import random_program
 from tests.skeletons import signature

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skelgen.errors import InputError
 from skelgen.keys import label
 from skelgen.loops import Nest, expand, fold
-from skelgen.skeleton.expansion import iteration_shares, weigh, weigh_plain
+from skelgen.skeleton.keep.expansion import iteration_shares, weigh, weigh_plain
 
 FRACTIONS = st.floats(0.001, 0.999)
 

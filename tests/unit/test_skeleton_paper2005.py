@@ -15,8 +15,8 @@ from skelgen.skeleton.methods import METHODS, planner
 from skelgen.skeleton.paper2005 import plan_2005
 from skelgen.skeleton.paper2005_division import loop_shares
 from skelgen.skeleton.plan import plan
+from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.render import render
-from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.simulate import simulate
 from skelgen.skeleton.types import Plan
 from tests.plans import CALIBRATION

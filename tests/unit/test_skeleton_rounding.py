@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skelgen.skeleton.rounding import Demand, kept_numbers
+from skelgen.skeleton.keep.rounding import Demand, kept_numbers
 
 
 def demand(

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from skelgen.skeleton.rounding import RELEVANT_SHARE, TOLERANCE
-from skelgen.skeleton.selection import strata
+from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, TOLERANCE
+from skelgen.skeleton.keep.selection import strata
 from tests.random_programs import random_program
 from tests.skeletons import Parts, kept_functions, parts
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from skelgen.loops import expand
 from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.plan import plan
+from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.render import render
-from skelgen.skeleton.series import series_sums
 from skelgen.skeleton.serving import Turns, reordered
 from skelgen.skeleton.serving_joins import JoinedReceives
 from skelgen.skeleton.serving_programs import turns_of

@@ -18,10 +18,10 @@ from skelgen.events import CallKind
 from skelgen.events.functions import COLLECTIVES, PERSISTENT, RECEIVING, SENDING
 from skelgen.matching import Matching
 from skelgen.signature import RankGroup
-from skelgen.skeleton.durations import heavy_calls
-from skelgen.skeleton.nodes import Nodes, Sized
-from skelgen.skeleton.series import COLUMNS, sampled
-from skelgen.skeleton.vectors import vector_blocks
+from skelgen.skeleton.quantities.durations import heavy_calls
+from skelgen.skeleton.quantities.nodes import Nodes, Sized
+from skelgen.skeleton.quantities.series import COLUMNS, sampled
+from skelgen.skeleton.quantities.vectors import vector_blocks
 
 #: Sizes of a leaf that lie this close together become one constant.
 _CLOSE = 1.1

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.signature import RankGroup, Signature
-from skelgen.skeleton.expansion import Expansion
-from skelgen.skeleton.series import COLUMNS, occurrences_of_columns, sampled
-from skelgen.skeleton.strings import INSERTED, Draft
+from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.quantities.series import COLUMNS, occurrences_of_columns, sampled
+from skelgen.skeleton.quantities.strings import INSERTED, Draft
 
 #: Leaves with less of a rank's time keep one average.
 _HEAVY_SHARE = 0.005

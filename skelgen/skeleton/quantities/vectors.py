@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skelgen.errors import InputError
 from skelgen.events import function_info
 from skelgen.signature.types import Neighbours
-from skelgen.skeleton.nodes import Nodes
+from skelgen.skeleton.quantities.nodes import Nodes
 
 #: From, to, and which of several edges between the two.
 _Edge = tuple[int, int, int]

@@ -16,7 +16,7 @@ from skelgen.events import CallKind, Calls
 from skelgen.events.creations import Creations, rows_of
 from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching
-from skelgen.skeleton.units import Units, kinds_of
+from skelgen.skeleton.keep.units import Units, kinds_of
 
 
 @dataclass(frozen=True, slots=True)

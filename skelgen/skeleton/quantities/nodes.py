@@ -18,9 +18,9 @@ from skelgen.matching import Matching
 from skelgen.matching.components import components
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.types import Neighbours
-from skelgen.skeleton.places import places_in
-from skelgen.skeleton.strings import INSERTED, Draft
-from skelgen.skeleton.units import Units
+from skelgen.skeleton.keep.units import Units
+from skelgen.skeleton.quantities.communicator_places import places_in
+from skelgen.skeleton.quantities.strings import INSERTED, Draft
 
 
 @dataclass(frozen=True, slots=True)

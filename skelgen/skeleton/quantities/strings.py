@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from skelgen.events import Calls
 from skelgen.keys import label, mixed
 from skelgen.signature import Signature
-from skelgen.skeleton.closure import KeptCalls
-from skelgen.skeleton.expansion import Expansion
-from skelgen.skeleton.selection import places
+from skelgen.skeleton.keep.closure import KeptCalls
+from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.keep.selection import places
 
 #: `Strings.leaf` and `Strings.call` of a completion that the plan inserted.
 INSERTED = -1

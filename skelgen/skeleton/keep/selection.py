@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, function_info
 from skelgen.keys import label, mixed
 from skelgen.signature import Signature
-from skelgen.skeleton.expansion import Expansion
-from skelgen.skeleton.rounding import RELEVANT_SHARE, Demand, kept_numbers
-from skelgen.skeleton.units import Units
+from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, Demand, kept_numbers
+from skelgen.skeleton.keep.units import Units
 
 #: Fewer corrections than this share of a type's units stand together at the end.
 _FEW = 0.1

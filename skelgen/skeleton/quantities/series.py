@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.skeleton.selection import strata
+from skelgen.skeleton.keep.selection import strata
 from skelgen.skeleton.types import OccurrenceSeries, Operation
 
 #: Most columns of a `Series`.

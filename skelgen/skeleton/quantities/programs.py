@@ -9,11 +9,11 @@ from skelgen import loops
 from skelgen.events import function_info
 from skelgen.events.functions import WITH_PARTNERS
 from skelgen.signature import RankGroup
-from skelgen.skeleton.durations import Durations
-from skelgen.skeleton.expansion import Expansion
-from skelgen.skeleton.nodes import Nodes
-from skelgen.skeleton.sizes import Sizes
-from skelgen.skeleton.strings import INSERTED, Draft
+from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.quantities.durations import Durations
+from skelgen.skeleton.quantities.nodes import Nodes
+from skelgen.skeleton.quantities.sizes import Sizes
+from skelgen.skeleton.quantities.strings import INSERTED, Draft
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
 from skelgen.symbols import VARYING
 

@@ -19,7 +19,7 @@ from skelgen.keys import label, mixed
 from skelgen.matching import Matching
 from skelgen.matching.components import components
 from skelgen.signature import Signature
-from skelgen.skeleton.expansion import Expansion
+from skelgen.skeleton.keep.expansion import Expansion
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from skelgen.skeleton.keep.expansion import Expansion, expand
 from skelgen.skeleton.keep.selection import select
 from skelgen.skeleton.keep.units import Units, units_of
 from skelgen.skeleton.plan import Plan
-from skelgen.skeleton.script import Script, script_of
+from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.symbols.pairs import ON_REQUESTS
 from tests import builders
 from tests.summaries import build

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skelgen.skeleton.dealing import Dealer, dealers_of
+from skelgen.skeleton.task_farm.dealers import Dealer, dealers_of
 from tests import builders
 
 TURNS = [1, 2, 2, 1, 2, 1, 1, 2]

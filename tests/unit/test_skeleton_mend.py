@@ -6,7 +6,7 @@ import pytest
 
 from skelgen.errors import InputError
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.types import Plan
 from tests.skeletons import script, signature
 

@@ -11,14 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from skelgen.loops import expand
-from skelgen.skeleton.mend import GrowingSymbols
 from skelgen.skeleton.plan import plan
+from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
+from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.render import render
-from skelgen.skeleton.serving import Turns, reordered
-from skelgen.skeleton.serving_joins import JoinedReceives
-from skelgen.skeleton.serving_programs import turns_of
-from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.task_farm.first_come import turns_of
+from skelgen.skeleton.task_farm.joined_receives import JoinedReceives
+from skelgen.skeleton.task_farm.turns import Turns, reordered
 from skelgen.skeleton.types import Plan, Program, Serving, Turn
 from tests.plans import CALIBRATION
 from tests.skeletons import signature

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from skelgen.errors import SkelgenError
 from skelgen.events import CallKind
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.prove import find_flaw
-from skelgen.skeleton.script import BUFFERED, SYNCHRONOUS, Script
-from skelgen.skeleton.simulate import simulate
-from skelgen.skeleton.simulate_plain import simulate_plain
+from skelgen.skeleton.proof.flaws import find_flaw
+from skelgen.skeleton.proof.plain_simulation import simulate_plain
+from skelgen.skeleton.proof.script import BUFFERED, SYNCHRONOUS, Script
+from skelgen.skeleton.proof.simulation import simulate
 from tests.random_programs import random_program
 from tests.skeletons import script, signature
 

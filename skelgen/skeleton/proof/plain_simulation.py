@@ -15,8 +15,8 @@ from skelgen.events.functions import (
     TWO_SIDED,
     WITH_PARTNERS,
 )
-from skelgen.skeleton.script import BUFFERED, NOBODY, SYNCHRONOUS, Script
-from skelgen.skeleton.simulate import SimulationOutcome
+from skelgen.skeleton.proof.script import BUFFERED, NOBODY, SYNCHRONOUS, Script
+from skelgen.skeleton.proof.simulation import SimulationOutcome
 
 _CREATING = (
     CallKind.ISEND,

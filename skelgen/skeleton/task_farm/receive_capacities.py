@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind
-from skelgen.skeleton.script import Script
+from skelgen.skeleton.proof.script import Script
 from skelgen.skeleton.types import Program
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest, expand, fold, positions
-from skelgen.skeleton.script import Script
-from skelgen.skeleton.serving import Turns
-from skelgen.skeleton.serving_values import merged
+from skelgen.skeleton.proof.script import Script
+from skelgen.skeleton.task_farm.merged_calls import merged
+from skelgen.skeleton.task_farm.turns import Turns
 from skelgen.skeleton.types import Operation, Program, Turn
 
 

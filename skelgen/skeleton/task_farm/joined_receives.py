@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind
 from skelgen.loops import expand, fold
 from skelgen.signature import CommunicatorFamily
-from skelgen.skeleton.mend import GrowingSymbols
+from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
+from skelgen.skeleton.proof.script import Script, script_of
+from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
-from skelgen.skeleton.script import Script, script_of
-from skelgen.skeleton.serving import mates, occurrence_of
-from skelgen.skeleton.serving_room import owners_of
-from skelgen.skeleton.serving_visits import Visits, visits_of
-from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.task_farm.receive_capacities import owners_of
+from skelgen.skeleton.task_farm.turns import mates, occurrence_of
+from skelgen.skeleton.task_farm.visits import Visits, visits_of
 from skelgen.skeleton.types import Operation, Program
 
 #: Time that partners may let the serving rank wait between two messages, together and

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from skelgen.skeleton.script import Script
-from skelgen.skeleton.simulate import SimulationOutcome, simulate
-from skelgen.skeleton.simulate_plain import PlainSimulation
+from skelgen.skeleton.proof.plain_simulation import PlainSimulation
+from skelgen.skeleton.proof.script import Script
+from skelgen.skeleton.proof.simulation import SimulationOutcome, simulate
 
 #: Ranks of a cycle that are named.
 _NAMED = 6

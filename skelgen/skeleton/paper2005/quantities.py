@@ -12,8 +12,8 @@ from skelgen.events import function_info
 from skelgen.events.functions import PERSISTENT
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.skeleton.mend import GrowingSymbols
-from skelgen.skeleton.paper2005_division import Division, DivisionRole
+from skelgen.skeleton.paper2005.division import Division, DivisionRole
+from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.quantities.durations import Durations
 from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.programs import programs_of

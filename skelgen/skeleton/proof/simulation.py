@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen._kernels._simulate import ffi, lib
-from skelgen.skeleton.script import Script
+from skelgen.skeleton.proof.script import Script
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from skelgen.errors import InputError, UsageError
 from skelgen.events.types import WINDOW_KINDS
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature
-from skelgen.skeleton.mend import GrowingSymbols
-from skelgen.skeleton.paper2005_division import divide
-from skelgen.skeleton.paper2005_quantities import assembler
+from skelgen.skeleton.paper2005.division import divide
+from skelgen.skeleton.paper2005.quantities import assembler
 from skelgen.skeleton.plan import check_scale, planned, proved
+from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 
 

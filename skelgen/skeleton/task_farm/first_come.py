@@ -13,13 +13,13 @@ from skelgen.events import CallKind
 from skelgen.events.types import HOLES
 from skelgen.loops import fold
 from skelgen.signature import CommunicatorFamily
-from skelgen.skeleton.mend import GrowingSymbols
-from skelgen.skeleton.script import Script, script_of
-from skelgen.skeleton.serving import Turns, harmless, turns_in
-from skelgen.skeleton.serving_joins import JoinedReceives, joined
-from skelgen.skeleton.serving_room import make_room, owners_of
-from skelgen.skeleton.serving_runs import Runs, runs_of, told
-from skelgen.skeleton.serving_values import merged
+from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
+from skelgen.skeleton.proof.script import Script, script_of
+from skelgen.skeleton.task_farm.joined_receives import JoinedReceives, joined
+from skelgen.skeleton.task_farm.merged_calls import merged
+from skelgen.skeleton.task_farm.receive_capacities import make_room, owners_of
+from skelgen.skeleton.task_farm.turns import Turns, harmless, turns_in
+from skelgen.skeleton.task_farm.worker_loops import Runs, runs_of, told
 from skelgen.skeleton.types import Operation, Program, Serving, Turn
 
 #: Longest table of turns: beyond it the recorded order stays.

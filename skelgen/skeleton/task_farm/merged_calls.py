@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skelgen.loops import expand
 from skelgen.skeleton.quantities.series import COLUMNS, part, summed
-from skelgen.skeleton.serving import occurrence_of
+from skelgen.skeleton.task_farm.turns import occurrence_of
 from skelgen.skeleton.types import (
     TOLD,
     OccurrenceSeries,

@@ -345,7 +345,7 @@ def _files(
     from skelgen.prediction.store import FACTS_FILE, with_launch, with_mix_error
     from skelgen.reference.compute import calibrate
     from skelgen.signature.write import signature_text
-    from skelgen.skeleton.render import render
+    from skelgen.skeleton.emit.skeleton_files import render
 
     signature = plan.signature
     processes = max(signature.provenance.ranks_per_host, default=signature.ranks)

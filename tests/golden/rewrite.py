@@ -18,8 +18,8 @@ from skelgen.reference.compute import ComputeCalibration, Mix  # noqa: E402
 from skelgen.signature import Provenance, Signature  # noqa: E402
 from skelgen.signature import store as signature_store  # noqa: E402
 from skelgen.signature.write import signature_text  # noqa: E402
+from skelgen.skeleton.emit.skeleton_files import render  # noqa: E402
 from skelgen.skeleton.plan import plan  # noqa: E402
-from skelgen.skeleton.render import render  # noqa: E402
 from tests import builders  # noqa: E402
 from tests.summaries import build  # noqa: E402
 

@@ -18,8 +18,8 @@ from skelgen.reference.compute import ComputeCalibration, Mix
 from skelgen.signature import Provenance, Signature, store
 from skelgen.signature.share import share_signature, shared_month, shared_mpi
 from skelgen.signature.write import signature_text
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
 from skelgen.trust.unseen import Unseen
 
 ROOT = Path(__file__).resolve().parents[2]

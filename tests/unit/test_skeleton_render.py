@@ -11,7 +11,7 @@ import pytest
 
 from skelgen.errors import InputError
 from skelgen.reference.compute import Mix
-from skelgen.skeleton.render import render
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION, Builder, Do, Loop

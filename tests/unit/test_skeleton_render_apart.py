@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.loops import Nest, fold, positions
-from skelgen.skeleton.render_apart import apart
-from skelgen.skeleton.render_repeats import RepeatedItems
-from skelgen.skeleton.render_steps import CallStep, join_step
+from skelgen.skeleton.share.call_steps import CallStep, join_step
+from skelgen.skeleton.share.divided_calls import apart
+from skelgen.skeleton.share.repeats import RepeatedItems
 from tests.plans import Builder, Do, Loop
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.skeleton.render_layout import (
+from skelgen.skeleton.emit.layout import (
     COLUMNS,
     Statement,
     call,

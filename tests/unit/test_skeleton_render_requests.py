@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skelgen.events.functions import CallKind
 from skelgen.loops import Nest, fold
-from skelgen.skeleton.render_requests import (
+from skelgen.skeleton.share.request_places import (
     Lifetimes,
     RequestRole,
     lifetimes,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skelgen.skeleton.render_tables import ProgramTables
+from skelgen.skeleton.emit.data.tables import ProgramTables
 
 
 def test_a_constant_is_a_literal() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from skelgen.events.functions import CallKind
-from skelgen.skeleton.render_layout import Statement, call
-from skelgen.skeleton.render_requests import Reference
-from skelgen.skeleton.render_surroundings import Surroundings
+from skelgen.skeleton.emit.calls.arguments import Surroundings
+from skelgen.skeleton.emit.layout import Statement, call
+from skelgen.skeleton.share.request_places import Reference
 
 #: Longest list of numbers that stands in a call.
 _LONGEST_LIST = 12

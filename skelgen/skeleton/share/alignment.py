@@ -21,7 +21,7 @@ from skelgen.events.functions import WITH_PARTNERS, function_info
 from skelgen.events.types import NO_PEER
 from skelgen.loops import expand, fold
 from skelgen.skeleton.quantities.series import part
-from skelgen.skeleton.render_clusters import clusters
+from skelgen.skeleton.share.equal_calls import clusters
 from skelgen.skeleton.types import OccurrenceSeries, Operation, Plan, Program, Turn
 
 #: Longest list of message sizes that a split may need.

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skelgen.signature import CommunicatorFamily
-from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import CallStep
-from skelgen.skeleton.render_tables import ProgramTables
+from skelgen.skeleton.emit.data.tables import ProgramTables
+from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.share.routines import Routine
 
 
 @dataclass(frozen=True, slots=True)

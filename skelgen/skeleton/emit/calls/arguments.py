@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.types import PROC_NULL
-from skelgen.skeleton.render_groups import NamedFamily, Partners
-from skelgen.skeleton.render_memory import CallMemory, Memory
-from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import CallStep
-from skelgen.skeleton.render_tables import NOBODY, ProgramTables
+from skelgen.skeleton.emit.data.communicators import NamedFamily, Partners
+from skelgen.skeleton.emit.data.memory import CallMemory, Memory
+from skelgen.skeleton.emit.data.tables import NOBODY, ProgramTables
+from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.share.routines import Routine
 
 
 @dataclass(frozen=True, slots=True, eq=False)

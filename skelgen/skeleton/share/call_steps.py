@@ -21,7 +21,7 @@ from skelgen.events.functions import (
     function_info,
 )
 from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, PROC_NULL
-from skelgen.skeleton.render_sizes import even
+from skelgen.skeleton.share.even_sizes import even
 from skelgen.skeleton.types import Operation, Plan, Serving, Turn
 from skelgen.symbols import VARYING
 

@@ -8,12 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import CallKind
-from skelgen.skeleton.render_collectives import collective_call
-from skelgen.skeleton.render_completion import completion
-from skelgen.skeleton.render_layout import Statement, call
-from skelgen.skeleton.render_memory import aligned
-from skelgen.skeleton.render_steps import CallStep
-from skelgen.skeleton.render_surroundings import (
+from skelgen.skeleton.emit.calls.arguments import (
     Surroundings,
     created,
     datatype,
@@ -23,7 +18,12 @@ from skelgen.skeleton.render_surroundings import (
     size,
     turn_name,
 )
-from skelgen.skeleton.render_windows import window_call
+from skelgen.skeleton.emit.calls.collectives import collective_call
+from skelgen.skeleton.emit.calls.completion import completion
+from skelgen.skeleton.emit.calls.windows import window_call
+from skelgen.skeleton.emit.data.memory import aligned
+from skelgen.skeleton.emit.layout import Statement, call
+from skelgen.skeleton.share.call_steps import CallStep
 from skelgen.skeleton.types import TOLD, Turn
 
 #: Computation that is not worth a call: the loop around it takes as long [us].

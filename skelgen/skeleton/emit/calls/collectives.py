@@ -6,11 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.functions import CallKind
-from skelgen.skeleton.render_layout import Statement, call
-from skelgen.skeleton.render_memory import SENT_TO_ALL
-from skelgen.skeleton.render_reduction import reduction
-from skelgen.skeleton.render_steps import CallStep
-from skelgen.skeleton.render_surroundings import (
+from skelgen.skeleton.emit.calls.arguments import (
     Surroundings,
     created,
     datatype,
@@ -18,6 +14,10 @@ from skelgen.skeleton.render_surroundings import (
     sent,
     size,
 )
+from skelgen.skeleton.emit.data.memory import SENT_TO_ALL
+from skelgen.skeleton.emit.data.reduction import reduction
+from skelgen.skeleton.emit.layout import Statement, call
+from skelgen.skeleton.share.call_steps import CallStep
 
 _COUNTS_SENT = {"Scatterv", "Alltoallv", "Alltoallw"}
 _COUNTS_RECEIVED = {"Gatherv", "Allgatherv", "Alltoallv", "Alltoallw"}

@@ -15,10 +15,10 @@ from dataclasses import astuple, dataclass
 
 from skelgen.errors import InputError
 from skelgen.events.functions import TWO_SIDED, CallKind
-from skelgen.skeleton.render_reduction import Reduction, reduction
-from skelgen.skeleton.render_requests import Places, places
-from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import CallStep
+from skelgen.skeleton.emit.data.reduction import Reduction, reduction
+from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.share.request_places import Places, places
+from skelgen.skeleton.share.routines import Routine
 from skelgen.skeleton.types import Turn
 
 #: Messages begin on a cache line.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.skeleton.render_layout import COLUMNS, number, width, wrap
+from skelgen.skeleton.emit.layout import COLUMNS, number, width, wrap
 from skelgen.skeleton.types import Serving
 
 #: Partner of a call to nobody; no real one is that large.

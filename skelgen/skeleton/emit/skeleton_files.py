@@ -18,17 +18,17 @@ from skelgen.reference.compute import COMPILER_FLAGS, ComputeCalibration, Comput
 from skelgen.rendering.c_template import fill
 from skelgen.rendering.c_text import c_string
 from skelgen.signature import Signature
-from skelgen.skeleton.render_body import Section, SharedFunction, written
-from skelgen.skeleton.render_completion import slots_of
-from skelgen.skeleton.render_groups import NamedFamily, groups, splits
-from skelgen.skeleton.render_layout import COLUMNS, width, wrap
-from skelgen.skeleton.render_memory import Memory, extent, lay_out
-from skelgen.skeleton.render_ranks import condition, ranks_text
-from skelgen.skeleton.render_routines import Routine, routines
-from skelgen.skeleton.render_surroundings import Surroundings, turn_name
-from skelgen.skeleton.render_tables import ProgramTables
-from skelgen.skeleton.render_uses import Uses
-from skelgen.skeleton.render_windows import partners, windows
+from skelgen.skeleton.emit.calls.arguments import Surroundings, turn_name
+from skelgen.skeleton.emit.calls.completion import slots_of
+from skelgen.skeleton.emit.calls.windows import partners, windows
+from skelgen.skeleton.emit.data.communicators import NamedFamily, groups, splits
+from skelgen.skeleton.emit.data.memory import Memory, extent, lay_out
+from skelgen.skeleton.emit.data.tables import ProgramTables
+from skelgen.skeleton.emit.functions import Section, SharedFunction, written
+from skelgen.skeleton.emit.helpers import Uses
+from skelgen.skeleton.emit.layout import COLUMNS, width, wrap
+from skelgen.skeleton.emit.ranks import condition, ranks_text
+from skelgen.skeleton.share.routines import Routine, routines
 from skelgen.skeleton.types import PAPER_2005, Plan
 
 #: Version of ``skeleton.json`` and of what the skeleton prints.

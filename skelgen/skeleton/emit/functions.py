@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.skeleton.render_calls import compute, statements
-from skelgen.skeleton.render_layout import Statement, call, with_comments
-from skelgen.skeleton.render_ranks import condition
-from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_surroundings import Surroundings
+from skelgen.skeleton.emit.calls.arguments import Surroundings
+from skelgen.skeleton.emit.calls.statements import compute, statements
+from skelgen.skeleton.emit.layout import Statement, call, with_comments
+from skelgen.skeleton.emit.ranks import condition
+from skelgen.skeleton.share.routines import Routine
 from skelgen.skeleton.types import TOLD
 
 #: Loops with at least this share of a routine's time are sections of their own.

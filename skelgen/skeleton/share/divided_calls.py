@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from skelgen.loops import Nest, positions
 from skelgen.skeleton.quantities.series import COLUMNS, summed, taken
-from skelgen.skeleton.render_repeats import RepeatedItems
-from skelgen.skeleton.render_steps import CallStep
+from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.share.repeats import RepeatedItems
 from skelgen.skeleton.types import TOLD
 
 

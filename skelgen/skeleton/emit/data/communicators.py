@@ -12,7 +12,7 @@ from skelgen.errors import InputError
 from skelgen.rendering.c_text import c_name
 from skelgen.signature import Signature
 from skelgen.signature.types import Neighbours
-from skelgen.skeleton.render_tables import ProgramTables
+from skelgen.skeleton.emit.data.tables import ProgramTables
 
 _WORLD, _SELF = 0, 1
 

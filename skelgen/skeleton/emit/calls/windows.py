@@ -11,17 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from skelgen.skeleton.render_groups import NamedFamily, Partners
-from skelgen.skeleton.render_layout import Statement, call
-from skelgen.skeleton.render_memory import (
-    LINE_BYTES,
-    SPREAD_BYTES,
-    CallMemory,
-    operation_unit,
-)
-from skelgen.skeleton.render_routines import Routine
-from skelgen.skeleton.render_steps import CallStep
-from skelgen.skeleton.render_surroundings import (
+from skelgen.skeleton.emit.calls.arguments import (
     Surroundings,
     created,
     peer,
@@ -29,6 +19,16 @@ from skelgen.skeleton.render_surroundings import (
     sent,
     size,
 )
+from skelgen.skeleton.emit.data.communicators import NamedFamily, Partners
+from skelgen.skeleton.emit.data.memory import (
+    LINE_BYTES,
+    SPREAD_BYTES,
+    CallMemory,
+    operation_unit,
+)
+from skelgen.skeleton.emit.layout import Statement, call
+from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.share.routines import Routine
 
 #: Memory of a window on a rank, unless one operation needs more [bytes].
 _MOST_BYTES = 64 << 20

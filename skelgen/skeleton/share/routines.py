@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from skelgen.events.functions import WITH_PARTNERS
 from skelgen.events.types import NO_PEER
 from skelgen.loops import Nest
-from skelgen.skeleton.render_alignment import Aligned, aligned
-from skelgen.skeleton.render_apart import apart, first_places, leaves
-from skelgen.skeleton.render_repeats import RepeatedItems, repeats
-from skelgen.skeleton.render_requests import Lifetimes, RequestRole, lifetimes
-from skelgen.skeleton.render_sizes import evened
-from skelgen.skeleton.render_steps import CallStep, info_of, join_step
+from skelgen.skeleton.share.alignment import Aligned, aligned
+from skelgen.skeleton.share.call_steps import CallStep, info_of, join_step
+from skelgen.skeleton.share.divided_calls import apart, first_places, leaves
+from skelgen.skeleton.share.even_sizes import evened
+from skelgen.skeleton.share.repeats import RepeatedItems, repeats
+from skelgen.skeleton.share.request_places import Lifetimes, RequestRole, lifetimes
 from skelgen.skeleton.types import TOLD, Operation, Plan, Program
 from skelgen.symbols import VARYING
 

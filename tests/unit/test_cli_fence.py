@@ -18,7 +18,7 @@ from skelgen.launch import record as recording
 from skelgen.launch.mpi import programs
 from skelgen.launch.process import Finished
 from tests.golden.rewrite import CASES
-from tests.unit.test_skeleton_render import CALIBRATION
+from tests.unit.test_skeleton_emit_skeleton_files import CALIBRATION
 
 SIGNATURE = next(case for case in CASES if case.name == "halo") / "signature.yaml"
 SKELGEN = [sys.executable, "-m", "skelgen"]

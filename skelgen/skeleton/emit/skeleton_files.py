@@ -1,6 +1,6 @@
 """Write a plan as a C program with its Makefile and metadata.
 
-Everything is decided here and in the modules beside it; the templates lay out.
+Everything is decided in this room and in `share`; the templates lay out.
 """
 
 from __future__ import annotations

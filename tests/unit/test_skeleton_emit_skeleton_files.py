@@ -15,7 +15,7 @@ from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 from tests.every_operation import every_operation
 from tests.plans import CALIBRATION, Builder, Do, Loop
-from tests.unit.test_skeleton_render_layout import CLANG_FORMAT, formatted
+from tests.unit.test_skeleton_emit_layout import CLANG_FORMAT, formatted
 
 MIXED = replace(
     CALIBRATION, mix=Mix(0.5, 0.25, 0.25), steps_per_us=(300.0, 100.0, 10.0)

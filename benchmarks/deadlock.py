@@ -28,10 +28,10 @@ from skelgen.skeleton.paper2005.division import divide
 from skelgen.skeleton.paper2005.plan import whole_factor
 from skelgen.skeleton.paper2005.quantities import assembler
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.proof.plain_simulation import simulate_plain
 from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.skeleton.proof.simulation import simulate
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from tests.random_programs import random_program
 from tests.summaries import build
 

@@ -18,7 +18,7 @@ from skelgen.skeleton.keep.closure import close
 from skelgen.skeleton.keep.expansion import Expansion, expand
 from skelgen.skeleton.keep.selection import places, select
 from skelgen.skeleton.keep.units import Units, units_of
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols, Mended, mend
+from skelgen.skeleton.proof.buffered_sends import Mended, mend
 from skelgen.skeleton.proof.flaws import Flaw, find_flaw
 from skelgen.skeleton.proof.script import script_of
 from skelgen.skeleton.quantities.durations import durations_of
@@ -26,6 +26,7 @@ from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.programs import programs_of
 from skelgen.skeleton.quantities.sizes import sizes_of
 from skelgen.skeleton.quantities.strings import RankStrings, draft, strings_of
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.report import report_of
 from skelgen.skeleton.task_farm.dealers import dealers_of, not_shared, warnings_of
 from skelgen.skeleton.task_farm.first_come import served

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from skelgen.loops import expand
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.task_farm.first_come import turns_of
 from skelgen.skeleton.task_farm.joined_receives import JoinedReceives
 from skelgen.skeleton.task_farm.turns import Turns, reordered

@@ -21,7 +21,7 @@ from skelgen.signature import Signature
 from skelgen.skeleton.paper2005.division import divide
 from skelgen.skeleton.paper2005.quantities import assembler
 from skelgen.skeleton.plan import check_scale, planned, proved
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 
 

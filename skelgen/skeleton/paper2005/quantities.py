@@ -13,12 +13,12 @@ from skelgen.events.functions import PERSISTENT
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.skeleton.paper2005.division import Division, DivisionRole
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.quantities.durations import Durations
 from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.programs import programs_of
 from skelgen.skeleton.quantities.sizes import sizes_of
 from skelgen.skeleton.quantities.strings import INSERTED, Draft, RankStrings, draft
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.types import Program
 
 _ROLES = len(DivisionRole)

@@ -13,8 +13,8 @@ from skelgen.events import CallKind
 from skelgen.events.types import HOLES
 from skelgen.loops import fold
 from skelgen.signature import CommunicatorFamily
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.proof.script import Script, script_of
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.task_farm.joined_receives import JoinedReceives, joined
 from skelgen.skeleton.task_farm.merged_calls import merged
 from skelgen.skeleton.task_farm.receive_capacities import make_room, owners_of

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind
 from skelgen.loops import expand, fold
 from skelgen.signature import CommunicatorFamily
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.task_farm.receive_capacities import owners_of
 from skelgen.skeleton.task_farm.turns import mates, occurrence_of
 from skelgen.skeleton.task_farm.visits import Visits, visits_of

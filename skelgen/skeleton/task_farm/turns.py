@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import CallKind
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
 from skelgen.skeleton.proof.script import NOBODY, Script
 from skelgen.skeleton.proof.simulation import simulate
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.task_farm.visits import PLAIN, Visits, visits_of
 from skelgen.skeleton.types import Program
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind, function_info
 from skelgen.events.types import NO_PEER, PROC_NULL, WILDCARD_SOURCE
 from skelgen.loops import expand
-from skelgen.skeleton.proof.buffered_sends import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.types import Program
 from skelgen.symbols import VARYING
 

@@ -11,7 +11,7 @@ from skelgen.events import function_info
 from skelgen.events.functions import SENDING
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.good import DOMINANT_SHARE
+from skelgen.skeleton.dominant_sequence import DOMINANT_SHARE
 from skelgen.symbols import VARYING
 from skelgen.units import format_seconds
 from skelgen.web.tree import leaf_numbers, leaf_times_ns

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import click
 import grimp
-import typer
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skelgen"
@@ -165,10 +164,8 @@ def rooms(package: str) -> dict[str, int]:
     folders = [top, *(one for one in sorted(top.rglob("*")) if one.is_dir())]
     return {
         str(folder.relative_to(PACKAGE)): sum(
-            one.suffix == ".py"
-            and one.stem != "__init__"
-            or one.is_dir()
-            and one.name != "__pycache__"
+            (one.suffix == ".py" and one.stem != "__init__")
+            or (one.is_dir() and one.name != "__pycache__")
             for one in folder.iterdir()
         )
         for folder in folders

@@ -1,7 +1,7 @@
 """How fast the server answers, over a store of many runs, and what memory it takes.
 
     python -m benchmarks.web --readers 50 --writers 5 --idle 60 [--postgresql]
-    python -m benchmarks.web --runs 5000 --samples 0 --repeats 2 --requests 100000
+    python -m benchmarks.web --runs 5000 --samples 10000 --repeats 2 --requests 100000
 
 One server in a process of its own, asked over loopback. The time is until the whole
 answer is there. `--readers` asks with several connections at once, while `--writers`

@@ -32,6 +32,7 @@ from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.settings import Answer, Question, RefusedError, Settings
+from skelgen.server.slashes import marked_path, named_parts
 from skelgen.server.tokens import Right
 from skelgen.server.uploads import (
     SentForm,
@@ -87,6 +88,7 @@ def application(
 
     async def inner(scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = router  # so that what no address answers is refused above
+        scope["path"] = marked_path(scope)
         await handled(scope, receive, send)
 
     long = frozenset(f"{settings.prefix}{one.path}" for one in ROUTES if one.long)
@@ -225,8 +227,8 @@ class _Endpoint:
         one = self.route
         pairs = request.query_params.multi_items()
         query, several = checked(pairs, one.several), repeated(pairs, one.several)
-        path = {name: str(value) for name, value in request.path_params.items()}
-        if any("\0" in value or len(value) > 200 for value in path.values()):
+        path = named_parts(request.path_params)
+        if path is None or any("\0" in v or len(v) > 200 for v in path.values()):
             raise RefusedError(404, "there is no such page; begin at the overview")
         name = "" if visitor is None else visitor.name
         charge = functools.partial(self.allowance.charge, name)

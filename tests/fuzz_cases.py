@@ -25,11 +25,11 @@ from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.records import SampleRow
 from skelgen.monitor.status import Status, write_status
 from skelgen.pipeline.known_systems import write_rows
-from skelgen.pipeline.mixing import mix_text
+from skelgen.pipeline.mix import mix_text
 from skelgen.prediction.store import load, save_calibration
 from skelgen.prediction.types import Calibration
-from skelgen.skeleton.compute import Mix
-from skelgen.skeleton.mixing import Fit
+from skelgen.reference.compute import Mix
+from skelgen.reference.mix_fit import Fit
 from skelgen.store import Run, RunPart, Series, StoredPrediction, open_store
 from skelgen.trust import Interval
 from skelgen.trust import store as trust_store
@@ -216,7 +216,7 @@ def make(folder: Path) -> None:
 
 def _remembered(folder: Path) -> None:
     """Fill a store, a file of systems and the series of a monitor."""
-    from tests.unit.test_pipeline_systems import ROWS
+    from tests.unit.test_pipeline_system import ROWS
 
     write_rows(ROWS, folder / "system.json", force=False)
     times = [

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from skelgen.events.clock import recording_costs
 from skelgen.events.conditions import Conditions, conditions
 from skelgen.events.objects import ObjectSummary, is_object, summarise_objects
-from skelgen.events.passed import PassedOn, passed_on, unit_ns
 from skelgen.events.sites import SiteSummary, call_sites
 from skelgen.events.traffic import traffic
 from skelgen.events.types import FAILED_POLL, Calls, Events
-from skelgen.events.unseen import unseen_of
+from skelgen.events.uncounted_calls import PassedOn, passed_on, unit_ns
+from skelgen.events.unrecorded_work import unseen_of
 from skelgen.trace import RankFile, Trace
-from skelgen.trust.unseen import Unseen, unseen_doubts
+from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from skelgen.units import NS_PER_S, format_seconds, seconds
 
 #: Name, calls and time inside them [s] of functions.
@@ -104,6 +104,8 @@ class RunSummary:
         Longest time first.
     matrix : (ranks, ranks) float64 array
         Bytes in messages from each rank to each other [bytes].
+    messages : (ranks, ranks) uint32 array
+        Their number; (0, 0) where there is no matrix.
     passed : tuple of PassedOn
         Functions that communicate but were passed on unrecorded.
     local : tuple of PassedOn
@@ -139,6 +141,7 @@ class RunSummary:
     objects: tuple[ObjectSummary, ...]
     sites: tuple[SiteSummary, ...]
     matrix: NDArray[np.float64]
+    messages: NDArray[np.uint32]
     passed: tuple[PassedOn, ...]
     local: tuple[PassedOn, ...]
     taken: Conditions
@@ -245,6 +248,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         objects=summarise_objects(events.calls, count, time_ns),
         sites=call_sites(events, count, time_ns),
         matrix=sent.matrix,
+        messages=sent.messages,
         passed=passed,
         local=tuple(one for one in others if not one.communicates),
         taken=taken,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.pipeline.mixing import MIX_FILE, fitted_mix
+from skelgen.pipeline.mix import MIX_FILE, fit_mix, fitted_mix
+from skelgen.pipeline.record import record
 from skelgen.prediction import skeleton_runs
-from skelgen.skeleton import beside, mixing
+from skelgen.reference import competitors, mix_fit
 from tests.mpis import FAMILIES, MPIS, TestMpi
 
 pytestmark = [
@@ -32,18 +32,18 @@ def mpi(request: pytest.FixtureRequest) -> TestMpi:
 def command(mpi: TestMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Give the launch of a short walk through memory, in a fit that takes seconds."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(beside, "ROUNDS", 1)
-    monkeypatch.setattr(mixing, "WORKING_SETS", (1 << 19,))
-    monkeypatch.setattr(mixing, "_TRIALS", 1)
+    monkeypatch.setattr(competitors, "ROUNDS", 1)
+    monkeypatch.setattr(mix_fit, "WORKING_SETS", (1 << 19,))
+    monkeypatch.setattr(mix_fit, "_TRIALS", 1)
     line = [str(mpi.compiler), "-std=c11", "-O2", "-o", "kinds", str(KINDS)]
     subprocess.run(line, check=True)
     return [*mpi.launcher, "-n", "2", "./kinds", "chasing", "8", "1"]
 
 
 def test_a_recorded_program_gets_a_mix(command: list[str], tmp_path: Path) -> None:
-    pipeline.record(command, tmp_path / "run", quiet_output=True)
+    record(command, tmp_path / "run", quiet_output=True)
     cores = os.sched_getaffinity(0)
-    fitted = pipeline.fit_mix(tmp_path / "run", (), runs=1)
+    fitted = fit_mix(tmp_path / "run", (), runs=1)
     assert sum(fitted.mix.shares) == pytest.approx(1)
     assert min(*fitted.wanted, *fitted.got) > 0
     assert os.sched_getaffinity(0) == cores
@@ -53,17 +53,17 @@ def test_a_recorded_program_gets_a_mix(command: list[str], tmp_path: Path) -> No
 def test_an_application_that_fails_or_hangs_beside_competitors_leaves_no_mix(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline.record(command, tmp_path / "run", quiet_output=True)
+    record(command, tmp_path / "run", quiet_output=True)
     Path("kinds").write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(ApplicationError, match="exit code 3"):
-        pipeline.fit_mix(tmp_path / "run", (), runs=1)
+        fit_mix(tmp_path / "run", (), runs=1)
     Path("kinds").write_text("#!/bin/sh\nexec sleep 600\n")
     monkeypatch.setattr(skeleton_runs, "longest_s", lambda _: 0.5)
     with pytest.raises(ApplicationError, match="did not end within"):
-        pipeline.fit_mix(tmp_path / "run", (), runs=1)
+        fit_mix(tmp_path / "run", (), runs=1)
     assert not (tmp_path / "run" / MIX_FILE).exists()
 
 
 def test_a_run_recorded_by_hand_cannot_be_run_again(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="how the application was launched"):
-        pipeline.fit_mix(tmp_path, (), runs=1)
+        fit_mix(tmp_path, (), runs=1)

@@ -11,20 +11,21 @@ from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, RunFolder, Verbose
 from skelgen.cli.output import print_facts, print_json
+from skelgen.errors import UsageError
 from skelgen.units import format_bytes
 
 
 def export(
     run: RunFolder,
     format_name: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--format",
             metavar="|".join(pipeline.EXPORT_FORMATS),
             help="For ui.perfetto.dev, for Paraver, for SimGrid's replay, or OTF2.",
             show_default=False,
         ),
-    ],
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -48,6 +49,9 @@ def export(
     verbose: Verbose = 0,
 ) -> None:
     """Write a recorded run in the format of another tool, to look at it there."""
+    if format_name is None:
+        formats = ", ".join(pipeline.EXPORT_FORMATS)
+        raise UsageError(f"--format is missing; give one of {formats}")
     with progress_bar() as progress:
         result = pipeline.export(
             run,

@@ -22,9 +22,10 @@ from skelgen.cli.options import (
     consent_of,
     duration_s,
 )
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_json, print_result
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.pipeline.building import Built
+from skelgen.results.running import BuildResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def build(
     if built is None:
         return
     if json:
-        print_json(built.facts())
+        print_result(BuildResult.of(built))
     else:
         _print(built)
 

@@ -10,8 +10,9 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, RunFolder, Verbose
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
 from skelgen.errors import UsageError
+from skelgen.results.running import ExportResult
 from skelgen.units import format_bytes
 
 
@@ -62,16 +63,7 @@ def export(
             progress=progress,
         )
     if json:
-        print_json(
-            {
-                "output": str(result.output),
-                "opens": str(result.opens),
-                "events": result.events,
-                "records": result.records,
-                "size_bytes": result.size_bytes,
-                "notes": list(result.notes),
-            }
-        )
+        print_result(ExportResult.of(result))
         return
     held = ", ".join(f"{count} {what}" for what, count in result.records.items())
     rows = [

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -23,6 +23,9 @@ from skelgen.errors import UntrustedError
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.facts import trust_facts
 
+if TYPE_CHECKING:
+    from skelgen.results.base import Result
+
 __all__ = [
     "FORMAT",
     "check_trust",
@@ -32,6 +35,7 @@ __all__ = [
     "print_doubts",
     "print_facts",
     "print_json",
+    "print_result",
     "print_table",
     "say",
     "shown",
@@ -115,6 +119,13 @@ def drop_output() -> None:
 def print_json(value: Mapping[str, Any]) -> None:
     """Print a result as JSON, after its format; numbers that are none become null."""
     typer.echo(json.dumps(answer(value), indent=2, allow_nan=False))
+
+
+def print_result(found: Result) -> None:
+    """Print the answer of a command as JSON; numbers that are none become null."""
+    from skelgen.results.base import to_json  # --help needs none of it
+
+    typer.echo(json.dumps(to_json(found), indent=2, allow_nan=False))
 
 
 def interval_facts(time_s: Interval, measured_s: Interval) -> dict[str, float]:

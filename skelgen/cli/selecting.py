@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,6 @@ from skelgen.cli.keeping import (
     KeptApplication,
     KeptInputs,
     StorePlace,
-    about_facts,
     keeping_of,
 )
 from skelgen.cli.options import (
@@ -37,8 +36,8 @@ from skelgen.cli.options import (
     share,
     through_of,
 )
-from skelgen.cli.output import print_json, say
-from skelgen.cli.predicting import check, failed, names, predicted, show
+from skelgen.cli.output import print_result, say
+from skelgen.cli.predicting import check, show
 from skelgen.errors import UsageError
 from skelgen.launch import Host
 from skelgen.launch.hosts import parse_pool
@@ -47,6 +46,8 @@ from skelgen.launch.through import Way
 from skelgen.pipeline.keeping import Subject
 from skelgen.prediction import Choice
 from skelgen.prediction.types import Candidate
+from skelgen.results.base import plain_fields
+from skelgen.results.predictions import SelectResult, SetPrediction, names
 
 #: Of the table for other programs.
 _COLUMNS = (
@@ -173,9 +174,7 @@ def select(
 def _print(choice: Choice, about: Subject, form: str) -> None:
     candidates = choice.candidates
     if form == "json":
-        sets = [_facts(one) for one in candidates]
-        facts = {**about_facts(about), "sets": sets}
-        print_json({**facts, "failed": failed(choice.failures)})
+        print_result(SelectResult.of(choice, about))
     elif form == "csv":
         say(_csv(candidates), end=False)
     elif form == "plain" and candidates:
@@ -185,18 +184,14 @@ def _print(choice: Choice, about: Subject, form: str) -> None:
         say(" ".join(_words(candidates[0].prediction.hosts, form)))
 
 
-def _facts(one: Candidate) -> dict[str, Any]:
-    facts = predicted(one.prediction)
-    return {**facts, "best_probability": one.best_probability}
-
-
 def _csv(candidates: Sequence[Candidate]) -> str:
     """Write a line for each set; names and doubts are joined within their cells."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for one in candidates:
-        facts = _facts(one)
+        said = SetPrediction.of(one.prediction, one.best_probability)
+        facts = plain_fields(said)
         joined = {
             "hosts": " ".join(facts["hosts"]),
             "doubts": "; ".join(f"{d['code']}: {d['text']}" for d in facts["doubts"]),

@@ -10,7 +10,8 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.options import Force, Json, Verbose
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
+from skelgen.results.running import ShareResult
 
 
 def share(
@@ -46,7 +47,7 @@ def share(
         )
     left_out, kept = shared.given.left_out, shared.given.kept
     if json:
-        print_json({"output": str(output), "left_out": left_out, "kept": kept})
+        print_result(ShareResult.of(shared))
         return
     print_facts(
         [

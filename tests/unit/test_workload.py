@@ -11,12 +11,13 @@ import pytest
 
 from skelgen import pipeline, workload
 from skelgen.cli.main import run
-from skelgen.cli.measuring import facts_of
 from skelgen.errors import InputError, UsageError
 from skelgen.models import Range
 from skelgen.phases import Phase
 from skelgen.pipeline import Measurement
 from skelgen.pipeline.keeping import Subject
+from skelgen.results import to_json
+from skelgen.results.predictions import MeasureResult
 from skelgen.runners.estimate import Estimate
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.errors import MethodErrors
@@ -629,7 +630,8 @@ def result_of_measuring(point, *doubts):
     measured_s = Interval(0.84 * paet_s, paet_s, 1.06 * paet_s)
     found = Estimate((), time_s, measured_s, doubts, known)
     about = Subject("phases", "app", "", 1.0, point.ranks, "", Path("sig"))
-    return facts_of(Measurement(found, 0.1, None, "live", about))
+    done = Measurement(found, 0.1, None, "live", about)
+    return to_json(MeasureResult.of(done))
 
 
 def test_results_of_measuring_go_into_a_study(tmp_path, capsys):

@@ -18,8 +18,8 @@ from skelgen import _paths  # noqa: F401  (installed: not the checkout's)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.pipeline.machine import reference_compiler
-from skelgen.skeleton.compute import COMPILER_FLAGS, ComputeCalibration, Mix, calibrate
-from skelgen.skeleton.render import render
+from skelgen.reference.compute import COMPILER_FLAGS, ComputeCalibration, Mix, calibrate
+from skelgen.skeleton.emit.skeleton_files import render
 from tests.plans import Builder, Do, Loop
 
 #: Gap [us] and how many of them a run has.

@@ -24,14 +24,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.signature import Signature
-from skelgen.skeleton.mend import GrowingSymbols
-from skelgen.skeleton.paper2005 import whole_factor
-from skelgen.skeleton.paper2005_division import divide
-from skelgen.skeleton.paper2005_quantities import assembler
+from skelgen.skeleton.paper2005.division import divide
+from skelgen.skeleton.paper2005.plan import whole_factor
+from skelgen.skeleton.paper2005.quantities import assembler
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.script import Script, script_of
-from skelgen.skeleton.simulate import simulate
-from skelgen.skeleton.simulate_plain import simulate_plain
+from skelgen.skeleton.proof.plain_simulation import simulate_plain
+from skelgen.skeleton.proof.script import Script, script_of
+from skelgen.skeleton.proof.simulation import simulate
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from tests.random_programs import random_program
 from tests.summaries import build
 

@@ -158,7 +158,7 @@ def pretend(tools: Path) -> None:
         Has the shell script in its folder ``bin``.
     """
     from skelgen.launch import mpi
-    from skelgen.skeleton import compute
+    from skelgen.reference import compute
 
     os.environ["PATH"] = f"{tools}/bin:/usr/bin:/bin"
     own = {"TRUST": "trust.yaml", "STORE": "store/store.db", "MONITOR": "monitor"}

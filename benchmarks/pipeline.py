@@ -54,11 +54,11 @@ def compile_trace(
     from skelgen.events import collect
     from skelgen.loops import fold
     from skelgen.matching import match
+    from skelgen.reference.compute import ComputeCalibration, Mix
     from skelgen.signature import Provenance, summarise
     from skelgen.signature.write import signature_text
-    from skelgen.skeleton.compute import ComputeCalibration, Mix
+    from skelgen.skeleton.emit.skeleton_files import render
     from skelgen.skeleton.plan import plan
-    from skelgen.skeleton.render import render
     from skelgen.symbols.cluster import clusters_of, with_times
     from skelgen.trace import open_trace
 

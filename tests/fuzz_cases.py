@@ -28,8 +28,8 @@ from skelgen.pipeline.known_systems import write_rows
 from skelgen.pipeline.mixing import mix_text
 from skelgen.prediction.store import load, save_calibration
 from skelgen.prediction.types import Calibration
-from skelgen.skeleton.compute import Mix
-from skelgen.skeleton.mixing import Fit
+from skelgen.reference.compute import Mix
+from skelgen.reference.mix_fit import Fit
 from skelgen.store import Run, RunPart, Series, StoredPrediction, open_store
 from skelgen.trust import Interval
 from skelgen.trust import store as trust_store

@@ -9,6 +9,7 @@ import numpy as np
 
 from skelgen.events.types import HOLES, IN_PLACE, NO_PEER, NO_TAG
 from skelgen.loops import Nest
+from skelgen.reference.compute import ComputeCalibration, Mix
 from skelgen.signature import (
     CommunicatorFamily,
     Provenance,
@@ -17,7 +18,6 @@ from skelgen.signature import (
     Spread,
 )
 from skelgen.skeleton import OccurrenceSeries, Operation, Plan, Program, Report
-from skelgen.skeleton.compute import ComputeCalibration, Mix
 from skelgen.symbols import SYMBOL_DTYPE, VARYING
 
 CALIBRATION = ComputeCalibration(

@@ -53,6 +53,28 @@ def goals(found: Sequence[Judgement], sixth: Sequence[Judgement]) -> list[list[s
     ]
 
 
+def answer(found: Iterable[Judgement]) -> str:
+    """Return what a reader wants to know first, in two sentences.
+
+    Parameters
+    ----------
+    found : iterable of Judgement
+        Of scenarios 1 to 5.
+    """
+    ours = [one for one in found if one.method == SKELETON]
+    long = _sizes(one for one in ours if one.length_s >= LONG_S)
+    if not long:
+        return f"There are no predictions with skeletons of {LONG_S:g} s and more yet."
+    names = {one.application for one in ours}
+    return (
+        f"**Skeletons of {LONG_S:g} s and more have a mean error of "
+        f"{_percent(statistics.fmean(long))}.** "
+        f"Of {len(long)} predictions, 90 % are within "
+        f"{_percent(float(np.quantile(long, 0.9)))}; the largest error is "
+        f"{_percent(max(long))} (applications: {len(names)})."
+    )
+
+
 def _sizes(found: Iterable[Judgement]) -> list[float]:
     return [abs(one.error) for one in found]
 

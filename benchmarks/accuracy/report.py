@@ -16,7 +16,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from benchmarks.accuracy.figures import bars
-from benchmarks.accuracy.goals import LONG_S, goals
+from benchmarks.accuracy.goals import LONG_S, answer, goals
 from benchmarks.accuracy.judge import Judgement, cases, judge, reference
 from benchmarks.accuracy.results import (
     APPLICATION,
@@ -309,6 +309,7 @@ def sections(
         if not results.found(one.application, one.scenario, one.what, one.length_s)
     ]
     tables = {
+        "answer": answer(found),
         "goals": table(["what", "goal", "measured", "met"], goals(found, sixth)),
         "spread": _spread(found),
         "by_mpi": _by_mpi(found, _mpis(results, launchers)),

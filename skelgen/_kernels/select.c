@@ -1,7 +1,8 @@
 /*
  * Expands a loop nest and weighs every position: 1 where the position belongs to a kept whole
  * iteration, the remainder's fraction in the one iteration that is kept in part, 0 elsewhere.
- * Also labels 64-bit keys by first occurrence. The Python twins stand in skeleton/expansion.py.
+ * Also labels 64-bit keys by first occurrence. The Python twins stand in
+ * skeleton/keep/expansion.py.
  */
 #include "select.h"
 

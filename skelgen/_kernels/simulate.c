@@ -1,7 +1,7 @@
 /*
  * Runs a skeleton without times: which rank gets how far when sends wait for their receives
  * (rendezvous) or do not (eager). Nothing depends on the order in which ranks are taken, for
- * receives name their sources. The Python twin stands in skeleton/simulate_plain.py.
+ * receives name their sources. The Python twin stands in skeleton/proof/plain_simulation.py.
  */
 #include "simulate.h"
 

@@ -2,7 +2,7 @@
 #define SKELGEN_KERNELS_SIMULATE_H
 #include <stdint.h>
 
-/* Columns as in the class Script of skeleton/script.py. */
+/* Columns as in the class Script of skeleton/proof/script.py. */
 struct skelgen_script {
 	int32_t ranks;
 	int32_t rows;
@@ -29,7 +29,7 @@ struct skelgen_script {
 	const int64_t *request_first;
 };
 
-/* Columns as in the class Outcome of skeleton/simulate.py. */
+/* Columns as in the class Outcome of skeleton/proof/simulation.py. */
 struct skelgen_outcome {
 	int64_t truncated;
 	int64_t mismatched;

@@ -29,7 +29,7 @@ from skelgen.results.running import BuildResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.skeleton.compute import Mix
+    from skelgen.reference.compute import Mix
 
 MIB = 1 << 20
 
@@ -158,7 +158,7 @@ def _mix(text: str) -> Mix | None:
     """Read three shares, brought to the sum 1, and a working set; None if not given."""
     if not text:
         return None
-    from skelgen.skeleton.compute import Mix
+    from skelgen.reference.compute import Mix
 
     try:
         parts = [float(part) for part in text.split(",")]
@@ -208,8 +208,8 @@ def mix(
     One keeps the cores of the ranks busy, one streams memory. The result lies in the
     run's folder, where build takes it from.
     """
-    from skelgen.skeleton.beside import COMPETITORS
-    from skelgen.skeleton.mixing import off
+    from skelgen.reference.competitors import COMPETITORS
+    from skelgen.reference.mix_fit import off
 
     with progress_bar() as progress:
         fitted = pipeline.fit_mix(

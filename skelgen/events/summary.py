@@ -103,6 +103,8 @@ class RunSummary:
         Longest time first.
     matrix : (ranks, ranks) float64 array
         Bytes in messages from each rank to each other [bytes].
+    messages : (ranks, ranks) uint32 array
+        Their number; (0, 0) where there is no matrix.
     passed : tuple of PassedOn
         Functions that communicate but were passed on unrecorded.
     local : tuple of PassedOn
@@ -138,6 +140,7 @@ class RunSummary:
     objects: tuple[ObjectSummary, ...]
     sites: tuple[SiteSummary, ...]
     matrix: NDArray[np.float64]
+    messages: NDArray[np.uint32]
     passed: tuple[PassedOn, ...]
     local: tuple[PassedOn, ...]
     taken: Conditions
@@ -197,6 +200,7 @@ def summarise_run(trace: Trace, events: Events) -> RunSummary:
         objects=summarise_objects(events.calls, count, time_ns),
         sites=call_sites(events, count, time_ns),
         matrix=sent.matrix,
+        messages=sent.messages,
         passed=passed,
         local=tuple(one for one in others if not one.communicates),
         taken=taken,

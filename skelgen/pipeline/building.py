@@ -25,10 +25,10 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.launch.record import RunFacts
     from skelgen.phases.stored import PhaseSignature
+    from skelgen.reference.compute import Mix
+    from skelgen.reference.mix_fit import Fit
     from skelgen.signature import Signature
     from skelgen.skeleton import Plan
-    from skelgen.skeleton.compute import Mix
-    from skelgen.skeleton.mixing import Fit
     from skelgen.timeline import RunTimeline
 
 logger = logging.getLogger(__name__)
@@ -326,9 +326,9 @@ def _files(
     """Return the files of the skeleton's folder."""
     from skelgen.pipeline.machine import reference_compiler
     from skelgen.prediction.store import FACTS_FILE, with_launch, with_mix_error
+    from skelgen.reference.compute import calibrate
     from skelgen.signature.write import signature_text
-    from skelgen.skeleton.compute import calibrate
-    from skelgen.skeleton.render import render
+    from skelgen.skeleton.emit.skeleton_files import render
 
     signature = plan.signature
     processes = max(signature.provenance.ranks_per_host, default=signature.ranks)

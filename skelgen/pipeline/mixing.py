@@ -23,9 +23,9 @@ from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
     from skelgen.events.conditions import Conditions
-    from skelgen.skeleton.beside import Bench, Slowdown
-    from skelgen.skeleton.compute import Mix
-    from skelgen.skeleton.mixing import Fit
+    from skelgen.reference.competitors import Bench, Slowdown
+    from skelgen.reference.compute import Mix
+    from skelgen.reference.mix_fit import Fit
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +63,8 @@ def fit_mix(
     """
     from skelgen.pipeline.machine import reference_compiler
     from skelgen.prediction.skeleton_runs import longest_s
-    from skelgen.skeleton.beside import Bench
-    from skelgen.skeleton.mixing import fit_measured
+    from skelgen.reference.competitors import Bench
+    from skelgen.reference.mix_fit import fit_measured
 
     facts = _facts(run)
     recorded = OwnLaunch(facts.command, facts.folder, facts.environment, facts.files)
@@ -92,7 +92,7 @@ def _measured(
     What a competitor costs changes with the minutes, so a short application runs again
     between the parts, and both are means over the same time.
     """
-    from skelgen.skeleton.mixing import WORKING_SETS
+    from skelgen.reference.mix_fit import WORKING_SETS
 
     applications: list[Slowdown] = []
     measured: dict[int, list[tuple[Slowdown, ...]]] = {s: [] for s in WORKING_SETS}
@@ -130,7 +130,7 @@ def _facts(run: Path) -> RunFacts:
 
 
 def _mixture(bench: Bench, mix: Mix) -> Slowdown:
-    from skelgen.skeleton.compute import calibrate
+    from skelgen.reference.compute import calibrate
 
     speed = calibrate(bench.compiler, mix=mix, processes=bench.processes)
     return bench.mixture(speed)
@@ -144,7 +144,7 @@ def _mean(found: Sequence[Slowdown]) -> Slowdown:
 def _application(bench: Bench, launch: OwnLaunch, limit_s: float) -> Slowdown:
     """Return how much longer the application computes beside each competitor [1]."""
     from skelgen.pipeline.recording import again
-    from skelgen.skeleton.beside import COMPETITORS
+    from skelgen.reference.competitors import COMPETITORS
 
     times_s = {}
     for competitor in ("", *COMPETITORS):
@@ -199,8 +199,8 @@ def fitted_mix(source: Path) -> Fit | None:
 
 
 def _read(document: Field) -> Fit:
-    from skelgen.skeleton.compute import read_mix
-    from skelgen.skeleton.mixing import Fit
+    from skelgen.reference.compute import read_mix
+    from skelgen.reference.mix_fit import Fit
 
     fields = document.mapping(("format", "mix", "wanted", "got"), None)
     fields["format"].integer(_FORMAT, _FORMAT)

@@ -82,11 +82,16 @@ class RunPool:
 
         Runs that do not say one of the inputs which most others say are left out.
         """
+        return self._settings(
+            self.fixed_with(name), [row.get(name) for row in self.rows]
+        )
+
+    def fixed_with(self, name: str) -> list[str]:
+        """Return the inputs that have one value each while an input varies."""
         along = (name, *self.goes_along(name))
         others = [one for one in self._names() if one not in along]
         others = [one for one in others if self._varies(one, name)]
-        others = self._without_said(name, others)
-        return self._settings(others, [row.get(name) for row in self.rows])
+        return self._without_said(name, others)
 
     def word_settings(self) -> tuple[Setting, ...]:
         """Return what may be fixed of inputs that are no numbers, most runs first."""

@@ -210,8 +210,8 @@ def _build(
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
     from skelgen.prediction.store import FACTS_FILE, load_compute, with_launch
+    from skelgen.skeleton.emit.skeleton_files import render
     from skelgen.skeleton.methods import planner
-    from skelgen.skeleton.render import render
 
     signature, _ = read_signature(
         folder, similarity_threshold=None, scale=None, target_s=None

@@ -28,7 +28,7 @@ from skelgen.launch.record import (
 from skelgen.launch.runner import LocalRunner, Runner, Running
 from skelgen.prediction.predict import with_fitting
 from skelgen.prediction.types import SkeletonFacts, Timed
-from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.trust import Doubt
 
 logger = logging.getLogger(__name__)

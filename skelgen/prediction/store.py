@@ -22,8 +22,8 @@ from skelgen.launch.secrets import hidden
 from skelgen.launch.variables import settings_of
 from skelgen.matching.waits import WAIT_WORDS, WaitState
 from skelgen.prediction.types import Calibration, SkeletonFacts
-from skelgen.skeleton.compute import ComputeCalibration as Speed
-from skelgen.skeleton.compute import read_calibration
+from skelgen.reference.compute import ComputeCalibration as Speed
+from skelgen.reference.compute import read_calibration
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS
 from skelgen.trust.likeness import read_not_computed
 from skelgen.trust.unseen import read_unseen

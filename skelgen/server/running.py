@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from skelgen import _paths
 from skelgen.launch.folders import private_folder, replace_file
@@ -34,6 +35,7 @@ from skelgen.server.own_host import may_have_name, own_host, second_bound
 from skelgen.server.settings import Settings, UploadBounds
 from skelgen.server.tokens import PRINTED, Right, new_token
 from skelgen.store import open_store, place_of
+from skelgen.store.idle_connections import IdleConnections
 
 #: Time that requests have to end [s]: the server ends within five.
 _ENDING_S = 4
@@ -144,7 +146,9 @@ def run_server(
         address = f"{public_address(listening, port)}{way}"
         named = f"http://{name}:{port}{listening.prefix}{way}" if name else address
         file = stack.enter_context(_leading_there(named))
-        config = _config(settings, keyring, listening, jobs)
+        idle = stack.enter_context(contextlib.closing(IdleConnections()))
+        asgi = application(settings, keyring, jobs, idle)
+        config = _config(asgi, listening)
         server = _Server(config, lambda: ready(address, named, file))
         if not read_only:
             jobs.resume()
@@ -163,12 +167,10 @@ def leave_reads() -> None:
         os._exit(0)
 
 
-def _config(
-    settings: Settings, keyring: Keyring, listening: Listening, jobs: JobQueue
-) -> uvicorn.Config:
+def _config(asgi: ASGIApp, listening: Listening) -> uvicorn.Config:
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would name addresses
     return uvicorn.Config(
-        application(settings, keyring, jobs),
+        asgi,
         loop="asyncio",
         http=OpeningProtocol,
         ws="none",

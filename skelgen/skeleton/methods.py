@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from skelgen.errors import UsageError
-from skelgen.skeleton.paper2005 import plan_2005
+from skelgen.skeleton.paper2005.plan import plan_2005
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 

@@ -14,22 +14,23 @@ from skelgen.matching import Matching, match
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature, calls_of
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.closure import close
-from skelgen.skeleton.dealing import dealers_of, not_shared, warnings_of
-from skelgen.skeleton.durations import durations_of
-from skelgen.skeleton.expansion import Expansion, expand
-from skelgen.skeleton.mend import GrowingSymbols, Mended, mend
-from skelgen.skeleton.nodes import Nodes
-from skelgen.skeleton.programs import programs_of
-from skelgen.skeleton.prove import Flaw, find_flaw
+from skelgen.skeleton.keep.closure import close
+from skelgen.skeleton.keep.expansion import Expansion, expand
+from skelgen.skeleton.keep.selection import places, select
+from skelgen.skeleton.keep.units import Units, units_of
+from skelgen.skeleton.proof.buffered_sends import Mended, mend
+from skelgen.skeleton.proof.flaws import Flaw, find_flaw
+from skelgen.skeleton.proof.script import script_of
+from skelgen.skeleton.quantities.durations import durations_of
+from skelgen.skeleton.quantities.nodes import Nodes
+from skelgen.skeleton.quantities.programs import programs_of
+from skelgen.skeleton.quantities.sizes import sizes_of
+from skelgen.skeleton.quantities.strings import RankStrings, draft, strings_of
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
 from skelgen.skeleton.report import report_of
-from skelgen.skeleton.script import script_of
-from skelgen.skeleton.selection import places, select
-from skelgen.skeleton.serving_programs import served
-from skelgen.skeleton.sizes import sizes_of
-from skelgen.skeleton.strings import RankStrings, draft, strings_of
+from skelgen.skeleton.task_farm.dealers import dealers_of, not_shared, warnings_of
+from skelgen.skeleton.task_farm.first_come import served
 from skelgen.skeleton.types import WHOLE_EVENTS, Plan, Program
-from skelgen.skeleton.units import Units, units_of
 from skelgen.units import NS_PER_S
 
 #: Rounds of mending before the plan is refused.

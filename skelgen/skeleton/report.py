@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from skelgen.events import function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.durations import deviation, uneven_leaves
-from skelgen.skeleton.good import largest_good_scale
-from skelgen.skeleton.rounding import RELEVANT_SHARE, TOLERANCE
-from skelgen.skeleton.series import series_sums
+from skelgen.skeleton.dominant_sequence import largest_good_scale
+from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, TOLERANCE
+from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
+from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.types import KeptClass, Program, Report
 from skelgen.trust.likeness import unlike_doubts
 from skelgen.units import NS_PER_S, format_bytes, format_seconds

@@ -105,6 +105,8 @@ def _integer(value: Any) -> int:
 
 
 def _real(value: Any) -> float:
+    if value.__class__ is float and value - value == 0.0:  # finite; often called
+        return value
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise UnfitError(f"read {_shown(value)}, expected a number")
     try:

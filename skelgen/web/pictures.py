@@ -1,23 +1,19 @@
-"""Numbers behind the pictures: timeline, communication matrix."""
+"""Numbers behind the picture of one iteration."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skelgen.events import function_info
-from skelgen.events.functions import SENDING
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.good import DOMINANT_SHARE
-from skelgen.symbols import VARYING
+from skelgen.skeleton.dominant_sequence import DOMINANT_SHARE
 from skelgen.units import format_seconds
 from skelgen.web.tree import leaf_numbers, leaf_times_ns
 
-#: Bars of one timeline, ranks of one timeline, ranks of one matrix.
-MOST_BARS, MOST_LANES, MOST_CELLS = 4000, 32, 64
+#: Bars of one timeline, ranks of one timeline.
+MOST_BARS, MOST_LANES = 4000, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,47 +133,3 @@ def timeline_of(signature: Signature) -> Timeline | None:
         group.nest.trips_first[item] : group.nest.trips_first[item + 1]
     ]
     return Timeline(length / 1e9, int((rows[:, 0] * rows[:, 1]).sum()), lanes)
-
-
-def _instances(signature: Signature, family: int) -> dict[int, tuple[int, ...]]:
-    members = signature.families[family].instances
-    return {rank: instance for instance in members for rank in instance}
-
-
-def communication_matrix(signature: Signature) -> NDArray[np.float64]:
-    """Sum the bytes of point-to-point messages from each rank to each other.
-
-    Returns
-    -------
-    (ranks, ranks) float64 array
-        Row: sender, column: receiver [bytes].
-    """
-    matrix = np.zeros((signature.ranks, signature.ranks))
-    of_family = [_instances(signature, f) for f in range(len(signature.families))]
-    for group in signature.groups:
-        symbols = group.nest.symbol[group.nest.body_items == 0]
-        for leaf, row in enumerate(symbols):
-            symbol = signature.symbols[row]
-            kind = function_info(signature.functions[symbol["function"]]).kind
-            if kind in SENDING and (symbol["peer"] >= 0 or symbol["peer"] == VARYING):
-                instances = of_family[int(symbol["family"])]
-                _add_leaf(matrix, instances, group, leaf, int(symbol["peer"]))
-    return matrix
-
-
-def _add_leaf(
-    matrix: NDArray[np.float64],
-    instances: dict[int, tuple[int, ...]],
-    group: RankGroup,
-    leaf: int,
-    peer: int,
-) -> None:
-    """Add what one leaf sends, on every rank of its group."""
-    runs = group.peers[leaf] if peer == VARYING else np.array([[peer, 1]])
-    repeats = runs[:, 1].sum()
-    for column, rank in enumerate(group.ranks):
-        members = instances[rank]
-        own, total = members.index(rank), float(group.size_bytes.total[leaf, column])
-        for partner, repeated in runs:
-            receiver = members[(own + int(partner)) % len(members)]
-            matrix[rank, receiver] += total * float(repeated) / float(repeats)

@@ -28,11 +28,11 @@ from skelgen.pipeline.mixing import fitted_mix, mix_text
 from skelgen.prediction import store as facts_store
 from skelgen.prediction.kept import KeptPrediction, KeptSet, load_kept
 from skelgen.prediction.types import Calibration
+from skelgen.reference.compute import ComputeCalibration as Speed
+from skelgen.reference.compute import Mix
+from skelgen.reference.mix_fit import Fit
 from skelgen.signature import read as signature_read
 from skelgen.signature import store as signature_store
-from skelgen.skeleton.compute import ComputeCalibration as Speed
-from skelgen.skeleton.compute import Mix
-from skelgen.skeleton.mixing import Fit
 from skelgen.trust import store as trust_store
 from skelgen.trust.errors import MethodError
 from skelgen.trust.store import ErrorProvenance

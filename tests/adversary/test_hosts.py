@@ -22,7 +22,7 @@ from skelgen.cli.main import run as skelgen
 from skelgen.launch import batch, mpi
 from skelgen.launch.batch_systems import BatchSystem, Flux, Pbs, Slurm
 from skelgen.launch.through import _SYSTEMS, Way
-from skelgen.skeleton import compute
+from skelgen.reference import compute
 from tests import fake_mpi, fuzz_cases
 from tests.adversary.payloads import OBEYED, payloads
 

@@ -12,7 +12,7 @@ from skelgen import pipeline
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.pipeline.mixing import MIX_FILE, fitted_mix
 from skelgen.prediction import skeleton_runs
-from skelgen.skeleton import beside, mixing
+from skelgen.reference import competitors, mix_fit
 from tests.mpis import FAMILIES, MPIS, TestMpi
 
 pytestmark = [
@@ -32,9 +32,9 @@ def mpi(request: pytest.FixtureRequest) -> TestMpi:
 def command(mpi: TestMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Give the launch of a short walk through memory, in a fit that takes seconds."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(beside, "ROUNDS", 1)
-    monkeypatch.setattr(mixing, "WORKING_SETS", (1 << 19,))
-    monkeypatch.setattr(mixing, "_TRIALS", 1)
+    monkeypatch.setattr(competitors, "ROUNDS", 1)
+    monkeypatch.setattr(mix_fit, "WORKING_SETS", (1 << 19,))
+    monkeypatch.setattr(mix_fit, "_TRIALS", 1)
     line = [str(mpi.compiler), "-std=c11", "-O2", "-o", "kinds", str(KINDS)]
     subprocess.run(line, check=True)
     return [*mpi.launcher, "-n", "2", "./kinds", "chasing", "8", "1"]

@@ -12,10 +12,10 @@ import pytest
 
 from skelgen import pipeline
 from skelgen.events import collect
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.signature import Signature, store
-from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
 from skelgen.trace import open_trace
 from tests.c_warnings import WARNINGS
 from tests.mpis import FAMILIES, MPIS, TestMpi

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from skelgen.reference.compute import COMPILER_FLAGS, Mix, calibrate
 from skelgen.skeleton import Plan
-from skelgen.skeleton.compute import COMPILER_FLAGS, Mix, calibrate
-from skelgen.skeleton.render import render
+from skelgen.skeleton.emit.skeleton_files import render
 from tests.c_warnings import WARNINGS
 from tests.every_operation import every_operation
 from tests.mpis import MPIS, TestMpi

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from skelgen.launch.mpi import MpiKind, identify_compiler
-from skelgen.skeleton.render import render
+from skelgen.skeleton.emit.skeleton_files import render
 from tests import fake_mpi
 from tests.mpis import MPIS, TestMpi
 from tests.plans import CALIBRATION, Builder, Do, Loop

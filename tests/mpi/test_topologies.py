@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from skelgen.pipeline.signatures import read_signature
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.signature import Signature
-from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
 from tests.plans import CALIBRATION

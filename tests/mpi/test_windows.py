@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from skelgen.events import Events, collect
-from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.reference.compute import COMPILER_FLAGS
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
 from skelgen.skeleton.types import Plan, Program
 from skelgen.trace import open_trace
 from tests.c_warnings import WARNINGS

@@ -21,10 +21,10 @@ from skelgen.launch.mpi import Mpi, compiler_version
 from skelgen.launch.process import Finished, run
 from skelgen.launch.shim import shim
 from skelgen.pipeline.signatures import read_signature
+from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.signature import Signature
-from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
 from tests.c_warnings import WARNINGS
 from tests.mpis import TestMpi
 from tests.plans import CALIBRATION

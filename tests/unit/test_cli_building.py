@@ -14,10 +14,10 @@ from skelgen.pipeline.mixing import mix_text
 from skelgen.pipeline.selecting import _shorter
 from skelgen.prediction.store import load
 from skelgen.progress import NO_PROGRESS
+from skelgen.reference.compute import Mix
+from skelgen.reference.mix_fit import Fit
 from skelgen.signature import Provenance, Signature
 from skelgen.signature.store import save
-from skelgen.skeleton.compute import Mix
-from skelgen.skeleton.mixing import Fit
 from tests import builders, fake_mpi
 from tests.export_samples import save_mixed
 from tests.plans import CALIBRATION
@@ -61,7 +61,7 @@ def stored(monkeypatch, tmp_path: Path) -> Path:
     fake_mpi.mpicc(tmp_path / "bin", "mpich")
     fake_mpi.only_path(monkeypatch, tmp_path, tmp_path / "bin")
     monkeypatch.setattr(
-        "skelgen.skeleton.compute.calibrate", lambda *_, **__: CALIBRATION
+        "skelgen.reference.compute.calibrate", lambda *_, **__: CALIBRATION
     )
     monkeypatch.chdir(tmp_path)
     save(signature(), tmp_path / "ring")
@@ -314,7 +314,7 @@ def test_a_mix_that_was_fitted_is_used_and_its_error_kept(
         asked.append(mix)
         return CALIBRATION
 
-    monkeypatch.setattr("skelgen.skeleton.compute.calibrate", calibrate)
+    monkeypatch.setattr("skelgen.reference.compute.calibrate", calibrate)
     mix = Mix(0.5, 0.25, 0.25, 4 << 20)
     (stored / "mix.json").write_text(mix_text(Fit(mix, (1.0, 2.0), (1.0, 1.8))))
     facts = built(capsys, str(stored), "--scale", "10", "-o", "one")

@@ -18,7 +18,7 @@ from skelgen.launch import record as recording
 from skelgen.launch.mpi import programs
 from skelgen.launch.process import Finished
 from tests.golden.rewrite import CASES
-from tests.unit.test_skeleton_render import CALIBRATION
+from tests.unit.test_skeleton_emit_skeleton_files import CALIBRATION
 
 SIGNATURE = next(case for case in CASES if case.name == "halo") / "signature.yaml"
 SKELGEN = [sys.executable, "-m", "skelgen"]
@@ -37,7 +37,7 @@ def told(capsys: pytest.CaptureFixture[str], words: list[str]) -> tuple[int, str
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the speed of this machine out."""
     monkeypatch.setattr(
-        "skelgen.skeleton.compute.calibrate", lambda *_, **__: CALIBRATION
+        "skelgen.reference.compute.calibrate", lambda *_, **__: CALIBRATION
     )
 
 

@@ -9,7 +9,6 @@ import socket
 import stat
 import sys
 import threading
-import time
 from pathlib import Path
 
 import httpx2 as httpx
@@ -17,6 +16,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.store import open_store
+from tests.processes import comes_true
 from tests.servers import LONG_S, Server
 from tests.visitors import fill
 
@@ -60,6 +60,15 @@ def test_ctrl_c_is_the_usual_end(place):
         assert server.end(signal.SIGINT) == (0, "")
 
 
+def is_deaf(name: str, port: int) -> bool:
+    """Say whether nothing listens there any more."""
+    try:
+        socket.create_connection((name, port), timeout=LONG_S).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def test_a_request_that_has_begun_is_finished_when_the_server_ends(place):
     with Server("--store", str(place), "--port", "0") as server:
         base, _, token = server.url.partition("/enter?token=")
@@ -67,13 +76,14 @@ def test_a_request_that_has_begun_is_finished_when_the_server_ends(place):
         line = b'{"row": "run", "application": "late", "time_s": 1, "identity": "l"}'
         head = (
             f"POST /api/runs HTTP/1.1\r\nHost: {name}:{port}\r\nAuthorization: Bearer "
-            f"{token}\r\nContent-Length: {len(line)}\r\n\r\n"
+            f"{token}\r\nContent-Length: {len(line)}\r\nExpect: 100-continue\r\n\r\n"
         )
         with socket.create_connection((name, int(port)), timeout=LONG_S) as client:
-            client.sendall(head.encode() + line[:10])
-            time.sleep(0.5)  # it reads the body now
+            client.sendall(head.encode())
+            assert client.recv(100).startswith(b"HTTP/1.1 100")  # it reads the body now
+            client.sendall(line[:10])
             server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.5)
+            assert comes_true(lambda: is_deaf(name, int(port)))
             client.sendall(line[10:])
             assert client.recv(100).startswith(b"HTTP/1.1 200")
         _, err = server.process.communicate(timeout=LONG_S)

@@ -120,6 +120,7 @@ def test_persistent_sends_count_each_time_they_are_started(tmp_path):
 
     run = recorded(tmp_path, body)
     assert run.matrix.tolist() == [[0, 120], [120, 0]]
+    assert run.messages.tolist() == [[0, 5], [5, 0]]
     assert sum(sent(run).values()) == 240
 
 
@@ -142,6 +143,7 @@ def test_collectives_of_all_forms_count_what_they_send(tmp_path):
     assert sent(run)["MPI_Alltoall_init"] == 2 * 3 * 2 * 32
     assert sent(run)["MPI_Isendrecv"] == 2 * 32
     assert run.matrix.tolist() == [[0, 32], [32, 0]]
+    assert run.messages.tolist() == [[0, 1], [1, 0]]
 
 
 def test_messages_to_nobody_send_nothing(tmp_path):
@@ -152,6 +154,7 @@ def test_messages_to_nobody_send_nothing(tmp_path):
     run = recorded(tmp_path, body, ranks=1)
     assert sent(run) == {"MPI_Send": 24}
     assert run.matrix.tolist() == [[24]]
+    assert run.messages.tolist() == [[1]]
 
 
 def test_polls_count_each(tmp_path):

@@ -7,9 +7,9 @@ import pytest
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import RunFacts
 from skelgen.pipeline import machine, mixing
-from skelgen.skeleton.beside import Bench
-from skelgen.skeleton.compute import Mix
-from skelgen.skeleton.mixing import WORKING_SETS
+from skelgen.reference.competitors import Bench
+from skelgen.reference.compute import Mix
+from skelgen.reference.mix_fit import WORKING_SETS
 
 RUNS = 3
 

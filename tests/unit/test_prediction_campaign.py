@@ -28,7 +28,7 @@ from skelgen.prediction.skeleton_runs import (
 )
 from skelgen.prediction.trials import Trials, blamed_hosts, explained, name_of
 from skelgen.prediction.types import Timed
-from skelgen.skeleton.compute import COMPILER_FLAGS
+from skelgen.reference.compute import COMPILER_FLAGS
 from tests import fake_mpi
 from tests.method_errors import ERRORS
 from tests.unit.test_prediction_predict import FACTS

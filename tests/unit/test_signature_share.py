@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from skelgen.cli.main import run
 from skelgen.phases import store as phase_store
 from skelgen.phases.share import share_phases
+from skelgen.reference.compute import ComputeCalibration, Mix
 from skelgen.signature import Provenance, Signature, store
 from skelgen.signature.share import share_signature, shared_month, shared_mpi
 from skelgen.signature.write import signature_text
-from skelgen.skeleton.compute import ComputeCalibration, Mix
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
 from skelgen.trust.unseen import Unseen
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,8 +14,8 @@ from skelgen.matching import Matching, match
 from skelgen.matching import plain as matching_plain
 from skelgen.matching.roles import shape_table
 from skelgen.signature import store
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
 from skelgen.skeleton.types import Operation, Plan
 from tests.builders import calls, events
 from tests.plans import CALIBRATION

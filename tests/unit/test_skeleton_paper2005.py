@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError, UsageError
 from skelgen.signature import Signature
+from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.methods import METHODS, planner
-from skelgen.skeleton.paper2005 import plan_2005
-from skelgen.skeleton.paper2005_division import loop_shares
+from skelgen.skeleton.paper2005.division import loop_shares
+from skelgen.skeleton.paper2005.plan import plan_2005
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.render import render
-from skelgen.skeleton.series import series_sums
-from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.proof.simulation import simulate
+from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.types import Plan
 from tests.plans import CALIBRATION
 from tests.random_programs import random_program

@@ -10,9 +10,9 @@ import pytest
 from skelgen.errors import UsageError
 from skelgen.events import function_info
 from skelgen.skeleton.plan import plan
-from skelgen.skeleton.simulate import simulate
+from skelgen.skeleton.proof.simulation import simulate
+from skelgen.skeleton.quantities.vectors import is_pairwise
 from skelgen.skeleton.types import Plan
-from skelgen.skeleton.vectors import is_pairwise
 from tests.random_programs import random_program
 from tests.skeletons import script, signature
 

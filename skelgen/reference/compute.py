@@ -1,0 +1,391 @@
+"""Calibrate the compute operation of skeletons on the reference machine.
+
+The operation is fixed work: how many steps of arithmetic, streaming and pointer
+chasing stand for a microsecond of the application's computation is measured here
+once, and the numbers become part of the skeleton's text. They are never measured
+again on a target, which would erase the difference that is to be predicted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from skelgen import _paths
+from skelgen.documents import Field, read_json, sealed_json
+from skelgen.errors import InputError, MachineError, UsageError
+from skelgen.launch.folders import alone, private_folder, replace_file
+from skelgen.launch.process import run
+from skelgen.rendering.c_template import fill
+
+logger = logging.getLogger(__name__)
+
+#: How skeletons are compiled, and the calibration: the rates hold for these options.
+#: Not -std=c11, which turns trigraphs on: ??/ would be a backslash.
+COMPILER_FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fno-tree-vectorize")
+
+#: Rarer than the scheduler's own ticks, queries of the CPU time change nothing.
+_FEWEST_QUERIES_PER_S = 100.0
+_PARTS = ("arithmetic", "streaming", "chasing")
+_FIELDS = (
+    "mix", "steps_per_us", "call_us", "clock_us", "processes", "host", "cpu",
+)  # fmt: skip
+_MOST_PROCESSES = 1 << 20
+_TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What computation consists of.
+
+    Attributes
+    ----------
+    arithmetic, streaming, chasing : float
+        Shares of its time on the reference machine; their sum is 1.
+    working_set_bytes : int
+        Memory that streaming goes through, and pointer chasing likewise [bytes].
+    """
+
+    arithmetic: float = 1.0
+    streaming: float = 0.0
+    chasing: float = 0.0
+    working_set_bytes: int = 12 << 20
+
+    def __post_init__(self) -> None:
+        if min(self.shares) < 0 or not math.isclose(sum(self.shares), 1.0):
+            raise UsageError(
+                f"the mix {self.shares} is not three shares of 0 or more "
+                "with the sum 1, such as 0.7,0.2,0.1"
+            )
+        if not 1 << 12 <= self.working_set_bytes <= 1 << 34:
+            raise UsageError(
+                f"a working set of {self.working_set_bytes} bytes is not "
+                "between 4 KiB and 16 GiB"
+            )
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """Return the shares of arithmetic, streaming and chasing."""
+        return (self.arithmetic, self.streaming, self.chasing)
+
+    def __str__(self) -> str:
+        """Write it as the command line takes it: shares, working set in MiB."""
+        percent = [f"{100 * share:.4g}" for share in self.shares]
+        return ",".join([*percent, f"{self.working_set_bytes / (1 << 20):g}"])
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeCalibration:
+    """Speed of the compute operation on the reference machine.
+
+    Attributes
+    ----------
+    mix : Mix
+    steps_per_us : tuple of float
+        Steps of arithmetic, streaming and chasing that together take one
+        microsecond, each in its share of the time [1/us].
+    call_us, clock_us : float
+        What a call of the operation takes by itself, without and with the two
+        readings of the clock [us].
+    processes : int
+        Processes that measured at the same time, one for each rank of a node.
+    host, cpu : str
+        Name and processor of the reference machine.
+    query_us : float
+        What it takes to ask for the CPU time [us].
+    """
+
+    mix: Mix
+    steps_per_us: tuple[float, float, float]
+    call_us: float
+    clock_us: float
+    processes: int
+    host: str
+    cpu: str
+    query_us: float = 0.0
+
+    @property
+    def units_per_s(self) -> float:
+        """Return the steps of all parts in one second [1/s]."""
+        return sum(self.steps_per_us) * 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeNumbers:
+    """The numbers of ``compute.c.j2``, as text; empty for a part that is not used."""
+
+    arithmetic: str
+    streaming: str
+    chasing: str
+    call: str
+    clock: str
+    set_bytes: int
+    reference: str
+    query: str = ""
+    query_every: str = ""
+
+    @classmethod
+    def of(
+        cls, calibration: ComputeCalibration, queries_per_s: float = 0.0
+    ) -> ComputeNumbers:
+        """Write the numbers of a calibration.
+
+        Parameters
+        ----------
+        calibration : ComputeCalibration
+        queries_per_s : float
+            How often a second the computation asks for its CPU time; seldom is never
+            [1/s].
+        """
+        often = queries_per_s >= _FEWEST_QUERIES_PER_S
+        arithmetic, streaming, chasing = map(_rate, calibration.steps_per_us)
+        processes = calibration.processes
+        return cls(
+            arithmetic=arithmetic,
+            streaming=streaming,
+            chasing=chasing,
+            call=f"{calibration.call_us:.4f}",
+            clock=f"{calibration.clock_us:.4f}",
+            set_bytes=calibration.mix.working_set_bytes,
+            reference=f"{calibration.cpu}, {processes} process"
+            + ("es" if processes > 1 else ""),
+            query=f"{calibration.query_us:.4f}",
+            query_every=f"{1e6 / queries_per_s:.4f}" if often else "",
+        )
+
+
+def _rate(steps_per_us: float) -> str:
+    """Write a rate as a C floating constant; "" for none."""
+    text = f"{steps_per_us:.6g}" if steps_per_us else ""
+    return text if not text or set(text) & set(".e") else f"{text}.0"
+
+
+def calibrate(
+    compiler: Path | str,
+    *,
+    mix: Mix | None = None,
+    processes: int = 1,
+    cache: Path | None = None,
+) -> ComputeCalibration:
+    """Measure the compute operation on this machine; plain arithmetic once.
+
+    The operation is compiled from the template that skeletons use, with the same
+    options, and measured in as many processes at a time as the application had
+    ranks here, because they share caches and the clock frequency.
+
+    Parameters
+    ----------
+    compiler : Path or str
+        The ``mpicc`` that will compile the skeleton.
+    mix : Mix, optional
+        What computation consists of, default arithmetic only.
+    processes : int
+        Ranks on this machine.
+    cache : Path, optional
+        Folder that keeps results of arithmetic, by machine and compiler.
+
+    Raises
+    ------
+    MachineError
+        When there is no compiler or it cannot compile.
+    """
+    mix = mix or Mix()
+    processes = max(1, min(processes, os.cpu_count() or 1))
+    if mix.arithmetic < 1:
+        # Streaming and chasing go as fast as what else uses memory lets them now.
+        return _measure(str(compiler), mix, processes)
+    folder = (cache or _paths.cache()) / "calibrations"
+    kept = folder / f"{_key(str(compiler), mix, processes)}.json"
+    if (known := _read(kept)) is not None:
+        return known
+    with suppress(OSError):  # what cannot be kept is measured each time
+        private_folder(folder)
+    with alone(folder):  # two that measure at a time would both be wrong
+        if (known := _read(kept)) is not None:
+            return known
+        measured = _measure(str(compiler), mix, processes)
+        _keep(kept, measured)
+    return measured
+
+
+def cpu_model() -> str:
+    """Return the name of this machine's processor."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        text = ""
+    for line in text.splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _key(compiler: str, mix: Mix, processes: int) -> str:
+    version = run([compiler, "--version"], timeout_s=_TIMEOUT_S)
+    parts = [
+        platform.node(),
+        cpu_model(),
+        version.output,
+        _source(unmeasured(mix, processes)),
+        *COMPILER_FLAGS,
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def unmeasured(mix: Mix, processes: int) -> ComputeCalibration:
+    """Return a calibration of one step a microsecond, to measure with."""
+    arithmetic, streaming, chasing = (1.0 if share else 0.0 for share in mix.shares)
+    rates = (arithmetic, streaming, chasing)
+    return ComputeCalibration(
+        mix, rates, 0.0, 0.0, processes, platform.node(), cpu_model()
+    )
+
+
+def _source(calibration: ComputeCalibration) -> str:
+    return fill(
+        "calibrate.c.j2",
+        work=ComputeNumbers.of(calibration),
+        processes=calibration.processes,
+    )
+
+
+def _measure(compiler: str, mix: Mix, processes: int) -> ComputeCalibration:
+    """Measure the parts alone, then correct them by what the mixture takes."""
+    blank = unmeasured(mix, processes)
+    logger.info("calibrating computation with %d processes", processes)
+    alone = _results(compiler, blank)[: len(_PARTS)]
+    rates = [share * rate for share, rate in zip(mix.shares, alone, strict=True)]
+    took = 1.0
+    if max(mix.shares) < 1:
+        took = _results(compiler, _with(blank, rates))[len(_PARTS)]
+    # The cost of a call shows with arithmetic only: other parts overlap.
+    plain = replace(blank, mix=Mix(), steps_per_us=(alone[0] or 500.0, 0.0, 0.0))
+    *_, call_us, clock_us, query_us = _results(compiler, plain)
+    rates = [rate / took for rate in rates]
+    return _with(blank, rates, max(call_us, 0.0), max(clock_us, 0.0), query_us)
+
+
+def _with(
+    blank: ComputeCalibration,
+    rates: Sequence[float],
+    call_us: float = 0.0,
+    clock_us: float = 0.0,
+    query_us: float = 0.0,
+) -> ComputeCalibration:
+    arithmetic, streaming, chasing = (float(f"{rate:.6g}") for rate in rates)
+    return ComputeCalibration(
+        blank.mix,
+        (arithmetic, streaming, chasing),
+        round(call_us, 4),
+        round(clock_us, 4),
+        blank.processes,
+        blank.host,
+        blank.cpu,
+        round(query_us, 4),
+    )
+
+
+def _results(compiler: str, calibration: ComputeCalibration) -> list[float]:
+    """Compile and run the calibration; return the median of the processes."""
+    with compiled(compiler, _source(calibration)) as program:
+        rows = [line.split() for line in checked(str(program)).splitlines()]
+    return [float(value) for value in np.median(np.array(rows, float), axis=0)]
+
+
+@contextmanager
+def compiled(compiler: str, source: str) -> Iterator[Path]:
+    """Compile a program as skeletons are and keep it as long as it is used."""
+    with tempfile.TemporaryDirectory(prefix="skelgen-") as name:
+        text, program = Path(name, "measure.c"), Path(name, "measure")
+        text.write_text(source)
+        checked(compiler, *COMPILER_FLAGS, "-o", str(program), str(text))
+        yield program
+
+
+def checked(*arguments: str) -> str:
+    """Run what measures or compiles; return what it printed.
+
+    Raises
+    ------
+    MachineError
+        When it fails.
+    """
+    done = run(arguments, timeout_s=_TIMEOUT_S)
+    if done.exit_code:
+        raise MachineError(
+            f"cannot calibrate computation: {arguments[0]} ended with "
+            f"{done.exit_code}: {done.complaint}"
+        )
+    return done.output
+
+
+def read_calibration(field: Field) -> ComputeCalibration:
+    """Read a calibration from JSON, as ``skeleton.json`` has it.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    fields = field.mapping(_FIELDS, None)
+    rates = tuple(one.amount() for one in fields["steps_per_us"].items())
+    if len(rates) != len(_PARTS):
+        raise fields["steps_per_us"].error(
+            f"read {len(rates)} numbers, expected {len(_PARTS)}"
+        )
+    query_us = fields.get("query_us")  # older calibrations lack it
+    return ComputeCalibration(
+        mix=read_mix(fields["mix"]),
+        steps_per_us=(rates[0], rates[1], rates[2]),
+        call_us=fields["call_us"].amount(),
+        clock_us=fields["clock_us"].amount(),
+        processes=fields["processes"].integer(1, _MOST_PROCESSES),
+        host=fields["host"].text(),
+        cpu=fields["cpu"].text(),
+        query_us=0.0 if query_us is None else query_us.amount(),
+    )
+
+
+def read_mix(field: Field) -> Mix:
+    """Read a mix from JSON.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    fields = field.mapping((*_PARTS, "working_set_bytes"), None)
+    try:
+        return Mix(
+            **{part: fields[part].amount() for part in _PARTS},
+            working_set_bytes=fields["working_set_bytes"].integer(0, 1 << 40),
+        )
+    except UsageError as error:
+        raise field.error(str(error)) from error
+
+
+def _read(path: Path) -> ComputeCalibration | None:
+    """Return a kept calibration; None when there is none that can be read."""
+    try:
+        return read_calibration(read_json(path))
+    except InputError as error:
+        logger.debug("no kept calibration: %s", error)
+        return None
+
+
+def _keep(path: Path, calibration: ComputeCalibration) -> None:
+    """Write a calibration; a cache may fail."""
+    try:
+        replace_file(path, sealed_json(asdict(calibration)))
+    except UsageError as error:
+        logger.warning("cannot keep the calibration: %s", error)

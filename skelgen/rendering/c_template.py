@@ -1,0 +1,35 @@
+"""Fill the templates of skeletons."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jinja2
+
+from skelgen import _paths
+from skelgen.rendering.c_text import c_comment, c_string, checked
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_paths.templates() / "skeleton"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters |= {"c_string": c_string, "comment": c_comment}
+    return environment
+
+
+def fill(template: str, **values: object) -> str:
+    """Return the text of a template with its holes filled.
+
+    Raises
+    ------
+    InputError
+        When it holds what no program of ours holds.
+    """
+    return checked(_environment().get_template(template).render(**values))

@@ -1,0 +1,199 @@
+"""What the text of a call depends on besides the call, and the words it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.types import PROC_NULL
+from skelgen.skeleton.emit.data.communicators import NamedFamily, Partners
+from skelgen.skeleton.emit.data.memory import CallMemory, Memory
+from skelgen.skeleton.emit.data.tables import NOBODY, ProgramTables
+from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.share.routines import Routine
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surroundings:
+    """What the text of a call depends on besides the call itself.
+
+    Attributes
+    ----------
+    routine : Routine
+    memory : Memory
+    extents : tuple of CallMemory
+        Of each step.
+    groups : tuple of NamedFamily or None
+        By family.
+    tables : ProgramTables
+        Collects the tables of the whole program.
+    sites : tuple of str
+        Short names of the call sites.
+    by_age : frozenset of bool
+        Whether completions look requests up by their ages: those that are not
+        persistent (False), those that are (True).
+    partners : tuple of Partners
+        Groups that calls on windows name.
+    targets : dict of int to str
+        Where the operation of a step on a window goes at its target.
+    """
+
+    routine: Routine
+    memory: Memory
+    extents: tuple[CallMemory, ...]
+    groups: tuple[NamedFamily | None, ...]
+    tables: ProgramTables
+    sites: tuple[str, ...]
+    by_age: frozenset[bool] = frozenset()
+    partners: tuple[Partners, ...] = ()
+    targets: dict[int, str] = field(default_factory=dict)
+
+    def group(self, step: CallStep) -> NamedFamily:
+        """Return the communicators of a step."""
+        group = self.groups[step.family]
+        assert group is not None  # families of steps are in use
+        return group
+
+
+def turn_name(index: int) -> str:
+    """Name the counter of a step that has several requests at a time."""
+    return f"turn_{index}"
+
+
+def sent(around: Surroundings, index: int) -> str:
+    """Write where the data that a call sends stands."""
+    return _place("out", around.memory.send_at.get(index, 0))
+
+
+def received(around: Surroundings, index: int) -> str:
+    """Write where a call receives."""
+    place = _place("in", around.memory.receive_at.get(index, 0))
+    if around.routine.lifetimes.spans.get(index, 0) > 1:
+        stride = around.memory.stride[index]
+        return f"{place} + {turn_name(index)} * (size_t){stride}"
+    return place
+
+
+def _place(area: str, offset: int) -> str:
+    return f"{area} + {offset}" if offset else area
+
+
+def datatype(step: CallStep) -> str:
+    """Return bytes, or blocks with holes between them as the application's type has."""
+    return f"holes_{step.block_bytes}" if step.holes else "MPI_BYTE"
+
+
+def size(around: Surroundings, step: CallStep, unit: int = 1) -> str:
+    """Write a call's count in units of some bytes."""
+    sizes = [-(-place.size_bytes // unit) for place in step.everywhere]
+    values = [array.astype(float) for array in sizes]
+    often = [place.occurrences for place in step.everywhere]
+    return around.tables.quantity("size", values, often, owner=step)
+
+
+def created(around: Surroundings, index: int) -> str:
+    """Write where a call's request goes."""
+    slot = str(around.memory.requests.first[index])
+    if around.routine.lifetimes.spans[index] > 1:
+        turn = turn_name(index)
+        slot = turn if slot == "0" else f"{slot} + {turn}"
+    persistent = around.routine.steps[index].info.persistent
+    if persistent in around.by_age:
+        return f"created{'_persistent' * persistent}({slot})"
+    return f"&request[{slot}]"
+
+
+def peer(around: Surroundings, step: CallStep, *, source: bool = False) -> str:
+    """Write a partner: relative to the own rank, as a mirror image, or from a table.
+
+    Parameters
+    ----------
+    around : Surroundings
+    step : CallStep
+    source : bool
+        Whom a Sendrecv receives from, not whom it sends to.
+    """
+    places = [place.peer2 if source else place.peer for place in step.everywhere]
+    group = around.group(step)
+    words = {_plain_peer(around, group, shifts) for shifts in places}
+    if len(words) == 1 and (word := words.pop()):
+        return word
+    if places[0].shape[1] > 1:
+        values = np.where(places[0] == PROC_NULL, NOBODY, places[0])
+        shift = around.tables.in_turn("peer", values, owner=step)
+        if (places[0] == PROC_NULL).any():
+            return f"peer_or_nobody(&{group.name}, {shift})"
+        return _shifted(group, shift)
+    columns = [shifts[:, 0] for shifts in places]
+    if one := _each(around, "mirror", [_mirror(around, group, c) for c in columns]):
+        return f"{group.name}.rank ^ {one}"
+    if one := _each(around, "shift", [_shift(group, c) for c in columns]):
+        return _shifted(group, one)
+    partners = [_partners(around, group, column) for column in columns]
+    return around.tables.quantity("peer", partners, [1] * len(partners))
+
+
+def _each(around: Surroundings, stem: str, values: list[int | None]) -> str:
+    """Write a number for each place of a text; "" when a place has none."""
+    known = [np.array([[value]], float) for value in values if value is not None]
+    if len(known) < len(values):
+        return ""
+    return around.tables.quantity(stem, known, [1] * len(known))
+
+
+def _partners(
+    around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the rank of each rank's partner, (ranks, 1)."""
+    own = np.array([group.place(rank) for rank in around.routine.ranks])
+    found = np.where(shifts == PROC_NULL, NOBODY, (own[:, 0] + shifts) % own[:, 1])
+    return found[:, None].astype(float)
+
+
+def _plain_peer(
+    around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
+) -> str:
+    """Write a partner without a table; "" when that is not possible."""
+    if (shifts == PROC_NULL).all():
+        return "MPI_PROC_NULL"
+    if shifts.shape[1] > 1:
+        return ""
+    column = shifts[:, 0]
+    if (shift := _shift(group, column)) is not None:
+        return _shifted(group, str(shift))
+    mirror = _mirror(around, group, column)
+    return f"{group.name}.rank ^ {mirror}" if mirror else ""
+
+
+def _shifted(group: NamedFamily, shift: str) -> str:
+    """Write a relative partner; most are partners in ``MPI_COMM_WORLD``."""
+    if group.name == "world":
+        return f"peer({shift})"
+    return f"peer_in(&{group.name}, {shift})"
+
+
+def _shift(group: NamedFamily, shifts: NDArray[np.int64]) -> int | None:
+    """Return the relative partner of all ranks with the sign that makes it smallest."""
+    shift = int(shifts[0])
+    if shift == PROC_NULL or (shifts != shift).any():
+        return None
+    if group.one_size and shift > group.size // 2:
+        return shift - group.size
+    return shift
+
+
+def _mirror(
+    around: Surroundings, group: NamedFamily, shifts: NDArray[np.int64]
+) -> int | None:
+    """Return m when every rank's partner is its own rank XOR m."""
+    if (shifts == PROC_NULL).any():
+        return None
+    own = [group.place(rank) for rank in around.routine.ranks]
+    others = [
+        (rank + int(shift)) % size
+        for (rank, size), shift in zip(own, shifts, strict=True)
+    ]
+    masks = {rank ^ other for (rank, _), other in zip(own, others, strict=True)}
+    return masks.pop() if len(masks) == 1 else None

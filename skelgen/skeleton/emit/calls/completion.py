@@ -1,0 +1,89 @@
+"""Write completions, starts and releases of requests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skelgen.events.functions import CallKind
+from skelgen.skeleton.emit.calls.arguments import Surroundings
+from skelgen.skeleton.emit.layout import Statement, call
+from skelgen.skeleton.share.request_places import Reference
+
+#: Longest list of numbers that stands in a call.
+_LONGEST_LIST = 12
+
+
+def completion(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    """Write what a call does with requests that others created."""
+    step = around.routine.steps[index]
+    slots = slots_of(around, index)
+    if slots is None:
+        if len(step.ages) == 1:
+            request = f"&request[aged({step.ages[0]})]"
+            return [_one(around, index, depth, request)]
+        count, ages = len(step.ages), _list(around, "ages", list(step.ages))
+        return [_scattered(step.kind, depth, count, f"aged_all({count}, {ages})")]
+    if not slots:
+        return []  # nothing but requests that were over before
+    if len(slots) == 1:
+        return [_one(around, index, depth, f"&request[{slots[0]}]")]
+    if slots == list(range(slots[0], slots[-1] + 1)):
+        return [_together(step.kind, depth, len(slots), slots[0])]
+    listed = _list(around, "slots", slots)
+    return [_scattered(step.kind, depth, len(slots), listed)]
+
+
+def slots_of(around: Surroundings, index: int) -> list[int] | None:
+    """Return the places of the requests that a call refers to.
+
+    None when they change, so that they must be found by age while running.
+    """
+    lives = around.routine.lifetimes
+    variants = lives.references.get(index, {()})
+    found = {_slots(around, references) for references in variants}
+    return list(found.pop() or ()) if len(found) == 1 and None not in found else None
+
+
+def _slots(
+    around: Surroundings, references: tuple[Reference, ...]
+) -> tuple[int, ...] | None:
+    """Return the places of some requests; None when they rotate."""
+    lives = around.routine.lifetimes
+    slots: list[int] = []
+    known = [reference for reference in references if reference is not None]
+    for operation in dict.fromkeys(operation for operation, _ in known):
+        lags = {lag for other, lag in known if other == operation}
+        span = lives.spans[operation]
+        if len(lags) < span:
+            return None  # some of them, and the places rotate
+        first = around.memory.requests.first[operation]
+        slots += range(first, first + span)
+    return tuple(sorted(slots))
+
+
+def _list(around: Surroundings, stem: str, values: list[int]) -> str:
+    if len(values) > _LONGEST_LIST:
+        return around.tables.constant("int", stem, np.array(values, float))
+    return "(const int[]){" + ", ".join(str(value) for value in values) + "}"
+
+
+def _one(around: Surroundings, index: int, depth: int, request: str) -> Statement:
+    step = around.routine.steps[index]
+    if step.kind is CallKind.COMPLETE:
+        return call(depth, "MPI_Wait", [request, "MPI_STATUS_IGNORE"])
+    if step.kind is CallKind.START:
+        return call(depth, "MPI_Start", [request])
+    name = "MPI_Cancel" if step.function == "MPI_Cancel" else "MPI_Request_free"
+    return call(depth, name, [request])
+
+
+def _together(kind: CallKind, depth: int, count: int, first: int) -> Statement:
+    words = [str(count), f"&request[{first}]"]
+    if kind is CallKind.START:
+        return call(depth, "MPI_Startall", words)
+    return call(depth, "MPI_Waitall", [*words, "status"])
+
+
+def _scattered(kind: CallKind, depth: int, count: int, slots: str) -> Statement:
+    name = "start_all" if kind is CallKind.START else "wait_all"
+    return call(depth, name, [str(count), slots])

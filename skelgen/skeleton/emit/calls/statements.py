@@ -1,0 +1,192 @@
+"""Write one MPI call of a routine, with the computation before it, as C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events.functions import CallKind
+from skelgen.skeleton.emit.calls.arguments import (
+    Surroundings,
+    created,
+    datatype,
+    peer,
+    received,
+    sent,
+    size,
+    turn_name,
+)
+from skelgen.skeleton.emit.calls.collectives import collective_call
+from skelgen.skeleton.emit.calls.completion import completion
+from skelgen.skeleton.emit.calls.windows import window_call
+from skelgen.skeleton.emit.data.memory import aligned
+from skelgen.skeleton.emit.layout import Statement, call
+from skelgen.skeleton.share.call_steps import CallStep
+from skelgen.skeleton.types import TOLD, Turn
+
+#: Computation that is not worth a call: the loop around it takes as long [us].
+LEAST_US = 0.02
+#: Computation with a smaller share of the time is the same at all places [1].
+LEAST_SHARE = 5e-4
+
+_MODES = {"standard": "", "ready": "", "synchronous": "S", "buffered": "B"}
+
+
+def compute(
+    around: Surroundings,
+    us: Sequence[NDArray[np.float64]],
+    often: Sequence[int],
+    owner: CallStep | None = None,
+) -> str:
+    """Write computation that stands for some time at each place; "" for none."""
+    calls = sum(often)
+    total = sum(float(u.mean()) * n for u, n in zip(us, often, strict=True))
+    if total < LEAST_US * calls:
+        return ""
+    if total < LEAST_SHARE * around.routine.time_us:
+        us, often = [np.full((1, 1), total / calls)], [1]
+    return around.tables.quantity("gap", us, often, owner=owner, whole=False)
+
+
+def statements(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    """Write a step.
+
+    Parameters
+    ----------
+    around : Surroundings
+    index : int
+        The step.
+    depth : int
+        Tabs in front of it.
+    """
+    step = around.routine.steps[index]
+    written: list[Statement] = []
+    us = [place.compute_us for place in step.everywhere]
+    often = [place.occurrences for place in step.everywhere]
+    if gap := compute(around, us, often, step):
+        if step.turn in TOLD:  # not counted: others may do its work
+            gap = gap.replace("next(&", "now(&")
+        written.append(call(depth, "compute", [gap]))
+    writer = window_call if step.on_window else _WRITERS.get(step.kind, _message)
+    calls = writer(around, index, depth)
+    site = around.sites[step.site] if 0 <= step.site < len(around.sites) else ""
+    written += [Statement(text.lines, site) for text in calls]
+    if step.turn is Turn.HEARS:
+        written.append(call(depth, "hear", [received(around, index)]))
+    span = around.routine.lifetimes.spans.get(index, 0)
+    if span > 1:
+        turn = turn_name(index)
+        indent = "\t" * depth
+        written.append(Statement((f"{indent}{turn} = ({turn} + 1) % {span};",)))
+    return written
+
+
+def _message(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    """Write a send or a receive."""
+    step = around.routine.steps[index]
+    if step.turn is Turn.OPENS:
+        return [_served(around, index, depth)]
+    outgoing = sent(around, index) if step.sends else received(around, index)
+    if step.turn is Turn.ANSWERS:
+        outgoing = f"answer(&{_serving(around, index)})"
+    arguments = [
+        outgoing,
+        size(around, step, step.block_bytes),
+        datatype(step),
+        peer(around, step) if step.serving is None else "served.rank",
+        str(max(step.tag, 0)),
+        f"{around.group(step).name}.comm",
+    ]
+    if step.info.creates:
+        arguments.append(created(around, index))
+    elif step.kind is CallKind.RECEIVE:
+        arguments.append("MPI_STATUS_IGNORE")
+    return [call(depth, _message_name(step), arguments)]
+
+
+def _served(around: Surroundings, index: int, depth: int) -> Statement:
+    """Write a receive from whoever of the partners comes first."""
+    step = around.routine.steps[index]
+    name, group = _serving(around, index), f"&{around.group(step).name}"
+    count = size(around, step, step.block_bytes)
+    tag = str(max(step.tag, 0))
+    return call(depth, "serve", [f"&{name}", count, datatype(step), tag, group])
+
+
+def _serving(around: Surroundings, index: int) -> str:
+    """Return the name of the table of whom a call serves."""
+    serving, extent = around.routine.steps[index].serving, around.extents[index]
+    assert serving is not None
+    needs = aligned(extent.receive), aligned(extent.send)
+    return around.tables.serving(serving, *needs)
+
+
+def _message_name(step: CallStep) -> str:
+    """Return the function that repeats a call; ready sends become standard ones.
+
+    Partitioned messages are sent whole when they are started. A ready send is only
+    right when the receive is already posted, which the application's synchronisation
+    made sure of but a skeleton may not.
+    """
+    mode = _MODES.get(step.info.mode, "")
+    names = {
+        CallKind.SEND: f"MPI_{mode}send" if mode else "MPI_Send",
+        CallKind.ISEND: f"MPI_I{mode.lower()}send",
+        CallKind.SEND_INIT: f"MPI_{mode}send_init" if mode else "MPI_Send_init",
+        CallKind.RECEIVE: "MPI_Recv",
+        CallKind.IRECEIVE: "MPI_Irecv",
+        CallKind.RECEIVE_INIT: "MPI_Recv_init",
+    }
+    return names[step.kind]
+
+
+def _sendrecv(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    step = around.routine.steps[index]
+    kind, block = datatype(step), step.block_bytes
+    count = size(around, step, block)
+    capacity = str(-(-max(place.capacity_bytes for place in step.everywhere) // block))
+    to = [
+        peer(around, step),
+        str(max(step.tag, 0)),
+    ]
+    source = [
+        peer(around, step, source=True),
+        str(max(step.tag2, 0)),
+    ]
+    last = created(around, index) if step.info.creates else "MPI_STATUS_IGNORE"
+    end = [f"{around.group(step).name}.comm", last]
+    name = "MPI_Isendrecv" if step.info.creates else "MPI_Sendrecv"
+    incoming = received(around, index)
+    # Replacing takes one count for both directions.
+    if step.function.endswith("_replace") and count == capacity:
+        arguments = [incoming, count, kind, *to, *source, *end]
+        return [call(depth, f"{name}_replace", arguments)]
+    outgoing = [sent(around, index), count, kind, *to]
+    arguments = [*outgoing, incoming, capacity, kind, *source, *end]
+    return [call(depth, name, arguments)]
+
+
+def _probe(around: Surroundings, index: int, depth: int) -> list[Statement]:
+    step = around.routine.steps[index]
+    arguments = [
+        peer(around, step),
+        str(max(step.tag, 0)),
+        f"{around.group(step).name}.comm",
+        "MPI_STATUS_IGNORE",
+    ]
+    return [call(depth, "MPI_Probe", arguments)]
+
+
+_WRITERS = {
+    CallKind.SENDRECV: _sendrecv,
+    CallKind.ISENDRECV: _sendrecv,
+    CallKind.PROBE: _probe,
+    CallKind.COLLECTIVE: collective_call,
+    CallKind.ICOLLECTIVE: collective_call,
+    CallKind.COLLECTIVE_INIT: collective_call,
+    CallKind.START: completion,
+    CallKind.COMPLETE: completion,
+    CallKind.RELEASE: completion,
+}

@@ -1,0 +1,304 @@
+"""Programs as flat tables, in the form that the simulator runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import CallKind, FunctionInfo, function_info
+from skelgen.events.functions import (
+    COLLECTIVES,
+    RECEIVING,
+    SENDING,
+    TWO_SIDED,
+    WITH_PARTNERS,
+)
+from skelgen.events.types import NO_PEER, PROC_NULL
+from skelgen.signature import CommunicatorFamily
+from skelgen.skeleton.keep.expansion import weigh
+from skelgen.skeleton.quantities.communicator_places import places_in
+from skelgen.skeleton.quantities.vectors import is_pairwise
+from skelgen.skeleton.types import Operation, Program
+from skelgen.symbols import VARYING
+
+SYNCHRONOUS, BUFFERED = 1, 2
+_MODES = {"synchronous": SYNCHRONOUS, "buffered": BUFFERED}
+NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What all ranks execute. A row is an operation on one rank.
+
+    Attributes
+    ----------
+    first : (ranks + 1,) int64 array
+        Steps of rank r are rows ``first[r]`` to ``first[r + 1]`` of `row`.
+    row : (steps,) int32 array
+        Operation of each step.
+    kind, mode : (rows,) uint8 arrays
+        `CallKind`, and whether a send waits for its receive in any case
+        (SYNCHRONOUS) or never (BUFFERED).
+    partner_first : (rows + 1,) int64 array
+        Execution k of a row with p partners has the partner ``k % p``; SIGNAL and
+        AWAIT have all of them at each execution.
+    send_channel, receive_channel : (partners,) int32 arrays
+        Channel (communicator, source, destination, tag) that messages go to and
+        come from; -1 for none.
+    size_first : (rows + 1,) int64 array
+    size_bytes : (sizes,) int64 array
+        Execution k of n of a row with s sizes has the size ``k * s // n`` [bytes].
+    occurrences : (rows,) int64 array
+    capacity_bytes : (rows,) int64 array
+        Of a receive [bytes].
+    age_first : (rows + 1,) int64 array
+    ages : (a,) int64 array
+        Requests that a row names.
+    stream, member, fit : (rows,) int32 arrays
+        Of a collective the communicator, the rank in it, numbered through all
+        communicators, and what all participants must have in common; else -1.
+    streams : tuple of tuple of int
+        World ranks of each communicator.
+    request_first : (ranks + 1,) int64 array
+        Requests that the ranks create, cumulated.
+    channels : tuple of (int, int, int, int)
+        Communicator, source, destination (world ranks) and tag of each channel.
+    """
+
+    first: NDArray[np.int64]
+    row: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    mode: NDArray[np.uint8]
+    partner_first: NDArray[np.int64]
+    send_channel: NDArray[np.int32]
+    receive_channel: NDArray[np.int32]
+    size_first: NDArray[np.int64]
+    size_bytes: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
+    capacity_bytes: NDArray[np.int64]
+    age_first: NDArray[np.int64]
+    ages: NDArray[np.int64]
+    stream: NDArray[np.int32]
+    member: NDArray[np.int32]
+    fit: NDArray[np.int32]
+    streams: tuple[tuple[int, ...], ...]
+    request_first: NDArray[np.int64]
+    channels: tuple[tuple[int, int, int, int], ...]
+
+    @property
+    def ranks(self) -> int:
+        """Return the number of ranks."""
+        return len(self.first) - 1
+
+
+def script_of(
+    programs: Sequence[Program],
+    functions: Sequence[str],
+    symbols: NDArray[np.void],
+    families: Sequence[CommunicatorFamily],
+) -> Script:
+    """Turn programs into a script.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+    functions : sequence of str
+        MPI names; the symbols' column ``function`` points here.
+    symbols : SYMBOL_DTYPE array
+    families : sequence of CommunicatorFamily
+    """
+    collector = _Collector(functions, symbols, families)
+    strings = [_string(program) for program in programs]
+    owner = {rank: p for p, program in enumerate(programs) for rank in program.ranks}
+    rows, first = [], [0]
+    for rank in sorted(owner):
+        program = programs[owner[rank]]
+        start = collector.rows
+        created = collector.rank(rank, program)
+        string = strings[owner[rank]]
+        rows.append(string + np.int32(start))
+        first.append(first[-1] + len(string))
+        collector.request_first.append(collector.request_first[-1] + created)
+    return collector.script(
+        np.array(first, np.int64),
+        np.concatenate(rows) if rows else np.zeros(0, np.int32),
+    )
+
+
+def _string(program: Program) -> NDArray[np.int32]:
+    """Expand a program to indices of its operations."""
+    length = sum(operation.occurrences for operation in program.operations)
+    leaf, _ = weigh(program.nest, 1.0, length)
+    symbol = program.nest.symbol[program.nest.body_items == 0]
+    found: NDArray[np.int32] = symbol[leaf].astype(np.int32)
+    return found
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Collects the rows of a script."""
+
+    functions: Sequence[str]
+    symbols: NDArray[np.void]
+    families: Sequence[CommunicatorFamily]
+    rows: int = 0
+    request_first: list[int] = field(default_factory=lambda: [0])
+    channels: dict[tuple[int, int, int, int], int] = field(default_factory=dict)
+    fits: dict[tuple[str, int, bytes], int] = field(default_factory=dict)
+    columns: dict[str, list[int]] = field(default_factory=dict)
+    ragged: dict[str, list[list[int]]] = field(default_factory=dict)
+    instance_first: list[int] = field(default_factory=list)
+    member_first: list[int] = field(default_factory=list)
+    places: list[dict[int, tuple[int, int]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        sizes = [len(members) for f in self.families for members in f.instances]
+        counts = [len(family.instances) for family in self.families]
+        self.places = places_in(self.families)
+        self.instance_first = [0, *np.cumsum(counts).tolist()]
+        self.member_first = [0, *np.cumsum(sizes).tolist()]
+        for name in ("kind", "mode", "occurrences", "capacity"):
+            self.columns[name] = []
+        for name in ("stream", "member", "fit"):
+            self.columns[name] = []
+        for name in ("send", "receive", "size", "ages"):
+            self.ragged[name] = []
+
+    def rank(self, rank: int, program: Program) -> int:
+        """Add the operations of one rank; return how many requests it creates."""
+        position = program.ranks.index(rank)
+        created = 0
+        for operation in program.operations:
+            symbol = self.symbols[operation.symbol]
+            info = function_info(self.functions[symbol["function"]])
+            self._plain(operation, position, info)
+            self._partners(rank, operation, symbol, info.kind)
+            self._collective(rank, operation.vectors[position], symbol, info)
+            self.rows += 1
+            created += operation.occurrences * info.creates
+        return created
+
+    def _plain(self, operation: Operation, row: int, info: FunctionInfo) -> None:
+        add = self.columns
+        kind = info.kind
+        if kind is CallKind.RMA and info.creates:
+            kind = CallKind.ISEND  # to nobody: its request completes by itself
+        add["kind"].append(int(kind))
+        add["mode"].append(_MODES.get(info.mode, 0))
+        add["occurrences"].append(operation.occurrences)
+        add["capacity"].append(int(operation.receive_bytes[row]))
+        sizes = operation.size_bytes.values[row]
+        if info.vector:  # every participant has sizes of its own
+            sizes = sizes[:0]
+        self.ragged["size"].append([round(float(size)) for size in sizes])
+        self.ragged["ages"].append(list(operation.ages))
+
+    def _partners(
+        self, rank: int, operation: Operation, symbol: np.void, kind: CallKind
+    ) -> None:
+        send, receive = [NOBODY], [NOBODY]
+        if kind in SENDING or kind in RECEIVING:
+            peers = [int(symbol["peer"])]
+            if peers == [VARYING]:
+                peers = operation.peers.tolist()
+            tag = int(symbol["tag"])
+            if kind in SENDING:
+                send = [self._channel(rank, symbol, peer, tag, True) for peer in peers]
+            else:
+                receive = [
+                    self._channel(rank, symbol, peer, tag, False) for peer in peers
+                ]
+            if kind in TWO_SIDED:
+                second, tag = int(symbol["peer2"]), int(symbol["tag2"])
+                peers = peers if second == VARYING else [second]
+                receive = [
+                    self._channel(rank, symbol, peer, tag, False) for peer in peers
+                ]
+        if kind in WITH_PARTNERS:
+            tag, tells = int(symbol["tag"]), kind is CallKind.SIGNAL
+            channels = [
+                self._channel(rank, symbol, peer, tag, tells)
+                for peer in operation.peers.tolist()
+            ]
+            send, receive = (channels, []) if tells else ([], channels)
+            send, receive = (
+                one or [NOBODY] * max(len(channels), 1) for one in (send, receive)
+            )
+        both = max(len(send), len(receive))
+        self.ragged["send"].append(send if len(send) == both else send * both)
+        self.ragged["receive"].append(
+            receive if len(receive) == both else receive * both
+        )
+
+    def _channel(
+        self, rank: int, symbol: np.void, peer: int, tag: int, sends: bool
+    ) -> int:
+        if peer in (PROC_NULL, NO_PEER):
+            return NOBODY
+        stream, own, members = self._own(int(symbol["family"]), rank)
+        partner = members[(own + peer) % len(members)]
+        ends = (rank, partner) if sends else (partner, rank)
+        return self.channels.setdefault((stream, *ends, tag), len(self.channels))
+
+    def _own(self, family: int, rank: int) -> tuple[int, int, tuple[int, ...]]:
+        """Return a rank's communicator of a family, its rank there, and members."""
+        number, own = self.places[family][rank]
+        members = self.families[family].instances[number]
+        return self.instance_first[family] + number, own, members
+
+    def _collective(
+        self,
+        rank: int,
+        vectors: NDArray[np.float64],
+        symbol: np.void,
+        info: FunctionInfo,
+    ) -> None:
+        stream = member = fit = NOBODY
+        if info.kind in COLLECTIVES:
+            stream, own, _ = self._own(int(symbol["family"]), rank)
+            member = self.member_first[stream] + own
+            name = self.functions[symbol["function"]].removesuffix("_c")
+            shared = b"" if is_pairwise(name) else vectors.tobytes()
+            key = (name, int(symbol["peer"]) if info.rooted else NO_PEER, shared)
+            fit = self.fits.setdefault(key, len(self.fits))
+        for name, value in (("stream", stream), ("member", member), ("fit", fit)):
+            self.columns[name].append(value)
+
+    def script(self, first: NDArray[np.int64], row: NDArray[np.int32]) -> Script:
+        """Return what was collected."""
+        partner_first, send = _ragged(self.ragged["send"], np.int32)
+        _, receive = _ragged(self.ragged["receive"], np.int32)
+        size_first, size_bytes = _ragged(self.ragged["size"], np.int64)
+        age_first, ages = _ragged(self.ragged["ages"], np.int64)
+        return Script(
+            first=first,
+            row=row,
+            kind=np.array(self.columns["kind"], np.uint8),
+            mode=np.array(self.columns["mode"], np.uint8),
+            partner_first=partner_first,
+            send_channel=send,
+            receive_channel=receive,
+            size_first=size_first,
+            size_bytes=size_bytes,
+            occurrences=np.array(self.columns["occurrences"], np.int64),
+            capacity_bytes=np.array(self.columns["capacity"], np.int64),
+            age_first=age_first,
+            ages=ages,
+            stream=np.array(self.columns["stream"], np.int32),
+            member=np.array(self.columns["member"], np.int32),
+            fit=np.array(self.columns["fit"], np.int32),
+            streams=tuple(m for family in self.families for m in family.instances),
+            request_first=np.array(self.request_first, np.int64),
+            channels=tuple(self.channels),
+        )
+
+
+def _ragged(
+    rows: Sequence[Sequence[int]], dtype: type[np.signedinteger]
+) -> tuple[NDArray[np.int64], NDArray[np.signedinteger]]:
+    first = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    values = np.array([value for row in rows for value in row], dtype)
+    return first.astype(np.int64), values

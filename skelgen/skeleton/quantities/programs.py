@@ -1,0 +1,139 @@
+"""Assemble programs: loops over operations with all their quantities."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen import loops
+from skelgen.events import function_info
+from skelgen.events.functions import WITH_PARTNERS
+from skelgen.signature import RankGroup
+from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.quantities.durations import Durations
+from skelgen.skeleton.quantities.nodes import Nodes
+from skelgen.skeleton.quantities.sizes import Sizes
+from skelgen.skeleton.quantities.strings import INSERTED, Draft
+from skelgen.skeleton.types import OccurrenceSeries, Operation, Program
+from skelgen.symbols import VARYING
+
+
+def programs_of(
+    nodes: Nodes,
+    sizes: Sizes,
+    durations: list[Durations],
+    expansion: Expansion,
+    calls_first: NDArray[np.int64],
+) -> tuple[Program, ...]:
+    """Put the programs of a draft together.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        Of the draft.
+    sizes : Sizes
+    durations : list of Durations
+        Of each program.
+    expansion : Expansion
+    calls_first : (ranks + 1,) int64 array
+        ``Calls.first`` of the application.
+    """
+    found = []
+    for program, ranks in enumerate(nodes.draft.ranks):
+        partners = _Partners(nodes, program, expansion, calls_first)
+        operations = tuple(
+            _operation(nodes, sizes, durations[program], partners, program, number)
+            for number in range(len(nodes.draft.step[program]))
+        )
+        nest = loops.fold(nodes.draft.local[program])
+        found.append(Program(ranks, nest, operations, durations[program].tail_ns))
+    return tuple(found)
+
+
+def _operation(
+    nodes: Nodes,
+    sizes: Sizes,
+    durations: Durations,
+    partners: _Partners,
+    program: int,
+    number: int,
+) -> Operation:
+    draft = nodes.draft
+    own = [int(nodes.first[rank]) + number for rank in draft.ranks[program]]
+    leaf, symbol = int(nodes.leaf[own[0]]), int(nodes.symbol[own[0]])
+    return Operation(
+        symbol=symbol,
+        group=INSERTED if leaf == INSERTED else draft.group[program],
+        leaf=leaf,
+        occurrences=int(nodes.occurrences[own[0]]),
+        ages=draft.operation_ages(program, number),
+        compute_ns=OccurrenceSeries(durations.compute_ns[number]),
+        size_bytes=OccurrenceSeries(_rows([sizes.values[node] for node in own])),
+        receive_bytes=sizes.receive_bytes[own],
+        peers=partners.of(number, leaf, symbol),
+        vectors=_vectors([sizes.vectors.get(node) for node in own]),
+    )
+
+
+def _rows(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Stack series of the ranks; a constant among longer ones is repeated."""
+    columns = max(len(row) for row in rows)
+    return np.stack(
+        [row if len(row) == columns else row.repeat(columns) for row in rows]
+    )
+
+
+def _vectors(rows: list[NDArray[np.float64] | None]) -> NDArray[np.float64]:
+    size = max((row.shape[1] for row in rows if row is not None), default=0)
+    found = np.zeros((len(rows), 2, size))
+    for place, row in enumerate(rows):
+        if row is not None:
+            found[place, :, : row.shape[1]] = row
+    return found
+
+
+class _Partners:
+    """Partners that change from call to call, at the kept occurrences."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        program: int,
+        expansion: Expansion,
+        calls_first: NDArray[np.int64],
+    ) -> None:
+        self.draft: Draft = nodes.draft
+        self.symbols = nodes.symbols
+        self.signature = nodes.signature
+        self.kinds = [
+            function_info(name).kind in WITH_PARTNERS for name in nodes.functions
+        ]
+        self.program = program
+        self.group: RankGroup = nodes.signature.groups[self.draft.group[program]]
+        self.rank = self.draft.ranks[program][0]
+        number = self.draft.group[program]
+        self.positions = expansion.leaf[
+            expansion.first[number] : expansion.first[number + 1]
+        ]
+        self.begin = int(calls_first[self.rank])
+
+    def of(self, number: int, leaf: int, symbol: int) -> NDArray[np.int32]:
+        """Return the relative partner of each kept occurrence of an operation.
+
+        Those of calls with several partners are the same at all occurrences.
+        """
+        if leaf != INSERTED and self.kinds[self.symbols["function"][symbol]]:
+            row = int(self.symbols["ages"][symbol])
+            first, last = self.signature.age_first[row : row + 2].tolist()
+            return np.asarray(self.signature.age_values[first:last], np.int32)
+        if leaf == INSERTED or self.symbols["peer"][symbol] != VARYING:
+            return np.zeros(0, np.int32)
+        runs = self.group.peers[leaf]
+        partners = np.repeat(runs[:, 0], runs[:, 1])
+        strings = self.draft.strings
+        first, last = strings.first[self.rank : self.rank + 2]
+        calls = strings.call[first:last][self.draft.local[self.program] == number]
+        occurrence = np.searchsorted(
+            np.flatnonzero(self.positions == leaf), calls - self.begin
+        )
+        return np.asarray(partners[occurrence], np.int32)

@@ -1,0 +1,148 @@
+"""Give every operation its message sizes, equal at both ends.
+
+Senders decide: a constant where a leaf's sizes lie within 10 % and on one power of
+two, or where it takes little time, else a series of samples. A receive can take the
+largest message that is kept for it. Participants of a collective that meet in kept
+calls are linked, and all linked operations take the size of the one that sent most
+(the root's of a broadcast).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import CallKind
+from skelgen.events.functions import COLLECTIVES, PERSISTENT, RECEIVING, SENDING
+from skelgen.matching import Matching
+from skelgen.signature import RankGroup
+from skelgen.skeleton.quantities.durations import heavy_calls
+from skelgen.skeleton.quantities.nodes import Nodes, Sized
+from skelgen.skeleton.quantities.series import COLUMNS, sampled
+from skelgen.skeleton.quantities.vectors import vector_blocks
+
+#: Sizes of a leaf that lie this close together become one constant.
+_CLOSE = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of all nodes (an operation on one rank).
+
+    Attributes
+    ----------
+    values : tuple of (s,) float64 array
+        Of each node [bytes].
+    receive_bytes : (nodes,) int64 array
+    vectors : dict of int to (2, p) float64 array
+        Of nodes of vector collectives, bytes to and from each rank.
+    """
+
+    values: tuple[NDArray[np.float64], ...]
+    receive_bytes: NDArray[np.int64]
+    vectors: dict[int, NDArray[np.float64]]
+
+
+def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
+    """Decide all sizes of a draft.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    matching : Matching
+        Of all calls of the application.
+    """
+    heavy = heavy_calls(nodes.signature)
+    values = [_sent(nodes, node, heavy) for node in range(len(nodes))]
+    vectors: dict[int, NDArray[np.float64]] = {}
+    for members in nodes.linked(COLLECTIVES, matching.group):
+        _agree(nodes, members, values, vectors)
+    capacity = _capacities(nodes, matching, values)
+    for node in nodes.of_kinds(
+        (CallKind.RECEIVE, CallKind.IRECEIVE, CallKind.RECEIVE_INIT)
+    ):
+        values[node] = np.array([float(capacity[node])])
+    return Sizes(tuple(values), capacity, vectors)
+
+
+def _sent(nodes: Nodes, node: int, heavy: set[tuple[int, int]]) -> NDArray[np.float64]:
+    """Return what a node sends as the leaf's samples say."""
+    kind = nodes.kind(node)
+    if kind not in (*SENDING, *COLLECTIVES, CallKind.RMA):
+        return np.zeros(1)
+    sized = nodes.sized(node)
+    unit = nodes.datatype_bytes(node)
+    columns = (
+        1 if kind in (*PERSISTENT, CallKind.RMA) else min(COLUMNS, sized.occurrences)
+    )
+    varies = nodes.place(node) in heavy and _varies(sized.group, sized.leaf)
+    return _rounded(_raw(sized, columns if varies else 1), unit)
+
+
+def _varies(group: RankGroup, leaf: int) -> bool:
+    """Say whether a leaf's sizes are too different for one constant, on any rank."""
+    least, most = group.size_bytes.least[leaf], group.size_bytes.most[leaf]
+    close = most <= _CLOSE * least
+    same = np.frexp(np.maximum(most, 0))[1] == np.frexp(np.maximum(least, 0))[1]
+    return bool((~(close & same) & (most > least)).any())
+
+
+def _raw(sized: Sized, columns: int) -> NDArray[np.float64]:
+    spread, leaf, row = sized.group.size_bytes, sized.leaf, sized.row
+    mean = spread.total[leaf, row] / max(int(sized.group.count[leaf]), 1)
+    if columns == 1:
+        return np.array([mean])
+    values = sampled(spread.samples[leaf, row], columns)
+    if values is None or values.sum() <= 0:
+        return np.full(columns, mean)
+    scaled = values * (mean / values.mean())
+    least, most = spread.least[leaf, row], spread.most[leaf, row]
+    return np.asarray(np.clip(scaled, least, most), np.float64)
+
+
+def _rounded(values: NDArray[np.float64], unit: int) -> NDArray[np.float64]:
+    """Round to whole elements, at least one where there are bytes at all."""
+    elements = np.rint(np.nan_to_num(values) / unit)
+    elements = np.where(values > 0, np.maximum(elements, 1), 0)
+    return np.asarray(elements * unit, np.float64)
+
+
+def _agree(
+    nodes: Nodes,
+    members: NDArray[np.int64],
+    values: list[NDArray[np.float64]],
+    vectors: dict[int, NDArray[np.float64]],
+) -> None:
+    """Give the linked participants of a collective one size, or matching vectors."""
+    info = nodes.info(int(members[0]))
+    if info.vector:
+        vectors.update(vector_blocks(nodes, members, values))
+        return
+    sent = [float(values[node].mean()) for node in members.tolist()]
+    leader = int(members[int(np.argmax(sent))])
+    block = np.zeros(1) if info.collective == "Barrier" else values[leader]
+    if len(block) > 1 and not nodes.in_step(members):
+        block = block.mean(keepdims=True)
+    block = _rounded(block, nodes.datatype_bytes(leader))
+    for node in members.tolist():
+        values[node] = block
+
+
+def _capacities(
+    nodes: Nodes, matching: Matching, values: list[NDArray[np.float64]]
+) -> NDArray[np.int64]:
+    """Return the largest message that each node receives [bytes]."""
+    largest = np.array([value.max(initial=0) for value in values])
+    capacity = np.zeros(len(nodes))
+    send, receive = nodes.messages(matching)
+    sent = np.zeros(len(send))
+    message, node = nodes.ends(send, CallKind.SEND_INIT)
+    np.maximum.at(sent, message, largest[node])
+    message, node = nodes.ends(receive, CallKind.RECEIVE_INIT)
+    np.maximum.at(capacity, node, sent[message])
+    for receiver in nodes.of_kinds(RECEIVING):
+        unit = nodes.datatype_bytes(receiver)
+        capacity[receiver] = np.ceil(capacity[receiver] / unit) * unit
+    return np.asarray(capacity, np.int64)

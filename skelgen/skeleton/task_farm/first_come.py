@@ -1,0 +1,210 @@
+"""Let programs serve whoever comes first: one call in place of one for each partner."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen.events import CallKind
+from skelgen.events.types import HOLES
+from skelgen.loops import fold
+from skelgen.signature import CommunicatorFamily
+from skelgen.skeleton.proof.script import Script, script_of
+from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.task_farm.joined_receives import JoinedReceives, joined
+from skelgen.skeleton.task_farm.merged_calls import merged
+from skelgen.skeleton.task_farm.receive_capacities import make_room, owners_of
+from skelgen.skeleton.task_farm.turns import Turns, harmless, turns_in
+from skelgen.skeleton.task_farm.worker_loops import Runs, runs_of, told
+from skelgen.skeleton.types import Operation, Program, Serving, Turn
+
+#: Longest table of turns: beyond it the recorded order stays.
+_LONGEST_TABLE = 100_000
+#: What an answer needs to say how far all are, and whether to come again [bytes].
+_ANSWER_BYTES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a turn: what its ranks and, for each rank, its partners execute."""
+
+    sends: bool
+    own: tuple[Operation, ...]
+    partners: tuple[tuple[Operation, ...], ...]
+
+
+def served(
+    programs: Sequence[Program],
+    symbols: GrowingSymbols,
+    families: Sequence[CommunicatorFamily],
+    ranks: Collection[int],
+) -> tuple[Program, ...]:
+    """Return the programs with turns in the order in which partners come.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+        Proved to finish.
+    symbols : GrowingSymbols
+    families : sequence of CommunicatorFamily
+    ranks : collection of int
+        Who may serve others in another order than was recorded.
+
+    Returns
+    -------
+    tuple of Program
+        Empty when nobody serves others.
+    """
+    if not ranks:
+        return ()
+    together, free = turns_of(programs, symbols, families, ranks)
+    programs, script, mate = together.programs, together.script, together.mate
+    owners, found = owners_of(programs), list(programs)
+    runs: dict[int, Runs] = {}
+    kept: list[tuple[Turns, Serving, int | None]] = []
+    for turns in free:
+        used = _used(programs, owners, script, mate, turns)
+        answer = _answer(used, symbols) if _alike(used, symbols) else None
+        own = _runs(script, mate, turns, programs[turns.program].ranks, answer)
+        shared = own is not None and not own.keys() & runs.keys()
+        serving = _serving(turns, shared=shared)
+        if serving.due.size <= _LONGEST_TABLE:
+            kept.append((turns, serving, answer if shared else None))
+            runs |= own if shared and own is not None else {}
+    for turns, serving, answer in kept:
+        found[turns.program] = _served(found[turns.program], turns, serving, answer)
+    if not kept:
+        return ()
+    return tuple(one for program in found for one in told(program, runs))
+
+
+def turns_of(
+    programs: Sequence[Program],
+    symbols: GrowingSymbols,
+    families: Sequence[CommunicatorFamily],
+    ranks: Collection[int],
+) -> tuple[JoinedReceives, list[Turns]]:
+    """Return programs, and turns in them that may change places.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+        Proved to finish.
+    symbols : GrowingSymbols
+    families : sequence of CommunicatorFamily
+    ranks : collection of int
+        Who may serve others in another order than was recorded.
+
+    Returns
+    -------
+    programs : JoinedReceives
+        Partners have room for the longest answer of any turn, whoever it was for.
+    turns : list of Turns
+    """
+    whole = joined(programs, symbols, families, ranks)
+    possible = turns_in(whole.programs, symbols, ranks, whole.goes_on)
+    if not possible:
+        return whole, []
+    roomy, owners = list(whole.programs), owners_of(whole.programs)
+    for turns in possible:
+        for rank in whole.programs[turns.program].ranks:
+            for step in whole.script.first[rank] + turns.step.T:
+                make_room(roomy, owners, whole.script, whole.mate, step)
+    script = script_of(roomy, symbols.functions, symbols.table, families)
+    whole = replace(whole, programs=tuple(roomy), script=script)
+    return whole, harmless(possible, roomy, script, whole.mate)
+
+
+def _used(
+    programs: Sequence[Program],
+    owners: Sequence[tuple[int, int, int]],
+    script: Script,
+    mate: NDArray[np.int64],
+    turns: Turns,
+) -> list[_Call]:
+    """Return the calls of a turn, with what stands for them in the programs."""
+    ranks = programs[turns.program].ranks
+
+    def at(steps: NDArray[np.int64]) -> tuple[Operation, ...]:
+        rows = np.unique(script.row[steps]).tolist()
+        return tuple(
+            programs[n].operations[at] for n, _, at in map(owners.__getitem__, rows)
+        )
+
+    calls = []
+    for step in turns.step.T:
+        own = np.array([script.first[rank] + step for rank in ranks])
+        sends = bool(script.kind[script.row[own[0, 0]]] == CallKind.SEND)
+        calls.append(_Call(sends, at(own), tuple(at(mate[one]) for one in own)))
+    return calls
+
+
+def _answer(used: Sequence[_Call], symbols: GrowingSymbols) -> int | None:
+    """Return the call of a turn that can tell the partner whether to come again."""
+    sends = [number for number, call in enumerate(used) if call.sends]
+    if not sends:
+        return None
+    call = used[sends[-1]]
+    for operation in (*call.own, *chain(*call.partners)):
+        symbol = symbols.table[operation.symbol]
+        # What is split may have its first bytes apart from each other.
+        split = int(symbol["flags"]) & HOLES and int(symbol["datatype_bytes"]) % 2
+        if split or operation.size_bytes.values.min() < _ANSWER_BYTES:
+            return None
+    return sends[-1]
+
+
+def _alike(used: Sequence[_Call], symbols: GrowingSymbols) -> bool:
+    """Say whether partners of a rank use one datatype at each place of their turns."""
+
+    def types(operations: Sequence[Operation]) -> set[tuple[bool, int]]:
+        rows = [symbols.table[one.symbol] for one in operations]
+        return {
+            (bool(int(row["flags"]) & HOLES), int(row["datatype_bytes"]))
+            for row in rows
+        }
+
+    return all(len(types(one)) <= 1 for call in used for one in call.partners)
+
+
+def _runs(
+    script: Script,
+    mate: NDArray[np.int64],
+    turns: Turns,
+    ranks: Sequence[int],
+    answer: int | None,
+) -> dict[int, Runs] | None:
+    """Return the runs of all partners of some ranks; None when there are none."""
+    found: dict[int, Runs] = {}
+    for rank in ranks if answer is not None else ():
+        own = runs_of(script, mate, turns, rank, answer or 0)
+        if own is None or own.keys() & found.keys():
+            return None
+        found |= own
+    return found or None
+
+
+def _serving(turns: Turns, *, shared: bool) -> Serving:
+    shifts, place = np.unique(turns.peer, return_inverse=True)
+    _, stretch = np.unique(turns.stretch, return_inverse=True)
+    often = np.zeros((int(stretch.max()) + 1, len(shifts)), np.int64)
+    np.add.at(often, (stretch, place), 1)
+    new = np.append(True, (often[1:] != often[:-1]).any(axis=1))
+    begins = np.flatnonzero(new)
+    in_a_row = np.diff(np.append(begins, len(often)))
+    return Serving(shifts, np.column_stack([in_a_row, often[begins]]), shared)
+
+
+def _served(
+    program: Program, turns: Turns, serving: Serving, answer: int | None
+) -> Program:
+    """Return a program with one operation for each call of a turn."""
+    calls = turns.step.shape[1]
+    kinds = [Turn.ANSWERS if i == answer else Turn.GOES_ON for i in range(calls)]
+    kinds[0] = Turn.OPENS
+    string, operations = merged(program, turns.step, kinds, serving)
+    return replace(program, nest=fold(string), operations=operations)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,8 @@ import typer
 from skelgen import pipeline
 from skelgen.cli.keeping import Within
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_json, print_table, say
+from skelgen.cli.output import print_result, print_table, say
+from skelgen.results.stores import StoreRecordResult
 
 if TYPE_CHECKING:
     from skelgen.store.track_record import TrackRecord
@@ -48,7 +48,7 @@ def record(
         trusted=trusted,
     )
     if json:
-        print_json({"methods": [asdict(one) for one in found]})
+        print_result(StoreRecordResult.of(found))
     elif found:
         _show(found)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,21 +11,26 @@ from skelgen import pipeline
 from skelgen.cli.bar import progress_bar
 from skelgen.cli.expecting import expect
 from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_facts, print_json, say
+from skelgen.cli.output import print_facts, print_json, print_result, say
 from skelgen.cli.recorded import record
 from skelgen.cli.storing_compared import compare
 from skelgen.cli.storing_facts import (
-    export_facts,
     print_runs,
     row_facts,
     row_lines,
-    run_facts,
 )
 from skelgen.cli.storing_loads import loads
 from skelgen.cli.storing_repeats import tell_repeats
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import storing
-from skelgen.pipeline.store_facts import added_facts
+from skelgen.results.stores import (
+    StoreAddResult,
+    StoreCheckResult,
+    StoreExportResult,
+    StoreListResult,
+    StorePathResult,
+    StoreRemoveResult,
+)
 from skelgen.units import number_of
 
 if TYPE_CHECKING:
@@ -161,7 +166,7 @@ def add(
 def _tell_added(found: Added, *, json: bool) -> None:
     """Say what became of rows, and fail when some were refused."""
     if json:
-        print_json(added_facts(found))
+        print_result(StoreAddResult.of(found))
     else:
         rows = [("added", str(len(found.added)))]
         if found.already:
@@ -222,7 +227,7 @@ def list_(
     most = limit or (None if json else _SHOWN)
     listed = storing.store_list(place, app, where or (), limit=most)
     if json:
-        print_json({"runs": [*map(run_facts, listed.runs)], "total": listed.total})
+        print_result(StoreListResult.of(listed.runs, listed.total))
         return
     if listed.runs:
         print_runs(listed.runs)
@@ -280,7 +285,7 @@ def export(
         place, output, format_, application=app, where=where or (), force=force
     )
     if json:
-        print_json(export_facts(output, done))
+        print_result(StoreExportResult.of(output, done))
         return
     print_facts([(str(output / name), f"{rows} rows") for name, rows in done.files])
 
@@ -302,7 +307,7 @@ def remove(
     """Remove runs or other rows: all that are named, or none."""
     removed = storing.store_remove(place, identities)
     if json:
-        print_json({"removed": removed})
+        print_result(StoreRemoveResult(removed=removed))
     else:
         print_facts([("removed", str(removed))])
 
@@ -311,13 +316,12 @@ def remove(
 def path(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> None:
     """Print which store is used, and why."""
     found = storing.store_place(place)
-    facts: dict[str, Any] = {"store": found.shown, "why": found.why}
-    if not found.is_url:
-        facts["exists"] = Path(found.where).expanduser().exists()
+    exists = None if found.is_url else Path(found.where).expanduser().exists()
     if json:
-        print_json(facts)
+        said = StorePathResult(store=found.shown, why=found.why, exists=exists)
+        print_result(said)
         return
-    there = "" if facts.get("exists", True) else "; there is none yet"
+    there = "; there is none yet" if exists is False else ""
     print_facts([("store", found.shown), ("because of", f"{found.why}{there}")])
 
 
@@ -326,13 +330,7 @@ def check(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) ->
     """Find and name what is damaged in the store; nothing is changed."""
     health = storing.store_health(place)
     if json:
-        print_json(
-            {
-                "version": health.version,
-                "sound": health.sound,
-                "problems": list(health.problems),
-            }
-        )
+        print_result(StoreCheckResult.of(health))
     else:
         print_facts(
             [

@@ -8,9 +8,9 @@ import typer
 
 from skelgen import pipeline
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_json, say, shown
+from skelgen.cli.output import print_result, say, shown
 from skelgen.cli.storing import App, Hosts, Inputs, Ranks, System
-from skelgen.cli.storing_facts import run_facts
+from skelgen.results.stores import TimeResult
 from skelgen.units import format_seconds
 
 
@@ -46,9 +46,7 @@ def time(
     )
     done = pipeline.timed(command, known, place, quiet_output=json)
     if json:
-        print_json(
-            {"exit_code": done.exit_code, "kept": done.kept, **run_facts(done.run)}
-        )
+        print_result(TimeResult.of_timed(done))
     elif done.kept:
         say(
             f"skelgen: {shown(done.run.application)} took "

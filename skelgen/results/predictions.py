@@ -13,31 +13,13 @@ from skelgen.pipeline.keeping import Subject
 from skelgen.prediction import Calibration, Failure, Prediction
 from skelgen.results.base import Result, known_only
 from skelgen.trust import Doubt, Interval, verdict_of
+from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
     from skelgen.pipeline.measuring import Measurement
     from skelgen.pipeline.predicting import Predicted
     from skelgen.prediction import Choice
     from skelgen.runners.estimate import PhaseTime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedDoubt:
-    """Why an answer should not be trusted.
-
-    Attributes
-    ----------
-    code : str
-        Its name, the same in all answers.
-    text : str
-        What was found.
-    remedy : str
-        What to do.
-    """
-
-    code: str
-    text: str
-    remedy: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,13 +159,6 @@ def trusted(
         "verdict": verdict_of(doubts),
         "doubts": named(doubts),
     }
-
-
-def named(doubts: Iterable[Doubt]) -> tuple[NamedDoubt, ...]:
-    """Return doubts as answers say them."""
-    return tuple(
-        NamedDoubt(code=one.code, text=one.text, remedy=one.remedy) for one in doubts
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

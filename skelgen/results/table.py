@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skelgen.results import phases, predictions, recorded, running, workloads
+from skelgen.results import phases, predictions, recorded, running, stores, workloads
 from skelgen.results.base import Result
 
 RESULTS: tuple[type[Result], ...] = (
@@ -20,5 +20,15 @@ RESULTS: tuple[type[Result], ...] = (
     workloads.WorkloadPlanResult,
     workloads.WorkloadAddResult,
     workloads.WorkloadResult,
+    stores.StoreAddResult,
+    stores.StoreListResult,
+    stores.StoreExportResult,
+    stores.StoreRemoveResult,
+    stores.StorePathResult,
+    stores.StoreCheckResult,
+    stores.StoreRecordResult,
+    stores.StoreExpectResult,
+    stores.PushResult,
+    stores.TimeResult,
     running.ShareResult,
 )

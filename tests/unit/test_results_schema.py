@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import jsonschema_rs
 import pytest
@@ -17,8 +17,11 @@ from skelgen.cli.main import run
 from skelgen.results import Result, schema_of, to_json
 from skelgen.results.__main__ import main
 from skelgen.results.base import known_only, plain_fields
+from skelgen.results.stores import StoreListResult
 from skelgen.results.table import RESULTS
 from skelgen.results.workloads import WorkloadPlanResult
+from skelgen.server.openapi import described
+from skelgen.server.routes import ROUTES
 from tests.answers import SCHEMAS, check_answer
 from tests.trace_samples import save_ring
 
@@ -145,6 +148,19 @@ def test_a_command_prints_what_its_schema_says(tmp_path, capsys, words, result):
     answer = json.loads(capsys.readouterr().out)
     assert answer["result"] == result
     check_answer(answer)
+
+
+def test_the_server_describes_the_same_types():
+    described_parts: Any = described(ROUTES, "")["components"]
+    known = described_parts["schemas"]
+    kinds = [one.answers for one in ROUTES if one.answers is not None]
+    assert StoreListResult in kinds
+    for kind in kinds:
+        text = json.dumps(schema_of(kind))
+        own = json.loads(text.replace("#/$defs/", "#/components/schemas/"))
+        parts = own.get("$defs", {})
+        assert known[kind.__name__]["properties"] == own["properties"]
+        assert {name: known[name] for name in parts} == parts
 
 
 def test_the_help_loads_no_results():

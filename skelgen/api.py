@@ -12,11 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from skelgen import pipeline
 from skelgen.launch import Host
 from skelgen.launch.consent import Consent
 from skelgen.launch.hosts import parse_hosts, parse_pool
-from skelgen.pipeline.keeping import Keeping
+from skelgen.pipeline import build as _build
+from skelgen.pipeline import calibrate as _calibrate
+from skelgen.pipeline import export as _export
+from skelgen.pipeline import measure as _measure
+from skelgen.pipeline import phases as _phases
+from skelgen.pipeline import predict as _predict
+from skelgen.pipeline import record as _record
+from skelgen.pipeline import select as _select
+from skelgen.pipeline import workload as _workload
+from skelgen.pipeline.keep_predictions import Keeping
 from skelgen.results.predictions import MeasureResult, PredictResult, SelectResult
 from skelgen.results.running import (
     BuildResult,
@@ -61,7 +69,7 @@ def record(
         Replace a folder that skelgen made.
     """
     folder = Path(output)
-    return RecordResult.of(pipeline.record(command, folder, force=force), folder)
+    return RecordResult.of(_record.record(command, folder, force=force), folder)
 
 
 def info(run: AnyPath, *, page: bool = False) -> InfoResult:
@@ -76,7 +84,7 @@ def info(run: AnyPath, *, page: bool = False) -> InfoResult:
     """
     from skelgen.results.recorded import InfoResult
 
-    return InfoResult.of(pipeline.info(Path(run), page=page))
+    return InfoResult.of(_record.info(Path(run), page=page))
 
 
 def build(
@@ -105,14 +113,14 @@ def build(
     force : bool
         Replace a skeleton.
     """
-    options = pipeline.BuildOptions(
+    options = _build.BuildOptions(
         scale=scaling_factor,
         target_s=target_s,
         similarity_threshold=None,
         compute_mix=None,
         strict=strict,
     )
-    built = pipeline.build(Path(source), _path(output), options=options, force=force)
+    built = _build.build(Path(source), _path(output), options=options, force=force)
     assert built is not None  # only the first of several processes gets it
     return BuildResult.of(built)
 
@@ -143,10 +151,10 @@ def calibrate(
     allow_command : bool
         Run a launch that a file names although you never made it yourself.
     """
-    options = pipeline.CalibrateOptions(
+    options = _calibrate.CalibrateOptions(
         runs=runs, recorded_time=recorded_time, hosts=_hosts(hosts)
     )
-    found = pipeline.calibrate(
+    found = _calibrate.calibrate(
         Path(skeleton), command, options, consent=Consent(allow_command)
     )
     return CalibrateResult.of(found)
@@ -178,7 +186,7 @@ def predict(
     allow_command : bool
         Run a launch that a file names although you never made it yourself.
     """
-    found = pipeline.predict(
+    found = _predict.predict(
         Path(skeleton),
         [parse_hosts(one) for one in hosts] or [()],
         budget_s=budget_s,
@@ -216,7 +224,7 @@ def select(
         See `predict`.
     """
     several = [skeletons] if isinstance(skeletons, str | os.PathLike) else skeletons
-    options = pipeline.SelectOptions(
+    options = _select.SelectOptions(
         node_sets=tuple(parse_hosts(one) for one in hosts),
         pool=parse_pool(pool) if pool else (),
         nodes=nodes,
@@ -227,7 +235,7 @@ def select(
         limit_s=None,
         resume=False,
     )
-    choice, about = pipeline.select(
+    choice, about = _select.select(
         [Path(one) for one in several],
         options,
         consent=Consent(allow_command),
@@ -252,7 +260,7 @@ def phases(
     """
     from skelgen.results.phases import PhasesResult
 
-    found = pipeline.phases(Path(source), output=_path(output), force=force)
+    found = _phases.phases(Path(source), output=_path(output), force=force)
     return PhasesResult.of(found)
 
 
@@ -280,7 +288,7 @@ def measure(
     store, allow_command
         See `predict`.
     """
-    done = pipeline.measure(
+    done = _measure.measure(
         Path(signature),
         command,
         backend=backend,
@@ -304,7 +312,7 @@ def workload(study: AnyPath, at: Mapping[str, float]) -> WorkloadResult:
     from skelgen.results.workloads import WorkloadResult
 
     return WorkloadResult.of(
-        pipeline.workload_predict(Path(study), dict(at), page=False)
+        _workload.workload_predict(Path(study), dict(at), page=False)
     )
 
 
@@ -327,7 +335,7 @@ def export(
     force : bool
         Replace files that exist.
     """
-    written = pipeline.export(Path(run), format_name, _path(output), force=force)
+    written = _export.export(Path(run), format_name, _path(output), force=force)
     return ExportResult.of(written)
 
 

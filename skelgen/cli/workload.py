@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skelgen import pipeline
-from skelgen.cli.bar import progress_bar
-from skelgen.cli.keeping import (
+from skelgen.cli.keep_options import (
     KeptApplication,
     KeptInputs,
     StorePlace,
@@ -27,7 +25,9 @@ from skelgen.cli.output import (
     print_table,
     say,
 )
+from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
+from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 from skelgen.results.workloads import (
     WorkloadAddResult,
     WorkloadPlanResult,
@@ -113,7 +113,7 @@ def plan(
     verbose: Verbose = 0,
 ) -> None:
     """Say which workload to record next, and how."""
-    found, step = pipeline.workload_plan(
+    found, step = workload_plan(
         study,
         ranges=tuple(_range(text) for text in ranges or ()),
         command=tuple(command or ()),
@@ -162,9 +162,7 @@ def add(
 ) -> None:
     """Add a recorded run to a study, which is made when there is none."""
     with progress_bar() as progress:
-        found, known = pipeline.workload_add(
-            study, run, _workload(at), progress=progress
-        )
+        found, known = workload_add(study, run, _workload(at), progress=progress)
     point = found.points[-1]
     if json:
         print_result(
@@ -237,7 +235,7 @@ def predict(
     The page of the study, such as study.html, shows the answer with points and
     functions.
     """
-    answer = pipeline.workload_predict(
+    answer = workload_predict(
         study,
         _workload(at),
         families=families,

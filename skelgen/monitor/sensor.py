@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from skelgen.monitor import cgroups as trees
 from skelgen.monitor import counters
-from skelgen.monitor import tree as trees
+from skelgen.monitor.competitors import Rivals
 from skelgen.monitor.correction import Correction
 from skelgen.monitor.counters import CoreTimes
-from skelgen.monitor.rivals import Rivals
 from skelgen.monitor.sharing import SharingFacts, available, fullest
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.threads import nice_weight

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from skelgen.monitor.tree import read
+from skelgen.monitor.cgroups import read
 
 #: Part of a core that looks at all threads may take, and as much those at new ones.
 SEARCH_COST = 0.00015

@@ -14,7 +14,7 @@ from skelgen.trust import verdict_of
 from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.expecting import Expected
+    from skelgen.pipeline.store_expect import Expected
     from skelgen.store import Added, Row, Run
 
 

@@ -7,7 +7,7 @@ from dataclasses import Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from skelgen.documents.answers import answer
+from skelgen.documents.json_answers import answer
 
 #: Of a field that is left out of the JSON where it is None.
 _LEFT_OUT = "left_out_if_none"

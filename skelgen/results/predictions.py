@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from skelgen.launch import Host
-from skelgen.pipeline.keeping import Subject
+from skelgen.pipeline.keep_predictions import Subject
 from skelgen.prediction import Calibration, Failure, Prediction
 from skelgen.results.base import Result, known_only
 from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.trust.facts import NamedDoubt, named
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.measuring import Measurement
-    from skelgen.pipeline.predicting import Predicted
+    from skelgen.pipeline.measure import Measurement
+    from skelgen.pipeline.predict import Predicted
     from skelgen.prediction import Choice
     from skelgen.runners.estimate import PhaseTime
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from skelgen.pipeline.building import LeftOut
+from skelgen.pipeline.build import LeftOut
 from skelgen.results.base import Result
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.building import Built
-    from skelgen.pipeline.exporting import Exported
-    from skelgen.pipeline.recording import Recorded
-    from skelgen.pipeline.sharing import Shared
+    from skelgen.pipeline.build import Built
+    from skelgen.pipeline.export import Exported
+    from skelgen.pipeline.record import Recorded
+    from skelgen.pipeline.share import Shared
     from skelgen.prediction import Calibration
 
 

@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from skelgen.documents.answers import FORMAT
+from skelgen.documents.json_answers import FORMAT
 from skelgen.results.base import Result, is_known_only
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -12,10 +12,10 @@ from skelgen.results.base import Result, known_only
 from skelgen.store.track_record import TrackRecord
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.expecting import Expected
-    from skelgen.pipeline.pushing import Pushed
-    from skelgen.pipeline.storing import StoreExport
-    from skelgen.pipeline.timing import TimedRun
+    from skelgen.pipeline.push import Pushed
+    from skelgen.pipeline.store import StoreExport
+    from skelgen.pipeline.store_expect import Expected
+    from skelgen.pipeline.time import TimedRun
     from skelgen.store import Added, Run
     from skelgen.store.checking import Health
 

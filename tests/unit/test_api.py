@@ -17,7 +17,7 @@ from skelgen.cli.main import run
 from skelgen.results import Result, to_json
 from skelgen.results.table import RESULTS
 from tests.trace_samples import save_ring
-from tests.unit.test_cli_predicting import folder  # noqa: F401
+from tests.unit.test_cli_predict import folder  # noqa: F401
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted({*skelgen.__all__} - {"__version__"})

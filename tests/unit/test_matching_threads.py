@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skelgen.events import Events
 from skelgen.events.reorder import reorder
 from skelgen.matching import match, replay, replay_plain
-from skelgen.matching.depend import depend
+from skelgen.matching.thread_order import depend
 from skelgen.matching.threads import matched, order_of_threads, overlapping
 from skelgen.ticks import place
 from tests.builders import events

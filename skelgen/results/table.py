@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from skelgen.results import phases, predictions, recorded, running, stores, workloads
+from skelgen.results import (
+    phases,
+    predictions,
+    recorded,
+    running,
+    serving,
+    stores,
+    workloads,
+)
 from skelgen.results.base import Result
 
 RESULTS: tuple[type[Result], ...] = (
@@ -14,12 +22,14 @@ RESULTS: tuple[type[Result], ...] = (
     phases.PhasesTicksResult,
     predictions.MeasureResult,
     running.BuildResult,
+    serving.MixResult,
     running.CalibrateResult,
     predictions.PredictResult,
     predictions.SelectResult,
     workloads.WorkloadPlanResult,
     workloads.WorkloadAddResult,
     workloads.WorkloadResult,
+    serving.TrustResult,
     stores.StoreAddResult,
     stores.StoreListResult,
     stores.StoreExportResult,
@@ -28,7 +38,11 @@ RESULTS: tuple[type[Result], ...] = (
     stores.StoreCheckResult,
     stores.StoreRecordResult,
     stores.StoreExpectResult,
+    serving.TokenAddResult,
+    serving.TokenListResult,
+    serving.TokenRemoveResult,
     stores.PushResult,
+    serving.PullResult,
     stores.TimeResult,
     running.ShareResult,
 )

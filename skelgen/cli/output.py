@@ -20,7 +20,7 @@ from rich.table import Table
 
 from skelgen.documents.json_answers import FORMAT, answer
 from skelgen.errors import UntrustedError
-from skelgen.trust import Doubt, Interval
+from skelgen.trust import Doubt
 from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ __all__ = [
     "check_trust",
     "complain",
     "drop_output",
-    "interval_facts",
     "print_doubts",
     "print_facts",
     "print_json",
@@ -126,22 +125,6 @@ def print_result(found: Result) -> None:
     from skelgen.results.base import to_json  # --help needs none of it
 
     typer.echo(json.dumps(to_json(found), indent=2, allow_nan=False))
-
-
-def interval_facts(time_s: Interval, measured_s: Interval) -> dict[str, float]:
-    """Return what machines are told of an interval.
-
-    Parameters
-    ----------
-    time_s, measured_s : Interval
-        With the error of the method and without it [s].
-    """
-    return {
-        "p5_s": time_s.p5,
-        "p95_s": time_s.p95,
-        "measured_p5_s": measured_s.p5,
-        "measured_p95_s": measured_s.p95,
-    }
 
 
 def print_doubts(doubts: Sequence[Doubt], about: str = "") -> None:

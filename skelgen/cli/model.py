@@ -17,7 +17,6 @@ from skelgen.cli.model_list import (
     AskedName,
     KeptAuthor,
     KeptName,
-    kept_facts,
     kept_row,
     list_,
     show,
@@ -68,17 +67,12 @@ from skelgen.cli.output import (
     check_trust,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     say,
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
 from skelgen.pipeline.model import asked_values
-from skelgen.pipeline.model_facts import (
-    carried_facts,
-    fit_facts,
-    prediction_facts,
-)
 from skelgen.pipeline.model_keep import (
     asked_model,
     fit_and_keep,
@@ -177,10 +171,11 @@ def fit(
     if page is not None:
         write_model_page(page, done, shown, source, what)
     if json:
-        file = str(output) if output else None
-        facts = {"file": file, "kept": kept_facts(done.kept)}
-        facts["system"] = carried_facts(done.carried, on)
-        print_json(fit_facts(found, shown) | facts)
+        from skelgen.results.model_details import OtherSystems
+        from skelgen.results.model_fits import ModelFitResult
+
+        others = OtherSystems.of(done.carried, on)
+        print_result(ModelFitResult.of_fit(done, shown, file=output, system=others))
         return
     if format_ is not FormulaFormat.TEXT:
         from skelgen.models.formulas import to_latex
@@ -321,8 +316,11 @@ def predict(
     if page is not None:
         write_model_page(page, done, found, source, what, said)
     if json:
-        system_said = carried_facts(done.carried, on)
-        print_json(prediction_facts(found, answer, system_said))
+        from skelgen.results.model_answers import ModelPredictResult
+        from skelgen.results.model_details import OtherSystems
+
+        others = OtherSystems.of(done.carried, on)
+        print_result(ModelPredictResult.of(found, answer, system=others))
     elif slurm:
         minutes = max(1, math.ceil(said.interval.p95 / 60))
         say(f"--time={minutes // 60:02}:{minutes % 60:02}:00")

@@ -10,14 +10,10 @@ import typer
 
 from skelgen.cli.model_template import form_rows
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
+from skelgen.cli.output import print_doubts, print_facts, print_result, print_table, say
 from skelgen.cli.store import App
 from skelgen.pipeline import model_keep
-from skelgen.pipeline.model_facts import (
-    fitted_date,
-    kept_model_facts,
-    shown_model_facts,
-)
+from skelgen.pipeline.model_facts import fitted_date
 
 if TYPE_CHECKING:
     from skelgen.pipeline.kept_model import KeptModel
@@ -56,11 +52,6 @@ AskedName = Annotated[
 _SHORT = 8
 
 
-def kept_facts(kept: KeptModel | None) -> dict[str, str] | None:
-    """Return what machines are told of where a model is kept."""
-    return None if kept is None else {"name": kept.name, "id": kept.identity}
-
-
 def kept_row(kept: KeptModel | None) -> list[tuple[str, str]]:
     """Return what people are told of where a model is kept."""
     if kept is None:
@@ -78,8 +69,9 @@ def list_(
     faults: list[str] = []
     found = model_keep.kept_models(place, app, faults)
     if json:
-        listed = [kept_model_facts(one) for one in found]
-        print_json({"models": listed, "unreadable": faults})
+        from skelgen.results.models_listed import ModelListResult
+
+        print_result(ModelListResult.of(found, faults))
         return
     for fault in faults:
         logger.warning("%s", fault)
@@ -119,7 +111,9 @@ def show(
     now = model_keep.runs_now(place, found.origin)
     stale = now is not None and not now[1]
     if json:
-        print_json(shown_model_facts(found, now))
+        from skelgen.results.models_listed import ModelShowResult
+
+        print_result(ModelShowResult.of(found, now))
         return
     print_facts(_lines(found))
     for note in found.model.notes:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skelgen.pipeline.model_facts import part_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -25,13 +24,15 @@ ByParts = Annotated[
 
 def part_rows(model: Model, at: Mapping[str, float]) -> list[tuple[str, str]]:
     """Return what people are told of the parts of a prediction."""
+    from skelgen.results.model_answers import part_times
+
     return [
         (
-            f"part {one['name']}",
-            f"{format_seconds(one['value'])}  (90 %: {format_seconds(one['p5'])} to "
-            f"{format_seconds(one['p95'])})",
+            f"part {one.name}",
+            f"{format_seconds(one.value)}  (90 %: {format_seconds(one.p5)} to "
+            f"{format_seconds(one.p95)})",
         )
-        for one in part_facts(model, at)
+        for one in part_times(model, at)
     ]
 
 

@@ -11,10 +11,9 @@ from skelgen.cli.output import (
     check_trust,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
 )
 from skelgen.errors import UsageError
-from skelgen.pipeline.model_facts import computed_facts
 from skelgen.pipeline.model_templates import (
     ChosenFamily,
     TemplateRequest,
@@ -128,7 +127,9 @@ def answer_without_runs(
         )
     found = computed(chosen, at)
     if json:
-        print_json(computed_facts(found))
+        from skelgen.results.model_answers import ModelPredictResult
+
+        print_result(ModelPredictResult.of_template(found))
     else:
         at_text = ", ".join(f"{name}={value:g}" for name, value in found.at)
         rows = [("time", f"{format_seconds(found.value)}  (no interval: no runs)")]

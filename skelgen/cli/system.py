@@ -24,10 +24,9 @@ from skelgen.cli.options import (
 from skelgen.cli.output import (
     check_trust,
     print_doubts,
-    print_json,
+    print_result,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.system_output import quantity, show_system
@@ -37,15 +36,15 @@ from skelgen.launch.mpi import MpiKind
 from skelgen.pipeline.known_systems import chosen as chosen_system
 from skelgen.pipeline.known_systems import compare_systems, known_systems
 from skelgen.pipeline.system import measure_system
-from skelgen.pipeline.system_facts import (
-    compared_facts,
-    history_facts,
-    known_of,
-    measured_date,
-    summary_of,
-    system_doubts,
-)
+from skelgen.pipeline.system_facts import measured_date, system_doubts
 from skelgen.pipeline.system_history import fact_history
+from skelgen.results.measured_systems import (
+    SystemCompareResult,
+    SystemHistoryResult,
+    SystemListResult,
+    SystemMeasureResult,
+    SystemShowResult,
+)
 
 system = typer.Typer(
     help="What hosts and links can do: measure it, show it, compare hosts.",
@@ -175,8 +174,7 @@ def measure(
         )
     doubts = system_doubts(found.rows)
     if json:
-        those = [known_of(found.rows, host) for host in found.rows.hosts]
-        print_json({"hosts": those, "kept": found.kept, **trust_facts(doubts)})
+        print_result(SystemMeasureResult.of(found.rows, found.kept, doubts))
     else:
         for host in found.rows.hosts:
             show_system(found.rows.of(host), host)
@@ -194,24 +192,24 @@ def list_systems(
 ) -> None:
     """List the hosts that were measured."""
     rows = known_systems(file or (), store=store)
-    hosts = [summary_of(rows.of(host), host) for host in rows.hosts]
+    found = SystemListResult.of(rows)
     if json:
-        print_json({"hosts": hosts})
+        print_result(found)
         return
     head = ["host", "system", "measured", "cores", "values", "operations", "doubted"]
     print_table(
         head,
         [
             [
-                one["host"],
-                one["system"],
-                one["measured"] or "unknown",
-                str(one["cores"] or "unknown"),
-                str(one["facts"]),
-                str(one["messages"]),
-                str(one["doubted"]),
+                one.host,
+                one.system,
+                one.measured or "unknown",
+                str(one.cores or "unknown"),
+                str(one.facts),
+                str(one.messages),
+                str(one.doubted),
             ]
-            for one in hosts
+            for one in found.hosts
         ],
     )
 
@@ -239,7 +237,7 @@ def show(
     found = chosen_system(rows, host)
     doubts = system_doubts(found)
     if json:
-        print_json({**known_of(rows, host), **trust_facts(doubts)})
+        print_result(SystemShowResult.of(rows, host, doubts))
     else:
         show_system(found, host)
         print_doubts(doubts)
@@ -259,7 +257,7 @@ def compare(
     rows = known_systems(file or (), store=store)
     values = compare_systems(chosen_system(rows, first), chosen_system(rows, second))
     if json:
-        print_json(compared_facts((first, second), values))
+        print_result(SystemCompareResult.of((first, second), values))
         return
     table = [
         [
@@ -293,7 +291,7 @@ def history(
     """Show a value of a host or system each time that it was measured."""
     found = fact_history(store, host, value)
     if json:
-        print_json(history_facts(host, value, found))
+        print_result(SystemHistoryResult.of(host, value, found))
         return
     table = [
         [

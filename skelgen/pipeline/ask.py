@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import InputError, UsageError
@@ -14,12 +13,10 @@ from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.load_requests import LoadRequest
 from skelgen.pipeline.load_series import LoadSource
 from skelgen.pipeline.model import asked_values
-from skelgen.pipeline.model_facts import prediction_facts
 from skelgen.pipeline.model_keep import kept_model, kept_models
 from skelgen.pipeline.model_loads import LoadedPrediction, predict_under_load
 from skelgen.pipeline.model_places import ModelPlaces, doubted_elsewhere, places_of
 from skelgen.pipeline.store_expect import Expected, Neighbour, expected
-from skelgen.pipeline.store_facts import expected_facts
 from skelgen.pipeline.store_record import shown_store
 from skelgen.pipeline.store_typed_runs import inputs_of
 from skelgen.units import number_of
@@ -70,8 +67,8 @@ class HowLong:
         How, for people.
     command : str
         Gives the same in a terminal.
-    facts : mapping
-        What that command says with ``--json``.
+    said : Expected, or KeptModel with LoadedPrediction
+        What that command says.
     nearest : tuple of Neighbour
         Where nothing is known: what ran.
     """
@@ -82,7 +79,7 @@ class HowLong:
     doubts: tuple[Doubt, ...]
     found_by: str
     command: str
-    facts: Mapping[str, Any]
+    said: Expected | tuple[KeptModel, LoadedPrediction]
     nearest: tuple[Neighbour, ...] = ()
 
 
@@ -151,7 +148,7 @@ def _by_runs(place: str | None, asked: Wondered) -> HowLong:
         found.doubts,
         _runs_text(found),
         _command(place, words),
-        expected_facts(found),
+        found,
         found.nearest,
     )
 
@@ -190,7 +187,7 @@ def _by_model(place: str | None, asked: Wondered, chosen: KeptModel) -> HowLong:
         said.prediction.doubts,
         _model_text(chosen, said, places),
         _command(place, words),
-        prediction_facts(chosen.model, said),
+        (chosen, said),
     )
 
 

@@ -233,11 +233,6 @@ def added_facts(found: Added) -> dict[str, Any]:
     return dataclasses.asdict(NamedRows(**NamedRows.fields_of(found)))
 
 
-def expected_facts(found: Expected) -> dict[str, Any]:
-    """Return what machines are told of how long a configuration will take."""
-    return dataclasses.asdict(ExpectedTime(**ExpectedTime.fields_of(found)))
-
-
 def date_text(started: float) -> str:
     """Return a moment as a date, empty where it is not known."""
     if math.isnan(started):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skelgen.errors import UsageError
-from skelgen.pipeline.model_facts import computed_facts, prediction_facts
 from skelgen.pipeline.model_templates import (
     ChosenFamily,
     TemplateRequest,
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from skelgen.models.families.contract import TemplateForm
     from skelgen.models.model import Model
     from skelgen.models.runs import Floats
+    from skelgen.models.template_values import ComputedTime
+    from skelgen.pipeline.model_loads import LoadedPrediction
     from skelgen.trust import Doubt
 
 #: Numbers along a curve, and along each input of a surface.
@@ -146,8 +147,8 @@ class TemplateAnswer:
         Where two have.
     command : str
         Gives the value in a terminal.
-    facts : mapping
-        What that command says with ``--json``.
+    said : LoadedPrediction or ComputedTime
+        What that command says.
     """
 
     form: TemplateForm
@@ -159,7 +160,7 @@ class TemplateAnswer:
     curve: tuple[CurvePoint, ...]
     surface: TemplateSurface | None
     command: str
-    facts: Mapping[str, Any]
+    said: LoadedPrediction | ComputedTime
 
 
 def read_range(name: str, text: str) -> ValueRange:
@@ -260,7 +261,7 @@ def template_answer(
         ),
         _surface(question, at),
         command_of(question),
-        computed_facts(found),
+        found,
     )
 
 
@@ -340,7 +341,7 @@ def _by_model(question: TemplateQuestion, model: Model) -> TemplateAnswer:
         tuple(curve),
         _surface(question, at),
         command_of(question),
-        prediction_facts(model, said),
+        said,
     )
 
 

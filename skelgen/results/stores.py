@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from skelgen.pipeline.store_facts import ExpectedTime, NamedRows, RunRow
 from skelgen.results.base import Result, known_only
@@ -115,14 +115,23 @@ class TimeResult(RunRow, Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreExpectResult(ExpectedTime, Result):
-    """How long a configuration will take."""
+    """How long a configuration will take.
+
+    Attributes
+    ----------
+    found_by, command : str
+        How, for people, and what gives the same in a terminal; the server says both.
+    """
 
     result: ClassVar[str] = "store-expect"
 
+    found_by: str | None = known_only()
+    command: str | None = known_only()
+
     @classmethod
-    def of(cls, found: Expected) -> Self:
-        """Return the answer to what is expected."""
-        return cls(**cls.fields_of(found))
+    def of(cls, found: Expected, **more: Any) -> Self:
+        """Return the answer to what is expected; `more` are other fields."""
+        return cls(**cls.fields_of(found), **more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

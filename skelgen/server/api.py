@@ -6,9 +6,11 @@ from dataclasses import asdict
 
 from skelgen.pipeline import browsing, model_keep
 from skelgen.pipeline.ask import how_long
-from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
+from skelgen.pipeline.store_expect import Expected
 from skelgen.pipeline.store_facts import date_text, row_facts
-from skelgen.results.stores import StoreListResult
+from skelgen.results.model_answers import ModelPredictResult
+from skelgen.results.models_listed import ModelListResult, ModelShowResult
+from skelgen.results.stores import StoreExpectResult, StoreListResult
 from skelgen.server.pages import (
     asked_of,
     browsed_predictions,
@@ -49,14 +51,14 @@ def models(question: Question) -> Answer:
     found = model_keep.kept_models(
         question.settings.store, question.query.get("app") or None, faults
     )
-    return {"models": [kept_model_facts(one) for one in found], "unreadable": faults}
+    return ModelListResult.of(found, faults)
 
 
 def model(question: Question) -> Answer:
     """Show one model, as model show does."""
     found = stored_model(question)
     now = model_keep.runs_now(question.settings.store, found.origin)
-    return shown_model_facts(found, now)
+    return ModelShowResult.of(found, now)
 
 
 def predictions(question: Question) -> Answer:
@@ -79,4 +81,8 @@ def _record(kind: str, name: str, record: TrackRecord) -> dict[str, object]:
 def ask(question: Question) -> Answer:
     """Say how long, as store expect or model predict does, and name the command."""
     found = how_long(question.settings.store, asked_of(question))
-    return {**found.facts, "found_by": found.found_by, "command": found.command}
+    how = {"found_by": found.found_by, "command": found.command}
+    if isinstance(found.said, Expected):
+        return StoreExpectResult.of(found.said, **how)
+    kept, said = found.said
+    return ModelPredictResult.of(kept.model, said, **how)

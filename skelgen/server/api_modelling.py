@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
 from skelgen.pipeline import kernels
@@ -14,6 +12,7 @@ from skelgen.pipeline.template_curves import (
     read_range,
     template_answer,
 )
+from skelgen.results.model_answers import ModelTemplateResult
 from skelgen.server.pages_templates import fact_texts_of
 from skelgen.server.settings import Answer, Question
 
@@ -59,25 +58,7 @@ def template(question: Question) -> Answer:
         tuple(values),
         asked.get("app", ""),
     )
-    found = template_answer(wanted, fitted_apart)
-    curve = [
-        {
-            "at": one.at,
-            "value": one.value,
-            "p5": one.interval.p5 if one.interval else None,
-            "p95": one.interval.p95 if one.interval else None,
-        }
-        for one in found.curve
-    ]
-    surface: dict[str, Any] | None = None
-    if (over := found.surface) is not None:
-        surface = {"names": over.names, "x": over.x, "y": over.y, "values": over.values}
-    return {
-        **found.facts,
-        "curve": curve,
-        "surface": surface,
-        "command": found.command,
-    }
+    return ModelTemplateResult.of(template_answer(wanted, fitted_apart))
 
 
 def coupling(question: Question) -> Answer:

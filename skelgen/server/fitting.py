@@ -9,9 +9,9 @@ from skelgen.errors import SkelgenError, UsageError
 from skelgen.models.model import ModelPrediction
 from skelgen.pipeline import fit_request
 from skelgen.pipeline.fit_request import FitAnswer, FitRequest
-from skelgen.pipeline.model_facts import fit_facts, prediction_facts
 from skelgen.pipeline.model_keep import fit_and_keep
 from skelgen.progress import NO_PROGRESS
+from skelgen.results.model_curves import ModelCurveResult
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may
 from skelgen.server.pages_jobs import job_page_of, start_job
@@ -148,26 +148,10 @@ def residual_picture(question: Question, flow: Flow) -> Answer:
 def facts(question: Question, flow: Flow) -> Answer:
     """Say what ``model fit`` and ``model predict`` say of it."""
     found = answer_of(question, flow)
-    predicted = None
-    if found.said is not None:
-        predicted = prediction_facts(found.shown, found.said, None)
-    return {
-        "fit": fit_facts(found.fitted.model, found.shown),
-        "prediction": predicted,
-        "problem": found.problem or None,
-        "residuals": [
-            {
-                "at": dict(one.at),
-                "measured": one.measured,
-                "said": one.said,
-                "error": one.error,
-            }
-            for one in found.residuals
-        ],
-        "commands": fit_request.command_lines(
-            question.settings.store, found.request, flow.name
-        ),
-    }
+    commands = fit_request.command_lines(
+        question.settings.store, found.request, flow.name
+    )
+    return ModelCurveResult.of(found, commands)
 
 
 def keep(question: Question, flow: Flow, name: str) -> Answer:

@@ -64,14 +64,14 @@ def _operation(one: Route) -> dict[str, Any]:
         }
         for name in one.query
     ]
-    answered = "Answer" if one.answers is None else one.answers.__name__
+    answered = [kind.__name__ for kind in one.answers] or ["Answer"]
     found: dict[str, Any] = {
         "operationId": f"{one.method.lower()}{_PART.sub('', one.path).title()}",
         "summary": summary,
         "description": f"Needs the right to {one.right.word}.",
         "parameters": parameters,
         "responses": {
-            "200": _response("The answer.", "application/json", answered),
+            "200": _response("The answer.", "application/json", *answered),
             **{
                 status: _response(text, "application/problem+json", "Problem")
                 for status, text in _REFUSED.items()
@@ -86,14 +86,11 @@ def _operation(one: Route) -> dict[str, Any]:
 def _results(routes: Iterable[Route]) -> dict[str, Any]:
     """Return the schemas of results: those of ``--json``, and of their parts."""
     found: dict[str, Any] = {}
-    for kind in {one.answers for one in routes}:
-        if kind is not None:
-            text = json.dumps(schema_of(kind)).replace(
-                "#/$defs/", "#/components/schemas/"
-            )
-            schema = json.loads(text)
-            schema.pop("$schema")
-            found |= schema.pop("$defs", {}) | {kind.__name__: schema}
+    for kind in {kind for one in routes for kind in one.answers}:
+        text = json.dumps(schema_of(kind)).replace("#/$defs/", "#/components/schemas/")
+        schema = json.loads(text)
+        schema.pop("$schema")
+        found |= schema.pop("$defs", {}) | {kind.__name__: schema}
     return dict(sorted(found.items()))
 
 
@@ -121,8 +118,9 @@ def _files() -> dict[str, Any]:
     }
 
 
-def _response(text: str, media_type: str, schema: str) -> dict[str, Any]:
-    found = {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+def _response(text: str, media_type: str, *schemas: str) -> dict[str, Any]:
+    kinds = [{"$ref": f"#/components/schemas/{one}"} for one in schemas]
+    found = {"schema": kinds[0] if len(kinds) == 1 else {"oneOf": kinds}}
     return {"description": text, "content": {media_type: found}}
 
 

@@ -10,7 +10,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skelgen.results.base import Result
-from skelgen.results.stores import StoreAddResult, StoreListResult, StoreRemoveResult
+from skelgen.results.measured_systems import (
+    SystemCompareResult,
+    SystemHistoryResult,
+    SystemListResult,
+    SystemShowResult,
+)
+from skelgen.results.model_answers import ModelPredictResult, ModelTemplateResult
+from skelgen.results.model_curves import ModelCurveResult
+from skelgen.results.models_listed import ModelListResult, ModelShowResult
+from skelgen.results.stores import (
+    StoreAddResult,
+    StoreExpectResult,
+    StoreListResult,
+    StoreRemoveResult,
+)
 from skelgen.server import (
     api,
     api_compare,
@@ -57,8 +71,8 @@ class Route:
         Those of them that may be given more than once.
     long : bool
         Sends or gets files: it has more time, and its body may be larger.
-    answers : type of Result, optional
-        What it answers, where that is what a command prints with ``--json``.
+    answers : tuple of types of Result
+        What it answers, one of them; none where no command prints it with ``--json``.
     """
 
     method: str
@@ -68,7 +82,7 @@ class Route:
     query: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
     long: bool = False
-    answers: type[Result] | None = None
+    answers: tuple[type[Result], ...] = ()
 
     @property
     def is_api(self) -> bool:
@@ -182,7 +196,10 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/model/curve/residuals.svg", _READ, pages_curve.residuals, _CURVE),
     Route("POST", "/model/curve/keep", _ADD, pages_curve.keep),
     Route("POST", "/model/curve/compare", _ADD, pages_curve.compare),
-    Route("GET", "/api/model/curve", _READ, pages_curve.facts, _CURVE),
+    Route(
+        *("GET", "/api/model/curve", _READ, pages_curve.facts, _CURVE),
+        answers=(ModelCurveResult,),
+    ),
     Route("GET", "/model/default", _READ, pages_default.default, _DEFAULT),
     Route("GET", "/model/default/picture.svg", _READ, pages_default.picture, _DEFAULT),
     Route(
@@ -190,7 +207,10 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("POST", "/model/default/keep", _ADD, pages_default.keep),
     Route("POST", "/model/default/compare", _ADD, pages_default.compare),
-    Route("GET", "/api/model/default", _READ, pages_default.facts, _DEFAULT),
+    Route(
+        *("GET", "/api/model/default", _READ, pages_default.facts, _DEFAULT),
+        answers=(ModelCurveResult,),
+    ),
     Route("GET", "/jobs", _READ, pages_jobs.jobs),
     Route("GET", "/jobs/{identity}", _READ, pages_jobs.job),
     Route("POST", "/jobs/{identity}/cancel", _ADD, pages_jobs.cancel),
@@ -199,35 +219,54 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/jobs/{identity}", _READ, api_jobs.job),
     Route("DELETE", "/api/jobs/{identity}", _ADD, api_jobs.cancel_job),
     Route("GET", "/api/applications", _READ, api.applications),
-    Route("GET", "/api/runs", _READ, api.runs, _RUNS, answers=StoreListResult),
-    Route("POST", "/api/runs", _ADD, changes.add_lines, answers=StoreAddResult),
+    Route("GET", "/api/runs", _READ, api.runs, _RUNS, answers=(StoreListResult,)),
+    Route("POST", "/api/runs", _ADD, changes.add_lines, answers=(StoreAddResult,)),
     Route(
         *("POST", "/api/files", _ADD, pages_uploads.add_files_for_machines),
         long=True,
-        answers=StoreAddResult,
+        answers=(StoreAddResult,),
     ),
     Route("GET", "/api/runs/{identity}", _READ, api.run),
     Route(
         *("DELETE", "/api/runs/{identity}", _ADMINISTER, changes.remove_row),
-        answers=StoreRemoveResult,
+        answers=(StoreRemoveResult,),
     ),
     Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
-    Route("GET", "/api/models", _READ, api.models, ("app",)),
-    Route("GET", "/api/models/{identity}", _READ, api.model),
+    Route(
+        *("GET", "/api/models", _READ, api.models, ("app",)),
+        answers=(ModelListResult,),
+    ),
+    Route(
+        *("GET", "/api/models/{identity}", _READ, api.model),
+        answers=(ModelShowResult,),
+    ),
     Route("GET", "/api/templates", _READ, api_modelling.templates),
     Route(
         *("GET", "/api/model/template", _READ, api_modelling.template),
         query=api_modelling.TEMPLATE,
+        answers=(ModelTemplateResult,),
     ),
     Route(
         *("GET", "/api/model/coupling", _READ, api_modelling.coupling),
         query=api_modelling.COUPLING,
     ),
     Route("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
-    Route("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
-    Route("GET", "/api/systems/{name}", _READ, api_systems.system),
-    Route("GET", "/api/systems/{name}/history", _READ, api_systems.history, ("fact",)),
+    Route(
+        *("GET", "/api/systems", _READ, api_systems.systems, ("with",), ("with",)),
+        answers=(SystemListResult, SystemCompareResult),
+    ),
+    Route(
+        *("GET", "/api/systems/{name}", _READ, api_systems.system),
+        answers=(SystemShowResult,),
+    ),
+    Route(
+        *("GET", "/api/systems/{name}/history", _READ, api_systems.history, ("fact",)),
+        answers=(SystemHistoryResult,),
+    ),
     Route("GET", "/api/loads", _READ, api_loads.loads, pages_loads.ASKED),
-    Route("GET", "/api/ask", _READ, api.ask, pages.ASKED),
+    Route(
+        *("GET", "/api/ask", _READ, api.ask, pages.ASKED),
+        answers=(StoreExpectResult, ModelPredictResult),
+    ),
     Route("GET", "/api/openapi.json", _READ, _description),
 )

@@ -244,7 +244,8 @@ def test_the_numbers_are_those_of_the_commands_that_it_shows(
     api = client.get("/api/model/curve", params=fields).json()
     for key, value in api["fit"].items():
         assert fit[key] == value, key
-    assert {**api["prediction"], "format": 2} == predicted
+    head = {"format": 2, "result": "model-predict"}
+    assert head | api["prediction"] == predicted
     shown = fit.get("says", fit)
     interval = [predicted[name] for name in ("p50", "p5", "p95")]
     unit = predicted["unit"]

@@ -20,6 +20,8 @@ from skelgen.pipeline.template_curves import (
     read_range,
     template_answer,
 )
+from skelgen.results import to_json
+from skelgen.results.model_answers import ModelPredictResult
 from skelgen.server import pages_templates
 from skelgen.server.tokens import Right
 from skelgen.store import Fact, Message, Run, Template, open_store
@@ -155,7 +157,7 @@ def test_what_a_page_says_is_what_its_command_says(browser, said, place):
     )  # fmt: skip
     answer = template_answer(question)
     assert answer.value == found["value"]
-    assert json.loads(json.dumps(answer.facts)).items() <= found.items()
+    assert to_json(ModelPredictResult.of_template(answer.said)) == found
 
 
 def test_a_surface_has_the_numbers_of_the_command_at_its_corners(place, said):
@@ -261,6 +263,8 @@ def test_the_api_says_what_the_command_says(browser, said, place, monkeypatch):
     asked = {"template": FITTED, "app": "heat", "at": "n=1000:4000,ranks=8"}
     found = browser.get("/api/model/template", params=asked).json()
     wanted = said(*shlex.split(found["command"])[1:])
+    names = (found["result"], wanted.pop("result"))
+    assert names == ("model-template", "model-predict")
     assert {name: found[name] for name in wanted} == wanted
     assert found["curve"][-1]["p95"] == pytest.approx(wanted["p95"], rel=1e-12)
     surface = {"template": PAPER, "system": "n1", "at": "N=1:9,P=8:16,L=1"}

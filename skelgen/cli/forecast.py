@@ -13,15 +13,15 @@ from skelgen.cli.output import (
     check_trust,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     print_table,
     say,
 )
 from skelgen.errors import UsageError
 from skelgen.launch.hosts import parse_hosts
 from skelgen.pipeline.forecast import forecast_loads, load_record
-from skelgen.pipeline.forecast_facts import forecast_facts, score_facts
 from skelgen.pipeline.load_series import LoadSource
+from skelgen.results.load_forecasts import ForecastRecordResult, ForecastResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def forecast(
         covariate="min-avg" if covariate is Joining.MIN_AVG else "avg-min",
     )
     if json:
-        print_json(forecast_facts(found))
+        print_result(ForecastResult.of(found))
     else:
         _show(found)
     check_trust(found.doubts, strict=strict)
@@ -153,7 +153,7 @@ def _show(found: LoadForecasts) -> None:
 
 def _print_record(scores: list[Score], *, json: bool) -> None:
     if json:
-        print_json({"methods": [score_facts(one) for one in scores]})
+        print_result(ForecastRecordResult.of(scores))
         return
     if not scores:
         say("no forecast was made yet: skelgen forecast --nodes n1,n2 --horizon 2h")

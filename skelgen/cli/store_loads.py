@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
+from skelgen.cli.output import print_doubts, print_facts, print_result, print_table, say
 from skelgen.pipeline.store_facts import date_text
 from skelgen.pipeline.stored_loads import (
     LoadQuery,
-    loads_facts,
     stored_loads,
     with_forecast,
 )
+from skelgen.results.load_forecasts import StoreLoadsResult
 
 if TYPE_CHECKING:
     from skelgen.pipeline.stored_loads import StoredLoads
@@ -55,7 +55,7 @@ def loads(
     query = LoadQuery(nodes, quantity, span, until, horizon, str(part))
     found = with_forecast(place, query, stored_loads(place, query))
     if json:
-        print_json(loads_facts(found))
+        print_result(StoreLoadsResult.of(found))
     else:
         _show(found)
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
@@ -14,10 +14,8 @@ from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import forecast_record
 from skelgen.pipeline.ask import plain_hosts
 from skelgen.pipeline.forecast import forecast_of, happened_since, load_histories
-from skelgen.pipeline.forecast_facts import forecast_facts, score_facts
 from skelgen.pipeline.forecast_record import ForecastOutcome, Score
 from skelgen.pipeline.load_series import LoadSource, links_between
-from skelgen.pipeline.store_facts import date_text
 from skelgen.units import parse_seconds
 
 if TYPE_CHECKING:
@@ -283,63 +281,3 @@ def _earlier(place: str | None) -> EarlierForecasts:
     ]
     scores = forecast_record.scores([*ours[:-_EARLIER], *told])
     return EarlierForecasts(tuple(told), tuple(scores))
-
-
-def loads_facts(found: StoredLoads) -> dict[str, Any]:
-    """Return what machines are told of loads."""
-    return {
-        "quantity": found.quantity,
-        "quantities": found.quantities,
-        "begin": date_text(found.begin) or None,
-        "end": date_text(found.end) or None,
-        "series": [_series(one, found) for one in found.series],
-        "total": len(found.newest),
-        "first": found.first,
-        "forecast": None if found.forecast is None else forecast_facts(found.forecast),
-        "missing": found.missing,
-        "earlier": [_outcome(one) for one in found.earlier.outcomes],
-        "methods": [score_facts(one) for one in found.earlier.scores],
-    }
-
-
-def _series(one: ShortSeries, found: StoredLoads) -> dict[str, Any]:
-    least, most = one.ends
-    return {
-        "host": one.host,
-        "mean": one.mean,
-        "least": least,
-        "most": most,
-        "known": one.known(found.begin, found.end),
-        "interval_s": one.interval_s,
-        "bins": [
-            {
-                "begin": each.first,
-                "end": each.last,
-                "samples": each.count,
-                "mean": each.mean,
-                "least": each.low,
-                "most": each.high,
-            }
-            for each in one.bins
-        ],
-        "gaps": [
-            [left[-1].last, right[0].first]
-            for left, right in zip(one.pieces(), one.pieces()[1:], strict=False)
-        ],
-    }
-
-
-def _outcome(one: ForecastOutcome) -> dict[str, Any]:
-    kept = one.kept
-    return {
-        "nodes": kept.nodes,
-        "quantity": kept.quantity,
-        "covariate": kept.covariate,
-        "method": kept.method,
-        "begin": kept.begin,
-        "horizon_s": kept.horizon_s,
-        "p5": kept.p5,
-        "p50": kept.p50,
-        "p95": kept.p95,
-        "happened": one.happened,
-    }

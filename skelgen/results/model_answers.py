@@ -87,7 +87,7 @@ class ModelledValue:
     substituted: str | None = known_only()
 
 
-def modelled(
+def modelled_fields(
     found: Model, answer: LoadedPrediction, system: OtherSystems | None = None
 ) -> dict[str, Any]:
     """Return the fields of `ModelledValue` that a model says."""
@@ -141,7 +141,7 @@ def part_times(model: Model, at: Mapping[str, float]) -> tuple[PartForetold, ...
     )
 
 
-def computed(found: ComputedTime) -> dict[str, Any]:
+def computed_fields(found: ComputedTime) -> dict[str, Any]:
     """Return the fields of `ModelledValue` that a template says without runs."""
     nothing = SeenRange(low=None, high=None, factor=None)
     template = FormulaGiven.of(found.form)
@@ -183,12 +183,12 @@ class ModelPredictResult(ModelledValue, Result):
     @classmethod
     def of(cls, found: Model, answer: LoadedPrediction, **more: Any) -> Self:
         """Return the answer of a model; `more` are other fields."""
-        return cls(**(modelled(found, answer) | more))
+        return cls(**(modelled_fields(found, answer) | more))
 
     @classmethod
     def of_template(cls, found: ComputedTime) -> Self:
         """Return the answer of a template without runs."""
-        return cls(**computed(found))
+        return cls(**computed_fields(found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,5 +276,5 @@ class ModelTemplateResult(ModelledValue, Result):
 def _fields_of(found: TemplateAnswer) -> dict[str, Any]:
     if isinstance(found.said, LoadedPrediction):
         assert found.model is not None
-        return modelled(found.model, found.said)
-    return computed(found.said)
+        return modelled_fields(found.model, found.said)
+    return computed_fields(found.said)

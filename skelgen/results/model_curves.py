@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from skelgen.results.base import Result
-from skelgen.results.model_answers import ModelledValue, modelled
+from skelgen.results.model_answers import ModelledValue, modelled_fields
 from skelgen.results.model_fits import FittedFields
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ModelCurveResult(Result):
         """Return the answer to a fit."""
         said = None
         if found.said is not None:
-            said = ModelledValue(**modelled(found.shown, found.said))
+            said = ModelledValue(**modelled_fields(found.shown, found.said))
         return cls(
             fit=FittedFields.of(found.fitted.model, found.shown),
             prediction=said,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skelgen.results import (
+    load_forecasts,
     measured_systems,
     model_answers,
     model_curves,
@@ -46,8 +47,11 @@ RESULTS: tuple[type[Result], ...] = (
     measured_systems.SystemShowResult,
     measured_systems.SystemCompareResult,
     measured_systems.SystemHistoryResult,
+    load_forecasts.ForecastResult,
+    load_forecasts.ForecastRecordResult,
     stores.StoreAddResult,
     stores.StoreListResult,
+    load_forecasts.StoreLoadsResult,
     stores.StoreExportResult,
     stores.StoreRemoveResult,
     stores.StorePathResult,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skelgen.results.base import Result
+from skelgen.results.load_forecasts import StoreLoadsResult
 from skelgen.results.measured_systems import (
     SystemCompareResult,
     SystemHistoryResult,
@@ -263,7 +264,10 @@ ROUTES: tuple[Route, ...] = (
         *("GET", "/api/systems/{name}/history", _READ, api_systems.history, ("fact",)),
         answers=(SystemHistoryResult,),
     ),
-    Route("GET", "/api/loads", _READ, api_loads.loads, pages_loads.ASKED),
+    Route(
+        *("GET", "/api/loads", _READ, api_loads.loads, pages_loads.ASKED),
+        answers=(StoreLoadsResult,),
+    ),
     Route(
         *("GET", "/api/ask", _READ, api.ask, pages.ASKED),
         answers=(StoreExpectResult, ModelPredictResult),

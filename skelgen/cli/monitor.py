@@ -6,7 +6,6 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,10 +23,10 @@ from skelgen.cli.monitor_options import (
     host_names,
 )
 from skelgen.cli.monitor_output import cost_text, sample_text, status_row
-from skelgen.cli.monitor_runs import handed_facts, runs, tell_handed
+from skelgen.cli.monitor_runs import runs, tell_handed
 from skelgen.cli.monitor_show import show
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import complain, print_facts, print_json, print_table, say
+from skelgen.cli.output import complain, print_facts, print_result, print_table, say
 from skelgen.cli.store_import import EXAMPLE, import_
 from skelgen.errors import ExitCode, SkelgenError, UsageError
 from skelgen.launch.launch_method import Way
@@ -160,7 +159,9 @@ def status(
 
     found, refused = monitor_status(host_names(hosts), way=through)
     if json:
-        print_json({"nodes": [asdict(one) for one in found], "refused": _said(refused)})
+        from skelgen.results.monitors import MonitorStatusResult
+
+        print_result(MonitorStatusResult.of(found, refused))
     elif found:
         print_table(
             ["host", "runs", "since", "samples", "every", "CPU", "memory", "gaps"],
@@ -193,9 +194,9 @@ def once(
     good = [one for one in answers if not one.error]
     refused = [one for one in answers if one.error]
     if json:
-        print_json(
-            {"nodes": [dict(one.facts) for one in good], "refused": _said(refused)}
-        )
+        from skelgen.results.monitors import MonitorOnceResult
+
+        print_result(MonitorOnceResult.of(answers))
         return _complained(refused)
     for one in good:
         print_facts(
@@ -233,9 +234,14 @@ def _tell(
     refused = [one for one in answers if one.error]
     good = [one for one in answers if not one.error]
     if json:
-        more = handed_facts(handed) if handed is not None else {}
-        said = {done: [dict(one.facts) for one in good], "refused": _said(refused)}
-        print_json({**said, **more})
+        from skelgen.results.monitors import MonitorStartResult, MonitorStopResult
+
+        stopped = done == "stopped"
+        print_result(
+            MonitorStopResult.of(answers, handed)
+            if stopped
+            else MonitorStartResult.of(answers)
+        )
     else:
         for one in good:
             number = one.facts.get("pid", one.facts.get("step", ""))
@@ -243,10 +249,6 @@ def _tell(
         if handed is not None:
             tell_handed(handed, brief=True)
     return _complained(refused)
-
-
-def _said(refused: Sequence[HostAnswer]) -> list[dict[str, str]]:
-    return [{"host": one.host, "reason": one.error} for one in refused]
 
 
 def _complained(refused: Sequence[HostAnswer]) -> int:

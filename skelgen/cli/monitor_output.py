@@ -1,10 +1,10 @@
-"""What people and machines are told of monitors: rows, averages, marks."""
+"""What people are told of monitors: rows, averages, marks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skelgen.cli.output import say
 from skelgen.documents.dates import date_of
@@ -13,7 +13,6 @@ from skelgen.units import format_bytes, format_seconds
 if TYPE_CHECKING:
     from skelgen.monitor.series import HostHistory
     from skelgen.monitor.status import Status
-    from skelgen.pipeline.monitor_series import Averages
 
 
 def sample_text(name: str, value: object) -> str:
@@ -52,33 +51,6 @@ def series_row(host: str, quantity: str, values: Sequence[float]) -> list[str]:
 def average(value: float) -> str:
     """Write an average for people."""
     return "no time in common" if math.isnan(value) else f"{value:.4g}"
-
-
-def average_facts(one: Averages) -> dict[str, Any]:
-    """Return what machines are told of averages."""
-    return {
-        "quantity": one.quantity,
-        "avg_min": one.avg_min.value,
-        "min_avg": one.min_avg.value,
-        "covered": one.avg_min.covered,
-    }
-
-
-def marks(one: HostHistory) -> dict[str, Any]:
-    """Return what machines are told of gaps and damage."""
-    return {
-        "host": one.host,
-        "damaged_lines": len(one.damaged),
-        "marks": [
-            {
-                "kind": mark.kind,
-                "time": mark.time,
-                "length_s": mark.length_s,
-                "reason": mark.reason,
-            }
-            for mark in one.marks
-        ],
-    }
 
 
 def print_marks(one: HostHistory) -> None:

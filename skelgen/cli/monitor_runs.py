@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.monitor_options import host_names
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_json, say
-from skelgen.cli.store_output import print_runs, run_facts
+from skelgen.cli.output import print_result, say
+from skelgen.cli.store_output import print_runs
 from skelgen.launch.launch_method import Way
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.monitor_run_joins import WatchedRun
     from skelgen.pipeline.monitor_runs import HandedOver
 
 
@@ -48,18 +47,11 @@ def runs(
     names = host_names(hosts)
     done = hand_over(names, place, way=through, again=again)
     if json:
-        print_json(handed_facts(done))
+        from skelgen.results.monitors import MonitorRunsResult
+
+        print_result(MonitorRunsResult.of(done))
     else:
         tell_handed(done)
-
-
-def handed_facts(done: HandedOver) -> dict[str, Any]:
-    """Return what machines are told of runs that were handed over."""
-    return {
-        "runs": [run_facts(run) for run in done.added],
-        "already": done.already,
-        "waiting": [_waiting_facts(one) for one in done.waiting],
-    }
 
 
 def tell_handed(done: HandedOver, *, brief: bool = False) -> None:
@@ -70,20 +62,9 @@ def tell_handed(done: HandedOver, *, brief: bool = False) -> None:
         more = f", {done.already} there already" if done.already else ""
         say(f"runs added: {len(done.added)}{more}")
     for one in done.waiting:
-        facts = _waiting_facts(one)
+        first = one.sightings[0]
         say(
-            f"{facts['app']} waits for other nodes: {len(one.ranks)} of "
-            f"{facts['ranks']} ranks seen, on {','.join(one.hosts)}; name all with "
+            f"{first.application} waits for other nodes: {len(one.ranks)} of "
+            f"{first.size} ranks seen, on {','.join(one.hosts)}; name all with "
             "skelgen monitor runs --hosts"
         )
-
-
-def _waiting_facts(one: WatchedRun) -> dict[str, Any]:
-    first = one.sightings[0]
-    return {
-        "app": first.application,
-        "ranks": first.size,
-        "seen": sorted(one.ranks),
-        "hosts": list(one.hosts),
-        "started": one.began,
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +12,11 @@ import typer
 from skelgen.cli.monitor_options import Hosts, Reach, host_names
 from skelgen.cli.monitor_output import (
     average,
-    average_facts,
-    marks,
     print_marks,
     series_row,
 )
 from skelgen.cli.options import Json, Verbose, duration_s
-from skelgen.cli.output import print_json, print_table, say
+from skelgen.cli.output import print_result, print_table, say
 from skelgen.launch.launch_method import Way
 
 if TYPE_CHECKING:
@@ -87,13 +84,9 @@ def show(
     _check_known(nodes, links, quantity or ())
     joined = [monitor_series.averages(found, name) for name in names]
     if json:
-        print_json(
-            {
-                "series": [asdict(one) for one in series],
-                "averages": [average_facts(one) for one in joined],
-                "marks": [marks(one) for one in found],
-            }
-        )
+        from skelgen.results.monitor_curves import MonitorShowResult
+
+        print_result(MonitorShowResult.of(series, joined, found))
         return
     print_table(
         ["host", "quantity", "samples", "latest", "mean", "least", "most"],

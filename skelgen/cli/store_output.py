@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skelgen.cli.output import print_table
-from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
+from skelgen.pipeline.store_facts import date_text, row_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ __all__ = [
     "repeat_facts",
     "row_facts",
     "row_lines",
-    "run_facts",
     "short_identity",
 ]
 

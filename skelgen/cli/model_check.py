@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,10 +26,9 @@ from skelgen.cli.output import (
     check_trust,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
@@ -37,7 +36,6 @@ from skelgen.pipeline.model_check import model_check
 from skelgen.pipeline.model_quantity import asked_quantity
 
 if TYPE_CHECKING:
-    from skelgen.models.advice import Advice
     from skelgen.models.checking import CheckedConfiguration, ModelCheck
 
 #: Configurations that people see.
@@ -76,36 +74,12 @@ def check(
             settings=form.settings,
         )
     if json:
-        print_json(_said(found) | {"quantity": str(what.kind)})
+        from skelgen.results.model_choices import ModelCheckResult
+
+        print_result(ModelCheckResult.of(found, str(what.kind)))
     else:
         _tell(found)
     check_trust(found.doubts, strict=strict)
-
-
-def _said(found: ModelCheck) -> dict[str, Any]:
-    return {
-        "family": found.family,
-        "formula": found.formula,
-        "goal": found.goal,
-        "met": not found.off,
-        "configurations": [
-            {
-                "at": dict(one.at),
-                "runs": one.runs,
-                "error": one.error if math.isfinite(one.error) else None,
-                "spread": one.spread,
-                "meets": one.meets,
-                "advice": _advice(one.advice) if one.advice else None,
-            }
-            for one in found.configurations
-        ],
-        "advice": [_advice(one) for one in found.advice],
-        **trust_facts(found.doubts),
-    }
-
-
-def _advice(one: Advice) -> dict[str, Any]:
-    return {"kind": one.kind, "text": one.text, "run": dict(one.run) or None}
 
 
 def _tell(found: ModelCheck) -> None:

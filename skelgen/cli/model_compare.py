@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,7 @@ from skelgen.cli.model_quantity import QuantityName, ReferenceRanks
 from skelgen.cli.model_runs import Columns, InputNames, Source, run_source
 from skelgen.cli.model_template import SystemName, Template, TypedFacts, family_choice
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_json, print_table
+from skelgen.cli.output import print_result, print_table
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
 from skelgen.pipeline.model_compare import model_compare
@@ -50,24 +50,12 @@ def compare(
             source, family or (), what, progress=progress, told=formulas
         )
     if json:
-        facts = {"families": [*map(_score_facts, scores)], "default": "default"}
-        print_json(facts | {"quantity": str(what.kind)})
+        from skelgen.results.model_choices import ModelCompareResult
+
+        print_result(ModelCompareResult.of(scores, str(what.kind)))
         return
     head = ["family", "median error", "worst", "inside", "half width", "s", "formula"]
     print_table(head, [_score_row(one) for one in scores])
-
-
-def _score_facts(one: FamilyScore) -> dict[str, Any]:
-    return {
-        "family": one.family,
-        "median_error": one.median_error,
-        "worst_error": one.worst_error,
-        "coverage": one.coverage,
-        "half_width": one.half_width,
-        "formula": one.formula,
-        "seconds": one.seconds,
-        "failed": one.failed or None,
-    }
 
 
 def _score_row(one: FamilyScore) -> list[str]:

@@ -12,16 +12,16 @@ from skelgen.cli.output import (
     check_trust,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
-from skelgen.pipeline.coupling_facts import coupling_facts, error_of
+from skelgen.pipeline.coupling_facts import error_of
 from skelgen.pipeline.model import asked_values
 from skelgen.pipeline.model_couple import LoopQuestion, model_couple
+from skelgen.trust import verdict_of
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -97,7 +97,9 @@ def couple(
     with progress_bar() as progress:
         found = model_couple(source, question, progress=progress)
     if json:
-        print_json(coupling_facts(found))
+        from skelgen.results.model_couplings import ModelCoupleResult
+
+        print_result(ModelCoupleResult.of(found))
     else:
         _tell(found)
     check_trust(found.doubts, strict=strict)
@@ -115,7 +117,7 @@ def _tell(found: LoopPrediction) -> None:
         shown = format_seconds(found.measured.time_s)
         rows.append(("measured", f"{shown}  ({_runs(found.measured.runs)})"))
     rows += [("at", _place(found.at)), ("chains at", _place(found.coupled_at))]
-    print_facts([*rows, ("verdict", trust_facts(found.doubts)["verdict"])])
+    print_facts([*rows, ("verdict", verdict_of(found.doubts))])
     head = ["kernel", "alone", "from", "weight", "in the loop"]
     print_table(head, [_kernel_row(one) for one in found.kernels])
     head = ["chain", "together", "sum alone", "coupling", "effect", "runs"]

@@ -22,7 +22,7 @@ from skelgen.cli.model_template import (
     family_choice,
 )
 from skelgen.cli.options import Force, Json, StorePlace, Verbose
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
 from skelgen.pipeline.model import asked_values
@@ -73,6 +73,8 @@ def draw(
             settings=form.settings,
         )
     if json:
-        print_json({"picture": str(output), "formula": found.text})
+        from skelgen.results.model_choices import ModelDrawResult
+
+        print_result(ModelDrawResult(picture=output, formula=found.text))
         return
     print_facts([("picture", str(output)), formula_row(found)])

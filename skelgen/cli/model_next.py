@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +21,7 @@ from skelgen.cli.model_template import (
     family_choice,
 )
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
+from skelgen.cli.output import print_doubts, print_facts, print_result, print_table, say
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store import App, Conditions
 from skelgen.pipeline.model import asked_values
@@ -92,23 +92,15 @@ def next_(
             settings=form.settings,
         )
     if json:
-        best = _facts(found[0]) if found else dict.fromkeys(_KEYS)
-        others = [_facts(one) for one in found[1 : 1 + _OTHERS]]
-        print_json({**best, "formula": model.text, "others": others})
+        from skelgen.results.model_choices import ModelNextResult
+
+        print_result(ModelNextResult.of(model, found[: 1 + _OTHERS]))
         return
     if not found:
         say("no run that is allowed would narrow an interval; allow larger ones")
         return
     _tell(found)
     print_doubts(model.doubts)
-
-
-_KEYS = ("run", "reason", "gain", "cost_s", "time_s", "half_width")
-
-
-def _facts(one: NextRun) -> dict[str, Any]:
-    values = (one.run, one.reason, one.gain, one.cost_s, one.time_s, one.before)
-    return dict(zip(_KEYS, values, strict=True))
 
 
 def _shown(one: NextRun) -> str:

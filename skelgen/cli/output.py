@@ -21,7 +21,6 @@ from rich.table import Table
 from skelgen.documents.json_answers import FORMAT, answer
 from skelgen.errors import UntrustedError
 from skelgen.trust import Doubt
-from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
     from skelgen.results.base import Result
@@ -38,7 +37,6 @@ __all__ = [
     "print_table",
     "say",
     "shown",
-    "trust_facts",
     "write_anything",
 ]
 

@@ -18,6 +18,7 @@ from skelgen.results.measured_systems import (
     SystemShowResult,
 )
 from skelgen.results.model_answers import ModelPredictResult, ModelTemplateResult
+from skelgen.results.model_couplings import ModelCoupleResult
 from skelgen.results.model_curves import ModelCurveResult
 from skelgen.results.models_listed import ModelListResult, ModelShowResult
 from skelgen.results.stores import (
@@ -250,6 +251,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         *("GET", "/api/model/coupling", _READ, api_modelling.coupling),
         query=api_modelling.COUPLING,
+        answers=(ModelCoupleResult,),
     ),
     Route("GET", "/api/predictions", _READ, api.predictions, _PREDICTIONS),
     Route(

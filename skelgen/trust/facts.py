@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from skelgen.trust import Doubt, verdict_of
+from skelgen.trust import Doubt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +32,3 @@ def named(doubts: Iterable[Doubt]) -> tuple[NamedDoubt, ...]:
     return tuple(
         NamedDoubt(code=one.code, text=one.text, remedy=one.remedy) for one in doubts
     )
-
-
-def trust_facts(doubts: Sequence[Doubt]) -> dict[str, Any]:
-    """Return verdict and doubts of an answer."""
-    return {
-        "verdict": verdict_of(doubts),
-        "doubts": [asdict(one) for one in named(doubts)],
-    }

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from skelgen.models.families.contract import TemplateForm
 from skelgen.models.model import Model
-from skelgen.trust import Doubt, Interval
-from skelgen.trust.facts import trust_facts
+from skelgen.trust import Doubt, Interval, verdict_of
 from skelgen.web import curve, turned_surface
 from skelgen.web.model_links import model_links
 from skelgen.web.site import (
@@ -227,7 +226,7 @@ def _result(found: TemplateResult) -> list[Block]:
         low, high = found.interval.p5, found.interval.p95
         said += f" (90 %: {quantity_text(low, found.unit)} to "
         said += f"{quantity_text(high, found.unit)})"
-    verdict = str(trust_facts(found.doubts)["verdict"])
+    verdict = verdict_of(found.doubts)
     blocks.append(Prose(f"{said}; {verdict}.", "plain" if found.doubts else "good"))
     blocks += [Prose(f"Do not trust: {one}", "doubt") for one in found.doubts]
     blocks += _pictures(found)

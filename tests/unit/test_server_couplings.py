@@ -12,7 +12,6 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.errors import InputError
 from skelgen.launch.bounded_command import Bounds
-from skelgen.pipeline.coupling_facts import coupling_facts
 from skelgen.pipeline.kernels import (
     CouplingQuestion,
     coupled_apart,
@@ -22,6 +21,8 @@ from skelgen.pipeline.kernels import (
 from skelgen.pipeline.model import RunSource, asked_values
 from skelgen.pipeline.model_couple import LoopQuestion, model_couple
 from skelgen.progress import NO_PROGRESS
+from skelgen.results import to_json
+from skelgen.results.model_couplings import ModelCoupleResult
 from skelgen.server import pages_couplings
 from skelgen.store import Coupling, Run, RunPart, open_store
 from tests.kernel_rows import kernel_rows
@@ -43,7 +44,8 @@ def coupled_here(question: CouplingQuestion):
         families=question.families,
         templates=question.templates,
     )
-    return coupling_facts(model_couple(source, asked, progress=NO_PROGRESS))
+    found = model_couple(source, asked, progress=NO_PROGRESS)
+    return to_json(ModelCoupleResult.of(found))
 
 
 @pytest.fixture(autouse=True)
@@ -229,7 +231,6 @@ def test_a_process_of_its_own_says_the_same(place):
         place, "loop", ("system=cluster", "ranks=2"), "n=20,ranks=2"
     )
     found = dict(coupled_apart(question, Bounds(time_s=600.0)))
-    assert found.pop("format")
     assert found == json.loads(json.dumps(coupled_here(question)))
 
 

@@ -33,6 +33,7 @@ from skelgen.pipeline.store import (
     store_show,
 )
 from skelgen.pipeline.store_typed_runs import columns_mapping, known_of, typed_run
+from skelgen.results.stored_runs import StoreShowResult
 from skelgen.results.stores import (
     StoreAddResult,
     StoreCheckResult,
@@ -263,7 +264,12 @@ def show(
     """Show all that is known of a run."""
     whole, row = store_show(place, identity)
     if json:
-        print_json(row_facts(whole, row))
+        from skelgen.store import Run
+
+        if isinstance(row, Run):
+            print_result(StoreShowResult.of_run(row, whole))
+        else:
+            print_json(row_facts(whole, row))
     else:
         print_facts(row_lines(whole, row))
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_json, print_table, say
+from skelgen.cli.output import print_result, print_table, say
 from skelgen.cli.store_output import print_runs, short_identity
 from skelgen.cli.system_output import quantity
 from skelgen.pipeline.run_compare import (
     compare_runs,
-    comparison_facts,
     said_of_time,
 )
+from skelgen.results.stored_runs import StoreCompareResult
 
 if TYPE_CHECKING:
     from skelgen.store.comparing import ComparedQuantity, RunComparison
@@ -40,7 +40,7 @@ def compare(
     """
     found = compare_runs(place, identities)
     if json:
-        print_json(comparison_facts(found))
+        print_result(StoreCompareResult.of(found))
     else:
         _show(found)
 

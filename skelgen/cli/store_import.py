@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_json, print_table
+from skelgen.cli.output import print_result, print_table
 from skelgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,13 +82,9 @@ def import_(
     for line in found.left_out:
         logger.warning("%s", line)
     if json:
-        print_json(
-            {
-                "series": [asdict(one) for one in found.series],
-                "left_out": list(found.left_out),
-                "refused": [{"source": s, "reason": r} for s, r in found.refused],
-            }
-        )
+        from skelgen.results.stored_runs import MonitorImportResult
+
+        print_result(MonitorImportResult.of(found))
     else:
         _show(found)
     if found.refused:

@@ -11,11 +11,9 @@ from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.store import Row, Run
-    from skelgen.store.repeats import RepeatedRuns
 
 __all__ = [
     "print_runs",
-    "repeat_facts",
     "row_facts",
     "row_lines",
     "short_identity",
@@ -48,27 +46,6 @@ def _part(part: dict[str, Any]) -> str:
     return (
         f"{format_seconds(part['time_s'])} x {part['weight']:g} = {part['share']:.1%}"
     )
-
-
-def repeat_facts(one: RepeatedRuns, *, mean: bool) -> dict[str, Any]:
-    """Return what machines are told of runs of one configuration."""
-    run = one.runs[0]
-    return {
-        "app": run.application,
-        "inputs": dict(run.inputs),
-        "ranks": run.ranks,
-        "nodes": run.nodes,
-        "ranks_per_node": run.ranks_per_node,
-        "system": run.system,
-        "runs": [each.identity for each in one.runs],
-        "time_s": one.mean_s if mean else one.time_s,
-        "median_s": one.time_s,
-        "mean_s": one.mean_s,
-        "spread": one.spread,
-        "wide": one.wide,
-        "same_nodes": one.same_nodes,
-        "same_allocation": one.same_allocation,
-    }
 
 
 def print_runs(runs: Sequence[Run]) -> None:

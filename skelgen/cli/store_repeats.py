@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skelgen.cli.output import print_json, print_table, say
-from skelgen.cli.store_output import repeat_facts
+from skelgen.cli.output import print_result, print_table, say
+from skelgen.results.stored_runs import RepeatedConfiguration, StoreRepeatsResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def tell_repeats(found: Sequence[RepeatedRuns], *, mean: bool, json: bool) -> None:
     """Print the configurations that ran more than once, and what they need."""
-    facts = [repeat_facts(one, mean=mean) for one in found]
+    facts = [RepeatedConfiguration.of(one, mean=mean) for one in found]
     if json:
-        print_json({"repeats": facts})
+        print_result(StoreRepeatsResult(repeats=facts))
         return
     if not found:
         say("no configuration ran more than once")
@@ -28,10 +28,10 @@ def tell_repeats(found: Sequence[RepeatedRuns], *, mean: bool, json: bool) -> No
         [
             [
                 one.runs[0].application,
-                " ".join(f"{name}={value}" for name, value in fact["inputs"].items()),
+                " ".join(f"{name}={value}" for name, value in fact.inputs.items()),
                 str(one.runs[0].ranks or ""),
                 str(len(one.runs)),
-                format_seconds(fact["time_s"]),
+                format_seconds(fact.time_s),
                 f"{one.spread:.1%}",
                 _said(one.same_nodes),
                 _said(one.same_allocation),

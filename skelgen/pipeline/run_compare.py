@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.store_facts import row_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.store import Run, Store
-    from skelgen.store.comparing import ComparedQuantity, RunComparison
+    from skelgen.store.comparing import RunComparison
 
 #: So many runs are compared at once.
 FEWEST, MOST = 2, 8
@@ -104,29 +103,3 @@ def counts(found: RunComparison) -> str:
     groups = {id(one): len(one.runs) for one in found.repeated if one.known}
     many = [f"{count}" for count in dict.fromkeys(groups.values())]
     return f"of {' and '.join(many)} runs"
-
-
-def comparison_facts(found: RunComparison) -> dict[str, Any]:
-    """Return what machines are told of runs side by side."""
-    return {
-        "runs": [row_facts(one.identity, one) for one in found.runs],
-        "repeats": [
-            [run.identity for run in one.runs] if one.known else []
-            for one in found.repeated
-        ],
-        "quantities": [_quantity(one) for one in found.quantities],
-        "said": said_of_time(found),
-    }
-
-
-def _quantity(one: ComparedQuantity) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "kind": one.kind,
-        "unit": one.unit,
-        "values": one.values,
-        "shares": one.shares,
-        "difference": one.difference,
-        "spread": one.spread,
-        "differs": one.differs,
-    }

@@ -10,6 +10,7 @@ from skelgen.pipeline.store_expect import Expected
 from skelgen.pipeline.store_facts import date_text, row_facts
 from skelgen.results.model_answers import ModelPredictResult
 from skelgen.results.models_listed import ModelListResult, ModelShowResult
+from skelgen.results.stored_runs import StoreShowResult
 from skelgen.results.stores import StoreExpectResult, StoreListResult
 from skelgen.server.pages import (
     asked_of,
@@ -42,7 +43,8 @@ def runs(question: Question) -> Answer:
 
 def run(question: Question) -> Answer:
     """Show one run, as store show does."""
-    return row_facts(*stored_run(question))
+    identity, found = stored_run(question)
+    return StoreShowResult.of_run(found, identity)
 
 
 def models(question: Question) -> Answer:

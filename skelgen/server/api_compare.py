@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from skelgen.pipeline.run_compare import comparison_facts
+from skelgen.results.stored_runs import StoreCompareResult
 from skelgen.server.pages_compare import compared
 from skelgen.server.settings import Answer, Question
 
 
 def compare(question: Question) -> Answer:
     """Put runs side by side, as store compare does."""
-    return comparison_facts(compared(question))
+    return StoreCompareResult.of(compared(question))

@@ -21,6 +21,7 @@ from skelgen.results.model_answers import ModelPredictResult, ModelTemplateResul
 from skelgen.results.model_couplings import ModelCoupleResult
 from skelgen.results.model_curves import ModelCurveResult
 from skelgen.results.models_listed import ModelListResult, ModelShowResult
+from skelgen.results.stored_runs import StoreCompareResult, StoreShowResult
 from skelgen.results.stores import (
     StoreAddResult,
     StoreExpectResult,
@@ -228,12 +229,18 @@ ROUTES: tuple[Route, ...] = (
         long=True,
         answers=(StoreAddResult,),
     ),
-    Route("GET", "/api/runs/{identity}", _READ, api.run),
+    Route(
+        *("GET", "/api/runs/{identity}", _READ, api.run),
+        answers=(StoreShowResult,),
+    ),
     Route(
         *("DELETE", "/api/runs/{identity}", _ADMINISTER, changes.remove_row),
         answers=(StoreRemoveResult,),
     ),
-    Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
+    Route(
+        *("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
+        answers=(StoreCompareResult,),
+    ),
     Route(
         *("GET", "/api/models", _READ, api.models, ("app",)),
         answers=(ModelListResult,),

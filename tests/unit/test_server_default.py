@@ -111,7 +111,8 @@ def test_its_numbers_are_those_of_the_commands_that_it_shows(served, said, chang
     assert ("predict" in words) == bool(changed)
     if changed:
         predicted = said(*words["predict"])
-        assert {**api["prediction"], "format": 2} == predicted
+        head = {"format": 2, "result": "model-predict"}
+        assert head | api["prediction"] == predicted
         best = said(*words["next"])["run"]
         assert ", ".join(f"{k}={v:g}" for k, v in best.items()) in text_of(text)
     for link in re.findall(r'<img src="([^"]*)"', text):

@@ -13,13 +13,14 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose, size_bytes
-from skelgen.cli.output import print_facts, print_json, print_result, print_table, say
-from skelgen.documents.json_answers import answer
+from skelgen.cli.output import print_facts, print_result, print_table, say
 from skelgen.errors import MachineError, UsageError
 from skelgen.pipeline import store
 from skelgen.pipeline.demonstration import demonstration_store
 from skelgen.pipeline.store_facts import date_text
+from skelgen.results import to_json
 from skelgen.results.serving import (
+    ServeResult,
     TokenAddResult,
     TokenListResult,
     TokenMade,
@@ -165,9 +166,10 @@ def _run(
 
     def ready(address: str, named: str, file: Path) -> None:
         if json:
-            facts = {"url": address, "pid": os.getpid(), "store": shown}
-            line = answer({**facts, "read_only": read_only})
-            typer.echo(json_text.dumps(line))
+            ready_now = ServeResult(
+                url=address, pid=os.getpid(), store=shown, read_only=read_only
+            )
+            typer.echo(json_text.dumps(to_json(ready_now)))
         else:
             say(f"Open {named}")
             if named != address:
@@ -198,18 +200,18 @@ def _check(
 
     found = exposure(place, listening, read_only=read_only)
     if json:
-        print_json(found)
+        print_result(found)
         return
     print_facts(
         [
-            ("address", found["url"]),
-            ("reached by", found["reached_by"]),
-            ("TLS", "yes" if found["tls"] else "no"),
-            ("store", found["store"]),
-            ("without a token", " ".join(found["open"])),
+            ("address", found.url),
+            ("reached by", found.reached_by),
+            ("TLS", "yes" if found.tls else "no"),
+            ("store", found.store),
+            ("without a token", " ".join(found.open)),
             *((f"to {right}", "; ".join(those))
-              for right, those in found["rights"].items() if right != "open"),
-            *((f"token {one['name']}", one["right"]) for one in found["tokens"]),
+              for right, those in found.rights.items() if right != "open"),
+            *((f"token {one.name}", one.right) for one in found.tokens),
         ]
     )  # fmt: skip
 

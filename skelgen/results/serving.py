@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -231,3 +231,77 @@ class TokenRemoveResult(Result):
     result: ClassVar[str] = "serve-token-remove"
 
     removed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeResult(Result):
+    """A server that takes requests now.
+
+    Attributes
+    ----------
+    url : str
+        Where.
+    pid : int
+        Its process.
+    store : str
+        That it shows.
+    read_only : bool
+        Whether it refuses all changes.
+    """
+
+    result: ClassVar[str] = "serve"
+
+    url: str
+    pid: int
+    store: str
+    read_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRight:
+    """What a token allows.
+
+    Attributes
+    ----------
+    name, right : str
+        Whose it is, and what it allows.
+    """
+
+    name: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeCheckResult(Result):
+    """What a server would show to whom.
+
+    Attributes
+    ----------
+    url : str
+        Where.
+    reached_by : str
+        Who can reach it, for people.
+    tls : bool
+        Whether connections are encrypted.
+    store : str
+        That it would show.
+    read_only : bool
+        Whether it would refuse all changes.
+    tokens : sequence of TokenRight
+        Those that would count.
+    open : sequence of str
+        Addresses that need no token.
+    rights : mapping of str to sequence of str
+        Addresses by the right that they need.
+    """
+
+    result: ClassVar[str] = "serve-check"
+
+    url: str
+    reached_by: str
+    tls: bool
+    store: str
+    read_only: bool
+    tokens: Sequence[TokenRight]
+    open: Sequence[str]
+    rights: Mapping[str, Sequence[str]]

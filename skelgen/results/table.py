@@ -78,6 +78,8 @@ RESULTS: tuple[type[Result], ...] = (
     stores.StoreCheckResult,
     stores.StoreRecordResult,
     stores.StoreExpectResult,
+    serving.ServeResult,
+    serving.ServeCheckResult,
     serving.TokenAddResult,
     serving.TokenListResult,
     serving.TokenRemoveResult,

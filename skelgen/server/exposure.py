@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from skelgen.results.serving import ServeCheckResult, TokenRight
 from skelgen.server.listening import (
     Listening,
     bound,
@@ -19,7 +18,7 @@ from skelgen.store import open_store, place_of
 
 def exposure(
     place: str | None, listening: Listening, *, read_only: bool
-) -> dict[str, Any]:
+) -> ServeCheckResult:
     """Return what a server would show to whom; it is not started.
 
     Raises
@@ -34,25 +33,25 @@ def exposure(
     opened.close()
     most = Right.READ if read_only else Right.ADMINISTER
     tokens = [
-        {"name": one.name, "right": min(one.right, most).word}
+        TokenRight(name=one.name, right=min(one.right, most).word)
         for one in read_access().tokens
     ]
-    return {
-        "url": public_address(listening, port),
-        "reached_by": reached_by(listening),
-        "tls": listening.tls,
-        "store": place_of(place).shown,
-        "read_only": read_only,
-        "tokens": [{"name": PRINTED, "right": most.word}, *tokens],
-        "open": [one.path for one in ROUTES if one.right is Right.OPEN],
-        "rights": {
+    return ServeCheckResult(
+        url=public_address(listening, port),
+        reached_by=reached_by(listening),
+        tls=listening.tls,
+        store=place_of(place).shown,
+        read_only=read_only,
+        tokens=[TokenRight(name=PRINTED, right=most.word), *tokens],
+        open=[one.path for one in ROUTES if one.right is Right.OPEN],
+        rights={
             right.word: [
                 f"{one.method} {one.path}" for one in ROUTES if one.right is right
             ]
             for right in Right
             if right <= most
         },
-    }
+    )
 
 
 def reached_by(listening: Listening) -> str:

@@ -36,7 +36,14 @@ def place(tmp_path, state):
 
 def test_a_server_says_in_one_line_where_it_is_and_ends_by_a_signal(place, state):
     with Server("--store", str(place), "--port", "0") as server:
-        assert {*server.ready} == {"format", "url", "pid", "store", "read_only"}
+        assert {*server.ready} == {
+            "format",
+            "result",
+            "url",
+            "pid",
+            "store",
+            "read_only",
+        }
         assert server.ready["pid"] == server.process.pid
         assert server.ready["store"] == str(place)
         assert server.ready["read_only"] is False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,7 @@ from skelgen.cli.options import (
     consent_of,
     duration_s,
 )
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.pipeline.build import BuildOptions, Built
@@ -28,6 +28,7 @@ from skelgen.pipeline.build import build as run_build
 from skelgen.pipeline.build_team import launched
 from skelgen.pipeline.build_team import team as run_team
 from skelgen.pipeline.mix import fit_mix
+from skelgen.results.running import BuildResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def build(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Build a skeleton: a short C/MPI program that stands for the application."""
+    """Build a skeleton: a short C/MPI program that behaves like the application."""
     options = BuildOptions(
         scale=scale,
         target_s=duration_s(target_time, "--target-time") if target_time else None,
@@ -112,7 +113,7 @@ def build(
     if built is None:
         return
     if json:
-        print_json(built.facts())
+        print_result(BuildResult.of(built))
     else:
         _print(built)
 
@@ -198,17 +199,17 @@ def mix(
         typer.Option(
             min=1,
             help="Rounds; in each, the application and possible parts of its "
-            "computation run quiet and beside each competitor.",
+            "computation run quiet and next to each competitor.",
         ),
     ] = 1,
     allow_command: AllowCommand = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Fit what computation consists of: run the application beside known competitors.
+    """Fit what computation consists of: run the application next to known competitors.
 
-    One keeps the cores of the ranks busy, one streams memory. The result lies in the
-    run's folder, where build takes it from.
+    One keeps the cores of the ranks busy, one streams memory. The result is kept in
+    the run's folder, where build finds it.
     """
     from skelgen.reference.competitors import COMPETITORS
     from skelgen.reference.mix_fit import off
@@ -222,12 +223,14 @@ def mix(
             progress=progress,
         )
     if json:
-        print_json({**asdict(fitted), "error": fitted.error, "text": str(fitted.mix)})
+        from skelgen.results.serving import MixResult
+
+        print_result(MixResult.of(fitted))
         return
     rows = [("mix", f"{fitted.mix} (arithmetic, streaming, chasing [%], set [MiB])")]
     for name, wanted, got in zip(COMPETITORS, fitted.wanted, fitted.got, strict=True):
         rows.append(
-            (f"beside {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
+            (f"next to {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
         )
     alone = off(fitted.wanted, (1.0, 1.0))
     rows.append(("error", f"{fitted.error:.1%}; of arithmetic alone {alone:.1%}"))

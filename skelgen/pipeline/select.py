@@ -123,6 +123,7 @@ def select(
         programs = tuple(
             ready_skeleton(one, its, runner_of, consent=consent) for its, one in known
         )
+    subject = Subject.of(programs[-1].facts, folders[0], programs[-1].mpi)
     trials = Trials(
         parallel=options.parallel,
         limit_s=options.limit_s,
@@ -140,7 +141,6 @@ def select(
         choice = contest.choose()
     progress.finish()
     watch.write(choice, "done")
-    subject = Subject.of(programs[-1].facts, folders[0])
     predictions = [one.prediction for one in choice.candidates]
     return choice, keep_predicted(keeping, subject, predictions)
 
@@ -170,7 +170,8 @@ def _sets(facts: SkeletonFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
         nodes = options.nodes or max(len(facts.ranks_per_host), 1)
         if nodes > facts.ranks:
             raise UsageError(
-                f"--nodes {nodes}: {facts.ranks} ranks do not need so many nodes"
+                f"--nodes {nodes}: the skeleton has {facts.ranks} ranks; ask for at "
+                f"most {facts.ranks} nodes"
             )
         wanted += node_sets(options.pool, nodes, options.shape)
     found: dict[frozenset[Host], NodeSet] = {}

@@ -1,6 +1,6 @@
 """The files by which the shim is told where to take the time, and tells it.
 
-``pmpi_shim/phase.c`` describes them.
+``pmpi_shim/phases/measured_run.c`` describes them.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def too_short(ranks: Sequence[RankTimes], last: WantedOccurrence, place: Path) -
     ended = (rank for rank, one in enumerate(ranks) if one.end == FINALIZED)
     if (short := next(ended, None)) is None:
         return (
-            f"ranks came to the end of phase {last.phase} but told fewer times than "
+            f"ranks came to the end of phase {last.phase} but wrote fewer times than "
             "they were asked for: is there memory left on their hosts?"
         )
     return (

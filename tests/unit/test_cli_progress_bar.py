@@ -1,67 +1,85 @@
-"""Progress: a bar for people, lines for programs, nothing for files."""
+"""What the bar shows, and what a command says of its work."""
 
 from __future__ import annotations
 
+import logging
+import os
+import re
+import subprocess
+import sys
+
 import pytest
 
-from skelgen.cli.progress_bar import Lines, ProgressBar, progress_bar
-from skelgen.progress import LINES, NO_PROGRESS, VARIABLE, read_progress
+from skelgen.cli import progress_bar as bar
+from skelgen.cli.main import run
+from skelgen.progress import NO_PROGRESS
+from tests.trace_samples import save_ring
 
 
-@pytest.fixture(autouse=True)
-def _no_wish(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
+def test_a_bar_grows_with_work_that_nobody_promised():
+    shown = bar.ProgressBar()
+    shown.start("running", 2)
+    for _ in range(3):
+        shown.advance(1)
+    shown.say("n1: 1.2 s \x1b[2J")
+    (task,) = shown._shown.tasks
+    assert (task.completed, task.total) == (3, 3)
+    assert task.fields["found"] == r"n1: 1.2 s \x1b[2J"
+    shown.close()
 
 
-def on_terminal(monkeypatch: pytest.MonkeyPatch, *, there: bool) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: there)
+def test_lines_for_programs_are_numbers_only(capsys):
+    lines = bar.Lines()
+    lines.start("running", 2)
+    lines.say("n1: 1.2 s")
+    assert capsys.readouterr().err == "skelgen: progress: running: 0 of 2\n"
 
 
-def test_nobody_at_a_terminal_sees_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_terminal(monkeypatch, there=False)
-    with progress_bar() as found:
-        assert found is NO_PROGRESS
+def test_work_is_noted_where_somebody_asked(caplog):
+    caplog.set_level(logging.INFO, logger="skelgen")
+    noted = bar._Noted(NO_PROGRESS)
+    noted.start("reading", 2)
+    noted.advance(1)
+    noted.say("so far")
+    noted.finish()
+    assert re.fullmatch(r"reading: [\d.]+ \w+", caplog.messages[-1])
 
 
-def test_a_person_sees_a_bar_unless_it_is_not_wanted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    on_terminal(monkeypatch, there=True)
-    with progress_bar() as found:
-        assert isinstance(found, ProgressBar)
-    with progress_bar(shown=False) as found:
-        assert found is NO_PROGRESS
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-v"], ["done in"]),
+        (["-vv"], ["debug: skelgen 0", "done in"]),
+    ],
+)
+def test_every_v_says_more(tmp_path, capsys, words, said):
+    run_folder = tmp_path / "run"
+    run_folder.mkdir()
+    save_ring(run_folder)
+    assert run(["info", str(run_folder), *words]) == 0
+    err = capsys.readouterr().err
+    assert all(one in err for one in said)
 
 
-def test_a_program_gets_lines_that_it_can_read(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv(VARIABLE, LINES)
-    now_s = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: now_s[0])
-    with progress_bar(shown=False) as found:
-        assert isinstance(found, Lines)
-        found.start("fit", 10)
-        found.advance(4)  # too early for a line of its own
-        now_s[0] += 1
-        found.advance(1)
-        found.finish()
-        found.advance(1)
-        found.finish()
-    lines = capsys.readouterr().err.splitlines()
-    assert [read_progress(line) for line in lines] == [
-        ("fit: 0 of 10", 0.0),
-        ("fit: 5 of 10", 0.5),
-    ]
+def test_export_without_a_format_names_all_of_them(tmp_path, capsys):
+    assert run(["export", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert "give one of perfetto, paraver, tit, otf2" in err
 
 
-def test_a_bar_ends_all_its_lines_after_an_error() -> None:
-    bar = ProgressBar()
-    bar.advance(1)  # nothing was started
-    bar.start("outer", 2)
-    bar.start("inner", 0)
-    bar.advance(1)
-    bar.close()
-    assert bar._tasks == []
-    assert bar._shown.finished
-    bar.finish()
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_the_names_of_commands(shell):
+    line = [sys.executable, "-c", "from skelgen.cli.main import main; main()"]
+    asked = {
+        "_SKELGEN_COMPLETE": f"complete_{shell}",
+        "_TYPER_COMPLETE_ARGS": "skelgen store l",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        "COMP_WORDS": "skelgen store l",
+        "COMP_CWORD": "2",
+    }
+    done = subprocess.run(
+        line, env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+    assert "list" in done.stdout
+    assert "loads" in done.stdout
+    assert "measure" not in done.stdout

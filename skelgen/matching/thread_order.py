@@ -118,8 +118,8 @@ def depend(
     lane = lane.reshape(-1).astype(np.int64)
     several = (np.diff(lane_first) > 1)[ranks]
     meets = _meeting(calls, matching)
-    end = messages + matching.group[meets]
-    number, ends = np.arange(messages), messages + matching.groups
+    end = messages + matching.whole_event[meets]
+    number, ends = np.arange(messages), messages + matching.whole_events
     begins, begun = _pairs(
         ends,
         (matching.send_call, number),
@@ -171,7 +171,7 @@ def _meeting(calls: Calls, matching: Matching) -> Integers:
         for name in calls.functions
     ]
     of_shapes = np.array([*wanted, False], bool)[calls.shapes["function"]]
-    whole = (matching.collective_done >= 0) & (matching.group >= 0)
+    whole = (matching.collective_done >= 0) & (matching.whole_event >= 0)
     return np.flatnonzero(of_shapes[calls.shape] & whole)
 
 

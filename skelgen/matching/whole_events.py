@@ -58,17 +58,19 @@ def finish(calls: Calls, table: ShapeTable, joined: JoinedEvents) -> Matching:
     """Drop the events that are not whole and say which calls that leaves."""
     unmatched = np.flatnonzero(joined.lonely)
     if not len(unmatched):
-        return _matching(joined, joined.group, joined.groups, (), unmatched)
-    group, groups = _without_incomplete(joined, unmatched)
-    dropped = np.flatnonzero((group < 0) & ((joined.group >= 0) | joined.lonely))
+        return _matching(joined, joined.whole_event, joined.whole_events, (), unmatched)
+    whole_event, whole_events = _without_incomplete(joined, unmatched)
+    dropped = np.flatnonzero(
+        (whole_event < 0) & ((joined.whole_event >= 0) | joined.lonely)
+    )
     problems = describe(calls, table, unmatched, len(dropped) - len(unmatched))
-    return _matching(joined, group, groups, problems, dropped)
+    return _matching(joined, whole_event, whole_events, problems, dropped)
 
 
 def _matching(
     joined: JoinedEvents,
-    group: NDArray[np.int64],
-    groups: int,
+    whole_event: NDArray[np.int64],
+    whole_events: int,
     problems: tuple[str, ...],
     unmatched: NDArray[np.int64],
 ) -> Matching:
@@ -80,14 +82,14 @@ def _matching(
         "message_bytes": joined.message_bytes,
     }
     if len(unmatched):
-        kept = group[joined.send_call] >= 0
+        kept = whole_event[joined.send_call] >= 0
         messages = {
             name: array[kept] if len(array) else array
             for name, array in messages.items()
         }
     return Matching(
-        group=group,
-        groups=groups,
+        whole_event=whole_event,
+        whole_events=whole_events,
         collective_done=joined.collective_done,
         problems=problems,
         unmatched=unmatched,
@@ -99,8 +101,8 @@ def _without_incomplete(
     joined: JoinedEvents, unmatched: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
     """Remove the events that hold a call without partner and number the others."""
-    whole = np.ones(joined.groups + 1, np.bool_)
-    whole[joined.group[unmatched]] = False
+    whole = np.ones(joined.whole_events + 1, np.bool_)
+    whole[joined.whole_event[unmatched]] = False
     whole[-1] = False  # where -1 points
     number = np.where(whole, np.cumsum(whole) - 1, -1)
-    return number[joined.group], int(whole.sum())
+    return number[joined.whole_event], int(whole.sum())

@@ -93,7 +93,7 @@ class Watcher:
         self._wall, self._boot_s, self._cost = wall, boot_s, cost
         self._ticks = float(os.sysconf("SC_CLK_TCK"))
         self._interval_s = interval_s
-        self._watches = bool(watched.names or watched.groups)
+        self._watches = bool(watched.names or watched.cgroups)
         self._finder = Finder(watched, interval_s, proc=proc, clock=boot_s, cost=cost)
         self._boot = _boot(proc)
         self._poll = select.poll()
@@ -140,8 +140,8 @@ class Watcher:
         """Find what has begun, and look at what goes on."""
         if not self.busy:
             return
-        for pid, name, group in self._finder.find():
-            self._follow(pid, name, group)
+        for pid, name, cgroup in self._finder.find():
+            self._follow(pid, name, cgroup)
         now_s = self._boot_s()
         if now_s >= self._next_s:
             before = self._cost()
@@ -183,7 +183,7 @@ class Watcher:
             if member.process is not None:
                 member.process.close()
 
-    def _follow(self, pid: int, name: str, group: str) -> None:
+    def _follow(self, pid: int, name: str, cgroup: str) -> None:
         """Follow a process that is new."""
         if any(pid in run.members and run.members[pid].process for run in self._runs):
             return
@@ -192,7 +192,7 @@ class Watcher:
         except (OSError, ValueError, IndexError):
             return
         member = Member(pid, process.parent, process.start, process=process)
-        run = self._run_of(member, name, group)
+        run = self._run_of(member, name, cgroup)
         run.add(member)
         self._begin(run, member)
         self._changed = True
@@ -210,12 +210,12 @@ class Watcher:
         run.weigh()
         run.seen_s = self._boot_s()
 
-    def _run_of(self, member: Member, name: str, group: str) -> Followed:
+    def _run_of(self, member: Member, name: str, cgroup: str) -> Followed:
         """Return the run that a process belongs to; a new one where it is the first."""
-        same = [r for r in self._runs if (r.application, r.group) == (name, group)]
+        same = [r for r in self._runs if (r.application, r.cgroup) == (name, cgroup)]
         for run in same:
             above = run.members.get(member.parent)
-            if group or (above is not None and above.process is not None):
+            if cgroup or (above is not None and above.process is not None):
                 return run
         launch = launch_of(
             variables_of(self._proc, member.pid),
@@ -240,7 +240,7 @@ class Watcher:
             member.start / self._ticks,
             self._program(member.pid),
             {launch.rank} if launch.rank >= 0 else set(),
-            group=group,
+            cgroup=cgroup,
             keeper=self._keeper(member.parent) if launch.size else None,
         )
         self._runs.append(run)

@@ -65,12 +65,12 @@ class Tree:
     whole: bool = True
 
 
-def find_tree(groups: str, mounts: str, *, root: str = "") -> Tree:
+def find_tree(cgroups: str, mounts: str, *, root: str = "") -> Tree:
     """Find our control group.
 
     Parameters
     ----------
-    groups : str
+    cgroups : str
         Text of ``/proc/self/cgroup``.
     mounts : str
         Text of ``/proc/self/mountinfo``.
@@ -78,7 +78,7 @@ def find_tree(groups: str, mounts: str, *, root: str = "") -> Tree:
         What stands before all paths; for samples of other machines.
     """
     paths: dict[str, str] = {}
-    for line in groups.splitlines():
+    for line in cgroups.splitlines():
         _, controllers, path = line.split(":", 2)
         paths |= dict.fromkeys(controllers.split(","), path)
     places = mounted(mounts, root)

@@ -20,7 +20,7 @@ _LEAST = 0.002
 class _Last:
     """What the last sample found."""
 
-    groups: dict[str, Competitor | None]
+    cgroups: dict[str, Competitor | None]
     cores: frozenset[int]
     busy: float
     own: float
@@ -99,15 +99,15 @@ class Rivals:
         queue : float
             Threads that ran or waited for these cores, on average; nan: not known.
         """
-        groups = self._groups(span_s, cores)
+        cgroups = self._cgroups(span_s, cores)
         threads = self._threads.measure(span_s, cores)
-        last = _Last(groups, cores, busy, own, self._unseen(queue, busy, groups))
+        last = _Last(cgroups, cores, busy, own, self._unseen(queue, busy, cgroups))
         found, unexplained = self._found(last, threads)
         if unexplained > UNEXPLAINED:
             more = self._threads.search(now_s, span_s, cores)
             for place, seen in more.items():
                 threads.setdefault(place, []).extend(seen)
-            last = replace(last, unseen=self._unseen(queue, busy, groups))
+            last = replace(last, unseen=self._unseen(queue, busy, cgroups))
             found, _ = self._found(last, threads)
         self._last = last
         return self._levels(found, busy - own)
@@ -126,13 +126,13 @@ class Rivals:
         """
         assert self._last is not None
         last, away = self._last, math.fsum(one for _, one in used)
-        groups = {
+        cgroups = {
             folder: seen and _less(folder, seen, used)
-            for folder, seen in last.groups.items()
+            for folder, seen in last.cgroups.items()
         }
         busy = max(last.busy - away, last.own)
         left = self._threads.without(threads)
-        found, _ = self._found(replace(last, groups=groups, busy=busy), left)
+        found, _ = self._found(replace(last, cgroups=cgroups, busy=busy), left)
         return self._levels(found, busy - last.own)
 
     def _levels(
@@ -155,14 +155,14 @@ class Rivals:
             inside = self._folders[at + 1] if at + 1 < len(self._folders) else ""
             seen = list(threads.get(folder, ()))
             for child in self._competing(folder, but=inside):
-                one = last.groups.get(child)
+                one = last.cgroups.get(child)
                 if one is None and child in threads:
                     one = joined(threads[child], self._weight(child))
                 seen += [one] if one is not None and one.used >= _LEAST else []
             found.append(seen)
             rest, part = 0.0, 1.0
-            whole = last.groups.get(folder)
-            below = last.groups.get(inside, Competitor(1.0, last.own))
+            whole = last.cgroups.get(folder)
+            below = last.cgroups.get(inside, Competitor(1.0, last.own))
             if (at or not self._tree.whole) and whole is not None and below is not None:
                 rest = whole.used - below.used - math.fsum(one.used for one in seen)
                 part = whole.part
@@ -180,7 +180,7 @@ class Rivals:
         return found, max(one.used for one in hidden)
 
     def _unseen(
-        self, queue: float, busy: float, groups: Mapping[str, Competitor | None]
+        self, queue: float, busy: float, cgroups: Mapping[str, Competitor | None]
     ) -> float:
         """Return how many threads ran or waited that are not known, on average.
 
@@ -189,26 +189,26 @@ class Rivals:
         """
         counted = any(
             one is not None and one.used >= _LEAST
-            for folder, one in groups.items()
+            for folder, one in cgroups.items()
             if folder not in self._folders
         )
         if counted or not self._tree.whole or not busy > _LEAST:
             return math.nan
         return queue - self._threads.present(max(1.0, queue / busy))
 
-    def _groups(
+    def _cgroups(
         self, span_s: float, cores: frozenset[int]
     ) -> dict[str, Competitor | None]:
         """Return what groups used since the last sample; None: nobody counts it."""
         folders = self._folders
-        found = {folder: self._group(folder, span_s, cores) for folder in folders}
+        found = {folder: self._cgroup(folder, span_s, cores) for folder in folders}
         for at, folder in enumerate(folders):
             inside = folders[at + 1] if at + 1 < len(folders) else ""
             for child in self._competing(folder, but=inside):
-                found[child] = self._group(child, span_s, cores)
+                found[child] = self._cgroup(child, span_s, cores)
         return found
 
-    def _group(
+    def _cgroup(
         self, folder: str, span_s: float, cores: frozenset[int]
     ) -> Competitor | None:
         if not self._tree.usage:
@@ -267,7 +267,9 @@ def _less(
     folder: str, seen: Competitor, used: Sequence[tuple[str, float]]
 ) -> Competitor:
     """Return a group without what processes in it used."""
-    away = math.fsum(one for group, one in used if f"{group}/".startswith(f"{folder}/"))
+    away = math.fsum(
+        one for cgroup, one in used if f"{cgroup}/".startswith(f"{folder}/")
+    )
     return replace(seen, used=max(0.0, seen.used - away))
 
 

@@ -39,12 +39,12 @@ class Watched:
     ----------
     names : tuple of str
         Of programs.
-    groups : tuple of str
+    cgroups : tuple of str
         Folders of control groups; each counts with all below it.
     """
 
     names: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
+    cgroups: tuple[str, ...] = ()
 
 
 def watched_of(words: Sequence[str]) -> Watched:
@@ -58,14 +58,14 @@ def watched_of(words: Sequence[str]) -> Watched:
     Examples
     --------
     >>> watched_of(["heat2d,lu", "cgroup:/sys/fs/cgroup/jobs"])
-    Watched(names=('heat2d', 'lu'), groups=('/sys/fs/cgroup/jobs',))
+    Watched(names=('heat2d', 'lu'), cgroups=('/sys/fs/cgroup/jobs',))
     """
     names: list[str] = []
-    groups: list[str] = []
+    cgroups: list[str] = []
     for word in [one for text in words for one in text.split(",")]:
         kind, colon, path = word.partition(":")
         if colon and kind == "cgroup":
-            groups.append(_group(path))
+            cgroups.append(_cgroup(path))
         elif not word.strip() or "/" in word or len(word) > _LONGEST:
             raise UsageError(
                 f"--watch {word[:60]!r}: expected the name of a program without its "
@@ -73,10 +73,10 @@ def watched_of(words: Sequence[str]) -> Watched:
             )
         else:
             names.append(word.strip())
-    return Watched(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(groups)))
+    return Watched(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(cgroups)))
 
 
-def _group(path: str) -> str:
+def _cgroup(path: str) -> str:
     """Return the folder of a control group, named by it or as in /proc/PID/cgroup."""
     if not path.startswith("/") or path == "/":
         raise UsageError(
@@ -130,10 +130,12 @@ class Finder:
 
     def find(self) -> Iterator[tuple[int, str, str]]:
         """Yield processes that are new: number, application and watched group."""
-        for group in self._watched.groups:
-            name = os.path.basename(group.rstrip("/"))  # noqa: PTH119
+        for cgroup in self._watched.cgroups:
+            name = os.path.basename(cgroup.rstrip("/"))  # noqa: PTH119
             yield from (
-                (pid, name, group) for pid in processes_below(group) if pid != self._own
+                (pid, name, cgroup)
+                for pid in processes_below(cgroup)
+                if pid != self._own
             )
         now_s = self._clock()
         if not self._watched.names or now_s < self._next_s:
@@ -217,10 +219,10 @@ def variables_of(proc: str, pid: int) -> dict[str, str]:
     return {name: value for name, equals, value in pairs if equals}
 
 
-def processes_below(group: str) -> list[int]:
+def processes_below(cgroup: str) -> list[int]:
     """Return the processes of a control group and of all groups in it."""
     found: list[int] = []
-    waiting = [group]
+    waiting = [cgroup]
     while waiting:
         folder = waiting.pop()
         with contextlib.suppress(OSError, ValueError):

@@ -110,7 +110,7 @@ class Followed:
         So many processes were here.
     memory_bytes : int
         Most that those that ran at the same time had in memory, of each its peak.
-    group : str
+    cgroup : str
         The control group that is watched; empty for a name.
     seen_s : float
         When it was looked at last [s since the machine was started].
@@ -130,7 +130,7 @@ class Followed:
     members: dict[int, Member] = field(default_factory=dict)
     count: int = 0
     memory_bytes: int = 0
-    group: str = ""
+    cgroup: str = ""
     seen_s: float = 0.0
     keeper: Keeper | None = None
     unseen: bool = False
@@ -237,7 +237,7 @@ class Followed:
             "began_s": self.began_s,
             "program": self.program,
             "ranks": sorted(self.ranks),
-            "group": self.group,
+            "group": self.cgroup,
             "count": self.count,
             "memory_bytes": self.memory_bytes,
             "seen_s": self.seen_s,

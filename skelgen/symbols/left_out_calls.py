@@ -43,7 +43,7 @@ def fates_and_ages(
     by_pair = _fates_of_pairs(calls, pairs)
     fate = by_pair[pairs.of_call]
     must_match = pairs.is_kind(*_MATCHED_KINDS) & (by_pair == Fate.INSIDE)
-    fate[must_match[pairs.of_call] & (matching.group < 0)] = Fate.UNMATCHED
+    fate[must_match[pairs.of_call] & (matching.whole_event < 0)] = Fate.UNMATCHED
     lost = matching.unmatched
     fate[lost[fate[lost] == Fate.INSIDE]] = Fate.UNMATCHED
     polls = _mark_empty_completions(calls, pairs, fate)
@@ -125,10 +125,10 @@ def _leave_out_partners(
         send, receive = matching.send_call, matching.receive_call
         fate[send[out[receive] & ~out[send]]] = Fate.PARTNER
         fate[receive[out[send] & ~out[receive]]] = Fate.PARTNER
-        incomplete = np.zeros(matching.groups + 1, bool)
-        incomplete[matching.group[fate != Fate.INSIDE]] = True
+        incomplete = np.zeros(matching.whole_events + 1, bool)
+        incomplete[matching.whole_event[fate != Fate.INSIDE]] = True
         incomplete[-1] = False  # calls that are in no event
-        fate[incomplete[matching.group] & (fate == Fate.INSIDE)] = Fate.PARTNER
+        fate[incomplete[matching.whole_event] & (fate == Fate.INSIDE)] = Fate.PARTNER
         if persistent:
             if uses is None:
                 uses = uses_of(calls, pairs, np.ones(calls.ranks, bool))

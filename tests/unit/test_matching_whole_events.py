@@ -46,7 +46,7 @@ def test_messages_of_one_channel_match_in_order():
     """)
     assert messages == [((0, 0), (1, 0)), ((0, 1), (1, 2)), ((0, 2), (1, 1))]
     assert matching.message_bytes.tolist() == [1, 2, 3]
-    assert matching.group.tolist() == [0, 1, 2, 0, 2, 1]
+    assert matching.whole_event.tolist() == [0, 1, 2, 0, 2, 1]
 
 
 def test_communicators_keep_messages_apart():
@@ -100,7 +100,7 @@ def test_a_rank_sends_to_itself():
     """)
     assert messages == [((0, 1), (0, 0))]
     assert matching.receive_done.tolist() == [2]
-    assert matching.group.tolist() == [0, 0, -1]
+    assert matching.whole_event.tolist() == [0, 0, -1]
 
 
 def test_zero_bytes_are_a_message():
@@ -126,7 +126,7 @@ def test_calls_to_nobody_match_nothing_and_are_no_problem():
           Recv from=null tag=1
     """)
     assert messages == []
-    assert set(matching.group.tolist()) == {-1}
+    assert set(matching.whole_event.tolist()) == {-1}
     assert matching.problems == () and len(matching.unmatched) == 0
 
 
@@ -197,7 +197,7 @@ def test_each_start_of_a_persistent_request_is_a_message():
     assert matching.message_bytes.tolist() == [70, 70]
     assert matching.send_done.tolist() == [2, 4]
     assert matching.receive_done.tolist() == [8, 9]
-    assert matching.group[0] == matching.group[6] == -1
+    assert matching.whole_event[0] == matching.whole_event[6] == -1
 
 
 def test_a_cancelled_start_is_no_message():
@@ -223,8 +223,8 @@ def test_one_startall_joins_the_messages_that_it_starts():
           Send to=0 tag=1
     """)
     assert messages == [((0, 2), (1, 0)), ((1, 1), (0, 2))]
-    assert matching.groups == 1
-    assert matching.group.tolist() == [-1, -1, 0, -1, 0, 0]
+    assert matching.whole_events == 1
+    assert matching.whole_event.tolist() == [-1, -1, 0, -1, 0, 0]
 
 
 def test_sendrecvs_around_a_ring_are_one_event():
@@ -234,8 +234,8 @@ def test_sendrecvs_around_a_ring_are_one_event():
             Sendrecv to=+1 from=-1 tag=1 tag2=1 bytes=8
           }
     """)
-    assert matching.groups == 2
-    assert matching.group.tolist() == [0, 1] * 4
+    assert matching.whole_events == 2
+    assert matching.whole_event.tolist() == [0, 1] * 4
     assert len(matching.send_call) == 8
 
 
@@ -246,7 +246,7 @@ def test_a_nonblocking_sendrecv_has_two_messages():
     both = builder.call(1, "Isendrecv", peer=0, tag=2, peer2=0, tag2=1, size_bytes=5)
     builder.call(1, "Wait", requests=[both])
     matching = match(builder.calls())
-    assert matching.group.tolist() == [0, 0, 0, -1]
+    assert matching.whole_event.tolist() == [0, 0, 0, -1]
     assert matching.message_bytes.tolist() == [3, 5]
     assert matching.receive_done.tolist() == [3, 1]
     assert matching.send_done.tolist() == [0, 3]
@@ -264,7 +264,7 @@ def test_collectives_match_by_sequence_on_their_communicator():
           Wait of=b
           Barrier comm=self
     """)
-    rows = matching.group.reshape(4, 6)
+    rows = matching.whole_event.reshape(4, 6)
     assert rows[:, [0, 2, 3]].tolist() == [rows[0, [0, 2, 3]].tolist()] * 4
     assert rows[0, 1] == rows[1, 1] != rows[2, 1] == rows[3, 1]
     assert len(set(rows[:, 5].tolist())) == 4
@@ -285,7 +285,7 @@ def test_communicators_are_made_by_all_members_of_the_parent():
           Comm_idup as=d
           Wait of=d
     """)
-    assert matching.group.tolist() == [0, 1, 2, -1] * 2
+    assert matching.whole_event.tolist() == [0, 1, 2, -1] * 2
     assert matching.collective_done.tolist() == [0, 1, 3, -1, 4, 5, 7, -1]
 
 
@@ -299,7 +299,7 @@ def test_a_setup_call_that_some_ranks_lack_disturbs_nothing_else():
         rank 1
           Barrier
     """)
-    assert matching.group.tolist() == [-1, -1, -1, 0, 0]
+    assert matching.whole_event.tolist() == [-1, -1, -1, 0, 0]
 
 
 @pytest.mark.parametrize("twice", [False, True])
@@ -324,7 +324,7 @@ def test_partners_on_an_intercommunicator_are_ranks_of_the_other_group(twice):
     matching = match(builder.calls())
     assert matching.problems == ()
     # rank 0: barrier; rank 1: send, barrier; rank 2: receive, barrier
-    assert matching.group.tolist() == [0, 1, 0, 1, 0]
+    assert matching.whole_event.tolist() == [0, 1, 0, 1, 0]
 
 
 def test_sends_to_ranks_that_do_not_exist_are_listed():
@@ -349,7 +349,7 @@ def test_a_half_matched_sendrecv_takes_its_partners_along():
     """)
     assert messages == [((0, 1), (1, 1))]
     assert matching.unmatched.tolist() == [0, 2]
-    assert matching.group.tolist() == [-1, 0, -1, 0]
+    assert matching.whole_event.tolist() == [-1, 0, -1, 0]
 
 
 def test_collectives_of_different_functions_do_not_match():
@@ -363,7 +363,7 @@ def test_collectives_of_different_functions_do_not_match():
           Reduce root=0 bytes=8
           Barrier
     """)
-    assert matching.group.tolist() == [0, -1, 1] * 2
+    assert matching.whole_event.tolist() == [0, -1, 1] * 2
     assert "MPI_Bcast at rank 0 call 1 meets MPI_Reduce" in matching.problems[-1]
 
 
@@ -375,7 +375,7 @@ def test_a_nonblocking_collective_does_not_match_a_blocking_one():
         rank 1
           Barrier
     """)
-    assert matching.groups == 0
+    assert matching.whole_events == 0
     assert matching.unmatched.tolist() == [0, 2]
 
 
@@ -388,7 +388,7 @@ def test_large_count_functions_match_the_others():
           Bcast root=0 bytes=8
           Recv from=0 tag=1 bytes=8
     """)
-    assert matching.group.tolist() == [0, 1, 0, 1]
+    assert matching.whole_event.tolist() == [0, 1, 0, 1]
 
 
 def test_unknown_communicators_are_an_input_error():
@@ -421,24 +421,24 @@ def test_a_run_that_was_cut_short_keeps_its_first_events():
     calls = random_program(random.Random(5), ranks=3, calls=600).calls
     counts = np.diff(calls.first).tolist()
     early = match(cut(calls, [counts[0], counts[1] // 2, counts[2]]))
-    assert 0 < early.groups < match(calls).groups
+    assert 0 < early.whole_events < match(calls).whole_events
 
 
 def assert_whole(calls, matching):
     """Check that messages, collectives and epochs have all parts in one event."""
-    group = matching.group
-    assert np.array_equal(group[matching.send_call], group[matching.receive_call])
-    assert (group[matching.send_call] >= 0).all()
-    assert (group[matching.unmatched] == -1).all()
-    firsts = np.unique(group[group >= 0], return_index=True)
-    assert firsts[0].tolist() == list(range(matching.groups))
+    event = matching.whole_event
+    assert np.array_equal(event[matching.send_call], event[matching.receive_call])
+    assert (event[matching.send_call] >= 0).all()
+    assert (event[matching.unmatched] == -1).all()
+    firsts = np.unique(event[event >= 0], return_index=True)
+    assert firsts[0].tolist() == list(range(matching.whole_events))
     assert (np.diff(firsts[1]) > 0).all()
     row = calls.shapes[calls.shape]
     rank = np.searchsorted(calls.first, np.arange(len(calls)), side="right") - 1
-    for call in np.flatnonzero((group >= 0) & (row["tag"] < 0)):
+    for call in np.flatnonzero((event >= 0) & (row["tag"] < 0)):
         if not calls.functions[row["function"][call]].startswith("MPI_Start"):
             communicator = calls.communicators[row["communicator"][call]]
-            met, members = rank[group == group[call]], communicator.members
+            met, members = rank[event == event[call]], communicator.members
             if communicator.kind == "fence_window":
                 assert set(met) == set(members)
             elif communicator.kind in WINDOW_KINDS:

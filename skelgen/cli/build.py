@@ -87,7 +87,7 @@ def build(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Build a skeleton: a short C/MPI program that stands for the application."""
+    """Build a skeleton: a short C/MPI program that behaves like yours."""
     options = BuildOptions(
         scale=scale,
         target_s=duration_s(target_time, "--target-time") if target_time else None,

@@ -68,7 +68,7 @@ class _Commands(CommandsOnDemand):
         LaterCommand(
             "build",
             "build",
-            "Build a skeleton: a short C/MPI program that stands for the application.",
+            "Build a skeleton: a short C/MPI program that behaves like yours.",
             "skelgen build run/ --scale 100 -o skel/",
         ),
         LaterCommand(

@@ -15,7 +15,7 @@ from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.first_come import turns_of
 from skelgen.skeleton.task_farm.joined_receives import JoinedReceives
 from skelgen.skeleton.task_farm.turns import Turns, reordered
@@ -91,7 +91,7 @@ def servings(made: Plan) -> list[Serving]:
 
 def found_turns(made: Plan) -> tuple[JoinedReceives, list[Turns]]:
     """Return a plan's programs, and the turns in them that may change places."""
-    symbols = GrowingSymbols(made.functions, made.symbols)
+    symbols = PlanSymbols(made.functions, made.symbols)
     ranks = range(made.signature.ranks)
     return turns_of(made.programs, symbols, made.signature.families, ranks)
 

@@ -14,7 +14,7 @@ from skelgen.events.types import HOLES
 from skelgen.loops import fold
 from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.proof.script import Script, script_of
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.joined_receives import JoinedReceives, joined
 from skelgen.skeleton.task_farm.merged_calls import merged
 from skelgen.skeleton.task_farm.receive_capacities import make_room, owners_of
@@ -39,7 +39,7 @@ class _Call:
 
 def served(
     programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    symbols: PlanSymbols,
     families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
 ) -> tuple[Program, ...]:
@@ -49,7 +49,7 @@ def served(
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     families : sequence of CommunicatorFamily
     ranks : collection of int
         Who may serve others in another order than was recorded.
@@ -84,7 +84,7 @@ def served(
 
 def turns_of(
     programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    symbols: PlanSymbols,
     families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
 ) -> tuple[JoinedReceives, list[Turns]]:
@@ -94,7 +94,7 @@ def turns_of(
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     families : sequence of CommunicatorFamily
     ranks : collection of int
         Who may serve others in another order than was recorded.
@@ -143,7 +143,7 @@ def _used(
     return calls
 
 
-def _answer(used: Sequence[_Call], symbols: GrowingSymbols) -> int | None:
+def _answer(used: Sequence[_Call], symbols: PlanSymbols) -> int | None:
     """Return the call of a turn that can tell the partner whether to come again."""
     sends = [number for number, call in enumerate(used) if call.sends]
     if not sends:
@@ -158,7 +158,7 @@ def _answer(used: Sequence[_Call], symbols: GrowingSymbols) -> int | None:
     return sends[-1]
 
 
-def _alike(used: Sequence[_Call], symbols: GrowingSymbols) -> bool:
+def _alike(used: Sequence[_Call], symbols: PlanSymbols) -> bool:
     """Say whether partners of a rank use one datatype at each place of their turns."""
 
     def types(operations: Sequence[Operation]) -> set[tuple[bool, int]]:

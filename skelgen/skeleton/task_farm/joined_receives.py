@@ -21,7 +21,7 @@ from skelgen.signature import CommunicatorFamily
 from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.skeleton.proof.simulation import simulate
 from skelgen.skeleton.quantities.series import series_sums
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.receive_capacities import owners_of
 from skelgen.skeleton.task_farm.turns import mates, occurrence_of
 from skelgen.skeleton.task_farm.visits import Visits, visits_of
@@ -56,7 +56,7 @@ class JoinedReceives:
 
 def joined(
     programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    symbols: PlanSymbols,
     families: Sequence[CommunicatorFamily],
     ranks: Collection[int],
 ) -> JoinedReceives:
@@ -66,7 +66,7 @@ def joined(
     ----------
     programs : sequence of Program
         Proved to finish.
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     families : sequence of CommunicatorFamily
     ranks : collection of int
         Who serves others.

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind
 from skelgen.skeleton.proof.script import NOBODY, Script
 from skelgen.skeleton.proof.simulation import simulate
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.task_farm.visits import PLAIN, Visits, visits_of
 from skelgen.skeleton.types import Program
 
@@ -62,7 +62,7 @@ class Turns:
 
 def turns_in(
     programs: Sequence[Program],
-    symbols: GrowingSymbols,
+    symbols: PlanSymbols,
     ranks: Collection[int],
     goes_on: Mapping[int, NDArray[np.bool_]],
 ) -> list[Turns]:
@@ -71,7 +71,7 @@ def turns_in(
     Parameters
     ----------
     programs : sequence of Program
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     ranks : collection of int
     goes_on : mapping of int to (steps,) bool array
         Of programs, what receives from any source but goes on with the partner before.

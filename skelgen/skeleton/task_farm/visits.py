@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind, function_info
 from skelgen.events.types import NO_PEER, PROC_NULL, WILDCARD_SOURCE
 from skelgen.loops import expand
-from skelgen.skeleton.quantities.symbols import GrowingSymbols
+from skelgen.skeleton.quantities.symbols import PlanSymbols
 from skelgen.skeleton.types import Program
 from skelgen.symbols import VARYING
 
@@ -46,14 +46,14 @@ class Visits:
 
 
 def visits_of(
-    program: Program, symbols: GrowingSymbols, goes_on: NDArray[np.bool_] | None = None
+    program: Program, symbols: PlanSymbols, goes_on: NDArray[np.bool_] | None = None
 ) -> Visits | None:
     """Divide what a program executes.
 
     Parameters
     ----------
     program : Program
-    symbols : GrowingSymbols
+    symbols : PlanSymbols
     goes_on : (steps,) bool array, optional
         Receives from any source that go on with the partner before.
 

@@ -9,6 +9,7 @@ from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature
 from skelgen.skeleton.draft import Pass, draft_of
 from skelgen.skeleton.keep.expansion import Shares, expand
+from skelgen.skeleton.passes.blocks_with_holes import BlocksWithHoles
 from skelgen.skeleton.passes.buffered_sends import BufferedSends
 from skelgen.skeleton.passes.call_quantities import CallQuantities
 from skelgen.skeleton.passes.cpu_time_queries import CpuTimeQueries
@@ -30,6 +31,7 @@ PASSES: tuple[Pass, ...] = (
     Proof(),  # whether that finishes
     BufferedSends(CallQuantities()),  # sends that only buffers let finish
     Refusal(),  # what does not finish all the same
+    BlocksWithHoles(),  # messages from blocks too large for holes between them
     CpuTimeQueries(),  # computation that asks for its CPU time
     TaskFarms(),  # masters whose workers come in another order
 )

@@ -153,7 +153,7 @@ def test_a_program_without_dealers_has_nothing_of_it() -> None:
 
 
 def test_the_recorded_order_stays_where_nonblocking_calls_use_the_channel() -> None:
-    work = ("Isend to=0 tag=2 bytes=8 as=s", "Wait of=s", WORK[1])
+    work = ("Isend to=0 tag=2 bytes=8 as=s", WORK[1], "Wait of=s")
     made = plan(signature(master(TWO, work=work)), 1.001)
     assert not made.served
     assert made.report.dealers == (0,)
@@ -274,7 +274,6 @@ def test_a_partner_that_is_told_has_a_loop_of_its_turns() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        master(TWO, answer=("30 Send to={w} tag=1 bytes=1",)),  # no room to tell
         # What is received in pieces of one byte.
         master(TWO, work=(WORK[0], f"{WORK[1]} type=1 holes")),
         # What a worker does between its turns.

@@ -21,6 +21,7 @@ from skelgen.signature import Signature
 from skelgen.skeleton.draft import Draft, Pass
 from skelgen.skeleton.paper2005.division import DividedCalls, loop_shares
 from skelgen.skeleton.paper2005.quantities import DividedQuantities
+from skelgen.skeleton.passes.blocks_with_holes import BlocksWithHoles
 from skelgen.skeleton.passes.buffered_sends import BufferedSends
 from skelgen.skeleton.passes.finishing import Proof
 from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
@@ -62,6 +63,7 @@ PASSES_2005: tuple[Pass, ...] = (
     Proof(),
     BufferedSends(DividedQuantities(), "division by K"),
     Refusal2005(),
+    BlocksWithHoles(),
     TaskFarms(in_recorded_order=True),
 )
 

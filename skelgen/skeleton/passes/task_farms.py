@@ -35,7 +35,12 @@ class TaskFarms:
         dealers = dealers_of(draft.calls)
         ranks = [] if self.in_recorded_order else [one.rank for one in dealers]
         found = served(draft.programs, draft.symbols, draft.signature.families, ranks)
-        return replace(draft, served=found, dealers=not_shared(dealers, found))
+        return replace(
+            draft,
+            served=found.programs,
+            symbols=found.symbols,
+            dealers=not_shared(dealers, found.programs),
+        )
 
     def doubts(self, draft: Draft) -> list[str]:
         """Name masters that serve in the order of the recording."""

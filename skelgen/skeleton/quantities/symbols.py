@@ -36,3 +36,29 @@ class PlanSymbols:
     def info(self, symbol: int) -> FunctionInfo:
         """Return what a symbol's call does."""
         return function_info(self.name(symbol))
+
+    def like(
+        self, symbol: int, *, function: str | None = None, **columns: int
+    ) -> tuple[PlanSymbols, int]:
+        """Return the symbols with one that differs from another, and its row.
+
+        Parameters
+        ----------
+        symbol : int
+        function : str, optional
+            MPI name, if it differs.
+        **columns : int
+            Of ``SYMBOL_DTYPE``, what else differs.
+        """
+        functions, row = self.functions, self.table[symbol : symbol + 1].copy()
+        if function is not None:
+            if function not in functions:
+                functions = (*functions, function)
+            row["function"] = functions.index(function)
+        for name, value in columns.items():
+            row[name] = value
+        known = np.flatnonzero(self.table == row)
+        if len(known):
+            return self, int(known[0])
+        table = np.concatenate([self.table, row])
+        return PlanSymbols(functions, table), len(self.table)

@@ -46,21 +46,22 @@ class JoinedReceives:
     goes_on : mapping of int to (steps,) bool array
         Of programs that were changed, what receives from any source in their string
         but goes on with the partner before.
+    symbols : PlanSymbols
     """
 
     programs: tuple[Program, ...]
     script: Script
     mate: NDArray[np.int64]
     goes_on: Mapping[int, NDArray[np.bool_]]
+    symbols: PlanSymbols
 
 
-def joined(
+def as_recorded(
     programs: Sequence[Program],
     symbols: PlanSymbols,
     families: Sequence[CommunicatorFamily],
-    ranks: Collection[int],
 ) -> JoinedReceives:
-    """Join the messages of each partner that some ranks receive from any source.
+    """Return programs in which nothing is joined.
 
     Parameters
     ----------
@@ -68,16 +69,33 @@ def joined(
         Proved to finish.
     symbols : PlanSymbols
     families : sequence of CommunicatorFamily
+    """
+    script = script_of(programs, symbols.functions, symbols.table, families)
+    return JoinedReceives(tuple(programs), script, mates(script), {}, symbols)
+
+
+def joined(
+    recorded: JoinedReceives,
+    families: Sequence[CommunicatorFamily],
+    ranks: Collection[int],
+) -> JoinedReceives:
+    """Join the messages of each partner that some ranks receive from any source.
+
+    Parameters
+    ----------
+    recorded : JoinedReceives
+        Programs in which nothing is joined.
+    families : sequence of CommunicatorFamily
     ranks : collection of int
         Who serves others.
 
     Returns
     -------
     JoinedReceives
-        With the same programs when nothing can be joined.
+        The same when nothing can be joined.
     """
-    script = script_of(programs, symbols.functions, symbols.table, families)
-    mate = mates(script)
+    programs, script, mate = recorded.programs, recorded.script, recorded.mate
+    symbols = recorded.symbols
     found = list(programs)
     goes_on: dict[int, NDArray[np.bool_]] = {}
     for number, program in enumerate(programs):
@@ -88,13 +106,12 @@ def joined(
         if _waited(programs, script, mate, visits, before, program) > _WAITED:
             continue
         found[number], goes_on[number] = _moved(program, visits, before)
-    unchanged = JoinedReceives(tuple(programs), script, mate, {})
     if not goes_on:
-        return unchanged
+        return recorded
     changed = script_of(found, symbols.functions, symbols.table, families)
     if all(simulate(changed, rendezvous=way).sound for way in (True, False)):
-        return JoinedReceives(tuple(found), changed, mates(changed), goes_on)
-    return unchanged
+        return JoinedReceives(tuple(found), changed, mates(changed), goes_on, symbols)
+    return recorded
 
 
 def _before(

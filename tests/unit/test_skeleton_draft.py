@@ -7,11 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from skelgen.skeleton.draft import Draft, draft_of
-from skelgen.skeleton.keep.expansion import expand
 from skelgen.skeleton.paper2005.plan import PASSES_2005
 from skelgen.skeleton.plan import PASSES
-from tests.skeletons import signature
+from tests.skeletons import draft
 
 #: Programs that only buffers let finish, and a master with two workers.
 TEXT = """
@@ -39,14 +37,8 @@ rank 2
 """
 
 
-def draft() -> Draft:
-    """Return a draft before any pass, at K = 2."""
-    known = signature(TEXT)
-    return draft_of(known, 2.0, expand(known, 1 / 2))
-
-
 def test_a_draft_begins_with_the_application_and_nothing_decided() -> None:
-    begun = draft()
+    begun = draft(TEXT, 2)
     assert len(begun.calls) == 20 * (6 + 4 + 2)
     assert not len(begun.strings.call)
     assert not begun.programs
@@ -55,11 +47,11 @@ def test_a_draft_begins_with_the_application_and_nothing_decided() -> None:
 
 def test_nobody_can_change_a_draft() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        draft().fraction = 1.0  # type: ignore[misc]
+        draft(TEXT, 2).fraction = 1.0  # type: ignore[misc]
 
 
 def test_passes_leave_the_draft_that_they_were_given_as_it_was() -> None:
-    current = draft()
+    current = draft(TEXT, 2)
     for one in PASSES:
         if one.applies(current):
             table, call = current.symbols.table.copy(), current.strings.call.copy()

@@ -1,17 +1,25 @@
 """Time, memory and size of the page of a run, by the number of its calls.
 
-    python benchmarks/page.py [calls ...] [--ranks 16,1024] [--waits]
+    python benchmarks/page.py [calls ...] [--ranks 16,1024] [--waits | --whole]
 
 The calls are made up, so that no trace has to be recorded: iterations of computation
 that drifts and jitters, two receives and sends, Waitall, and every tenth time an
 Allreduce. `timeline` is the time from these calls in memory to the timeline, `page`
 that from there to the text of the page. `memory` is what both take beyond the calls.
+
+With `--whole` the calls are those of a stencil code in a trace on disk (4 bytes a call,
+in the folder for temporary files), and `skelgen info` reads it and writes its page: the
+way that people wait for. `CPU` is its CPU time, which a loaded machine changes little.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from dataclasses import replace
@@ -21,6 +29,7 @@ from typing import Any
 import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
+from benchmarks import many_ranks
 from benchmarks.signature import PROVENANCE, halo, signature_of
 from skelgen.events import SHAPE_DTYPE, Calls, Communicator, Events
 from skelgen.matching import match
@@ -103,7 +112,11 @@ def main() -> None:
     parser.add_argument("calls", type=float, nargs="*", default=[1e6, 1e7, 1e8])
     parser.add_argument("--ranks", default="16,1024")
     parser.add_argument("--waits", action="store_true", help="every 5th call waits")
+    parser.add_argument("--whole", action="store_true", help="skelgen info on a trace")
     options = parser.parse_args()
+    if options.whole:
+        whole_pages(options.calls, list(map(int, options.ranks.split(","))))
+        return
     signature = small_signature()
     print(
         f"{'calls':>11} {'ranks':>6} {'timeline':>9} {'page':>7} {'memory':>8} "
@@ -116,6 +129,39 @@ def main() -> None:
             if options.waits:
                 waits = np.where(events.calls.shape > 1, 2000, 0)
             _line(events, waits, signature)
+
+
+def whole_pages(totals: list[float], numbers: list[int]) -> None:
+    """Print a line for each trace whose page `skelgen info` writes."""
+    print(
+        f"{'calls':>11} {'ranks':>6} {'trace':>9} {'time':>8} {'CPU':>8} {'peak':>8} "
+        f"{'page':>8}"
+    )
+    for total in map(int, totals):
+        for ranks in numbers:
+            with tempfile.TemporaryDirectory() as folder:
+                many_ranks.write(Path(folder), ranks, total // ranks)
+                _whole_line(Path(folder), ranks)
+
+
+def _whole_line(folder: Path, ranks: int) -> None:
+    trace_bytes = sum(file.stat().st_size for file in folder.iterdir())
+    command = [sys.executable, "-m", "skelgen", "info", str(folder), "--json"]
+    begun = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        told = json.load(process.stdout)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    taken_s = time.perf_counter() - begun
+    assert process.returncode == 0
+    page_bytes = (folder / "report.html").stat().st_size
+    print(
+        f"{told['events']:11,} {ranks:6} {trace_bytes / 1e6:6.0f} MB {taken_s:6.1f} s "
+        f"{used.ru_utime + used.ru_stime:6.1f} s {used.ru_maxrss / 1e6:5.2f} GB "
+        f"{page_bytes / 1e6:5.2f} MB",
+        flush=True,
+    )
 
 
 def _line(events: Events, waits: Any, signature: Signature) -> None:

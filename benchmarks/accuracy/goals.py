@@ -41,7 +41,13 @@ def goals(found: Sequence[Judgement], sixth: Sequence[Judgement]) -> list[list[s
         _row("90th percentile of these", "at most 6 %", ninth, most=0.06),
         _row("mean error, 0.5 s", "at most 5 %", _mean(short), most=0.05),
         *(_better(ours, found, other) for other in (PAPER, "average", "small input")),
-        _row("90 % intervals held", "85 to 95 %", _mean(held), least=0.85, most=0.95),
+        _row(
+            "90 % intervals with the truth inside",
+            "85 to 95 %",
+            _mean(held),
+            least=0.85,
+            most=0.95,
+        ),
         _row(
             "the same, of the application where it is least",
             "at least 70 %",
@@ -51,6 +57,28 @@ def goals(found: Sequence[Judgement], sixth: Sequence[Judgement]) -> list[list[s
         _row("mean error, sixth, fitted", "at most 10 %", _mean(fitted), most=0.1),
         _felt(sixth),
     ]
+
+
+def answer(found: Iterable[Judgement]) -> str:
+    """Return what a reader wants to know first, in two sentences.
+
+    Parameters
+    ----------
+    found : iterable of Judgement
+        Of scenarios 1 to 5.
+    """
+    ours = [one for one in found if one.method == SKELETON]
+    long = _sizes(one for one in ours if one.length_s >= LONG_S)
+    if not long:
+        return f"There are no predictions with skeletons of {LONG_S:g} s and more yet."
+    names = {one.application for one in ours}
+    return (
+        f"**Skeletons of {LONG_S:g} s and more have a mean error of "
+        f"{_percent(statistics.fmean(long))}.** "
+        f"Of {len(long)} predictions, 90 % are within "
+        f"{_percent(float(np.quantile(long, 0.9)))}; the largest error is "
+        f"{_percent(max(long))} (applications: {len(names)})."
+    )
 
 
 def _sizes(found: Iterable[Judgement]) -> list[float]:

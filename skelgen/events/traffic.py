@@ -38,10 +38,13 @@ class Traffic:
     matrix : (ranks, ranks) float64 array
         Bytes in messages from each rank to each other; (0, 0) beyond `MOST_RANKS`
         ranks [bytes].
+    messages : (ranks, ranks) uint32 array
+        Messages from each rank to each other, those without bytes too.
     """
 
     function_bytes: NDArray[np.float64]
     matrix: NDArray[np.float64]
+    messages: NDArray[np.uint32]
 
 
 def traffic(calls: Calls) -> Traffic:
@@ -54,29 +57,34 @@ def traffic(calls: Calls) -> Traffic:
     kinds = [function_info(name).kind for name in calls.functions]
     kind = np.array([*kinds, CallKind.LOCAL])[calls.shapes["function"]]
     size = calls.ranks if calls.ranks <= MOST_RANKS else 0
-    matrix = np.zeros((size, size))
+    matrix, messages = np.zeros((size, size)), np.zeros((size, size), np.uint32)
+    is_sending = np.isin(kind, SENDING)
     function_bytes = np.zeros(len(calls.functions))
     for rank, (begin, end) in enumerate(pairwise(calls.first.tolist())):
         shape = calls.shape[begin:end]
         weights = calls.size_bytes[begin:end]
         sums: NDArray[np.float64] = np.zeros(len(calls.shapes))
         sums += np.bincount(shape, weights=weights, minlength=len(sums))
-        sums[np.isin(kind, PERSISTENT)] = 0  # their starts send
-        if (kind == CallKind.START).any():
-            sums += _started(calls, kind, begin, end)
-        used = np.flatnonzero(sums > 0)
+        count = np.bincount(shape, minlength=len(sums))
+        sums[np.isin(kind, PERSISTENT)] = count[np.isin(kind, PERSISTENT)] = 0
+        if (kind == CallKind.START).any():  # these send what persistent requests name
+            size_bytes, starts = _started(calls, kind, begin, end)
+            sums += size_bytes
+            count += starts
+        used = np.flatnonzero((sums > 0) | (is_sending & (count > 0)))
         share = _shares(calls, kinds, rank, used)
         rows = calls.shapes["function"][used]
         np.add.at(function_bytes, rows, sums[used] * share)
         if size:
-            sent = np.where(np.isin(kind[used], SENDING), sums[used], 0)
+            used = used[is_sending[used]]
             to, who = _partners(calls, used)
-            np.add.at(matrix[rank], to[who], sent[who])
+            np.add.at(matrix[rank], to[who], sums[used][who])
+            np.add.at(messages[rank], to[who], count[used][who].astype(np.uint32))
     for call, (sends, _) in zip(calls.vector_call, calls.vectors, strict=True):
         function = calls.shapes["function"][calls.shape[call]]
         if sends is not None and plain_name(calls.functions[function]) == "scatterv":
             function_bytes[function] += int(sends.sum())
-    return Traffic(function_bytes, matrix)
+    return Traffic(function_bytes, matrix, messages)
 
 
 def _shares(
@@ -128,14 +136,16 @@ def _partners(
 
 def _started(
     calls: Calls, kind: NDArray[np.int64], begin: int, end: int
-) -> NDArray[np.float64]:
-    """Return bytes of persistent requests by shape, once for each of their starts."""
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return bytes and starts of persistent requests by the shape that made them."""
     creations = Creations.of(calls, slice(begin, end))
     starts = np.flatnonzero(kind[calls.shape[begin:end]] == CallKind.START)
     rows = calls.ages[begin:end][starts]
     index, age = rows_of(calls.age_first, calls.age_values, rows)
     creators = creations.named(starts[index], age)
     creators = begin + creators[creators >= 0]
+    made_by = calls.shape[creators]
+    starts_of = np.bincount(made_by, minlength=len(calls.shapes))
     result = np.zeros(len(calls.shapes))
-    np.add.at(result, calls.shape[creators], calls.size_bytes[creators])
-    return result
+    np.add.at(result, made_by, calls.size_bytes[creators])
+    return result, starts_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import http.client
 import ipaddress
 import json
@@ -17,14 +18,16 @@ from skelgen import __version__
 from skelgen.documents import Field, json_field
 from skelgen.documents.files import as_text
 from skelgen.errors import InputError, MachineError, UsageError
+from skelgen.pipeline.paced import Pace, PacedResponse
 from skelgen.units import format_bytes
 
 logger = logging.getLogger(__name__)
 
 #: Version of what is said between server and command.
 API = 1
-#: The longest answer that is read [bytes], and the longest wait for one [s].
-_MOST_ANSWER, _ANSWER_S = 64 << 20, 60.0
+#: The longest answer that is read [bytes], the longest wait for its first byte [s], and
+#: the slowest exchange beyond that wait [bytes/s].
+_MOST_ANSWER, _ANSWER_S, _FLOOR = 64 << 20, 60.0, 16 << 10
 #: How names of this machine end that no server of names is asked for.
 _OWN = ".localhost"
 #: Waits before a request is sent again [s].
@@ -185,7 +188,7 @@ class ServerClient:
         InputError
             When that is no such server, or an older or newer one.
         MachineError
-            When there is no connection.
+            When there is no connection, or it is too slow.
         """
         found = self.ask("GET", "/api/server").mapping((), None)
         if "api" not in found or not isinstance(found["api"].value, int):
@@ -216,6 +219,9 @@ class ServerClient:
         while True:
             try:
                 status, content = self._sent(method, path, body)
+            except MachineError:  # it is too slow
+                self.close()
+                raise
             except ssl.SSLCertVerificationError as error:
                 raise MachineError(
                     f"{self.address.url}: its certificate does not count "
@@ -232,26 +238,28 @@ class ServerClient:
             return self._answer(status, content, path)
 
     def _sent(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        if self._connection is None:
-            at, port = self.address.reached, self.address.port
-            self._connection = (
-                http.client.HTTPConnection(at, port, timeout=_ANSWER_S)
-                if self._tls is None
-                else http.client.HTTPSConnection(
-                    at, port, timeout=_ANSWER_S, context=self._tls
-                )
-            )
+        connection = self._connected()
+        pace = Pace(self.address.url, _ANSWER_S, _FLOOR)
+        connection.response_class = functools.partial(  # type: ignore[assignment]
+            PacedResponse, pace
+        )
         headers = {
             "Host": urlsplit(self.address.url).netloc,
             "Authorization": f"Bearer {self._token}",
             "User-Agent": f"skelgen/{__version__}",
             "Accept": "application/json",
         }
+        pieces = None
         if body is not None:
             headers["Content-Type"] = "application/jsonl"
+            headers["Content-Length"] = str(len(body))
+            pieces = pace.pieces(body, connection.sock)
         target = f"{self.address.prefix}{path}"
-        self._connection.request(method, target, body, headers)
-        answer = self._connection.getresponse()
+        try:
+            connection.request(method, target, pieces, headers)
+        except TimeoutError as error:
+            raise pace.too_slow() from error
+        answer = connection.getresponse()
         content = answer.read(_MOST_ANSWER + 1)
         if len(content) > _MOST_ANSWER:
             self.close()
@@ -261,6 +269,20 @@ class ServerClient:
         if answer.will_close:
             self.close()
         return answer.status, content
+
+    def _connected(self) -> http.client.HTTPConnection:
+        if self._connection is None:
+            at, port = self.address.reached, self.address.port
+            self._connection = (
+                http.client.HTTPConnection(at, port, timeout=_ANSWER_S)
+                if self._tls is None
+                else http.client.HTTPSConnection(
+                    at, port, timeout=_ANSWER_S, context=self._tls
+                )
+            )
+        if self._connection.sock is None:
+            self._connection.connect()
+        return self._connection
 
     def _again(self, waits: object, why: str, error: Exception | None) -> None:
         """Wait before the next attempt; give up after the last one."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from skelgen.dwarf import SourceLine
 from skelgen.events.sites import with_source
 from skelgen.matching.waits import WaitState
@@ -16,20 +13,18 @@ from skelgen.signature import Signature
 from skelgen.skeleton import Report
 from skelgen.skeleton.types import WHOLE_EVENTS
 from skelgen.timeline import RunTimeline
-from skelgen.units import format_bytes, format_seconds
-from skelgen.web.answer import Answer, answer_of
+from skelgen.units import format_seconds
 from skelgen.web.call_sites import CallSites, call_sites_of, signature_sites
 from skelgen.web.kept_rows import KeptRow, kept_rows
-from skelgen.web.pictures import (
-    MOST_CELLS,
-    Timeline,
-    communication_matrix,
-    timeline_of,
-)
+from skelgen.web.loop_balance import BalanceView, balance_view
+from skelgen.web.loop_tree import LEAST_SHARE, MOST_ROWS, NestRow, rows_of
+from skelgen.web.matrix_picture import MatrixView, matrix_view
+from skelgen.web.newest_answer import Answer, answer_of
+from skelgen.web.rank_blocks import blocks_of_signature
+from skelgen.web.run_pictures import Timeline, timeline_of
+from skelgen.web.time_table import TimeRow, time_rows
 from skelgen.web.timeline import TimelineView, timeline_view
-from skelgen.web.times import TimeRow, time_rows
-from skelgen.web.tree import LEAST_SHARE, MOST_ROWS, NestRow, rows_of
-from skelgen.web.waiting import Waiting, waiting_of
+from skelgen.web.wait_states import Waiting, computation_of_ranks, waiting_of
 
 #: Rows of the table of phases.
 _MOST_PHASES = 40
@@ -91,14 +86,6 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixCell:
-    """A cell of the communication matrix: depth of colour and tool tip."""
-
-    strength: float
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class PhaseRow:
     """A relevant phase, ready to show."""
 
@@ -125,6 +112,7 @@ class Page:
         Whether `times` counts functions as `skelgen info` does.
     times : tuple of TimeRow
     waiting : Waiting
+    balance : BalanceView or None
     sites : CallSites
     more_trees : int
         Groups of ranks that have no tree here.
@@ -144,13 +132,14 @@ class Page:
     is_counted: bool
     times: tuple[TimeRow, ...]
     waiting: Waiting
+    balance: BalanceView | None
     sites: CallSites
     trees: tuple[tuple[str, tuple[NestRow, ...]], ...]
     more_trees: int
     least_share: float
     whole_run: TimelineView | None
     timeline: Timeline | None
-    matrix: tuple[tuple[MatrixCell, ...], ...]
+    matrix: MatrixView | None
     shares: tuple[Shares, ...]
     measured: tuple[Shares, ...]
     classes: tuple[KeptRow, ...]
@@ -179,23 +168,6 @@ def _ranks_text(ranks: Sequence[int]) -> str:
             start = rank
         previous = rank
     return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(pieces)
-
-
-def matrix_cells(sent: NDArray[np.float64]) -> tuple[tuple[MatrixCell, ...], ...]:
-    """Return the cells of a matrix of bytes from rank to rank."""
-    sent = sent[:MOST_CELLS, :MOST_CELLS]
-    most = float(sent.max()) if sent.size else 0.0
-    strengths = np.sqrt(sent / most) if most else sent
-    return tuple(
-        tuple(
-            MatrixCell(
-                round(float(strengths[i, j]), 3),
-                f"rank {i} to {j}: {format_bytes(float(sent[i, j]))}",
-            )
-            for j in range(sent.shape[1])
-        )
-        for i in range(sent.shape[0])
-    )
 
 
 def _facts(
@@ -307,6 +279,7 @@ def page_of(
         is_counted=bool(signature.recorded_calls),
         times=time_rows(signature),
         waiting=waiting_of(signature, waits),
+        balance=balance_view(computation_of_ranks(signature), signature),
         sites=call_sites_of(
             with_source(signature_sites(signature), lines or {}), whole_s
         ),
@@ -318,7 +291,7 @@ def page_of(
         least_share=LEAST_SHARE,
         whole_run=timeline_view(timeline),
         timeline=timeline_of(signature),
-        matrix=matrix_cells(communication_matrix(signature)),
+        matrix=matrix_view(blocks_of_signature(signature)),
         shares=(application_shares(signature),),
         measured=tuple(measured),
         classes=kept_rows(report) if report is not None else (),

@@ -15,13 +15,16 @@ from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.kept import KeptPrediction
 from skelgen.timeline import RunTimeline
 from skelgen.units import format_bytes, format_seconds
-from skelgen.web.answer import Answer, answer_of
 from skelgen.web.call_sites import CallSites, call_sites_of
-from skelgen.web.page import Page, matrix_cells, phase_rows
+from skelgen.web.loop_balance import balance_view
+from skelgen.web.loop_tree import LEAST_SHARE
+from skelgen.web.matrix_picture import matrix_view
+from skelgen.web.newest_answer import Answer, answer_of
+from skelgen.web.page import Page, phase_rows
+from skelgen.web.rank_blocks import blocks_of_ranks
+from skelgen.web.time_table import divided
 from skelgen.web.timeline import timeline_view
-from skelgen.web.times import divided
-from skelgen.web.tree import LEAST_SHARE
-from skelgen.web.waiting import Waiting, waiting
+from skelgen.web.wait_states import Waiting, waiting
 
 
 def run_page(
@@ -74,8 +77,9 @@ def run_page(
         whole=f"{run.ranks} ranks × {time} = {format_seconds(whole_s)}",
         times=divided(parts, whole_s, inside_s + compute_s),
         waiting=waiting(whole_s, computed_s, waits),
+        balance=balance_view(computed_s),
         sites=call_sites_of(run.sites, whole_s, notes),
-        matrix=matrix_cells(run.matrix),
+        matrix=matrix_view(blocks_of_ranks(run.matrix, run.messages)),
         phases=phase_rows(phases),
         whole_run=timeline_view(timeline),
     )
@@ -101,13 +105,14 @@ def _empty(title: str, about: str) -> Page:
         is_counted=True,
         times=(),
         waiting=Waiting("", "", ()),
+        balance=None,
         sites=CallSites(),
         trees=(),
         more_trees=0,
         least_share=LEAST_SHARE,
         whole_run=None,
         timeline=None,
-        matrix=(),
+        matrix=None,
         shares=(),
         measured=(),
         classes=(),

@@ -18,7 +18,16 @@ from tests.timelines import FUNCTIONS, run_of
 
 pytestmark = needs_browser
 
-SIGNATURE = "ranks 4\nrank *\n  repeat 50 {\n    9000 Allreduce bytes=8 op=1\n  }"
+SIGNATURE = """
+ranks 4
+rank *
+  repeat 50 {
+    9000 Isend to=+1 tag=1 bytes=8 as=out
+    90 Irecv from=-1 tag=1 bytes=8 as=in
+    90 Waitall of=out,in
+    9000 Allreduce bytes=8 op=1
+  }
+"""
 BAD = "</script><img src=x onerror=alert(1)>"
 #: How many colours the first row of the canvas has, without shades of edges.
 _COLOURS = """canvas => {
@@ -164,4 +173,9 @@ def test_without_javascript_the_whole_run_is_a_picture_and_a_table(browser, repo
         assert picture.bounding_box()["width"] > 900
         tab.page.get_by_text("Table of the ranks").click()
         assert tab.page.locator("#run-timeline table tr").count() == 5
+        assert tab.page.locator(".loops svg").count() == 2  # the run and its loop
+        assert tab.page.locator(".loops svg").first.is_visible()
+        assert tab.page.locator("figure.matrix .drawn").is_visible()
+        tab.page.get_by_text("Table of the messages").click()
+        assert tab.page.locator("figure.matrix table tr").count() == 5
         tab.picture("report-without-javascript")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.accuracy.goals import goals
+from benchmarks.accuracy.goals import answer, goals
 from benchmarks.accuracy.judge import Judgement
 
 WHERE = "mean error, where both are known"
@@ -25,7 +25,7 @@ def test_goals_say_what_was_measured_and_whether_that_is_enough() -> None:
         [WHERE, "better than paper2005: below 3.0 %", "4.0 %", "**no**"],
         [WHERE, "better than average: below 20.0 %", "4.5 %", "yes"],
         [WHERE, "better than small input", "-", "-"],
-        ["90 % intervals held", "85 to 95 %", "50.0 %", "**no**"],
+        ["90 % intervals with the truth inside", "85 to 95 %", "50.0 %", "**no**"],
         [
             "the same, of the application where it is least",
             "at least 70 %",
@@ -40,3 +40,15 @@ def test_goals_say_what_was_measured_and_whether_that_is_enough() -> None:
             "yes",
         ],
     ]
+
+
+def test_the_page_begins_with_the_error_of_skeletons_of_a_second_and_more() -> None:
+    def one(error: float, length_s: float = 1.0, method: str = "skeleton") -> Judgement:
+        return Judgement("a", "busy", method, length_s, 2.0, error, held=True)
+
+    found = [one(-0.02), one(0.04), one(0.9, 0.5), one(0.8, method="paper2005")]
+    assert answer(found) == (
+        "**Skeletons of 1 s and more have a mean error of 3.0 %.** Of 2 predictions, "
+        "90 % are within 3.8 %; the largest error is 4.0 % (applications: 1)."
+    )
+    assert answer(found[2:]).startswith("There are no predictions")

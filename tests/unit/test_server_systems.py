@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +15,7 @@ from tests.unit.test_server_pages import Tags, said, text_of
 from tests.visitors import fill, serve
 
 __all__ = ["said"]
-HOSTILE = "<script>alert(1)<script>"  # a path has no slash in a name
+HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +50,8 @@ def place(tmp_path_factory):
         fact("n3", 7.0, 0, name="clock"),
         fact("n4", 9e9, 1, system="other", doubt="busy: 3 others"),
         fact("n4", 8.0, 1, system="other", name="clock"),
+        *(fact("rack/1", 1e9, day, system="racks") for day in range(2)),
+        *(fact("rack%2F1", 2e9, day, system="racks") for day in range(2)),
         fact(HOSTILE, 1.0, 1, name=HOSTILE, system=HOSTILE, doubt=HOSTILE),
         message(("n2", "n3"), 2e-6),
         message(("n4", "n5"), 9e-6, system="other"),
@@ -161,8 +164,36 @@ def test_the_fit_follows_the_stretches():
     assert fitted_s(message(("n1",), 1e-6), 1e6) == pytest.approx(1e-6 + 1e-3)
 
 
+@pytest.mark.parametrize("prefix", ["", "/site"])
+def test_a_host_with_a_slash_in_its_name_has_pages(place, prefix):
+    browser = serve(place, prefix=prefix).browser()
+    links = browser.get(f"{prefix}/systems").text
+    for name in ("rack%2F1", "rack%252F1"):
+        assert f'href="{prefix}/systems/{name}"' in links
+        page = browser.get(f"{prefix}/systems/{name}")
+        assert page.status_code == 200
+        (title,) = re.findall("<h1>([^<]*)", page.text)
+        assert title.split()[-1] == unquote(name)
+        fact = "fact=float_multiply_add"
+        assert browser.get(f"{prefix}/systems/{name}/history?{fact}").status_code == 200
+        answer = browser.get(f"{prefix}/api/systems/{name}")
+        assert answer.json()["host"] == unquote(name)
+        assert len(answer.json()["facts"]) > 0
+    assert browser.get(f"{prefix}/systems/rack%2f1").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/systems/rack/1", "/systems%2Fn1", "/runs/run-1000-2%2F", "/runs%2Frun-1000-2",
+     "/systems/..%2F..%2Fetc%2Fpasswd", "/api/runs/..%2Fx", "/jobs/..%2F..%2Fx",
+     "/systems/%2F", "/%2F/systems/n1"],
+)  # fmt: skip
+def test_a_slash_is_part_of_a_host_s_name_only_and_only_when_encoded(browser, path):
+    assert browser.get(path).status_code == 404
+
+
 def test_hostile_names_are_text_in_pictures(browser):
-    quoted = "%3Cscript%3Ealert(1)%3Cscript%3E"
+    quoted = "%3Cscript%3Ealert(1)%3C%2Fscript%3E"
     for path in (
         f"history.svg?fact={quoted}",
         "messages.svg",

@@ -16,13 +16,14 @@ from skelgen.prediction.kept import KeptPrediction, KeptSet
 from skelgen.prediction.types import Calibration
 from skelgen.skeleton.plan import plan
 from skelgen.web import Comparison, Shares, page_of, render_page
-from skelgen.web.answer import answer_of
 from skelgen.web.interval_picture import IntervalRow, dot_picture
 from skelgen.web.kept_rows import kept_rows
-from skelgen.web.pictures import communication_matrix, dominant_loop
+from skelgen.web.loop_tree import MOST_ROWS, rows_of
+from skelgen.web.newest_answer import answer_of
+from skelgen.web.rank_blocks import blocks_of_signature
 from skelgen.web.render import EDGES, with_region
-from skelgen.web.times import time_rows
-from skelgen.web.tree import MOST_ROWS, rows_of
+from skelgen.web.run_pictures import dominant_loop
+from skelgen.web.time_table import time_rows
 from tests import builders
 from tests.golden.rewrite import signature_of
 from tests.unit.test_prediction_predict import FACTS
@@ -59,12 +60,12 @@ def test_the_matrix_counts_the_bytes_of_each_message_once() -> None:
     signature = signature_of(golden("pipeline"), "pipeline")
     expected = np.zeros((3, 3))
     expected[0, 1] = expected[1, 2] = 60 * 80_000
-    assert np.array_equal(communication_matrix(signature), expected)
+    assert np.array_equal(blocks_of_signature(signature).size_bytes, expected)
 
 
 def test_partners_that_vary_are_counted_where_they_were() -> None:
     signature = signature_of(golden("master_worker"), "master_worker")
-    matrix = communication_matrix(signature)
+    matrix = blocks_of_signature(signature).size_bytes
     assert matrix[1, 0] == 25 * 8
     assert matrix[2, 0] == 13 * 8
     assert matrix[0, 1:].sum() == (25 + 13 + 2) * 4

@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.signature import Signature
-from skelgen.skeleton.draft import draft_of
 from skelgen.skeleton.keep.expansion import expand
 from skelgen.skeleton.paper2005.division import DividedCalls, loop_shares
 from skelgen.skeleton.paper2005.plan import whole_factor
 from skelgen.skeleton.paper2005.quantities import DividedQuantities
+from skelgen.skeleton.passes.draft import draft_of
 from skelgen.skeleton.plan import plan
 from skelgen.skeleton.proof.plain_simulation import simulate_plain
 from skelgen.skeleton.proof.script import Script, script_of

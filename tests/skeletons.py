@@ -10,11 +10,11 @@ import numpy as np
 from skelgen.events import CallKind, Calls, Events, function_info
 from skelgen.matching import Matching, match
 from skelgen.signature import Signature, calls_of
-from skelgen.skeleton.draft import Draft, Pass, draft_of
 from skelgen.skeleton.keep.closure import KeptCalls, close
 from skelgen.skeleton.keep.expansion import Expansion, expand
 from skelgen.skeleton.keep.selection import select
 from skelgen.skeleton.keep.units import Units, units_of
+from skelgen.skeleton.passes.draft import Draft, Pass, draft_of
 from skelgen.skeleton.plan import Plan
 from skelgen.skeleton.proof.script import Script, script_of
 from skelgen.symbols.pairs import ON_REQUESTS

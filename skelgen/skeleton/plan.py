@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from skelgen.errors import InputError, UsageError
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature
-from skelgen.skeleton.draft import Pass, draft_of
 from skelgen.skeleton.keep.expansion import Shares, expand
 from skelgen.skeleton.passes.blocks_with_holes import BlocksWithHoles
 from skelgen.skeleton.passes.buffered_sends import BufferedSends
 from skelgen.skeleton.passes.call_quantities import CallQuantities
 from skelgen.skeleton.passes.cpu_time_queries import CpuTimeQueries
+from skelgen.skeleton.passes.draft import Pass, draft_of
 from skelgen.skeleton.passes.finishing import Proof, Refusal
 from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
 from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls

@@ -15,9 +15,9 @@ from skelgen.events.functions import PERSISTENT
 from skelgen.matching import Matching, match
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.skeleton.draft import Draft
 from skelgen.skeleton.keep.closure import KeptCalls, complete
 from skelgen.skeleton.paper2005.quantities import DivisionRole, averages
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.strings import strings_of
 
 #: They follow the requests that they name, or name later.

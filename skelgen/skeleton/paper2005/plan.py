@@ -18,11 +18,11 @@ from skelgen.errors import InputError, UsageError
 from skelgen.events.types import WINDOW_KINDS
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.signature import Signature
-from skelgen.skeleton.draft import Draft, Pass
 from skelgen.skeleton.paper2005.division import DividedCalls, loop_shares
 from skelgen.skeleton.paper2005.quantities import DividedQuantities
 from skelgen.skeleton.passes.blocks_with_holes import BlocksWithHoles
 from skelgen.skeleton.passes.buffered_sends import BufferedSends
+from skelgen.skeleton.passes.draft import Draft, Pass
 from skelgen.skeleton.passes.finishing import Proof
 from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
 from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls

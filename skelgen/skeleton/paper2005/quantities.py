@@ -12,8 +12,8 @@ from skelgen.events import function_info
 from skelgen.events.functions import PERSISTENT
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.leaves import leaf_symbols
-from skelgen.skeleton.draft import Draft
 from skelgen.skeleton.keep.expansion import Expansion
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.durations import Durations
 from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.programs import programs_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from skelgen.events.types import HOLES
-from skelgen.skeleton.draft import Draft
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.types import Operation
 
 #: Most bytes of all blocks of a call, the holes between them included [bytes].

@@ -19,7 +19,7 @@ from skelgen.errors import InputError
 from skelgen.events import CallKind, FunctionInfo
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.draft import Draft, Pass
+from skelgen.skeleton.passes.draft import Draft, Pass
 from skelgen.skeleton.passes.finishing import Proof
 from skelgen.skeleton.quantities.strings import INSERTED, RankStrings
 from skelgen.skeleton.quantities.symbols import PlanSymbols

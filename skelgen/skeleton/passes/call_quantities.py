@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skelgen.skeleton.draft import Draft
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.durations import durations_of
 from skelgen.skeleton.quantities.nodes import Nodes
 from skelgen.skeleton.quantities.programs import programs_of

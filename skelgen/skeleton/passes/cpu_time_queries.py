@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skelgen.skeleton.draft import Draft
+from skelgen.skeleton.passes.draft import Draft
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from skelgen.errors import InputError
-from skelgen.skeleton.draft import Draft
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.proof.flaws import find_flaw
 from skelgen.skeleton.proof.script import script_of
 

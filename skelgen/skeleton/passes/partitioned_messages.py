@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skelgen.events import function_info
-from skelgen.skeleton.draft import Draft
+from skelgen.skeleton.passes.draft import Draft
 
 
 @dataclass(frozen=True, slots=True)

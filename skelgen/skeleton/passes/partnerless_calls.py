@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skelgen.skeleton.draft import Draft
 from skelgen.skeleton.keep.selection import places
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.units import NS_PER_S
 
 

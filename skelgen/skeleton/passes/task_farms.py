@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skelgen.skeleton.draft import Draft
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.task_farm.dealers import (
     asks_anybody,
     dealers_of,

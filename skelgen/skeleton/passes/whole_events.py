@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skelgen.errors import UsageError
-from skelgen.skeleton.draft import Draft
 from skelgen.skeleton.keep.closure import close
 from skelgen.skeleton.keep.selection import select
+from skelgen.skeleton.passes.draft import Draft
 from skelgen.skeleton.quantities.strings import strings_of
 
 

@@ -11,7 +11,6 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.events import Calls
 from skelgen.matching import Matching, match
-from skelgen.matching import plain as matching_plain
 from skelgen.matching.roles import shape_table
 from skelgen.signature import store
 from skelgen.skeleton.emit.skeleton_files import render
@@ -20,6 +19,7 @@ from skelgen.skeleton.types import Operation, Plan
 from tests.builders import calls, events
 from tests.plans import CALIBRATION
 from tests.skeletons import signature
+from tests.twins import matching_kernel as twin
 
 RING = """
     comm ring members=0,1,2 kind=cart sources=2,1;0,2;1,0 destinations=2,1;0,2;1,0
@@ -30,7 +30,7 @@ def matched(text: str) -> tuple[Calls, Matching]:
     """Match the calls of a text, with the kernel and its twin."""
     known = calls(text)
     found = match(known)
-    joined = matching_plain.join(known, shape_table(known))
+    joined = twin.join(known, shape_table(known))
     np.testing.assert_array_equal(joined.whole_event, found.whole_event)
     np.testing.assert_array_equal(joined.collective_done, found.collective_done)
     return known, found

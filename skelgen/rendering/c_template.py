@@ -33,3 +33,19 @@ def fill(template: str, **values: object) -> str:
         When it holds what no program of ours holds.
     """
     return checked(_environment().get_template(template).render(**values))
+
+
+def stated(template: str) -> dict[str, tuple[str, ...]]:
+    """Return what the first line of a template says about it.
+
+    It is a comment such as ``{# needs: series told; includes: string.h #}``; a
+    template without one says nothing.
+    """
+    environment = _environment()
+    assert environment.loader is not None
+    source, *_ = environment.loader.get_source(environment, template)
+    first = source.partition("\n")[0]
+    if not (first.startswith("{# ") and first.endswith(" #}")):
+        return {}
+    clauses = [clause.partition(": ") for clause in first[3:-3].split("; ")]
+    return {name: tuple(words.split()) for name, _, words in clauses}

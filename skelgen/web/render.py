@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-
-from jinja2 import Environment
 
 from skelgen.documents.words import shown, visible
 from skelgen.models.model import Model
 from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
+from skelgen.rendering import templates
+from skelgen.rendering.templates import TextKind
 from skelgen.ticks.table import TickTable
-from skelgen.units import format_seconds, format_span
 from skelgen.web import model_marks, residual_picture
-from skelgen.web.answer import moment
-from skelgen.web.environment import environment_of
 from skelgen.web.model_picture import model_picture
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
@@ -189,17 +185,4 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
 
 def filled(template: str, **values: object) -> str:
     """Return a template of pages with its values in it."""
-    return visible(shown(_environment().get_template(template).render(**values)))
-
-
-@cache
-def _environment() -> Environment:
-    """Return that of all pages, with filters that these templates use."""
-    found = environment_of("web").overlay()
-    found.filters = {
-        **found.filters,
-        "seconds": format_seconds,
-        "span": format_span,
-        "moment": moment,
-    }
-    return found
+    return visible(shown(templates.filled(TextKind.HTML, "web", template, values)))

@@ -56,17 +56,13 @@ class PhaseProgram:
         wanted = {one.phase for one in self.plan.wanted}
         return SkeletonFacts(
             ranks=known.ranks,
-            scaling_factor=known.application_s / self.plan.expected_s,
             expected_s=known.application_s,
             application_s=known.application_s,
-            smallest_good_s=0.0,
-            dropped_share=0.0,
             mpi=known.provenance.mpi,
             ranks_per_host=known.provenance.ranks_per_host,
             command=known.provenance.command,
             folder=known.folder,
             environment=known.environment,
-            calibration=None,
             method=PHASES,
             unmeasured_share=unmeasured_share(known, wanted),
             drift=drift(known, wanted),

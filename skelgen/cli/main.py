@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
@@ -17,6 +18,9 @@ from skelgen.cli.output import complain, drop_output, shown, write_anything
 from skelgen.documents.system import system_error
 from skelgen.errors import ExitCode, MachineError, SkelgenError
 from skelgen.launch.process import NOTE
+from skelgen.units import format_seconds
+
+logger = logging.getLogger(__name__)
 
 
 class _Commands(CommandsOnDemand):
@@ -25,70 +29,70 @@ class _Commands(CommandsOnDemand):
     table = (
         LaterCommand(
             "record",
-            "recording",
+            "record",
             "Run a program under the recorder.",
             "skelgen record -o run/ -- mpirun -n 2 lmp -in in.lj",
             launches=True,
         ),
         LaterCommand(
             "shim",
-            "recording",
+            "record",
             "Print the path of the recorder, compiling it first where needed.",
             "LD_PRELOAD=$(skelgen shim) SKELGEN_DIR=run mpirun -n 2 ./app",
         ),
         LaterCommand(
             "info",
-            "recording",
+            "record",
             "Show what was recorded: functions, call sites, communicators, time in "
             "MPI, loss.",
             "skelgen info run/",
         ),
         LaterCommand(
             "export",
-            "exporting",
+            "export",
             "Write a recorded run in the format of another tool, to look at it there.",
             "skelgen export run/ --format perfetto",
         ),
         LaterCommand(
             "phases",
-            "phasing",
+            "phases",
             "Show the phases of a run, compare those of two runs, or show the logical "
             "trace. Without the name of a command: show.",
         ),
         LaterCommand(
             "measure",
-            "measuring",
+            "measure",
             "Execute the phases of an application and predict its time from theirs.",
             "skelgen measure sig/ -- mpirun -n 2 ./app",
         ),
         LaterCommand(
             "build",
-            "building",
+            "build",
             "Build a skeleton: a short C/MPI program that stands for the application.",
             "skelgen build run/ --scale 100 -o skel/",
         ),
         LaterCommand(
             "mix",
-            "building",
+            "build",
             "Fit what computation consists of: run the application beside known "
             "competitors.",
             "skelgen mix run/ -- mpirun -n 2 ./app small",
         ),
         LaterCommand(
             "calibrate",
-            "predicting",
+            "predict",
             "Measure the ratio application time / skeleton time on this machine.",
             "skelgen calibrate skel/ --runs 5",
         ),
         LaterCommand(
             "predict",
-            "predicting",
+            "predict",
             "Run the skeleton on node sets and predict the application's time on each.",
             "skelgen predict skel/ --hosts n1,n2 --hosts n3:2",
         ),
         LaterCommand(
             "select",
-            "selecting",
+            "select",
             "Order node sets by how long the application would take there now.",
             "skelgen select skel/ --nodes 2 --from n[1-4]",
         ),
@@ -99,62 +103,62 @@ class _Commands(CommandsOnDemand):
         ),
         LaterCommand(
             "system",
-            "systems",
+            "system",
             "What hosts and links can do: measure it, show it, compare hosts.",
         ),
         LaterCommand(
             "trust",
-            "trusting",
+            "trust",
             "How far predictions are from the truth: learn it, show it.",
         ),
         LaterCommand(
             "monitor",
-            "monitoring",
+            "monitor",
             "Watch how busy nodes are: a small process on each keeps series.",
         ),
         LaterCommand(
             "forecast",
-            "forecasting",
+            "forecast",
             "Forecast how busy nodes will be over the time of a run.",
             "skelgen forecast --nodes n1,n2 --horizon 2h",
         ),
         LaterCommand(
             "store",
-            "storing",
+            "store",
             "What ran, how long it took, and what was predicted: kept for later.",
         ),
         LaterCommand(
             "model",
-            "modelling",
+            "model",
             "How long sizes, ranks and loads take that nobody has run.",
         ),
         LaterCommand(
             "serve",
-            "serving",
+            "serve",
             "Show a store in a browser: runs, models, predictions, how long.",
         ),
         LaterCommand(
             "push",
-            "pushing",
+            "push",
             "Send runs to a server that skelgen serve started, from any node.",
             "skelgen push https://site.example/skelgen run/ --input n=2000",
         ),
         LaterCommand(
             "pull",
-            "pulling",
+            "pull",
             "Get runs or a model of a server as a file that other commands take.",
             "skelgen pull https://site.example/skelgen 3f2a -o run.jsonl",
         ),
         LaterCommand(
             "time",
-            "timing",
+            "time",
             "Run a program and keep in the store how long it took and how it ended.",
             "skelgen time --input n=2000 -- mpirun -n 8 ./app 2000",
             launches=True,
         ),
         LaterCommand(
             "share",
-            "sharing",
+            "share",
             "Write one file to give away: all that skeletons are built from, and no "
             "more.",
             "skelgen share run/ --name lammps -o lj.yaml",
@@ -168,9 +172,8 @@ app = typer.Typer(
     no_args_is_help=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="""Record, build, measure, predict:
+    epilog="""Record, build, calibrate, predict, select:
 
     skelgen record -o run/ -- mpirun -n 2 ./app\n
     skelgen build run/ --scale 100 -o skel/\n
@@ -244,9 +247,11 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _start_logging()
     write_anything()
+    begin_s = time.monotonic()
     try:
         result: Any = _command()(arguments, prog_name="skelgen", standalone_mode=False)
         sys.stdout.flush()
+        logger.info("done in %s", format_seconds(time.monotonic() - begin_s))
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except BrokenPipeError:  # the reader of our output left, as head does

@@ -17,9 +17,9 @@ from typing import IO
 
 from skelgen.documents.system import writing
 from skelgen.errors import UsageError
-from skelgen.launch.ours import FolderKind, mark, remove
+from skelgen.launch.own_folders import FolderKind, mark, remove
 from skelgen.launch.process import NOTE
-from skelgen.launch.replaceable import came_meanwhile, check_file, check_free
+from skelgen.launch.replaceable_output import came_meanwhile, check_file, check_free
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +81,7 @@ def new_folder(
         shutil.rmtree(beside, ignore_errors=True)
         raise
     _move(beside, target, kind)
+    logger.info("wrote %s", target)
 
 
 def make_private(folder: Path) -> None:
@@ -149,6 +150,7 @@ def new_file(
             yield beside
             beside.chmod(0o666 & ~_umask() if shared else mode)
             beside.replace(target)
+        logger.info("wrote %s", target)
     finally:
         _remove(beside)
 

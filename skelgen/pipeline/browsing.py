@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
-from skelgen.documents.words import listed
+from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
+from skelgen.pipeline.garbage_pause import uncollected
 from skelgen.pipeline.store_facts import date_text
-from skelgen.pipeline.track_record import past_predictions
-from skelgen.pipeline.uncollected import uncollected
+from skelgen.pipeline.store_record import past_predictions
 
 if TYPE_CHECKING:
     from skelgen.pipeline.known_systems import SystemRows

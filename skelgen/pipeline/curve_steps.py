@@ -15,7 +15,7 @@ from skelgen.errors import SkelgenError, UsageError
 from skelgen.pipeline.browsing import stored_applications
 from skelgen.pipeline.curve_fixed import typed_setting
 from skelgen.pipeline.fit_request import FitRequest
-from skelgen.pipeline.modelling import FIELDS
+from skelgen.pipeline.model import FIELDS
 from skelgen.pipeline.run_pool import RunPool, number_typed, run_pool, written
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import CurveAsked, CurveSteps, Setting

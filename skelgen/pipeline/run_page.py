@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.launch.folders import replace_file
-from skelgen.launch.ours import FolderKind, made_as
+from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.launch.record import read_facts
-from skelgen.pipeline.timelines import MOST_MATCHED, SeenCalls
+from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls
 from skelgen.prediction.store import writable
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def page_of_run(folder: Path) -> Path | None:
 def _text(run: Trace, events: Events, summary: RunSummary, notes: Sequence[str]) -> str:
     from skelgen.phases.store import PHASES_FILE
     from skelgen.phases.store import load as load_phases
-    from skelgen.pipeline.compiling import application_of
+    from skelgen.pipeline.compile import application_of
     from skelgen.prediction.kept import load_kept
     from skelgen.web import render_page
     from skelgen.web.run_page import run_page

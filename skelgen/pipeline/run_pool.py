@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.modelling import FIELDS, said_by
+from skelgen.pipeline.model import FIELDS, said_by
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import ExecutableRuns, Setting
 
@@ -200,7 +200,7 @@ def run_pool(place: str | None, application: str, executable: str = "") -> RunPo
     UsageError
         When there is no such program.
     """
-    from skelgen.pipeline.storing import store_list
+    from skelgen.pipeline.store import store_list
     from skelgen.store import condition, open_store
 
     where = ["status=ok"]

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from skelgen import _paths
 from skelgen.rendering.c_text import c_comment, c_string
-from skelgen.units import format_moment, format_seconds, format_span
+from skelgen.units import format_moment, format_seconds
 
 
 class TextKind(Enum):
@@ -26,7 +26,6 @@ _FILTERS: dict[TextKind, dict[str, Callable[..., str]]] = {
     TextKind.C: {"c_string": c_string, "comment": c_comment},
     TextKind.HTML: {
         "seconds": format_seconds,
-        "span": format_span,
         "moment": format_moment,
     },
     TextKind.MARKDOWN: {},

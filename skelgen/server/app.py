@@ -22,8 +22,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from skelgen import _paths
 from skelgen.documents.system import system_error
 from skelgen.errors import SkelgenError
-from skelgen.server.allowance import Allowance
-from skelgen.server.entrance import entrance, set_cookie
 from skelgen.server.gate import Gate
 from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
@@ -32,8 +30,10 @@ from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.settings import Answer, Question, RefusedError, Settings
+from skelgen.server.sign_in import entrance, set_cookie
 from skelgen.server.slashes import marked_path, named_parts
 from skelgen.server.tokens import Right
+from skelgen.server.upload_limits import Allowance
 from skelgen.server.uploads import (
     SentForm,
     form_with_files,

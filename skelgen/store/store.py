@@ -25,7 +25,7 @@ from skelgen.store.rows import (
     StoredPrediction,
     Template,
 )
-from skelgen.store.spooling import Spool
+from skelgen.store.spool_store import Spool
 from skelgen.store.tables import CheckedRow, checked, keep, remove, rows_of
 from skelgen.store.values import REAL, TEXT, UnfitError, as_text
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from skelgen.documents.words import escaped, unescaped, whole
+from skelgen.documents.text_of_bytes import escaped, unescaped, whole
 from skelgen.store.rows import Inputs, RunPart
 from skelgen.trust import Interval
 

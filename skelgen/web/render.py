@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from skelgen.documents.words import shown, visible
+from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.models.model import Model
 from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable

@@ -27,7 +27,7 @@ from tests.every_operation import every_operation
 from tests.plans import CALIBRATION
 from tests.sealed import unsealed_json
 from tests.unit.test_prediction_predict import FACTS
-from tests.unit.test_trust_unseen import EVERYTHING
+from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 
 def described(facts: SkeletonFacts) -> SkeletonDescription:

@@ -17,7 +17,7 @@ from skelgen.store.browsing import (
     run_names,
     some_runs,
 )
-from skelgen.store.finding import find
+from skelgen.store.row_search import find
 from skelgen.store.sampling import newest_samples
 from tests import postgresql
 

@@ -15,12 +15,18 @@ from typing import NamedTuple
 class UseKind(Enum):
     """What sort of thing a piece of C uses."""
 
-    HELPER = "a helper of ``templates/skeleton/helpers``"
-    TABLE = "a table of the program"
-    TURN = "a counter of a step with several requests"
-    HOLES = "a type of blocks of so many bytes with holes between them"
-    EACH = "an array of one type, an entry for each rank or neighbour"
-    PLACE = "the parameter of a function that stands at several places"
+    #: A helper of ``templates/skeleton/helpers``.
+    HELPER = "helper"
+    #: A table of the program.
+    TABLE = "table"
+    #: A counter of a step with several requests.
+    TURN = "turn"
+    #: A type of blocks of so many bytes with holes between them.
+    HOLES = "holes"
+    #: An array of one type, an entry for each rank or neighbour.
+    EACH = "each"
+    #: The parameter of a function that stands at several places.
+    PLACE = "place"
 
 
 class Use(NamedTuple):

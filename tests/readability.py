@@ -11,13 +11,15 @@ import ast
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import click
 import grimp
+
+from tests import mirrors
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skelgen"
@@ -231,29 +233,15 @@ def _room(module: str, top: str) -> str:
     return module.removeprefix(top).strip(".").partition(".")[0]
 
 
-def without_test(listed: Sequence[str] = ()) -> list[str]:
-    """Return modules that no test file mirrors and that are not listed.
-
-    ``skelgen/stage/room/module.py`` is mirrored by ``test_stage_room_module.py``, and
-    by any test file whose name begins so.
-    """
-    tests = [one.stem for one in (ROOT / "tests").rglob("test_*.py")]
-    found = []
-    for path in modules():
-        name = path.removesuffix(".py").replace("/", "_").strip("_")
-        mirror = f"test_{name}"
-        if path.endswith(("__init__.py", "__main__.py")) or path in listed:
-            continue
-        if not any(one == mirror or one.startswith(f"{mirror}_") for one in tests):
-            found.append(path)
-    return found
-
-
 def _print_names() -> None:
     print("names in several places")
     for kind in ("classes", "modules", "functions", "constants"):
         print(f"  {kind:10} {len(shared(kind)):4}")
-    print(f"\nmodules {len(modules())}, without a test file {len(without_test())}")
+    without = mirrors.without_own_test()
+    print(
+        f"\nmodules {len(modules())}, without a test file of their name {len(without)}"
+    )
+    print(f"  and not in tests/mirrors.toml: {len(mirrors.not_listed())}")
     print("\nrooms in each folder of skeleton")
     for folder, count in rooms("skeleton").items():
         print(f"  {folder:30} {count:3}")

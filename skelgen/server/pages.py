@@ -25,7 +25,7 @@ from skelgen.web.site import inputs_text
 from skelgen.web.site_render import icon, script, style_sheet
 
 #: Fields of `/ask`.
-ASKED = ("app", "model", "at", "hosts", "load")
+ASKED = ("app", "model", "at", "hosts", "system", "load")
 
 
 def may(question: Question, right: Right) -> bool:
@@ -207,6 +207,7 @@ def asked_of(question: Question) -> Wondered:
         model=asked.get("model", ""),
         at=asked.get("at", ""),
         hosts=asked.get("hosts", ""),
+        system=asked.get("system", ""),
         load=asked.get("load", ""),
     )
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skelgen.events import function_info
 from skelgen.signature import RankGroup, Signature
 from skelgen.signature.labels import symbol_label
-from skelgen.skeleton.dominant_sequence import largest_good_scale
+from skelgen.skeleton.keep.dominant_sequence import largest_good_scale
 from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
 from skelgen.skeleton.quantities.series import series_sums

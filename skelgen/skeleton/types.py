@@ -235,6 +235,8 @@ class Plan:
         Rules by which it was made: WHOLE_EVENTS or PAPER_2005.
     served : tuple of Program
         What is written instead, where ranks serve whoever comes first; else empty.
+    queries_per_s : float
+        How often a second of computation asks for the CPU time [1/s].
     """
 
     signature: Signature
@@ -245,3 +247,4 @@ class Plan:
     report: Report
     method: str = WHOLE_EVENTS
     served: tuple[Program, ...] = ()
+    queries_per_s: float = 0.0

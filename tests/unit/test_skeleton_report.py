@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from skelgen.skeleton.dominant_sequence import largest_good_scale
+from skelgen.skeleton.keep.dominant_sequence import largest_good_scale
 from skelgen.skeleton.plan import plan
 from skelgen.trust.recording_doubts import Unseen, Used
 from tests.random_programs import random_program

@@ -1,19 +1,6 @@
-"""The rules of matching in plain Python, and the twin of the kernel in tests.
+"""Twin of `skelgen.matching.kernel`, in plain Python.
 
-Which receive takes which message: MPI matches the messages of one channel
-(communicator, source, destination, tag) in the order in which they were sent, and a
-message goes to the first posted of the receives that fit. A wildcard receive is
-filed under the channel whose message it took, as the trace recorded it. Among the
-receives that took messages of one channel the order of posting is then the order of
-the messages: had an earlier receive taken a later message, it would have been
-waiting, and fitting, when the earlier message was given to another receive.
-Two cases are outside of that rule: threads of one rank that receive from one channel
-at the same time, several messages probed with Mprobe and then received in
-another order, and partitioned messages between ordinary ones of the same channel.
-
-Calls that create persistent collectives are collectives themselves: MPI matches them
-in their order. What one of them created is started as often on all its ranks, and
-the k-th starts meet.
+`skelgen.matching.whole_events` has the rules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `skelgen.trace.stream` does, in Python: the tests compare the two."""
+"""Twin of `skelgen.trace.stream`, in plain Python."""
 
 from __future__ import annotations
 

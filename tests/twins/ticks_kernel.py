@@ -1,4 +1,4 @@
-"""The rules of the clock in plain Python, and the twin of the kernel in tests."""
+"""Twin of `skelgen.ticks.kernel`, in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `skelgen.events.requests` does, in Python: the tests compare the two."""
+"""Twin of `skelgen.events.requests`, in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the C kernels of the search do, in NumPy: the tests compare the two."""
+"""Twin of the kernels that `skelgen.models.families.searching` calls, in NumPy."""
 
 from __future__ import annotations
 

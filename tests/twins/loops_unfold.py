@@ -1,4 +1,4 @@
-"""Expand nests in plain Python: the twin of the kernel in tests."""
+"""Twin of `skelgen.loops.unfold`, in plain Python."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ from skelgen.units import format_seconds
 if TYPE_CHECKING:
     from skelgen.launch.record import RunFacts
     from skelgen.phases.stored import PhaseSignature
-    from skelgen.reference.compute import Mix
+    from skelgen.prediction.description import SkeletonDescription
+    from skelgen.reference.compute import ComputeCalibration, Mix
     from skelgen.reference.mix_fit import Fit
     from skelgen.signature import Signature
     from skelgen.skeleton import Plan
@@ -192,7 +193,8 @@ def _written(
 ) -> Built:
     """Plan a skeleton and write its folder."""
     from skelgen.phases import store
-    from skelgen.prediction.store import FACTS_FILE, facts_of, with_waits
+    from skelgen.pipeline.machine_mpi import speed_of
+    from skelgen.prediction.description import FACTS_FILE
     from skelgen.timeline.store import TIMELINE_FILE, text_of
 
     fitted = fitted_mix(source) if options.compute_mix is None else None
@@ -200,13 +202,14 @@ def _written(
     output = output or Path(f"{_name(source)}-k{scale:.4g}")
     with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
         plan = _plan(signature, scale, options, progress)
-        files = _files(plan, run, options.compute_mix, fitted)
+        mix = options.compute_mix if fitted is None else fitted.mix
+        speed = speed_of(signature, mix)
+        files = _files(plan, speed, fitted)
         phases = _phases(source, signature, progress, seen)
-        if seen.waits:
-            files[FACTS_FILE] = with_waits(files[FACTS_FILE], seen.waits)
+        described = _described(plan, speed, run, fitted, seen)
+        files[FACTS_FILE] = described.text()
         if phases is not None:
             files[store.PHASES_FILE] = store.text_of(phases)
-        facts = facts_of(files[FACTS_FILE], beside / FACTS_FILE)
         timeline = seen.timeline or _timeline(source)
         if timeline is not None:
             files[TIMELINE_FILE] = text_of(timeline)
@@ -215,7 +218,7 @@ def _written(
         files[PAGE_FILE] = page_text(
             signature,
             plan.report,
-            facts,
+            described.facts,
             phases=phases,
             lines=lines.frames,
             timeline=timeline,
@@ -320,29 +323,33 @@ def _plan(
     return chosen
 
 
-def _files(
-    plan: Plan, run: RunFacts | None, mix: Mix | None, fitted: Fit | None
-) -> dict[str, str]:
-    """Return the files of the skeleton's folder."""
-    from skelgen.pipeline.machine_mpi import reference_compiler
-    from skelgen.prediction.store import FACTS_FILE, with_launch, with_mix_error
-    from skelgen.reference.compute import calibrate
+def _described(
+    plan: Plan,
+    speed: ComputeCalibration,
+    run: RunFacts | None,
+    fitted: Fit | None,
+    seen: SeenCalls,
+) -> SkeletonDescription:
+    """Return all that is known of the skeleton."""
+    from skelgen.prediction.description import RecordedLaunch, SkeletonDescription
+
+    return SkeletonDescription.of(
+        plan,
+        speed,
+        launch=None if run is None else RecordedLaunch(run.folder, run.environment),
+        mix_error=None if fitted is None else fitted.error,
+        waits=seen.waits,
+    )
+
+
+def _files(plan: Plan, speed: ComputeCalibration, fitted: Fit | None) -> dict[str, str]:
+    """Return the program, its signature, and what its computation consists of."""
     from skelgen.signature.write import signature_text
     from skelgen.skeleton.emit.skeleton_files import render
 
-    signature = plan.signature
-    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
-    compiler = reference_compiler(signature.provenance.mpi)
-    mix = fitted.mix if fitted is not None else mix
-    speed = calibrate(compiler, mix=mix, processes=processes)
     files = dict(render(plan, calibration=speed))
-    files[SIGNATURE_FILE] = signature_text(signature)
-    if run is not None:
-        files[FACTS_FILE] = with_launch(
-            files[FACTS_FILE], folder=run.folder, environment=run.environment
-        )
+    files[SIGNATURE_FILE] = signature_text(plan.signature)
     if fitted is not None:
-        files[FACTS_FILE] = with_mix_error(files[FACTS_FILE], fitted.error)
         files[MIX_FILE] = mix_text(fitted)
     return files
 

@@ -210,7 +210,12 @@ def _build(
     folder: Path, facts: SkeletonFacts, scale: float, target: Path, progress: Progress
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
-    from skelgen.prediction.store import FACTS_FILE, load_compute, with_launch
+    from skelgen.prediction.description import (
+        FACTS_FILE,
+        RecordedLaunch,
+        SkeletonDescription,
+    )
+    from skelgen.prediction.store import load_compute
     from skelgen.skeleton.emit.skeleton_files import render
     from skelgen.skeleton.methods import planner
 
@@ -220,10 +225,9 @@ def _build(
     # Its speed of computation is not measured here: this machine may only launch.
     speed = load_compute(folder)
     plan = planner(facts.method)(signature, scale, progress=progress)
-    files = dict(render(plan, calibration=speed))
-    files[FACTS_FILE] = with_launch(
-        files[FACTS_FILE], folder=facts.folder, environment=facts.environment
-    )
+    launch = RecordedLaunch(facts.folder, facts.environment)
+    described = SkeletonDescription.of(plan, speed, launch=launch)
+    files = render(plan, calibration=speed) | {FACTS_FILE: described.text()}
     with new_folder(target, FolderKind.SKELETON, force=True) as beside:
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8")

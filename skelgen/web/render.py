@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-
-from jinja2 import Environment
 
 from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.models.model import Model
 from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
+from skelgen.rendering import templates
+from skelgen.rendering.templates import TextKind
 from skelgen.ticks.table import TickTable
-from skelgen.units import format_seconds
 from skelgen.web import model_marks, residual_picture
-from skelgen.web.environment import environment_of
 from skelgen.web.model_picture import model_picture
-from skelgen.web.newest_answer import moment
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
 from skelgen.web.residual_picture import residual_panels, residual_size
@@ -189,16 +185,4 @@ def render_residuals(residuals: Sequence[Residual]) -> str:
 
 def filled(template: str, **values: object) -> str:
     """Return a template of pages with its values in it."""
-    return visible(shown(_environment().get_template(template).render(**values)))
-
-
-@cache
-def _environment() -> Environment:
-    """Return that of all pages, with filters that these templates use."""
-    found = environment_of("web").overlay()
-    found.filters = {
-        **found.filters,
-        "seconds": format_seconds,
-        "moment": moment,
-    }
-    return found
+    return visible(shown(templates.filled(TextKind.HTML, "web", template, values)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
@@ -258,22 +257,6 @@ def test_a_strange_name_of_the_application_stays_text() -> None:
     (line,) = [line for line in text.splitlines() if '"{\\"skeleton\\"' in line]
     said = r'"a\052/\134\042b\134\134\045s\134n"'
     assert line == rf'	printf("{{\"skeleton\": \"%s\", ", {said});'
-
-
-def test_metadata_says_what_the_skeleton_is() -> None:
-    plan = every_operation()
-    known = json.loads(render(plan, calibration=CALIBRATION)["skeleton.json"])
-    assert known["format"] == 1
-    assert known["application"] == "ring"
-    assert (known["scale"], known["ranks"]) == (10, 4)
-    assert (known["application_s"], known["expected_s"]) == (10, 1)
-    assert known["compute"]["steps_per_us"] == [600, 0, 0]
-    assert known["compute"]["mix"]["arithmetic"] == 1
-    assert known["signature"]["host"] == "here"
-    assert known["calibration"] is None
-    assert {"mpi", "command", "dropped_share", "smallest_good_s", "warnings"} <= set(
-        known
-    )
 
 
 def test_large_flat_programs_are_written_in_time_that_grows_with_them() -> None:

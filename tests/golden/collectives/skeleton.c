@@ -9,7 +9,6 @@
  * argument --check it leaves out the computation.
  */
 #include <mpi.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

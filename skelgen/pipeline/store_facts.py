@@ -58,6 +58,7 @@ def added_facts(found: Added) -> dict[str, Any]:
         "added": [one._asdict() for one in found.added],
         "already": [one._asdict() for one in found.already],
         "refused": [one._asdict() for one in found.refused],
+        "pages": found.pages,
     }
 
 

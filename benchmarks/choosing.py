@@ -50,7 +50,7 @@ HOSTS, SHARE = 4, 0.5
 RATES = ("1gbit", "100mbit", "50mbit", "20mbit")
 _HEAD = """
 | busy processes / link of h1 to h4 | chosen | best | longer by | Kendall | of apart | \
-held | cost |
+inside | cost |
 |---|---|---|---|---|---|---|---|"""
 
 #: Pairs whose times differ less are as good as each other [1].

@@ -87,10 +87,10 @@ def write(folder: Path, events: int, ranks: int) -> None:
 
 def export(folder: Path, name: str, output: Path) -> None:
     """Export in this process and print what it took."""
-    from skelgen import pipeline
+    from skelgen.pipeline.export import export as run_export
 
     begin = time.process_time()
-    result = pipeline.export(folder, name, output, force=True, most_events=0)
+    result = run_export(folder, name, output, force=True, most_events=0)
     taken = time.process_time() - begin
     assert not result.notes, result.notes
     facts = {"seconds": taken, "events": result.events, "bytes": result.size_bytes}

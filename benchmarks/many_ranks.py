@@ -147,12 +147,14 @@ def measure(folder: Path) -> None:
 def build(folder: Path, output: Path) -> None:
     """Build with the processes of this launch; print what each of them took."""
     from benchmarks.pipeline import peak_bytes
-    from skelgen import pipeline
+    from skelgen.pipeline.build import BuildOptions
+    from skelgen.pipeline.build import build as run_build
+    from skelgen.pipeline.build_team import team as run_team
 
-    options = pipeline.BuildOptions(SCALE, None, None, None, strict=False)
+    options = BuildOptions(SCALE, None, None, None, strict=False)
     start = time.perf_counter()
-    with pipeline.team() as team:
-        pipeline.build(folder, output, options=options, team=team)
+    with run_team() as team:
+        run_build(folder, output, options=options, team=team)
         taken = time.process_time(), peak_bytes()
         everyone = team.gather(taken)
     if everyone:

@@ -29,7 +29,7 @@ import benchmarks.pipeline  # noqa: F401  (the pattern "ring")
 from benchmarks.reader import write
 from benchmarks.skeletons import Application, applications, lammps, skelgen
 from skelgen.phases import Phases, extract
-from skelgen.pipeline.phasing import clocked, of_run
+from skelgen.pipeline.phases import clocked, of_run
 from skelgen.progress import NO_PROGRESS
 from skelgen.trace import open_trace
 

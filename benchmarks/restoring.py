@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.skeletons import BIN, run, skelgen
 from skelgen.phases.stored import Occurrence, PhaseSignature
-from skelgen.pipeline.phasing import of_run
+from skelgen.pipeline.phases import of_run
 from skelgen.runners.application import application_of
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.criu import CriuCheckpointer, network_settings

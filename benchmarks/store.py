@@ -46,7 +46,7 @@ from benchmarks.shared.store_writers import (
     print_head,
     print_written,
 )
-from skelgen.pipeline import track_record
+from skelgen.pipeline.store_record import track_record
 from skelgen.store import Condition, Run, StoredPrediction, open_store
 from skelgen.trust import Interval
 from tests import postgresql

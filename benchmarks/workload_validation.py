@@ -29,11 +29,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from skelgen import pipeline
 from skelgen.errors import SkelgenError
 from skelgen.events import collect
 from skelgen.launch.json_lines import JsonLines
 from skelgen.models import Range
+from skelgen.pipeline.record import record
+from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 from skelgen.trace import open_trace
 from skelgen.workload import WorkloadTime, matched
 from skelgen.workload.types import Workload
@@ -146,7 +147,7 @@ class Runs:
         launch = [self.case.mpirun, "-n", "2"]
         words = [word.format(**values) for word in self.case.command.split()]
         with nothing_printed():
-            pipeline.record([*launch, *words], part, quiet_output=True)
+            record([*launch, *words], part, quiet_output=True)
         part.rename(run)
 
     @property
@@ -190,20 +191,20 @@ def validate(
     study.unlink(missing_ok=True)
     recorded: list[Runs] = []
     while len(recorded) < MOST_POINTS:
-        _, step = pipeline.workload_plan(study, ranges=case.ranges)
+        _, step = workload_plan(study, ranges=case.ranges)
         if step.workload is None:
             break
         recorded.append(Runs(case, step.workload, folder))
         recorded[-1].make()
-        pipeline.workload_add(study, recorded[-1].typical, step.workload)
+        workload_add(study, recorded[-1].typical, step.workload)
     real = Runs(case, case.wanted, folder)
     real.make()
     for _, one in product(range(1, runs), [*recorded, real]):
         one.make()
     study.unlink()
     for one in recorded:
-        pipeline.workload_add(study, one.typical, one.at)
-    found = pipeline.workload_predict(study, case.wanted, page=False).found
+        workload_add(study, one.typical, one.at)
+    found = workload_predict(study, case.wanted, page=False).found
     if pairs is not None:
         pairs.append(pair(case, found, real))
     shown = "-"
@@ -238,7 +239,7 @@ def phase_lines(
     case: Case, found: WorkloadTime, study: Path, real: Runs
 ) -> Iterator[str]:
     """Yield for each phase the predicted and the measured time, as in table 6.4."""
-    both, _ = pipeline.workload_add(study, real.typical, case.wanted)
+    both, _ = workload_add(study, real.typical, case.wanted)
     parts, _ = matched(both.points)
     measured = {(part.key, part.weights[:-1]): part for part in parts}
     for one in found.parts:

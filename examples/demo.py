@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skelgen.pipeline import write_page
+from skelgen.pipeline.page import write_page
 from skelgen.prediction.store import load
 from skelgen.web import Comparison
 

@@ -260,7 +260,9 @@ def main() -> None:
         if symbol in names
     ]
     head = "/* Written by gen_fortran.py from mpi_calls.toml; do not edit. */\n"
-    options.output.write_text("\n".join([head + '#include "fortran.h"\n', *texts]))
+    options.output.write_text(
+        "\n".join([head + '#include "wrappers/fortran.h"\n', *texts])
+    )
 
 
 if __name__ == "__main__":

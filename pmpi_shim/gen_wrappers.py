@@ -3,11 +3,14 @@
 Usage::
 
     gen_wrappers.py probe FILE.c
-    gen_wrappers.py wrappers FILE.c --available NAMES
+    gen_wrappers.py functions_h FILE.h --available NAMES
+    gen_wrappers.py functions_c FILE.c --available NAMES
+    gen_wrappers.py wrappers_c FILE.c --available NAMES
 
 The first program prints the path of the MPI library and the names of those functions of
-the table that it has, in C and in Fortran; the second file holds a wrapper for each C
-function of them, gen_fortran.py writes those for Fortran. The Makefile runs all.
+the table that it has, in C and in Fortran. The next two files list the C functions of
+them, for the lowest layer; the last one holds a wrapper for each. gen_fortran.py writes
+the wrappers for Fortran. The Makefile runs all.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from wrapper_parts import (
 from wrapper_table import HANDLES, KINDS, Function, read_table
 
 RETURN = "return code;"
+WRITTEN = "/* Written by gen_wrappers.py from mpi_calls.toml; do not edit. */"
 #: What programs call so often that its wrappers have a way of their own for calls which
 #: were predicted (compilation takes twice as long for them).
 FORESEEN = (
@@ -71,7 +75,7 @@ def recorded(f: Function) -> str:
     w = Wrapper(f)
     record(w)
     _, parameters, arguments = signature(f)
-    call = f"(real.{f.name})({arguments});"
+    call = f"(skelgen_real.{f.name})({arguments});"
     freed = f"skelgen_handle_at({w.frees.name})" if w.frees else ""
     begin = enter(w, f"\n\t\treturn {call}", freed)
     call = f"code = {call}"
@@ -95,7 +99,7 @@ def recorded(f: Function) -> str:
 def counted(f: Function, index: int) -> str:
     """Return the wrapper of a call that is counted and passed on."""
     result, _, arguments = signature(f)
-    call = f"{result} code = (real.{f.name})({arguments});"
+    call = f"{result} code = (skelgen_real.{f.name})({arguments});"
     freed = f"*{f.arguments[0].name}" if f.arguments else ""
     body = counted_body(f, index, call=call, freed=freed)
     return f"{head(f)}{body}\treturn code;\n}}\n"
@@ -107,7 +111,7 @@ def lifecycle(f: Function) -> str:
     if f.kind == "init":
         body = [
             "\tbool first = skelgen_init_begin();",
-            f"\tint code = (real.{f.name})({arguments});\n",
+            f"\tint code = (skelgen_real.{f.name})({arguments});\n",
             "\tif (first)",
             f"\t\tskelgen_init_end(code, {f.id}, SKELGEN_SITE);",
             "\treturn code;",
@@ -115,19 +119,19 @@ def lifecycle(f: Function) -> str:
     elif f.kind == "finalize":
         body = [
             "\tstruct skelgen_finalize state = skelgen_finalize_begin();",
-            f"\tint code = (real.{f.name})();\n",
+            f"\tint code = (skelgen_real.{f.name})();\n",
             f"\tskelgen_finalize_end(state, code, {f.id}, SKELGEN_SITE);",
             "\treturn code;",
         ]
     elif f.name == "MPI_Abort":
         body = [
             f"\tskelgen_aborting({f.id}, SKELGEN_SITE, errorcode);",
-            f"\treturn (real.{f.name})({arguments});",
+            f"\treturn (skelgen_real.{f.name})({arguments});",
         ]
     else:
         body = [
             f"\tskelgen_control({f.id}, SKELGEN_SITE, level);",
-            f"\treturn (real.{f.name})({arguments});",
+            f"\treturn (skelgen_real.{f.name})({arguments});",
         ]
     return head(f) + "\n".join(body) + "\n}\n"
 
@@ -138,7 +142,7 @@ def session(f: Function, index: int) -> str:
     body = session_body(
         f,
         index,
-        call=f"int code = (real.{f.name})({arguments});",
+        call=f"int code = (skelgen_real.{f.name})({arguments});",
         code="code",
         session="session, false",
         created="newcomm",
@@ -164,24 +168,33 @@ def c_string(text: str) -> str:
     return f'"{"".join(parts)}"'
 
 
-def wrappers(functions: list[Function], library: str) -> str:
-    """Return the C file with all wrappers."""
-    fields, names, rows = [], [], []
+def functions_h(functions: list[Function], library: str) -> str:
+    """Return the header with the library's own functions as fields."""
+    fields = []
     for f in functions:
         result, parameters, _ = signature(f)
         if f.name == "MPI_Pcontrol":
             parameters = "int level, ..."
         fields.append(f"\t{result} (*{f.name})({parameters});")
-        names.append(f'\t"{f.name}",')
-        rows.append(f'\t{{{f.id}, SKELGEN_FN_{KINDS[f.kind]}, "{f.name}"}},')
-    texts = [wrapper(f, i) for i, f in enumerate(functions)]
     parts = [
-        "/* Written by gen_wrappers.py from mpi_calls.toml; do not edit. */",
-        '#include "wrap.h"\n',
-        "static struct {",
+        WRITTEN,
+        '#include "base/mpi_library.h"\n',
+        "extern struct skelgen_real {",
         *fields,
-        "} real;\n",
-        "void *const skelgen_real_table = &real;",
+        "} skelgen_real SKELGEN_HIDDEN;\n",
+    ]
+    return "\n".join(parts)
+
+
+def functions_c(functions: list[Function], library: str) -> str:
+    """Return the C file that says which functions there are."""
+    names = [f'\t"{f.name}",' for f in functions]
+    rows = [f'\t{{{f.id}, SKELGEN_FN_{KINDS[f.kind]}, "{f.name}"}},' for f in functions]
+    parts = [
+        WRITTEN,
+        '#include "functions.h"\n',
+        "struct skelgen_real skelgen_real;",
+        "void *const skelgen_real_table = &skelgen_real;",
         f"const char skelgen_library[] = {c_string(library)};",
         "const char *const skelgen_real_names[] = {",
         *names,
@@ -193,7 +206,21 @@ def wrappers(functions: list[Function], library: str) -> str:
         f"uint64_t skelgen_passed[{len(functions)}];",
         f"uint64_t skelgen_passed_units[{len(functions)}];\n",
     ]
-    return "\n".join(parts) + "\n" + "\n".join(texts)
+    return "\n".join(parts)
+
+
+def wrappers_c(functions: list[Function], library: str) -> str:
+    """Return the C file with all wrappers."""
+    texts = [wrapper(f, i) for i, f in enumerate(functions)]
+    includes = ['#include "functions.h"', '#include "wrappers/wrap.h"\n']
+    return "\n".join([WRITTEN, *includes, *texts])
+
+
+FILES = {
+    "functions_h": functions_h,
+    "functions_c": functions_c,
+    "wrappers_c": wrappers_c,
+}
 
 
 def probe_program(functions: list[Function]) -> str:
@@ -267,7 +294,7 @@ int main(void)
 def main() -> None:
     """Write the file that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("probe", "wrappers"))
+    parser.add_argument("what", choices=("probe", *FILES))
     parser.add_argument("output", type=Path)
     parser.add_argument("--available", type=Path, help="what the probe printed")
     options = parser.parse_args()
@@ -279,7 +306,8 @@ def main() -> None:
             encoding="utf-8", errors="surrogateescape"
         ).splitlines()
         available = set(names)
-        text = wrappers([f for f in functions if f.name in available], library)
+        had = [f for f in functions if f.name in available]
+        text = FILES[options.what](had, library)
     options.output.write_text(text)
 
 

@@ -25,7 +25,7 @@ from skelgen.monitor.day_files import DayFile
 from skelgen.monitor.records import SampleRow
 from skelgen.monitor.status import Status, write_status
 from skelgen.pipeline.known_systems import write_rows
-from skelgen.pipeline.mixing import mix_text
+from skelgen.pipeline.mix import mix_text
 from skelgen.prediction.store import load, save_calibration
 from skelgen.prediction.types import Calibration
 from skelgen.reference.compute import Mix
@@ -216,7 +216,7 @@ def make(folder: Path) -> None:
 
 def _remembered(folder: Path) -> None:
     """Fill a store, a file of systems and the series of a monitor."""
-    from tests.unit.test_pipeline_systems import ROWS
+    from tests.unit.test_pipeline_system import ROWS
 
     write_rows(ROWS, folder / "system.json", force=False)
     times = [

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from skelgen import _paths
-from skelgen.pipeline import reading_apart, uploading
-from skelgen.pipeline.reading_apart import ReadApart, SentFile
+from skelgen.pipeline import read_process, upload
+from skelgen.pipeline.read_process import ReadApart, SentFile
 from skelgen.server.settings import UploadBounds
 from skelgen.store import open_store
 from tests.archives import special, tar_of, zip_of
@@ -142,7 +142,7 @@ def _part(name: str, content: bytes, file_name: str | None = None) -> bytes:
 def served_store(place: Path) -> Served:
     """Return a server of a new store, which reads files in its own process."""
     open_store(str(place)).close()
-    uploading.read_apart = read_here
+    upload.read_apart = read_here
     bounds = UploadBounds(most_bytes=2 << 20, free_bytes=0, unpacked_bytes=_UNPACKED)
     return serve(place, uploads=bounds)
 
@@ -152,12 +152,12 @@ def read_here(sent: SentFile) -> ReadApart:
     here = Path.cwd()
     os.chdir(sent.file.parent)
     try:
-        request = reading_apart.request_of(sent)
-        lines = reading_apart.answer_to(request).splitlines()
+        request = read_process.request_of(sent)
+        lines = read_process.answer_to(request).splitlines()
     finally:
         os.chdir(here)
     return ReadApart(
-        reading_apart.content_of_lines(lines, sent.file.name), sum(map(len, lines))
+        read_process.content_of_lines(lines, sent.file.name), sum(map(len, lines))
     )
 
 

@@ -80,10 +80,10 @@ def flaws_of_kept_set(found: Parts) -> list[str]:
     flaws = []
     if (np.diff(kept.call) <= 0).any():
         flaws.append("order changed")
-    for group in range(found.matching.groups):
-        members = np.flatnonzero(found.matching.group == group)
+    for event in range(found.matching.whole_events):
+        members = np.flatnonzero(found.matching.whole_event == event)
         if len(set(is_kept[members].tolist())) > 1:
-            flaws.append(f"event {group} is kept in part: {members.tolist()}")
+            flaws.append(f"event {event} is kept in part: {members.tolist()}")
     for rank in range(calls.ranks):
         flaws += _flaws_of_requests(found, is_kept, rank)
     return flaws

@@ -16,7 +16,7 @@ import numpy as np
 from skelgen.events import Calls, Events
 from skelgen.events.reorder import reorder
 from skelgen.matching import Matching, match
-from skelgen.matching.depend import Depend, depend
+from skelgen.matching.thread_order import Depend, depend
 from tests.random_programs import random_program
 
 

@@ -30,9 +30,9 @@ from benchmarks.accuracy.results import (
     read,
     read_all,
 )
-from skelgen import pipeline
 from skelgen._paths import method_errors
 from skelgen.errors import SkelgenError, UsageError
+from skelgen.pipeline.trust import trust_learn
 from tests.testbed.cluster import Cluster, lacking
 from tests.testbed.control_groups import TestbedError
 from tests.testbed.scenarios import SCENARIOS
@@ -244,7 +244,7 @@ def _errors(options: argparse.Namespace) -> int:
         raise UsageError(f"--results {options.results}: expected a folder")
     files = [*options.results.glob("*.jsonl"), *options.results.glob("pairs/*.jsonl")]
     words = ["python", "-m", "benchmarks.accuracy", *sys.argv[1:]]
-    found = pipeline.trust_learn(
+    found = trust_learn(
         sorted(files),
         options.output,
         command=shlex.join(words),

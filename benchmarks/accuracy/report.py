@@ -124,7 +124,7 @@ def _spread(found: Sequence[Judgement]) -> str:
                 _held(group),
             ]
         )
-    head = "method, cases, mean, 90th percentile, largest, interval held"
+    head = "method, cases, mean, 90th percentile, largest, truth inside"
     return table(head.split(", "), rows)
 
 
@@ -146,7 +146,7 @@ def _methods(found: Sequence[Judgement]) -> str:
         for one in learn(known).entries
     ]
     head = "method; applications, cases; error in 90 %; truth against prediction; "
-    head += "intervals held; least of an application"
+    head += "truth inside; least of an application"
     return table(head.split("; "), rows)
 
 
@@ -160,7 +160,7 @@ def _apart(found: Sequence[Judgement]) -> str:
         half_width = half_width_without(known, name)
         told = f"{sum(held)} of {len(held)}", f"{100 * statistics.fmean(held):.0f} %"
         rows.append([name, f"{100 * math.expm1(half_width):.1f} %", *told])
-    return table(["left out", "error of the others", "held", "share"], rows)
+    return table(["left out", "error of the others", "truth inside", "share"], rows)
 
 
 def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
@@ -181,7 +181,7 @@ def _by_mpi(found: Sequence[Judgement], mpis: Mapping[str, str]) -> str:
             ]
         )
     long_ones = f"{LONG_S:g} s and more"
-    head = f"MPI; applications; {long_ones}; 90th percentile; shorter; interval held"
+    head = f"MPI; applications; {long_ones}; 90th percentile; shorter; truth inside"
     return table(head.split("; "), rows)
 
 

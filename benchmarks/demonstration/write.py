@@ -19,9 +19,9 @@ from skelgen.models.model import Model as FittedModel
 from skelgen.models.model import fit_model, predict_with
 from skelgen.pipeline.demonstration import MOMENTS
 from skelgen.pipeline.kept_model import document_of, origin_of
+from skelgen.pipeline.model import RunSource, good_runs, numbers_of, table_of
 from skelgen.pipeline.model_systems import model_on_system
 from skelgen.pipeline.model_templates import TemplateRequest, chosen_family
-from skelgen.pipeline.modelling import RunSource, good_runs, numbers_of, table_of
 from skelgen.progress import NO_PROGRESS
 from skelgen.store import Row, Run, Series, StoredModel, StoredPrediction, open_store
 from skelgen.store.lines import content_identity, content_of, to_line

@@ -22,7 +22,7 @@ from skelgen.forecasts import Samples
 from skelgen.models.loads import NodeLoads, exactly, predict_under
 from skelgen.models.model import Model, fit_model
 from skelgen.models.runs import RunTable
-from skelgen.pipeline.forecasting import LoadHistories
+from skelgen.pipeline.forecast import LoadHistories
 from skelgen.pipeline.load_series import LoadSource
 from skelgen.pipeline.model_loads import predict_over_forecast
 from skelgen.trust import Interval

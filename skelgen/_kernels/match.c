@@ -167,21 +167,21 @@ static int read_sends(struct work *w, int64_t call)
 }
 
 /* Turn parents into numbers of events, in the order of their first calls. */
-static void number_groups(struct skelgen_match_output *out, int64_t calls)
+static void number_events(struct skelgen_match_output *out, int64_t calls)
 {
-	int64_t *group = out->group;
+	int64_t *whole_event = out->whole_event;
 
 	/* A parent comes before its children: it already holds -2 - number. */
-	out->groups = 0;
+	out->whole_events = 0;
 	for (int64_t call = 0; call < calls; call++) {
-		if (group[call] == call)
-			group[call] = -2 - out->groups++;
-		else if (group[call] >= 0)
-			group[call] = group[group[call]];
+		if (whole_event[call] == call)
+			whole_event[call] = -2 - out->whole_events++;
+		else if (whole_event[call] >= 0)
+			whole_event[call] = whole_event[whole_event[call]];
 	}
 	for (int64_t call = 0; call < calls; call++)
-		if (group[call] < -1)
-			group[call] = -2 - group[call];
+		if (whole_event[call] < -1)
+			whole_event[call] = -2 - whole_event[call];
 }
 
 int skelgen_match_count(const struct skelgen_match_input *in, struct skelgen_match_counts *counts)
@@ -251,7 +251,7 @@ int skelgen_match(const struct skelgen_match_input *in, const struct skelgen_mat
 	int status = allocate(&w, counts);
 
 	out->messages = 0;
-	memset(out->group, -1, (size_t)calls * sizeof(*out->group));
+	memset(out->whole_event, -1, (size_t)calls * sizeof(*out->whole_event));
 	if (out->collective_done)
 		memset(out->collective_done, -1, (size_t)calls * sizeof(*out->collective_done));
 	memset(out->lonely, 0, (size_t)calls);
@@ -259,7 +259,7 @@ int skelgen_match(const struct skelgen_match_input *in, const struct skelgen_mat
 		lay_out_streams(&w);
 		status = read_calls(&w);
 	}
-	number_groups(out, calls);
+	number_events(out, calls);
 	release(&w);
 	return status;
 }

@@ -51,12 +51,12 @@ struct skelgen_match_counts {
 };
 
 /*
- * Arrays of the caller; groups and messages are results. The three of what completes what are
+ * Arrays of the caller; whole events and messages are results. The three of what completes what are
  * NULL when nobody asks for it.
  */
 struct skelgen_match_output {
-	int64_t groups, messages;
-	int64_t *group;
+	int64_t whole_events, messages;
+	int64_t *whole_event;
 	int64_t *collective_done;
 	uint8_t *lonely;
 	int64_t *send_call;

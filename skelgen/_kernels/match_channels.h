@@ -195,7 +195,7 @@ static int64_t post_send(struct work *w, int64_t call, uint32_t shape, int64_t b
 		out->receive_done[message] = w->entry_done[entry];
 	}
 	out->message_bytes[message] = w->in->size_bytes[bytes_call];
-	join(out->group, call, w->entry_call[entry]);
+	join(out->whole_event, call, w->entry_call[entry]);
 	w->entry_call[entry] = -1;
 	return message;
 }

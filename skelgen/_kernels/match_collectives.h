@@ -87,7 +87,7 @@ static int64_t join_collective(struct work *w, int64_t call, uint32_t shape)
 	int64_t at = instance_of(w, shape);
 
 	if (whole(w, at, shape))
-		w->out->group[call] = w->instances[at].first_call;
+		w->out->whole_event[call] = w->instances[at].first_call;
 	else
 		w->out->lonely[call] = 1;
 	return at;
@@ -98,7 +98,7 @@ static void join_start(struct work *w, int64_t call, int64_t number, uint32_t sh
 	int64_t at = instance_of_start(w, number);
 
 	if (whole(w, at, shape))
-		join(w->out->group, call, w->instances[at].first_call);
+		join(w->out->whole_event, call, w->instances[at].first_call);
 	else
 		w->out->lonely[call] = 1;
 }

@@ -41,7 +41,7 @@ static int64_t count_begun(const struct skelgen_ticks_input *in)
 	int64_t calls = in->first[in->ranks], count = 0;
 
 	for (int64_t call = 0; call < calls; call++)
-		count += in->group[call] >= 0 &&
+		count += in->whole_event[call] >= 0 &&
 			 in->role[in->shape[call]] == SKELGEN_TICKS_BEGINS &&
 			 in->collective_done[call] >= 0;
 	return count;
@@ -64,17 +64,17 @@ static void prepare(struct work *w)
 	for (int64_t call = 0; call < calls; call++) {
 		uint8_t role = in->role[in->shape[call]];
 
-		if (in->group[call] < 0 || role == SKELGEN_TICKS_LOCAL ||
+		if (in->whole_event[call] < 0 || role == SKELGEN_TICKS_LOCAL ||
 		    role == SKELGEN_TICKS_ENDS)
 			continue;
-		w->meetings[in->group[call]].missing++;
+		w->meetings[in->whole_event[call]].missing++;
 		if (role == SKELGEN_TICKS_BEGINS && in->collective_done[call] >= 0) {
 			w->begun[begun] = call;
 			chain_completion(w, in->collective_done[call], in->messages + begun++);
 		}
 	}
-	for (int64_t group = 0; group < in->groups; group++)
-		w->meetings[group].waiting = NO_RANK;
+	for (int64_t whole_event = 0; whole_event < in->whole_events; whole_event++)
+		w->meetings[whole_event].waiting = NO_RANK;
 	for (int64_t rank = 0; rank < in->ranks; rank++) {
 		w->cursor[rank] = in->first[rank];
 		w->reached[rank] = -1;
@@ -146,7 +146,7 @@ static int complete(struct work *w, int32_t rank, int64_t call)
 			tick = send == in->first[sender] ? 1 : w->ticks[send - 1] + 1;
 		} else {
 			struct meeting *meeting =
-				&w->meetings[in->group[w->begun[what - in->messages]]];
+				&w->meetings[in->whole_event[w->begun[what - in->messages]]];
 
 			if (meeting->missing) {
 				wait_in(w, rank, &meeting->waiting);
@@ -170,12 +170,12 @@ static int step(struct work *w, int32_t rank)
 
 	if (role == SKELGEN_TICKS_ENDS)
 		before--;
-	if (role == SKELGEN_TICKS_ENDS || in->group[call] < 0)
+	if (role == SKELGEN_TICKS_ENDS || in->whole_event[call] < 0)
 		role = SKELGEN_TICKS_LOCAL;
 	if (before > w->reached[rank])
 		w->reached[rank] = before;
 	if (role != SKELGEN_TICKS_LOCAL) {
-		struct meeting *meeting = &w->meetings[in->group[call]];
+		struct meeting *meeting = &w->meetings[in->whole_event[call]];
 
 		come_to(w, rank, meeting, before);
 		if (role == SKELGEN_TICKS_MEETS && meeting->missing) {
@@ -244,7 +244,7 @@ static int allocate(struct work *w)
 	w->head = malloc(calls * sizeof(*w->head));
 	w->next = malloc((messages + begun) * sizeof(*w->next));
 	w->begun = malloc(begun * sizeof(*w->begun));
-	w->meetings = calloc((size_t)in->groups + 1, sizeof(*w->meetings));
+	w->meetings = calloc((size_t)in->whole_events + 1, sizeof(*w->meetings));
 	w->cursor = malloc(ranks * sizeof(*w->cursor));
 	w->reached = calloc(ranks, sizeof(*w->reached));
 	w->arrived = calloc(ranks, sizeof(*w->arrived));

@@ -12,11 +12,11 @@ enum skelgen_ticks_role {
 };
 
 struct skelgen_ticks_input {
-	int64_t ranks, groups, messages;
+	int64_t ranks, whole_events, messages;
 	const int64_t *first;
 	const uint32_t *shape;
 	const uint8_t *role; /* of each shape */
-	const int64_t *group;
+	const int64_t *whole_event;
 	const int64_t *send_call;
 	const int64_t *receive_done;
 	const int64_t *collective_done;

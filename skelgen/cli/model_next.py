@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skelgen.cli.bar import progress_bar
 from skelgen.cli.model_runs import (
     Columns,
     FamilyName,
@@ -23,8 +22,9 @@ from skelgen.cli.model_template import (
 )
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
 from skelgen.cli.output import print_doubts, print_facts, print_json, print_table, say
-from skelgen.cli.storing import App, Conditions
-from skelgen.pipeline import modelling
+from skelgen.cli.progress_bar import progress_bar
+from skelgen.cli.store import App, Conditions
+from skelgen.pipeline.model import asked_values
 from skelgen.pipeline.model_next import model_next, values_to_run
 from skelgen.units import format_seconds
 
@@ -80,7 +80,7 @@ def next_(
 ) -> None:
     """Say which run to make next: it narrows intervals most for its cost."""
     values = values_to_run(ranges or (), ranks)
-    asked = modelling.asked_values(at, "--at") if at else None
+    asked = asked_values(at, "--at") if at else None
     longest_s = duration_s(longest, "--longest") if longest else math.inf
     form = family_choice(family, template, fact, system, place)
     source = form.of(run_source(runs, place, app, where, columns, inputs))

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from skelgen.documents.words import listed
+from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
-from skelgen.pipeline.modelling import RunSource
+from skelgen.pipeline.model import RunSource
 
 Source = Annotated[
     str,
@@ -56,7 +56,7 @@ def run_source(
     system: str = "",
 ) -> RunSource:
     """Return which runs a command asks for."""
-    from skelgen import pipeline
+    from skelgen.pipeline.store_typed_runs import columns_mapping
 
     if runs and model:
         raise UsageError("give runs or --model, not both")
@@ -70,7 +70,7 @@ def run_source(
         store=place,
         application=app or "",
         where=tuple(where or ()),
-        columns=pipeline.columns_mapping(columns),
+        columns=columns_mapping(columns),
         inputs=names,
         system=system,
     )

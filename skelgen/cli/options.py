@@ -16,7 +16,7 @@ from skelgen.errors import UsageError
 from skelgen.launch import Host
 from skelgen.launch.consent import Consent
 from skelgen.launch.hosts import parse_hosts, read_hostfile
-from skelgen.launch.through import Through, Way
+from skelgen.launch.launch_method import Through, Way
 from skelgen.units import parse_bytes, parse_seconds
 
 StorePlace = Annotated[

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from skelgen.documents.answers import FORMAT, answer
+from skelgen.documents.json_answers import FORMAT, answer
 from skelgen.errors import UntrustedError
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.facts import trust_facts

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skelgen import pipeline
-from skelgen.cli.bar import progress_bar
-from skelgen.cli.keeping import (
+from skelgen.cli.keep_options import (
     KeptApplication,
     KeptInputs,
     StorePlace,
@@ -30,7 +28,9 @@ from skelgen.cli.output import (
     say,
     trust_facts,
 )
+from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
+from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def plan(
     verbose: Verbose = 0,
 ) -> None:
     """Say which workload to record next, and how."""
-    found, step = pipeline.workload_plan(
+    found, step = workload_plan(
         study,
         ranges=tuple(_range(text) for text in ranges or ()),
         command=tuple(command or ()),
@@ -161,9 +161,7 @@ def add(
 ) -> None:
     """Add a recorded run to a study, which is made when there is none."""
     with progress_bar() as progress:
-        found, known = pipeline.workload_add(
-            study, run, _workload(at), progress=progress
-        )
+        found, known = workload_add(study, run, _workload(at), progress=progress)
     point = found.points[-1]
     if json:
         print_json(
@@ -236,7 +234,7 @@ def predict(
     The page of the study, such as study.html, shows the answer with points and
     functions.
     """
-    answer = pipeline.workload_predict(
+    answer = workload_predict(
         study,
         _workload(at),
         families=families,

@@ -6,7 +6,7 @@ sealed with a checksum, which is compared when they are read.
 """
 
 from skelgen.documents.document import read_document
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.documents.json_document import json_field, read_json
 from skelgen.documents.seal import sealed_json, sealed_yaml
 

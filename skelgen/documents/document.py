@@ -13,7 +13,7 @@ import yaml
 
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.seal import check_yaml
-from skelgen.documents.words import unescaped
+from skelgen.documents.text_of_bytes import unescaped
 from skelgen.errors import InputError
 
 #: Collections within collections; a loop takes two levels.

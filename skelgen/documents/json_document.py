@@ -12,10 +12,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.seal import checked_json
-from skelgen.documents.words import whole
+from skelgen.documents.text_of_bytes import whole
 from skelgen.errors import InputError
 
 #: Values within values; none of our files has ten.

@@ -13,8 +13,8 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 
 from skelgen.dwarf import elf as elf_files
+from skelgen.dwarf.function_names import plain_function
 from skelgen.dwarf.lookup import function_at, lines_of
-from skelgen.dwarf.names import plain_function
 from skelgen.dwarf.types import Module, SourceLine
 from skelgen.dwarf.units import units_of
 

@@ -10,7 +10,7 @@ from elftools.dwarf.die import DIE
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.dwarf.lineprogram import LineProgram
 
-from skelgen.dwarf.names import plain_function
+from skelgen.dwarf.function_names import plain_function
 from skelgen.dwarf.units import covers
 
 #: Entries that hold functions without having code themselves.

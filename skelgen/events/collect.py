@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events.epochs import GROUPED, sort_out
-from skelgen.events.parts import Common, EventsOfRanks, join, with_tables
+from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
 from skelgen.events.ranks import RankEvents, decode_rank, remove, requests_of
 from skelgen.events.requests import AgeRows
 from skelgen.events.rows import RowTable

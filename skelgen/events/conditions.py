@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skelgen.events.passed import unit_ns
+from skelgen.events.uncounted_calls import unit_ns
 from skelgen.trace import RankFile
 from skelgen.trace.format import trace_format
 from skelgen.units import NS_PER_S, format_seconds, seconds

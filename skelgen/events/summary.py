@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from skelgen.events.clock import recording_costs
 from skelgen.events.conditions import Conditions, conditions
 from skelgen.events.objects import ObjectSummary, is_object, summarise_objects
-from skelgen.events.passed import PassedOn, passed_on, unit_ns
 from skelgen.events.sites import SiteSummary, call_sites
 from skelgen.events.traffic import traffic
 from skelgen.events.types import FAILED_POLL, Calls, Events
-from skelgen.events.unseen import unseen_of
+from skelgen.events.uncounted_calls import PassedOn, passed_on, unit_ns
+from skelgen.events.unrecorded_work import unseen_of
 from skelgen.trace import RankFile, Trace
-from skelgen.trust.unseen import Unseen, unseen_doubts
+from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from skelgen.units import NS_PER_S, format_seconds, seconds
 
 #: Name, calls and time inside them [s] of functions.

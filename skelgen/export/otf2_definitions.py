@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skelgen.documents.words import printable
+from skelgen.documents.text_of_bytes import printable
 from skelgen.events.communicators import SELF
 from skelgen.events.functions import (
     COLLECTIVES,

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TextIO
 
-from skelgen.documents.words import printable
+from skelgen.documents.text_of_bytes import printable
 from skelgen.events.functions import CallKind
 from skelgen.export import paraver_names as names
 from skelgen.export.messages import Messages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skelgen.documents.words import printable
+from skelgen.documents.text_of_bytes import printable
 from skelgen.events.functions import (
     COLLECTIVES,
     RECEIVING,

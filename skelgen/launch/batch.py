@@ -27,10 +27,10 @@ from skelgen.launch.batch_systems import (
     BatchPhase,
     BatchSystem,
 )
+from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Launcher
 from skelgen.launch.process import NO_RESULT, Finished, Started
-from skelgen.launch.runner import LocalRunner
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from skelgen.launch.files import file_hashes
 from skelgen.launch.folders import new_folder
 from skelgen.launch.launchers import for_ranks
 from skelgen.launch.node_files import NodeFolder, recorder_settings
-from skelgen.launch.ours import MARKER, FolderKind
+from skelgen.launch.own_folders import MARKER, FolderKind
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.process import Finished, Output, run
 from skelgen.launch.secrets import HIDDEN, hidden, hidden_values

@@ -26,8 +26,8 @@ from skelgen.launch.mpi import (
     find_mpi,
     program,
 )
-from skelgen.launch.plain_paths import plain_temporary, preloadable
 from skelgen.launch.process import NOTE, run
+from skelgen.launch.safe_paths import plain_temporary, preloadable
 
 logger = logging.getLogger(__name__)
 

@@ -7,6 +7,6 @@ Paper: Sodhi and Subhlok 2005, section III-B.
 """
 
 from skelgen.matching.types import Matching
-from skelgen.matching.whole import match
+from skelgen.matching.whole_events import match
 
 __all__ = ["Matching", "match"]

@@ -76,18 +76,20 @@ def join_epochs(calls: Calls, joined: JoinedEvents) -> JoinedEvents:
     lonely[alone] = True
     fences = window.call[window.kind == CallKind.COLLECTIVE]
     first = _first_calls(joined)
-    meets = fences[joined.group[fences] >= 0]
+    meets = fences[joined.whole_event[fences] >= 0]
     pairs = np.concatenate(
         [
             np.stack([window.call[begun], window.call[ends[begun]]]),
             np.stack([tells, waits]),
-            np.stack([meets, first[joined.group[meets]]]),
+            np.stack([meets, first[joined.whole_event[meets]]]),
         ],
         axis=1,
     )
-    group, groups = _grouped(joined, np.sort(window.call), pairs, first)
+    whole_event, whole_events = _grouped(joined, np.sort(window.call), pairs, first)
     completed = len(joined.collective_done) == len(calls)
-    joined = replace(joined, group=group, groups=groups, lonely=lonely)
+    joined = replace(
+        joined, whole_event=whole_event, whole_events=whole_events, lonely=lonely
+    )
     joined = _with_requests(calls, window, joined) if completed else joined
     return _with_messages(joined, tells, waits, completed=completed)
 
@@ -227,9 +229,9 @@ def _in_turn(channel: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 
 def _first_calls(joined: JoinedEvents) -> NDArray[np.int64]:
-    """Return the first call of each group."""
-    first = np.full(joined.groups + 1, -1, np.int64)
-    first[joined.group[::-1]] = np.arange(len(joined.group))[::-1]
+    """Return the first call of each whole event."""
+    first = np.full(joined.whole_events + 1, -1, np.int64)
+    first[joined.whole_event[::-1]] = np.arange(len(joined.whole_event))[::-1]
     return first[:-1]
 
 
@@ -243,13 +245,15 @@ def _grouped(
     node = np.searchsorted(window, pairs.reshape(-1))
     edge = np.tile(np.arange(pairs.shape[1]), 2)
     least = components(node, edge, len(window), pairs.shape[1])
-    label = np.where(joined.group >= 0, np.append(first, -1)[joined.group], -1)
+    label = np.where(
+        joined.whole_event >= 0, np.append(first, -1)[joined.whole_event], -1
+    )
     label[window] = window[least]
     inside = label >= 0
     _, number = np.unique(label[inside], return_inverse=True)
-    group = np.full(len(label), -1, np.int64)
-    group[inside] = number
-    return group, int(number.max(initial=-1)) + 1
+    whole_event = np.full(len(label), -1, np.int64)
+    whole_event[inside] = number
+    return whole_event, int(number.max(initial=-1)) + 1
 
 
 def _with_requests(calls: Calls, window: _Window, joined: JoinedEvents) -> JoinedEvents:

@@ -21,8 +21,8 @@ class JoinedEvents:
     after the other, sent them.
     """
 
-    group: NDArray[np.int64]
-    groups: int
+    whole_event: NDArray[np.int64]
+    whole_events: int
     send_call: NDArray[np.int64]
     receive_call: NDArray[np.int64]
     send_done: NDArray[np.int64]

@@ -36,7 +36,7 @@ def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> Joined
         raise MemoryError(f"no memory for matching {len(calls)} calls")
     del keep
     return JoinedEvents(
-        groups=out.groups,
+        whole_events=out.whole_events,
         lonely=lonely.view(np.bool_),
         **{
             name: array if name in _PER_CALL else array[: out.messages]
@@ -45,7 +45,7 @@ def join(calls: Calls, table: ShapeTable, *, completions: bool = True) -> Joined
     )
 
 
-_PER_CALL = ("group", "collective_done")
+_PER_CALL = ("whole_event", "collective_done")
 _COMPLETIONS = ("collective_done", "send_done", "receive_done")
 _COLUMNS = (*_PER_CALL, "send_call", "receive_call", *_COMPLETIONS[1:], "message_bytes")
 _CTYPES = {

@@ -255,18 +255,18 @@ def _joined(
         for call in members:
             low, high = sorted((root(call), root(min(members))))
             parent[high] = low
-    group = np.full(len(calls), -1, np.int64)
+    whole_event = np.full(len(calls), -1, np.int64)
     numbers: dict[int, int] = {}
     for call in sorted(parent):
-        group[call] = numbers.setdefault(root(call), len(numbers))
+        whole_event[call] = numbers.setdefault(root(call), len(numbers))
     done = np.full(len(calls), -1, np.int64)
     for end in collectives:
         done[end.call] = max(done[end.call], end.done)
     mask = np.zeros(len(calls), np.bool_)
     mask[sorted(lonely)] = True
     return JoinedEvents(
-        group=group,
-        groups=len(numbers),
+        whole_event=whole_event,
+        whole_events=len(numbers),
         send_call=np.array([send.call for send, _ in pairs], np.int64),
         receive_call=np.array([receive.call for _, receive in pairs], np.int64),
         send_done=np.array([send.done for send, _ in pairs], np.int64),

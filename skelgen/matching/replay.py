@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skelgen._kernels._replay import ffi, lib
-from skelgen.matching.depend import Depend, Integers
+from skelgen.matching.thread_order import Depend, Integers
 
 _RAGGED = ("begins", "waits", "waiters", "after")
 _COLUMNS = ("first", "lane", "lane_first", "enter_ns", "leave_ns")

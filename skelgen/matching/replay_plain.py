@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from skelgen.matching.depend import Depend, Integers
+from skelgen.matching.thread_order import Depend, Integers
 
 
 def replay(given: Depend) -> Integers:

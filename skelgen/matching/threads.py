@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from skelgen.events import Events
 from skelgen.events.reorder import reorder
-from skelgen.matching.depend import depend
 from skelgen.matching.replay import replay
+from skelgen.matching.thread_order import depend
 from skelgen.matching.types import Matching
-from skelgen.matching.whole import match
+from skelgen.matching.whole_events import match
 
 
 def overlapping(events: Events) -> int:

@@ -19,14 +19,14 @@ class Matching:
 
     Attributes
     ----------
-    group : (n,) int64 array
+    whole_event : (n,) int64 array
         Whole matched event of each call, numbered from 0 by first call; -1 for
         calls that take part in none (local calls, completions, unmatched calls).
         Of a persistent request the Start belongs to the event, the Send_init or
         Recv_init does not. Functions that make or free a communicator are events
         too, except where their participants are not its members
         (Comm_create_group, Intercomm_create).
-    groups : int
+    whole_events : int
         Number of whole matched events.
     send_call, receive_call : (m,) int64 arrays
         Calls that begin each message: Send, Isend, Sendrecv, Start and so on.
@@ -49,8 +49,8 @@ class Matching:
         whole or does not exist. Their messages are not listed either.
     """
 
-    group: NDArray[np.int64]
-    groups: int
+    whole_event: NDArray[np.int64]
+    whole_events: int
     send_call: NDArray[np.int64]
     receive_call: NDArray[np.int64]
     send_done: NDArray[np.int64]

@@ -152,17 +152,17 @@ def _collectives(found: CallWaits, matching: Matching) -> None:
     calls, enter = found.events.calls, found.events.enter_ns
     meets = [function_info(name).collective in _ALL_TO_ALL for name in calls.functions]
     of_shape = np.array([*meets, False])[calls.shapes["function"]]
-    begins = of_shape[calls.shape] & (matching.group >= 0)
+    begins = of_shape[calls.shape] & (matching.whole_event >= 0)
     begins &= matching.collective_done >= 0
     call = np.flatnonzero(begins)
     if not len(call):
         return
-    group = matching.group[call]
-    order = np.lexsort((enter[call], group))
-    ends = np.flatnonzero(np.diff(group[order], append=-1))
-    last = np.zeros(matching.groups, np.int64)
-    last[group[order][ends]] = call[order][ends]
-    behind = last[group]
+    event = matching.whole_event[call]
+    order = np.lexsort((enter[call], event))
+    ends = np.flatnonzero(np.diff(event[order], append=-1))
+    last = np.zeros(matching.whole_events, np.int64)
+    last[event[order][ends]] = call[order][ends]
+    behind = last[event]
     done = matching.collective_done[call]
     found.add(WaitKind.AT_COLLECTIVE, done, enter[behind], behind)
 

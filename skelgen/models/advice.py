@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.models import ahead
+from skelgen.models import runs_ahead
 from skelgen.models.runs import Floats, RunTable
 
 #: Errors go with a column from this rank correlation on, and from this deviation of
@@ -89,7 +89,7 @@ def _ranks(values: Floats) -> Floats:
 def neighbour(runs: RunTable, at: Mapping[str, float]) -> Advice:
     """Advise a run in the widest gap next to a configuration, or beyond the last."""
     widest, name, value = 0.0, "", 0.0
-    for one in ahead.extents(runs):
+    for one in runs_ahead.extents(runs):
         here = at[one.name]
         values = np.unique(runs.columns[one.name])
         for other in (values[values < here][-1:], values[values > here][:1]):

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.models import ahead
+from skelgen.models import runs_ahead
 from skelgen.models.advice import Advice, goes_with, neighbour, repeat
+from skelgen.models.cross_validation import configurations, left_out
 from skelgen.models.families import FAMILIES, FamilySettings, FittedFormula
-from skelgen.models.left_out import configurations, left_out
 from skelgen.models.quantities import Quantity
 from skelgen.models.run_quantities import of_runs
 from skelgen.models.runs import Floats, RunTable
@@ -144,13 +144,13 @@ def check_model(
 
 def _checked(
     runs: RunTable,
-    group: ahead.Indices,
+    group: runs_ahead.Indices,
     errors: Floats,
     found: FittedFormula,
     goal: float,
 ) -> CheckedConfiguration:
     own = runs.only(group)
-    at = {one.name: float(own.columns[one.name][0]) for one in ahead.extents(runs)}
+    at = {one.name: float(own.columns[one.name][0]) for one in runs_ahead.extents(runs)}
     error = float(np.median(errors[group]))
     with np.errstate(all="ignore"):  # loads differ within a configuration
         ratios = own.values / found.at(own.columns)

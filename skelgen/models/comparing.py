@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models import ahead
+from skelgen.models import runs_ahead
 from skelgen.models.families import FAMILIES, FamilySettings
 from skelgen.models.model import fit_model
 from skelgen.models.quantities import Quantity
@@ -76,11 +76,11 @@ def compare(
     InputError
         When there are too few different runs to leave some out.
     """
-    parts = list(ahead.folds(runs))
+    parts = list(runs_ahead.folds(runs))
     if not parts:
         raise InputError(
-            f"{len(runs)} runs of {len(np.unique(ahead.order(runs)))} sizes: three "
-            "different ones are needed to learn from some and to ask for others"
+            f"{len(runs)} runs of {len(np.unique(runs_ahead.order(runs)))} sizes: "
+            "three different ones are needed to learn from some and to ask for others"
         )
     measured = measured or of_runs(runs, Quantity())
     if not any(measured.judged[rest].any() for _, rest in parts):
@@ -102,7 +102,7 @@ def _score(
     runs: RunTable,
     family: str,
     settings: FamilySettings | None,
-    parts: Sequence[tuple[ahead.Indices, ahead.Indices]],
+    parts: Sequence[tuple[runs_ahead.Indices, runs_ahead.Indices]],
 ) -> FamilyScore:
     begin = time.process_time()
     errors: list[float] = []

@@ -1,10 +1,10 @@
 """How far off a model may be: from runs ahead of those that it had seen.
 
-A model is fitted to the runs behind, as in `skelgen.models.ahead`, and asked for those
-ahead. Each miss is compared with a scale made of the noise of the runs, of what the
-formulas that fit about as well differ by, and of how far ahead the run is. The 90th
-percentile of these ratios is the factor of later intervals (conformal prediction with
-a scale; Lei et al. 2018, section 5.2).
+A model is fitted to the runs behind, as in `skelgen.models.runs_ahead`, and asked for
+those ahead. Each miss is compared with a scale made of the noise of the runs, of what
+the formulas that fit about as well differ by, and of how far ahead the run is. The 90th
+percentile of these ratios is the factor of later intervals (conformal prediction with a
+scale; Lei et al. 2018, section 5.2).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models import ahead
+from skelgen.models import runs_ahead
 from skelgen.models.families.contract import FamilySettings, FittedFormula, ModelFamily
 from skelgen.models.families.weighing import falling_power
 from skelgen.models.formulas import Expression, evaluate
@@ -140,7 +140,7 @@ def scale_of(
         value = fitted.at(asked.columns)
         with np.errstate(all="ignore"):
             misses = np.abs(np.log(value / asked.values))
-        beyond = ahead.beyond(learnt, asked.columns)
+        beyond = runs_ahead.beyond(learnt, asked.columns)
         wide = _noise(learnt, fitted).at(
             value, disagreement(fitted.alternatives, value, asked.columns), beyond
         )
@@ -201,8 +201,8 @@ def _folds(
     family: ModelFamily, settings: FamilySettings, runs: RunTable, found: FittedFormula
 ) -> Iterator[tuple[RunTable, RunTable, FittedFormula]]:
     """Yield runs behind, runs ahead, and the formula of the runs behind."""
-    far = np.round(ahead.order(runs), 9)
-    for behind, rest in ahead.folds(runs):
+    far = np.round(runs_ahead.order(runs), 9)
+    for behind, rest in runs_ahead.folds(runs):
         learnt = runs.only(behind)
         places = len(np.unique(far[behind]))
         if len(learnt.varied) < len(runs.varied) or places < _FEWEST_PLACES:

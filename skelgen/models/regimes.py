@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skelgen.models.ahead import Indices, axes
 from skelgen.models.runs import Floats, RunTable
+from skelgen.models.runs_ahead import Indices, axes
 
 #: So many values at least show a change.
 _FEWEST = 4

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.errors import InputError
-from skelgen.models.ahead import Indices
 from skelgen.models.derived import predict_quantity, rate_of
 from skelgen.models.formulas import evaluate, names
 from skelgen.models.model import Model, ModelPrediction, predict_with
 from skelgen.models.quantities import Quantity, QuantityKind, reference_among
 from skelgen.models.runs import Floats, Meaning, RunTable
+from skelgen.models.runs_ahead import Indices
 
 
 @dataclass(frozen=True, slots=True)

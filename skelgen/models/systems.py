@@ -19,7 +19,7 @@ import numpy as np
 
 from skelgen.errors import InputError
 from skelgen.models.families.candidates import averaged
-from skelgen.models.families.writing import columns_of, times, total
+from skelgen.models.families.formula_parts import columns_of, times, total
 from skelgen.models.formulas import Expression
 from skelgen.models.model import MOST_WIDE, Model, fit_model
 from skelgen.models.runs import Floats, RunTable

@@ -10,7 +10,7 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.models.combinations import solve
 from skelgen.models.families.candidates import averaged, term_cost
-from skelgen.models.families.writing import columns_of, times, total
+from skelgen.models.families.formula_parts import columns_of, times, total
 from skelgen.models.formulas import Expression, Number, Product, Quotient, Sum
 from skelgen.models.intervals import Scale
 from skelgen.models.model import InputRange, Model

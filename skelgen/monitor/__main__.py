@@ -19,10 +19,10 @@ from typing import Any
 from skelgen.errors import ExitCode, SkelgenError, UsageError
 from skelgen.monitor import daemon
 from skelgen.monitor.daemon import Duties
-from skelgen.monitor.finding import watched_of
+from skelgen.monitor.folders import host_folder, this_host
 from skelgen.monitor.link_files import read_links
 from skelgen.monitor.links import BUDGET_BYTES, Links, agreed
-from skelgen.monitor.places import host_folder, this_host
+from skelgen.monitor.process_search import watched_of
 from skelgen.monitor.records import columns_of, row_of
 from skelgen.monitor.sensor import Sensor
 from skelgen.monitor.series import facts_of, read_history

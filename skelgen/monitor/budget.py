@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from skelgen.monitor.places import writing
+from skelgen.monitor.folders import writing
 
 _HOUR_S = 3600.0
 #: Costs within this time are one entry [s].

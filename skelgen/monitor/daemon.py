@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import MachineError, SkelgenError, UsageError
-from skelgen.monitor.finding import Watched
-from skelgen.monitor.handing import Hander, command
-from skelgen.monitor.places import host_folder, this_host
+from skelgen.monitor.application_watch import Watcher
+from skelgen.monitor.folders import host_folder, this_host
+from skelgen.monitor.process_search import Watched
 from skelgen.monitor.sampling import Monitor
 from skelgen.monitor.sensor import Sensing, Sensor
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.status import holder, locked
-from skelgen.monitor.watching import Watcher
+from skelgen.monitor.store_reader import Hander, command
 
 if TYPE_CHECKING:
     from skelgen.monitor.budget import Account
@@ -45,7 +45,7 @@ class Duties:
     watched : Watched
         Applications that become runs of the store.
     prometheus : str
-        Where the newest sample is shown; see `skelgen.monitor.outlet.shown`.
+        Where the newest sample is shown; see `skelgen.monitor.prometheus_output.shown`.
     """
 
     links: tuple[Links, str] | None = None
@@ -114,7 +114,7 @@ def _shown(sensor: Sensor, place: str, host: str) -> Iterator[Sensing]:
     if not place:
         yield sensor
         return
-    from skelgen.monitor.outlet import shown
+    from skelgen.monitor.prometheus_output import shown
 
     with shown(sensor, place, host) as one:
         yield one

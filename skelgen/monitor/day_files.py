@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from skelgen.monitor.places import make_private, writing
+from skelgen.monitor.folders import make_private, writing
 from skelgen.monitor.records import LineError, SampleMark, SampleRow, read_line, text_of
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl")

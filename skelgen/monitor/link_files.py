@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, SkelgenError
 from skelgen.monitor.day_files import DayFile, day_of
-from skelgen.monitor.places import host_folder, make_private
-from skelgen.monitor.places import hosts as names_in
+from skelgen.monitor.folders import host_folder, make_private
+from skelgen.monitor.folders import hosts as names_in
 from skelgen.monitor.records import LINK_QUANTITIES, SampleMark, SampleRow
 from skelgen.monitor.series import HostHistory, read_folder
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.errors import UsageError
-from skelgen.monitor.places import host_folder
+from skelgen.monitor.folders import host_folder
 
 #: Bytes per hour that a node may send and receive for probes, unless told otherwise.
 BUDGET_BYTES = 200e6

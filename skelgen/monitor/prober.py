@@ -18,7 +18,7 @@ from pathlib import Path
 from skelgen.errors import MachineError, SkelgenError, UsageError
 from skelgen.monitor import handshake, probing
 from skelgen.monitor.budget import Account
-from skelgen.monitor.callers import MOST_CALLERS, Callers, KnownCaller
+from skelgen.monitor.connections import MOST_CALLERS, Callers, KnownCaller
 from skelgen.monitor.handshake import StrangerError
 from skelgen.monitor.link_files import LinkFile
 from skelgen.monitor.links import LEAST_PROBE_BYTES, Links, ProbeTurn, Schedule

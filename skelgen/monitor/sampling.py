@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import MachineError, UsageError
+from skelgen.monitor.application_watch import Watcher
 from skelgen.monitor.day_files import DayFile
-from skelgen.monitor.handing import Hander
 from skelgen.monitor.records import SampleMark, columns_of, row_of
 from skelgen.monitor.sensor import Sample, Sensing
 from skelgen.monitor.status import Status, write_status
-from skelgen.monitor.watching import Watcher
+from skelgen.monitor.store_reader import Hander
 
 if TYPE_CHECKING:
     from skelgen.monitor.budget import Account

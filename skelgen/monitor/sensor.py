@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from skelgen.monitor import cgroups as trees
 from skelgen.monitor import counters
-from skelgen.monitor import tree as trees
+from skelgen.monitor.competitors import Rivals
 from skelgen.monitor.correction import Correction
 from skelgen.monitor.counters import CoreTimes
-from skelgen.monitor.rivals import Rivals
 from skelgen.monitor.sharing import SharingFacts, available, fullest
 from skelgen.monitor.spin import Spin, spin
 from skelgen.monitor.threads import nice_weight
@@ -116,11 +116,11 @@ class Sensor:
         self._root, self._clock, self._own, self._spin = root, clock, own, spins
         self._proc = f"{root}/proc"
         self._ticks = float(os.sysconf("SC_CLK_TCK"))
-        groups, mounts = (
+        cgroups, mounts = (
             trees.read(f"{self._proc}/self/{name}") for name in ("cgroup", "mountinfo")
         )
         self._mounts = mounts
-        self._tree = trees.find_tree(groups, mounts, root=root)
+        self._tree = trees.find_tree(cgroups, mounts, root=root)
         self._rivals = Rivals(
             self._tree, proc=self._proc, ticks_per_s=self._ticks, affinity=affinity
         )
@@ -236,8 +236,8 @@ class Sensor:
     def _group_of(self, pid: int) -> str:
         """Return the group of a process; ours where it has ended meanwhile."""
         try:
-            groups = trees.read(f"{self._proc}/{pid}/cgroup")
-            return trees.find_tree(groups, self._mounts, root=self._root).leaf
+            cgroups = trees.read(f"{self._proc}/{pid}/cgroup")
+            return trees.find_tree(cgroups, self._mounts, root=self._root).leaf
         except (OSError, ValueError):
             return self._tree.leaf
 

@@ -12,7 +12,7 @@ from typing import Any
 from skelgen.errors import InputError
 from skelgen.monitor.averages import Curve
 from skelgen.monitor.day_files import day_of, days
-from skelgen.monitor.places import host_folder
+from skelgen.monitor.folders import host_folder
 from skelgen.monitor.records import (
     MOST_CHARACTERS,
     LineError,

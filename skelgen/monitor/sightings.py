@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from skelgen.monitor.places import writing
+from skelgen.monitor.folders import writing
 from skelgen.monitor.status import plain
 
 ENDED, OPEN = "runs.jsonl", "open.json"

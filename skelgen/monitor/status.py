@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from skelgen.errors import InputError, UsageError
-from skelgen.monitor.places import host_folder, make_private, writing
+from skelgen.monitor.folders import host_folder, make_private, writing
 
 LOCK, STATUS = "lock", "status.json"
 

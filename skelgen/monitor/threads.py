@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from skelgen.monitor.tree import read
+from skelgen.monitor.cgroups import read
 
 #: Part of a core that looks at all threads may take, and as much those at new ones.
 SEARCH_COST = 0.00015
@@ -254,16 +254,16 @@ class Threads:
 
     def _by_group(self, found: Sequence[tuple[int, str, int, Competitor]]) -> Found:
         """Put threads together by group, and by session where these have shares."""
-        groups: Found = {}
+        cgroups: Found = {}
         sessions: dict[int, list[Competitor]] = {}
         for _, place, session, seen in found:
             if place == self._by_session:
                 sessions.setdefault(session, []).append(seen)
             else:
-                groups.setdefault(place, []).append(seen)
+                cgroups.setdefault(place, []).append(seen)
         if self._by_session is not None and sessions:
-            groups[self._by_session] = [joined(one, 1.0) for one in sessions.values()]
-        return groups
+            cgroups[self._by_session] = [joined(one, 1.0) for one in sessions.values()]
+        return cgroups
 
     def _part(self, thread: int, cores: frozenset[int], used: float) -> float:
         """Return how much of what a thread may use is ours [0 to 1].

@@ -46,13 +46,13 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     -------
     (ranks, o + 1) int64 array
     """
-    group = _groups(calls, matching)
-    event = group >= 0
+    joint = _joint_events(calls, matching)
+    event = joint >= 0
     complete = _of_kind(calls, CallKind.COMPLETE)
     # The first bound that each call is before; it only ever rises.
     side = np.searchsorted(bound, np.maximum(position, 0), "right")
     needs = _needs(calls, matching, event, complete)
-    _close(side, calls, matching, group, *needs)
+    _close(side, calls, matching, joint, *needs)
     side[~(event | complete)] = len(bound) - 1
     counting = counted(calls)
     found = np.empty((calls.ranks, len(bound)), np.int64)
@@ -66,22 +66,22 @@ def cuts(calls: Calls, matching: Matching, position: Ints, bound: Ints) -> Ints:
     return found
 
 
-def _groups(calls: Calls, matching: Matching) -> Ints:
+def _joint_events(calls: Calls, matching: Matching) -> Ints:
     """Return the event of each call, with those that make communicators of other ranks.
 
     Whom MPI_Comm_create_group and MPI_Intercomm_create wait for is not known: the k-th
     such call of each rank is taken to be one with the k-th of all others.
     """
-    group, groups = matching.group.copy(), matching.groups
+    joint, events = matching.whole_event.copy(), matching.whole_events
     of_shape = calls.shapes["function"]
     for number, name in enumerate(calls.functions):
         if short_name(name) in PART_OF_MEMBERS:
             for begin, end in pairwise(calls.first):
                 own = of_shape[calls.shape[begin:end]] == number
-                rows = begin + np.flatnonzero(own & (group[begin:end] < 0))
-                group[rows] = groups + np.arange(len(rows))
-            groups = max(groups, int(group.max(initial=-1)) + 1)
-    return group
+                rows = begin + np.flatnonzero(own & (joint[begin:end] < 0))
+                joint[rows] = events + np.arange(len(rows))
+            events = max(events, int(joint.max(initial=-1)) + 1)
+    return joint
 
 
 def _of_kind(calls: Calls, kind: CallKind) -> Mask:
@@ -127,23 +127,23 @@ def _close(
     side: Ints,
     calls: Calls,
     matching: Matching,
-    group: Ints,
+    joint: Ints,
     needing: Ints,
     needed: Ints,
 ) -> None:
     """Raise sides until each call is behind the cuts that what it needs is behind."""
-    alone = group < 0  # not called by several ranks together
+    alone = joint < 0  # not called by several ranks together
     alone[matching.send_call] = alone[matching.receive_call] = True
-    # A collective that a killed rank never came to has no group.
+    # A collective that a killed rank never came to has no joint.
     known = ~alone | (matching.collective_done >= 0)
-    together = np.flatnonzero(known & (group >= 0))
-    group = group[together]
+    together = np.flatnonzero(known & (joint >= 0))
+    joint = joint[together]
     before = np.zeros_like(side)
     while not np.array_equal(side, before):
         before[:] = side
         np.maximum.at(side, needing, side[needed])
-        latest = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
-        np.maximum.at(latest, group, side[together])
-        side[together] = latest[group]
+        latest = np.zeros(int(joint.max(initial=-1)) + 1, np.int64)
+        np.maximum.at(latest, joint, side[together])
+        side[together] = latest[joint]
         for begin, end in pairwise(calls.first):
             np.maximum.accumulate(side[begin:end], out=side[begin:end])

@@ -13,8 +13,8 @@ from skelgen.events import Calls, Events
 from skelgen.keys import rows_by
 from skelgen.loops import fold
 from skelgen.matching import Matching
-from skelgen.phases.alike import alike
 from skelgen.phases.cuts import cuts
+from skelgen.phases.duration_groups import alike
 from skelgen.phases.segments import Segments, divide
 from skelgen.phases.string import LogicalTrace, logical_trace
 from skelgen.phases.types import Parameters, Phase, Phases

@@ -13,7 +13,7 @@ from skelgen.phases.counts import event_counts
 from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.types import Phase, Phases
 from skelgen.signature import Provenance
-from skelgen.trust.unseen import Unseen
+from skelgen.trust.recording_doubts import Unseen
 
 #: Occurrences that are stored: so many of the first, for those who run the program
 #: from its start, and so many of the rest, for those who want to see it all.

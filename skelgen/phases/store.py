@@ -14,7 +14,7 @@ from skelgen.phases.stored import Occurrence, PhaseSignature, StoredPhase
 from skelgen.phases.types import Parameters, Phase
 from skelgen.signature.read import read_provenance
 from skelgen.signature.write import provenance_lines, quoted, unseen_lines
-from skelgen.trust.unseen import read_unseen
+from skelgen.trust.recording_doubts import read_unseen
 
 PHASES_FILE = "phases.yaml"
 #: How the file begins.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skelgen.phases.types import Parameters, Phase
 from skelgen.signature import Provenance
-from skelgen.trust.unseen import Unseen
+from skelgen.trust.recording_doubts import Unseen
 
 #: Occurrences of a phase below which executing it saves nothing to speak of.
 FEWEST = 4

@@ -66,9 +66,9 @@ def logical_trace(
     order = linear_extension(calls, matching, ticks)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    members = np.flatnonzero(matching.group >= 0)
+    members = np.flatnonzero(matching.whole_event >= 0)
     position = np.full(len(calls), -1, np.int64)
-    position[members] = place[matching.group[members]]
+    position[members] = place[matching.whole_event[members]]
     for begin, end in zip(calls.first[:-1], calls.first[1:], strict=True):
         np.maximum.accumulate(position[begin:end], out=position[begin:end])
     identity, kind = (
@@ -100,12 +100,12 @@ def _hashes(
 
     It is the sum over its calls of what they and their ranks are.
     """
-    inside = np.flatnonzero((matching.group >= 0) & (symbols.symbol >= 0))
+    inside = np.flatnonzero((matching.whole_event >= 0) & (symbols.symbol >= 0))
     ranks = np.arange(calls.ranks, dtype=np.uint64)
     rank = np.repeat(ranks, np.diff(calls.first))[inside]
-    group, symbol = matching.group[inside], symbols.symbol[inside]
+    event, symbol = matching.whole_event[inside], symbols.symbol[inside]
     for columns in (_SIMILAR, _SAME):
-        hashes = np.zeros(matching.groups, np.uint64)
+        hashes = np.zeros(matching.whole_events, np.uint64)
         names = _names(symbols, columns, sites)
-        np.add.at(hashes, group, scattered(names[symbol] + rank))
+        np.add.at(hashes, event, scattered(names[symbol] + rank))
         yield hashes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
-from skelgen.documents.words import listed
+from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
+from skelgen.pipeline.garbage_pause import uncollected
 from skelgen.pipeline.store_facts import date_text
-from skelgen.pipeline.track_record import past_predictions
-from skelgen.pipeline.uncollected import uncollected
+from skelgen.pipeline.store_record import past_predictions
 
 if TYPE_CHECKING:
     from skelgen.pipeline.known_systems import SystemRows
@@ -127,7 +127,7 @@ def browse_runs(place: str | None, query: RunQuery) -> RunsPart:
         When something that was typed is not what it should be.
     """
     from skelgen.store import open_store
-    from skelgen.store.browsing import RunOrder, some_runs
+    from skelgen.store.browsing import RunOrder, chosen_runs
 
     where = query_conditions(query)
     begin = begin_of(query.part)
@@ -135,9 +135,8 @@ def browse_runs(place: str | None, query: RunQuery) -> RunsPart:
     with open_store(place, make=False) as store:
         store.faults = faults = list[str]()
         name = query.application or None
-        total = store.count(name, where)
-        runs = some_runs(
-            store, name, where, order=order, begin=begin, most=PART, total=total
+        runs, total = chosen_runs(
+            store, name, where, order=order, begin=begin, most=PART
         )
     return RunsPart(tuple(runs), total, begin, len(faults))
 

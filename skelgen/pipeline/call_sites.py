@@ -21,7 +21,7 @@ from skelgen.documents.json_document import json_field
 from skelgen.dwarf import Module, SourceLine
 from skelgen.errors import InputError, NoFileError, SkelgenError
 from skelgen.launch.folders import replace_file
-from skelgen.launch.ours import FolderKind, made_as
+from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.pipeline.signatures import is_run
 from skelgen.prediction.store import writable
 
@@ -157,7 +157,7 @@ def _modules(wanted: Sequence[Address], recorded_s: float) -> list[Module]:
 
 def _look_up(modules: Sequence[Module], known: _Known) -> None:
     """Ask the process that reads debug information."""
-    from skelgen.launch.bounded import own_command
+    from skelgen.launch.bounded_command import own_command
     from skelgen.launch.process import run
 
     try:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.pipeline.browsing import stored_applications
+from skelgen.pipeline.curve_fixed import typed_setting
 from skelgen.pipeline.fit_request import FitRequest
-from skelgen.pipeline.modelling import FIELDS
+from skelgen.pipeline.model import FIELDS
 from skelgen.pipeline.run_pool import RunPool, number_typed, run_pool, written
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import CurveAsked, CurveSteps, Setting
@@ -157,6 +158,7 @@ def _settings(steps: CurveSteps, pool: RunPool) -> CurveSteps:
         steps,
         step=3,
         settings=good[:_MOST_SETTINGS],
+        others=pool.fixed_with(asked.x),
         few=len(found) - len(good),
         along=pool.goes_along(asked.x),
         runs=sum(one.runs for one in good),
@@ -164,21 +166,14 @@ def _settings(steps: CurveSteps, pool: RunPool) -> CurveSteps:
 
 
 def _after_curve(steps: CurveSteps, pool: RunPool) -> CurveFound:
-    asked = steps.asked
-    fits = [one for one in steps.settings if one.text == asked.fixed]
-    if len(steps.settings) == 1 and not asked.fixed:
-        fits = list(steps.settings)
-    if not fits:
-        told = ""
-        if asked.fixed == ANY:
-            told = f"a curve has one range, that of {asked.x}; choose one value of all "
-            told += "else here, or a model of several inputs at /model/default"
-        elif asked.fixed:
-            told = f"no runs at {asked.fixed[:80]!r} have enough values of {asked.x}; "
-            told += "choose one of the list"
-        return CurveFound(replace(steps, said=told))
-    chosen = fits[0]
-    steps = replace(steps, chosen=chosen, runs=chosen.runs)
+    try:
+        chosen = _chosen(steps, pool)
+    except UsageError as error:
+        return CurveFound(replace(steps, said=str(error)))
+    if chosen is None:
+        return CurveFound(steps)
+    asked = replace(steps.asked, fixed=chosen.text, typed="")
+    steps = replace(steps, asked=asked, chosen=chosen, runs=chosen.runs)
     if not (asked.low and asked.high):
         return CurveFound(steps)
     try:
@@ -187,6 +182,25 @@ def _after_curve(steps: CurveSteps, pool: RunPool) -> CurveFound:
         return CurveFound(replace(steps, said=str(error)))
     steps = replace(steps, step=4, runs=chosen.runs_between(low, high))
     return CurveFound(steps, _request(asked, pool, chosen, (low, high, to)))
+
+
+def _chosen(steps: CurveSteps, pool: RunPool) -> Setting | None:
+    """Return what is fixed; None where nobody said it yet."""
+    asked = steps.asked
+    text = asked.typed.strip() or asked.fixed
+    if not text:
+        return steps.settings[0] if len(steps.settings) == 1 else None
+    if text == ANY:
+        raise UsageError(
+            f"a curve has one range, that of {asked.x}; choose one value of all else "
+            "here, or a model of several inputs at /model/default"
+        )
+    listed = [one for one in steps.settings if one.text == text]
+    if listed:
+        return listed[0]
+    if not steps.others:
+        raise UsageError(f"nothing but {asked.x} varies; leave out {text[:80]!r}")
+    return typed_setting(pool, asked.x, text, CURVES[asked.family])
 
 
 def _range(asked: CurveAsked, chosen: Setting) -> tuple[float, float, float]:
@@ -215,6 +229,8 @@ def _request(
     ends: tuple[float, float, float],
 ) -> FitRequest:
     low, high, to = ends
+    if chosen.inputs and math.isnan(to):
+        to = high  # what never ran is asked for, so something is predicted
     first, last = chosen.values[0][0], chosen.values[-1][0]
     where = [*pool.where, *chosen.where]
     where += [f"{asked.x}>={written(low)}"] if low > first else []
@@ -223,7 +239,7 @@ def _request(
         application=asked.app,
         family=asked.family,
         where=tuple(where),
-        inputs=(asked.x,),
+        inputs=(asked.x, *(name for name, _ in chosen.inputs)),
         quantity=asked.quantity,
-        at=() if math.isnan(to) else ((asked.x, to),),
+        at=() if math.isnan(to) else ((asked.x, to), *chosen.inputs),
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from skelgen import _paths
 from skelgen.errors import InputError
-from skelgen.pipeline.uncollected import uncollected
+from skelgen.pipeline.garbage_pause import uncollected
 
 if TYPE_CHECKING:
     from skelgen.store import Row
@@ -55,8 +55,8 @@ def example_rows() -> tuple[Row, ...]:
     InputError
         When the file that comes with skelgen is damaged.
     """
-    from skelgen.store.formats.known import TypedValues
     from skelgen.store.formats.reading import read_own
+    from skelgen.store.formats.typed_values import TypedValues
 
     path = _paths.demonstration()
     try:

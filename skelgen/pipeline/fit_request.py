@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 from skelgen.errors import InputError
 from skelgen.pipeline.kept_model import digest_of
 from skelgen.pipeline.load_requests import LoadRequest
-from skelgen.pipeline.model_drawing import with_quantity
-from skelgen.pipeline.model_keeping import FittedModel, fit_runs
-from skelgen.pipeline.model_quantity import (
-    asked_quantity,
-    model_of_quantity,
-    predict_quantity,
-)
-from skelgen.pipeline.modelling import (
+from skelgen.pipeline.model import (
     RunSource,
     good_runs,
     other_numbers,
     table_of,
 )
+from skelgen.pipeline.model_draw import with_quantity
+from skelgen.pipeline.model_keep import FittedModel, fit_runs
+from skelgen.pipeline.model_quantity import (
+    asked_quantity,
+    model_of_quantity,
+    predict_quantity,
+)
 from skelgen.pipeline.run_pool import written
-from skelgen.pipeline.track_record import shown_store
+from skelgen.pipeline.store_record import shown_store
 from skelgen.progress import NO_PROGRESS
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def is_quick(request: FitRequest, runs: int) -> bool:
     """Say whether a model takes no longer than a page may."""
     from skelgen.models.families.polynomials import POLYNOMIALS
 
-    if request.family in {one.name for one in POLYNOMIALS}:
+    if request.family in {"least-error", *(one.name for one in POLYNOMIALS)}:
         return runs <= _QUICK_CURVE
     return request.family == "default" and runs <= _QUICK
 

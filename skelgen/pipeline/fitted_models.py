@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.modelling import RunSource, model_fit
+from skelgen.pipeline.model import RunSource, model_fit
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
     from skelgen.forecasts import LoadForecast
+    from skelgen.pipeline.forecast import LoadForecasts
     from skelgen.pipeline.forecast_record import Score
-    from skelgen.pipeline.forecasting import LoadForecasts
 
 
 def forecast_facts(found: LoadForecasts) -> dict[str, Any]:

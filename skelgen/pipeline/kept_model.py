@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.documents import Field, json_field, sealed_json
-from skelgen.pipeline.modelling import RunSource
+from skelgen.pipeline.model import RunSource
 
 if TYPE_CHECKING:
     from skelgen.models.model import Model

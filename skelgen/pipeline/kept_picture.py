@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.pipeline.kept_model import KeptModel
-from skelgen.pipeline.modelling import RunSource, runs_to_learn_from
+from skelgen.pipeline.model import RunSource, runs_to_learn_from
 from skelgen.progress import NO_PROGRESS
 
 if TYPE_CHECKING:

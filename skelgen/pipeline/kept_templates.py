@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.pipeline.known_systems import SystemRows, chosen, known_systems
-from skelgen.pipeline.model_keeping import kept_models
-from skelgen.pipeline.modelling import RunSource, good_runs, numbers_of
+from skelgen.pipeline.model import RunSource, good_runs, numbers_of
+from skelgen.pipeline.model_keep import kept_models
 from skelgen.pipeline.template_facts import FACT_WORDS, facts_of
 from skelgen.progress import NO_PROGRESS
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skelgen.errors import UsageError
-from skelgen.launch.bounded import Bounds
-from skelgen.pipeline.apart import BOUNDS, run_apart
-from skelgen.pipeline.model_coupling import kernel_runs, kernel_times
-from skelgen.pipeline.modelling import RunSource
-from skelgen.pipeline.track_record import shown_store
+from skelgen.launch.bounded_command import Bounds
+from skelgen.pipeline.bounded_process import BOUNDS, run_apart
+from skelgen.pipeline.model import RunSource
+from skelgen.pipeline.model_couple import kernel_runs, kernel_times
+from skelgen.pipeline.store_record import shown_store
 from skelgen.progress import NO_PROGRESS
 
 if TYPE_CHECKING:

@@ -160,7 +160,7 @@ def known_systems(
 
         try:
             with open_store(store, make=False) as opened:
-                facts += opened.facts()
+                facts += opened.newest_facts()
                 messages += opened.messages()
         except NoFileError as error:
             raise NoFileError(

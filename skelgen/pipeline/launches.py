@@ -14,9 +14,9 @@ from skelgen.launch.consent import (
     launch_to_lend,
     launch_to_run,
 )
+from skelgen.launch.host_runner import LocalRunner, Runner
 from skelgen.launch.own_launches import OwnLaunch, remember
 from skelgen.launch.record import mpi_environment
-from skelgen.launch.runner import LocalRunner, Runner
 from skelgen.prediction.types import SkeletonFacts
 
 if TYPE_CHECKING:

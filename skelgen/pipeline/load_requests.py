@@ -10,7 +10,7 @@ from skelgen.errors import UsageError
 from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.pipeline.load_series import LoadSource
-from skelgen.pipeline.modelling import asked_values
+from skelgen.pipeline.model import asked_values
 
 #: Words of ``--load`` that are no values, and resources that values are of.
 FORECAST, MEASURED = "forecast", "measured"

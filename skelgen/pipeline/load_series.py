@@ -73,7 +73,7 @@ def load_series(
         raise UsageError("no nodes to forecast: give --nodes n1,n2, or --series FILE")
     if source.store:
         return _of_store(source.store, nodes, begin, end)
-    from skelgen.pipeline.link_monitoring import link_series
+    from skelgen.pipeline.monitor_links import link_series
     from skelgen.pipeline.monitor_series import series
 
     links = link_series(nodes, "bandwidth", begin, end) if len(nodes) > 1 else []

@@ -10,11 +10,11 @@ from skelgen.documents.dates import date_of
 from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
-    from skelgen.models.computing import ComputedTime
     from skelgen.models.derived import DerivedModel
     from skelgen.models.families.contract import TemplateForm
     from skelgen.models.model import Model
     from skelgen.models.systems import CarriedModel
+    from skelgen.models.template_values import ComputedTime
     from skelgen.pipeline.kept_model import KeptModel
     from skelgen.pipeline.model_loads import LoadedPrediction, PredictedLoad
 
@@ -45,7 +45,7 @@ def shown_model_facts(found: KeptModel, now: tuple[int, bool] | None) -> dict[st
     ----------
     found : KeptModel
     now : tuple of (int, bool) or None
-        What `skelgen.pipeline.model_keeping.runs_now` says.
+        What `skelgen.pipeline.model_keep.runs_now` says.
     """
     from skelgen.models.model_file import model_facts
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skelgen.errors import ApplicationError, InputError
-from skelgen.pipeline import forecasting, run_loads
+from skelgen.pipeline import forecast, run_loads
 from skelgen.pipeline.fitted_models import check_asked
-from skelgen.pipeline.forecasting import LoadForecasts
+from skelgen.pipeline.forecast import LoadForecasts
 from skelgen.pipeline.load_requests import (
     FORECAST,
     MEASURED,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skelgen.models.loads import NodeLoads
     from skelgen.models.model import Model, ModelPrediction
     from skelgen.models.runs import Meaning
-    from skelgen.pipeline.forecasting import LoadHistories
+    from skelgen.pipeline.forecast import LoadHistories
 
 #: Histories are read for horizons up to so many quiet times.
 _LONGEST = 20.0
@@ -148,11 +148,11 @@ def _by_forecast(
             "and only a time says how long the load counts; give it with --load"
         )
     quiet_s = _ask(model, at, NodeLoads())[0].interval.p50
-    histories = forecasting.load_histories(
+    histories = forecast.load_histories(
         request.names, _LONGEST * quiet_s, request.source
     )
     said, found = predict_over_forecast(model, at, histories, quiet_s)
-    forecasting.keep_forecast(found, request.source)
+    forecast.keep_forecast(found, request.source)
     return said
 
 
@@ -176,14 +176,14 @@ def predict_over_forecast(
     LoadForecasts
         Over the predicted time.
     """
-    from skelgen.models.settling import settle
+    from skelgen.models.load_feedback import settle
 
     def ask(horizon_s: float) -> ModelPrediction:
-        found = forecasting.forecast_of(histories, horizon_s)
+        found = forecast.forecast_of(histories, horizon_s)
         return _ask(model, at, _forecast_loads(model, found, histories))[0]
 
     settled = settle(ask, first_s)
-    found = forecasting.forecast_of(histories, settled.horizon_s)
+    found = forecast.forecast_of(histories, settled.horizon_s)
     loads = _ask(model, at, _forecast_loads(model, found, histories))[1]
     doubts = [*found.doubts, *_elsewhere(model, at, len(found.nodes))]
     missing = found.missing if _is_needed(model, found) else ""
@@ -312,7 +312,7 @@ def _by_measured(
 
 def _of_past(request: LoadRequest) -> tuple[MeasuredLoads, list[Doubt]]:
     """Return what was measured, and why to doubt it."""
-    from skelgen.pipeline.storing import store_show
+    from skelgen.pipeline.store import store_show
     from skelgen.store import Run
 
     nodes, begin, end = request.names, request.begin, request.end
@@ -350,7 +350,7 @@ def _by_skeleton(
 ) -> LoadedPrediction:
     """Let a skeleton feel how slow nodes are now."""
     from skelgen.models.loads import predict_slowed
-    from skelgen.pipeline.predicting import predict
+    from skelgen.pipeline.predict import predict
     from skelgen.prediction.store import load
 
     facts = load(folder)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import UsageError
 from skelgen.pipeline.fitted_models import check_asked, known_model
-from skelgen.pipeline.modelling import (
+from skelgen.pipeline.model import (
     RunSource,
 )
 from skelgen.progress import Progress

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline.load_requests import FORECAST, MEASURED, LoadRequest, typed_loads
-from skelgen.pipeline.model_keeping import FittedModel
+from skelgen.pipeline.model import asked_values
+from skelgen.pipeline.model_keep import FittedModel
 from skelgen.pipeline.model_loads import LoadedPrediction, predict_under_load
-from skelgen.pipeline.modelling import asked_values
 from skelgen.progress import Progress
 
 if TYPE_CHECKING:

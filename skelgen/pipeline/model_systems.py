@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
-from skelgen.pipeline.modelling import RunSource, numbers_of, table_of
+from skelgen.pipeline.model import RunSource, numbers_of, table_of
 from skelgen.trust import Doubt
 
 if TYPE_CHECKING:

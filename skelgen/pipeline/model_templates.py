@@ -11,12 +11,12 @@ from skelgen.documents.files import read_text
 from skelgen.errors import InputError, NoFileError, UsageError
 
 if TYPE_CHECKING:
-    from skelgen.models.computing import ComputedTime
     from skelgen.models.facts import TemplateFacts
     from skelgen.models.families.contract import FamilySettings
     from skelgen.models.formulas import Expression
+    from skelgen.models.template_values import ComputedTime
     from skelgen.pipeline.known_systems import SystemRows
-    from skelgen.pipeline.modelling import RunSource
+    from skelgen.pipeline.model import RunSource
 
 #: The family that is told a formula, and the one that a user means without a word.
 FAMILY, DEFAULT = "template", "default"
@@ -200,7 +200,7 @@ def _of_file(text: str) -> str | None:
 
 def _of_store(name: str, store: str | None) -> str:
     """Return a template of a store: a row of its own, or that of a kept model."""
-    from skelgen.pipeline.model_keeping import kept_model
+    from skelgen.pipeline.model_keep import kept_model
     from skelgen.store import open_store
 
     form = None
@@ -235,8 +235,8 @@ def computed(chosen: ChosenFamily, at: Mapping[str, float]) -> ComputedTime:
     ------
     InputError
     """
-    from skelgen.models.computing import computed_time
     from skelgen.models.formulas import calls, names
+    from skelgen.models.template_values import computed_time
 
     assert chosen.settings is not None and chosen.settings.template is not None
     _not_both(at, chosen.typed)

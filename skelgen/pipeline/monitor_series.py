@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.monitoring import HostAnswer, failure, logger, monitor_do
+from skelgen.pipeline.monitor import HostAnswer, failure, logger, monitor_do
 
 if TYPE_CHECKING:
-    from skelgen.launch.through import Way
+    from skelgen.launch.launch_method import Way
     from skelgen.monitor.averages import Average
     from skelgen.monitor.series import HostHistory
     from skelgen.store import Series
@@ -51,8 +51,8 @@ def histories(
     InputError
         When there is nothing of a host.
     """
-    from skelgen.monitor.places import hosts as known
-    from skelgen.monitor.places import this_host
+    from skelgen.monitor.folders import hosts as known
+    from skelgen.monitor.folders import this_host
     from skelgen.monitor.series import read_history
 
     names = list(dict.fromkeys(hosts)) or known() or [this_host()]
@@ -165,7 +165,7 @@ def newest_text(
     quantities : sequence of str
         All when empty.
     """
-    from skelgen.monitor.exposition import Newest, metrics_text
+    from skelgen.monitor.prometheus_text import Newest, metrics_text
 
     found = []
     for one in histories:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.errors import NoFileError, SkelgenError
 from skelgen.launch.folders import replace_file
+from skelgen.pipeline.call_observers import timeline_beside
 from skelgen.pipeline.signatures import SIGNATURE_FILE
-from skelgen.pipeline.timelines import timeline_beside
 
 if TYPE_CHECKING:
     from skelgen.dwarf import SourceLine
@@ -66,7 +66,7 @@ def page_text(
         Of the recorded run.
     """
     from skelgen.web import page_of, render_page
-    from skelgen.web.answer import answer_of
+    from skelgen.web.newest_answer import answer_of
 
     page = page_of(
         signature,
@@ -180,7 +180,7 @@ def _update(
     from skelgen.prediction.kept import load_kept
     from skelgen.prediction.store import load
     from skelgen.timeline.store import TIMELINE_FILE, text_of
-    from skelgen.web.answer import answer_of
+    from skelgen.web.newest_answer import answer_of
     from skelgen.web.page import phase_rows
     from skelgen.web.timeline import timeline_view
 

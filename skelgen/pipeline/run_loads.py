@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError
 from skelgen.pipeline.load_series import LoadSource
-from skelgen.pipeline.watched_row import loads as node_loads
+from skelgen.pipeline.monitor_run_rows import loads as node_loads
 
 if TYPE_CHECKING:
     from skelgen.monitor.averages import Curve
@@ -71,7 +71,7 @@ def measured_loads(
     elif source.store:
         hosts, links = _of_store(source.store, nodes, *around)
     else:
-        from skelgen.pipeline.link_monitoring import link_histories
+        from skelgen.pipeline.monitor_links import link_histories
         from skelgen.pipeline.monitor_series import histories
 
         hosts = histories(nodes, *around)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from skelgen.errors import SkelgenError
 from skelgen.launch.folders import replace_file
-from skelgen.launch.ours import FolderKind, made_as
+from skelgen.launch.own_folders import FolderKind, made_as
 from skelgen.launch.record import read_facts
-from skelgen.pipeline.timelines import MOST_MATCHED, SeenCalls
+from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls
 from skelgen.prediction.store import writable
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def recording_of_run(
     application : str
         What it is called; as it was recorded where empty.
     """
-    from skelgen.pipeline.compiling import application_of
+    from skelgen.pipeline.compile import application_of
     from skelgen.web.recording import recording_of
 
     facts, seen = read_facts(run.folder), _seen(events)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.modelling import FIELDS, said_by
+from skelgen.pipeline.model import FIELDS, said_by
 from skelgen.units import number_of
 from skelgen.web.modelling_steps import ExecutableRuns, Setting
 
@@ -82,11 +82,16 @@ class RunPool:
 
         Runs that do not say one of the inputs which most others say are left out.
         """
+        return self._settings(
+            self.fixed_with(name), [row.get(name) for row in self.rows]
+        )
+
+    def fixed_with(self, name: str) -> list[str]:
+        """Return the inputs that have one value each while an input varies."""
         along = (name, *self.goes_along(name))
         others = [one for one in self._names() if one not in along]
         others = [one for one in others if self._varies(one, name)]
-        others = self._without_said(name, others)
-        return self._settings(others, [row.get(name) for row in self.rows])
+        return self._without_said(name, others)
 
     def word_settings(self) -> tuple[Setting, ...]:
         """Return what may be fixed of inputs that are no numbers, most runs first."""
@@ -195,7 +200,7 @@ def run_pool(place: str | None, application: str, executable: str = "") -> RunPo
     UsageError
         When there is no such program.
     """
-    from skelgen.pipeline.storing import store_list
+    from skelgen.pipeline.store import store_list
     from skelgen.store import condition, open_store
 
     where = ["status=ok"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skelgen.documents.budget import Budget, BudgetError
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.record import RunFacts, read_facts
-from skelgen.pipeline.parallel import ALONE, Team
+from skelgen.pipeline.build_team import ALONE, Team
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_signature(
         Shown the calls of a run, in each process those of its ranks.
     """
     if team.share(team.first(lambda: is_run(source))):
-        from skelgen.pipeline.compiling import WantedSimilarity, signature_of_run
+        from skelgen.pipeline.compile import WantedSimilarity, signature_of_run
 
         wanted = WantedSimilarity(similarity_threshold, scale, target_s)
         found = signature_of_run(source, wanted, progress, team, look)

@@ -10,7 +10,7 @@ from skelgen.documents.dates import date_of
 from skelgen.trust.facts import trust_facts
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.expecting import Expected
+    from skelgen.pipeline.store_expect import Expected
     from skelgen.store import Added, Row, Run
 
 #: Loads that a run is listed with.

@@ -12,16 +12,16 @@ from skelgen.documents.dates import moment_s
 from skelgen.documents.numbers import NumberError, integer
 from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import forecast_record
-from skelgen.pipeline.asking import plain_hosts
+from skelgen.pipeline.ask import plain_hosts
+from skelgen.pipeline.forecast import forecast_of, happened_since, load_histories
 from skelgen.pipeline.forecast_facts import forecast_facts, score_facts
 from skelgen.pipeline.forecast_record import ForecastOutcome, Score
-from skelgen.pipeline.forecasting import forecast_of, happened_since, load_histories
 from skelgen.pipeline.load_series import LoadSource, links_between
 from skelgen.pipeline.store_facts import date_text
 from skelgen.units import parse_seconds
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.forecasting import LoadForecasts
+    from skelgen.pipeline.forecast import LoadForecasts
     from skelgen.store import Run
     from skelgen.store.sampling import NewestSample, ShortSeries
 

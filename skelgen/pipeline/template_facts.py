@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from skelgen.models.facts import Definition, TemplateFacts
-from skelgen.models.families.substituting import PROCESSES
+from skelgen.models.families.template_facts import PROCESSES
 from skelgen.models.formulas import (
     Expression,
     FunctionCall,

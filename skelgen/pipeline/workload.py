@@ -16,9 +16,9 @@ from skelgen.launch.folders import alone, new_file
 from skelgen.launch.mpi import MpiKind
 from skelgen.launch.names import application_name
 from skelgen.launch.secrets import hidden
-from skelgen.pipeline.keeping import Keeping, ModelAnswer, Subject, keep
+from skelgen.pipeline.keep_predictions import Keeping, ModelAnswer, Subject, keep
 from skelgen.pipeline.signatures import is_run
-from skelgen.pipeline.trusting import method_errors
+from skelgen.pipeline.trust import method_errors
 from skelgen.progress import NO_PROGRESS, Progress
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _point(source: Path, at: Workload, progress: Progress) -> Point:
     """Return the workload of a run, its phases found in all ways."""
     from skelgen.phases import Parameters, extract_each
     from skelgen.phases import store as phases_store
-    from skelgen.pipeline.phasing import clocked
+    from skelgen.pipeline.phases import clocked
     from skelgen.trace import open_trace
     from skelgen.workload.store import is_measured, load_measured
     from skelgen.workload.types import Point, point_phases

@@ -21,7 +21,7 @@ from skelgen.trust.intervals import (
     relative_spread,
     whole_draws,
 )
-from skelgen.trust.likeness import unlike_doubts
+from skelgen.trust.skeleton_doubts import unlike_doubts
 from skelgen.units import format_seconds
 
 _Times = float | NDArray[np.float64]

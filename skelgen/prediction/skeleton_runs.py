@@ -15,7 +15,7 @@ from skelgen.errors import ApplicationError, InputError, MachineError
 from skelgen.launch import Host, LaunchCommand, Launcher, Mpi, parse_command
 from skelgen.launch.consent import NO_CONSENT, Consent, check_owner
 from skelgen.launch.elf import mpi_library
-from skelgen.launch.ending import ended, failure_of
+from skelgen.launch.host_runner import LocalRunner, Runner, Running
 from skelgen.launch.launchers import for_ranks, launcher_of
 from skelgen.launch.mpi import MpiKind, find_mpi, kind_of
 from skelgen.launch.own_launches import OwnLaunch
@@ -25,7 +25,7 @@ from skelgen.launch.record import (
     setting_differences,
     unset_settings,
 )
-from skelgen.launch.runner import LocalRunner, Runner, Running
+from skelgen.launch.run_end import ended, failure_of
 from skelgen.prediction.predict import with_fitting
 from skelgen.prediction.types import SkeletonFacts, Timed
 from skelgen.reference.compute import COMPILER_FLAGS

@@ -25,8 +25,8 @@ from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.reference.compute import ComputeCalibration as Speed
 from skelgen.reference.compute import read_calibration
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS
-from skelgen.trust.likeness import read_not_computed
-from skelgen.trust.unseen import read_unseen
+from skelgen.trust.recording_doubts import read_unseen
+from skelgen.trust.skeleton_doubts import read_not_computed
 
 FACTS_FILE = "skeleton.json"
 _FORMAT = 1

@@ -14,10 +14,10 @@ from typing import Protocol, TypeAlias
 
 from skelgen.errors import ApplicationError, UsageError
 from skelgen.launch import Finished, Host
-from skelgen.launch.ending import failure_of
+from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT
-from skelgen.launch.runner import Runner, Running
+from skelgen.launch.run_end import failure_of
 from skelgen.prediction.skeleton_runs import section_s
 from skelgen.prediction.types import Failure, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress

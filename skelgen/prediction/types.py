@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skelgen.launch import Host
 from skelgen.matching.waits import WaitState
 from skelgen.trust import Doubt, Interval, verdict_of
-from skelgen.trust.unseen import Unseen
+from skelgen.trust.recording_doubts import Unseen
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from skelgen.launch.consent import (
     launch_to_run,
 )
 from skelgen.launch.files import changed_files, file_hashes
+from skelgen.launch.host_runner import Runner
 from skelgen.launch.launchers import launcher_of
 from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.launch.own_launches import OwnLaunch, Pairs
@@ -26,7 +27,6 @@ from skelgen.launch.record import (
     setting_differences,
     unset_settings,
 )
-from skelgen.launch.runner import Runner
 from skelgen.launch.secrets import hidden
 from skelgen.launch.shim import mpi_of
 from skelgen.phases.stored import PhaseSignature

@@ -20,9 +20,9 @@ from typing import Protocol
 from skelgen.errors import ApplicationError, MachineError
 from skelgen.launch.folders import private_folder
 from skelgen.launch.interrupts import Interrupts
-from skelgen.launch.ours import FolderKind
+from skelgen.launch.own_folders import FolderKind
 from skelgen.launch.process import telling_line
-from skelgen.launch.replaceable import claim
+from skelgen.launch.replaceable_output import claim
 from skelgen.runners.images import (
     ImageContent,
     check_content,

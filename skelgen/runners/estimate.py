@@ -24,7 +24,7 @@ from skelgen.trust.intervals import (
     relative_spread,
     whole_draws,
 )
-from skelgen.trust.unseen import hidden_doubts
+from skelgen.trust.recording_doubts import hidden_doubts
 
 #: Occurrences that differ from the phase's mean in the recording by more standard
 #: errors are no fair sample of it [1].

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.launch import Host, LaunchCommand
+from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.launchers import FluxRun, Srun, for_ranks
 from skelgen.launch.process import Started
-from skelgen.launch.runner import Runner, Running
 
 #: How launchers are told of other hosts, in their words and in files.
 _HOSTS = re.compile(

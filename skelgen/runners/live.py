@@ -17,9 +17,9 @@ from typing import ClassVar
 
 from skelgen.errors import ApplicationError, NotBegunError
 from skelgen.launch import Finished
-from skelgen.launch.ending import failure_of
 from skelgen.launch.interrupts import Interrupts
 from skelgen.launch.process import NO_RESULT
+from skelgen.launch.run_end import failure_of
 from skelgen.runners.interface import (
     Application,
     BackendProbe,
@@ -72,7 +72,7 @@ class Live:
 
 
 class LiveRun:
-    """One execution; a `Session`, and a `skelgen.launch.runner.Running`.
+    """One execution; a `Session`, and a `skelgen.launch.host_runner.Running`.
 
     Parameters
     ----------

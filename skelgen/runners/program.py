@@ -10,8 +10,8 @@ from pathlib import Path
 from skelgen.errors import ApplicationError
 from skelgen.launch import Finished, Host, Launcher
 from skelgen.launch.consent import NO_CONSENT, Consent
+from skelgen.launch.host_runner import Runner
 from skelgen.launch.process import NO_RESULT
-from skelgen.launch.runner import Runner
 from skelgen.launch.shim import mpi_of
 from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.predict import PHASES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from skelgen.pipeline import browsing, model_keeping
-from skelgen.pipeline.asking import how_long
+from skelgen.pipeline import browsing, model_keep
+from skelgen.pipeline.ask import how_long
 from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
 from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
 from skelgen.server.pages import (
@@ -48,7 +48,7 @@ def run(question: Question) -> Answer:
 def models(question: Question) -> Answer:
     """List the models, as model list does."""
     faults: list[str] = []
-    found = model_keeping.kept_models(
+    found = model_keep.kept_models(
         question.settings.store, question.query.get("app") or None, faults
     )
     return {"models": [kept_model_facts(one) for one in found], "unreadable": faults}
@@ -57,7 +57,7 @@ def models(question: Question) -> Answer:
 def model(question: Question) -> Answer:
     """Show one model, as model show does."""
     found = stored_model(question)
-    now = model_keeping.runs_now(question.settings.store, found.origin)
+    now = model_keep.runs_now(question.settings.store, found.origin)
     return shown_model_facts(found, now)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skelgen.pipeline.run_comparing import comparison_facts
+from skelgen.pipeline.run_compare import comparison_facts
 from skelgen.server.pages_compare import compared
 from skelgen.server.settings import Answer, Question
 

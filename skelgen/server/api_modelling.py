@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from skelgen.documents.words import listed
+from skelgen.documents.text_of_bytes import listed
 from skelgen.errors import UsageError
 from skelgen.pipeline import kernels
-from skelgen.pipeline.fitting_apart import fitted_apart
+from skelgen.pipeline.fit_process import fitted_apart
 from skelgen.pipeline.kept_templates import kept_templates
-from skelgen.pipeline.parameterising import (
+from skelgen.pipeline.template_curves import (
     TemplateQuestion,
     read_range,
     template_answer,

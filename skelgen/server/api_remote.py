@@ -8,7 +8,7 @@ from skelgen import __version__
 from skelgen.documents import json_field
 from skelgen.documents.files import as_text
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline import downloading
+from skelgen.pipeline import download
 from skelgen.pipeline.server_client import API
 from skelgen.server.settings import Answer, Question, RefusedError
 from skelgen.server.tokens import Right
@@ -39,14 +39,14 @@ def known(question: Question) -> Answer:
     if len(lines) > _MOST_IDENTITIES:
         raise RefusedError(400, f"ask for at most {_MOST_IDENTITIES} rows at once")
     names = [json_field(line, request).text() for line in lines]
-    found = downloading.known_identities(question.settings.store, names)
+    found = download.known_identities(question.settings.store, names)
     return {"known": sorted(found)}
 
 
 def row(question: Question) -> Answer:
     """Show a row as store export writes it, a model as model fit does, and a page."""
     try:
-        found = downloading.kept_row(question.settings.store, question.path["identity"])
+        found = download.kept_row(question.settings.store, question.path["identity"])
     except (InputError, UsageError) as error:
         raise RefusedError(404, str(error)) from error
     return {

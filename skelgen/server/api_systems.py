@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skelgen import pipeline
+from skelgen.pipeline.known_systems import known_systems
 from skelgen.pipeline.system_facts import (
     compared_facts,
     history_facts,
@@ -17,7 +17,7 @@ from skelgen.trust.facts import trust_facts
 
 def systems(question: Question) -> Answer:
     """List the hosts that were measured, as system list, or compare two of them."""
-    rows = pipeline.known_systems(store=question.settings.store)
+    rows = known_systems(store=question.settings.store)
     if chosen := question.several["with"]:
         return compared_facts(chosen, compared(rows, chosen))
     return {"hosts": [summary_of(rows.of(host), host) for host in rows.hosts]}

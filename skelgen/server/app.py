@@ -22,8 +22,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from skelgen import _paths
 from skelgen.documents.system import system_error
 from skelgen.errors import SkelgenError
-from skelgen.server.allowance import Allowance
-from skelgen.server.entrance import entrance, set_cookie
 from skelgen.server.gate import Gate
 from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Keyring, Visitor, same
@@ -32,8 +30,10 @@ from skelgen.server.replies import problem, reply, status_of
 from skelgen.server.requests import checked, form_of, repeated
 from skelgen.server.routes import ROUTES, Route
 from skelgen.server.settings import Answer, Question, RefusedError, Settings
+from skelgen.server.sign_in import entrance, set_cookie
 from skelgen.server.slashes import marked_path, named_parts
 from skelgen.server.tokens import Right
+from skelgen.server.upload_limits import Allowance
 from skelgen.server.uploads import (
     SentForm,
     form_with_files,
@@ -42,6 +42,7 @@ from skelgen.server.uploads import (
 )
 from skelgen.store import place_of
 from skelgen.store.deadlines import deadline
+from skelgen.store.idle_connections import IdleConnections, reusing
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,10 @@ _NO_TOKEN = (
 
 
 def application(
-    settings: Settings, keyring: Keyring, jobs: JobQueue | None = None
+    settings: Settings,
+    keyring: Keyring,
+    jobs: JobQueue | None = None,
+    idle: IdleConnections | None = None,
 ) -> ASGIApp:
     """Return the application that answers all requests.
 
@@ -68,8 +72,10 @@ def application(
     keyring : Keyring
     jobs : JobQueue, optional
         For work outside the requests; else it has one of its own.
+    idle : IdleConnections, optional
+        Keeps connections to the store from one request to the next.
     """
-    answered = web_routes(settings, keyring, jobs)
+    answered = web_routes(settings, keyring, jobs, idle)
     routes: list[BaseRoute] = [*answered]
     if settings.prefix:
         routes = [Mount(settings.prefix, routes=routes)]
@@ -96,7 +102,10 @@ def application(
 
 
 def web_routes(
-    settings: Settings, keyring: Keyring, jobs: JobQueue | None = None
+    settings: Settings,
+    keyring: Keyring,
+    jobs: JobQueue | None = None,
+    idle: IdleConnections | None = None,
 ) -> list[WebRoute]:
     """Return the way in and out, and every address of the table."""
     threads, readers = CapacityLimiter(_THREADS), CapacityLimiter(_READERS)
@@ -115,6 +124,7 @@ def web_routes(
                     readers if one.takes_files else threads,
                     allowance,
                     queue,
+                    idle,
                 ).answer,
                 methods=[one.method],
             )
@@ -185,6 +195,7 @@ class _Endpoint:
     threads: CapacityLimiter
     allowance: Allowance
     jobs: JobQueue
+    idle: IdleConnections | None
 
     async def answer(self, request: Request) -> Response:
         """Answer a request."""
@@ -195,7 +206,7 @@ class _Endpoint:
             _check_right(one, visitor)
             async with contextlib.AsyncExitStack() as stack:
                 question = await self._question(request, visitor, stack)
-                found = await self._work(functools.partial(_in_time, one, question))
+                found = await self._work(functools.partial(self._in_time, question))
         except (SkelgenError, RefusedError) as error:
             return problem(
                 status_of(error), str(error), settings, visitor, api=one.is_api
@@ -216,6 +227,15 @@ class _Endpoint:
         return await to_thread.run_sync(
             work, abandon_on_cancel=not self.route.changes, limiter=self.threads
         )
+
+    def _in_time(self, question: Question) -> Answer:
+        """Work on a request; what only reads ends when its time is over."""
+        one, settings = self.route, self.settings
+        with reusing(self.idle):
+            if one.changes:
+                return one.handler(question)
+            with deadline(settings.long_limit_s if one.long else settings.limit_s):
+                return one.handler(question)
 
     async def _question(
         self,
@@ -264,15 +284,6 @@ class _Endpoint:
         boundary_of(kind)  # before anything is read
         body = await receive_body(request.stream(), folder, charge)
         return await self._work(functools.partial(form_with_files, body, kind))
-
-
-def _in_time(one: Route, question: Question) -> Answer:
-    """Work on a request; what only reads ends when its time is over."""
-    if one.changes:
-        return one.handler(question)
-    settings = question.settings
-    with deadline(settings.long_limit_s if one.long else settings.limit_s):
-        return one.handler(question)
 
 
 def _check_right(one: Route, visitor: Visitor | None) -> None:

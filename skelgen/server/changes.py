@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skelgen import pipeline
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline import storing
-from skelgen.pipeline.asking import plain_hosts
+from skelgen.pipeline import store
+from skelgen.pipeline.ask import plain_hosts
 from skelgen.pipeline.authors import signed
 from skelgen.pipeline.store_facts import added_facts
-from skelgen.pipeline.storing_sources import rows_of_lines
+from skelgen.pipeline.store_sources import rows_of_lines
+from skelgen.pipeline.store_typed_runs import known_of, typed_run
 from skelgen.server.pages import may, stored_run
 from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question
@@ -27,7 +27,7 @@ def add_typed(question: Question) -> Answer:
     """Add a run that was typed into the form, and show it."""
     typed = question.form
     question.charge(_TYPED_BYTES)
-    known = pipeline.known_of(
+    known = known_of(
         application=typed.get("app", "").strip(),
         inputs=[one] if (one := typed.get("inputs", "").strip()) else [],
         ranks=_count(typed.get("ranks", "")),
@@ -39,9 +39,9 @@ def add_typed(question: Question) -> Answer:
         time_s = parse_seconds(typed.get("time", ""))
     except ValueError as error:
         raise UsageError(f"the wall time: {error}") from error
-    run = pipeline.typed_run(known, time_s, typed.get("status", "").strip() or "ok")
+    run = typed_run(known, time_s, typed.get("status", "").strip() or "ok")
     run = replace(run, author=author_of(question))
-    found = storing.store_add_typed(question.settings.store, run, make=False)
+    found = store.store_add_typed(question.settings.store, run, make=False)
     for refused in found.refused:
         raise InputError(refused.reason)
     return GoTo(address("runs", found.added[0].run))
@@ -63,7 +63,7 @@ def ask_removal(question: Question) -> Answer:
 def remove(question: Question) -> Answer:
     """Remove a run, and show the list."""
     identity, _ = stored_run(question)
-    storing.store_remove(question.settings.store, [identity])
+    store.store_remove(question.settings.store, [identity])
     return GoTo(address("runs"))
 
 
@@ -73,11 +73,11 @@ def add_lines(question: Question) -> Answer:
     found = rows_of_lines("the request", question.body)
     content = replace(found, rows=signed(found.rows, author_of(question)))
     return added_facts(
-        storing.store_add_content(question.settings.store, content, make=False)
+        store.store_add_content(question.settings.store, content, make=False)
     )
 
 
 def remove_row(question: Question) -> Answer:
     """Remove a run by its identity."""
     identity, _ = stored_run(question)
-    return {"removed": storing.store_remove(question.settings.store, [identity])}
+    return {"removed": store.store_remove(question.settings.store, [identity])}

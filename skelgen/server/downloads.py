@@ -6,7 +6,7 @@ import json
 
 from skelgen.documents import sealed_json
 from skelgen.models.model_file import model_facts
-from skelgen.pipeline import downloading
+from skelgen.pipeline import download
 from skelgen.pipeline.kept_picture import kept_picture
 from skelgen.pipeline.model_pages import kept_model_page
 from skelgen.server.pages import run_query, stored_model, stored_run
@@ -20,13 +20,13 @@ _SHORT = 12
 
 def runs_as_lines(question: Question) -> Answer:
     """Send the runs that are asked for as lines that store add takes."""
-    parts = downloading.run_lines(question.settings.store, run_query(question))
+    parts = download.run_lines(question.settings.store, run_query(question))
     return Streamed(parts, _LINES, "runs.jsonl")
 
 
 def runs_as_table(question: Question) -> Answer:
     """Send the runs that are asked for as CSV that store add takes."""
-    parts = downloading.run_table(question.settings.store, run_query(question))
+    parts = download.run_table(question.settings.store, run_query(question))
     return Streamed(parts, _TABLE, "runs.csv")
 
 
@@ -68,7 +68,7 @@ def model_page(question: Question) -> Answer:
 
 def predictions_as_lines(question: Question) -> Answer:
     """Send past predictions with what happened as lines."""
-    parts = downloading.prediction_lines(
+    parts = download.prediction_lines(
         question.settings.store, question.query.get("app", "")
     )
     return Streamed(parts, _LINES, "predictions.jsonl")

@@ -10,7 +10,7 @@ from skelgen.models.model import ModelPrediction
 from skelgen.pipeline import fit_request
 from skelgen.pipeline.fit_request import FitAnswer, FitRequest
 from skelgen.pipeline.model_facts import fit_facts, prediction_facts
-from skelgen.pipeline.model_keeping import fit_and_keep
+from skelgen.pipeline.model_keep import fit_and_keep
 from skelgen.progress import NO_PROGRESS
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import may

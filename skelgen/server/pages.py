@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skelgen.errors import InputError, SkelgenError, UsageError
-from skelgen.pipeline import browsing, model_keeping, storing
-from skelgen.pipeline.asking import HowLong, Wondered, how_long
+from skelgen.pipeline import browsing, model_keep, store
+from skelgen.pipeline.ask import HowLong, Wondered, how_long
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.pipeline.kept_picture import kept_picture
 from skelgen.pipeline.stored_loads import loads_around
@@ -87,7 +87,7 @@ def stored_run(question: Question) -> tuple[str, Run]:
         When there is none.
     """
     try:
-        identity, row = storing.store_show(
+        identity, row = store.store_show(
             question.settings.store, question.path["identity"]
         )
     except (InputError, UsageError) as error:
@@ -109,7 +109,7 @@ def run_loads(question: Question) -> Answer:
 
 def entry_of(question: Question, kept: KeptModel) -> site_models.ModelEntry:
     """Return a model as pages show it, and whether its runs are still the same."""
-    now = model_keeping.runs_now(question.settings.store, kept.origin)
+    now = model_keep.runs_now(question.settings.store, kept.origin)
     return _entry(kept, None if now is None or now[1] else now[0])
 
 
@@ -131,7 +131,7 @@ def _entry(kept: KeptModel, runs_now: int | None = None) -> site_models.ModelEnt
 def models(question: Question) -> Answer:
     """Show all models, of each name the last one."""
     faults: list[str] = []
-    found = model_keeping.kept_models(question.settings.store, faults=faults)
+    found = model_keep.kept_models(question.settings.store, faults=faults)
     return site_models.models_page([_entry(one) for one in found], faults)
 
 
@@ -144,9 +144,7 @@ def stored_model(question: Question) -> KeptModel:
         When there is none.
     """
     try:
-        return model_keeping.kept_model(
-            question.settings.store, question.path["identity"]
-        )
+        return model_keep.kept_model(question.settings.store, question.path["identity"])
     except InputError as error:
         raise RefusedError(404, str(error)) from error
 
@@ -211,7 +209,7 @@ def ask(question: Question) -> Answer:
     place = question.settings.store
     asked = {name: question.query.get(name, "") for name in ASKED}
     names = list(browsing.application_names(place))
-    kept = sorted({one.name for one in model_keeping.kept_models(place, faults=[])})
+    kept = sorted({one.name for one in model_keep.kept_models(place, faults=[])})
     answer, problem = None, ""
     if any(name in question.query for name in ASKED):
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from skelgen.errors import InputError, NoFileError
-from skelgen.pipeline.run_comparing import FEWEST, compare_runs, said_of_time
+from skelgen.pipeline.run_compare import FEWEST, compare_runs, said_of_time
 from skelgen.server.settings import Answer, Question, RefusedError
 from skelgen.store.comparing import RunComparison
 from skelgen.web import site_compare

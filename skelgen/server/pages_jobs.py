@@ -9,7 +9,7 @@ from dataclasses import asdict
 from http import HTTPStatus
 
 from skelgen.documents.dates import date_of
-from skelgen.pipeline.track_record import shown_store
+from skelgen.pipeline.store_record import shown_store
 from skelgen.server.job_queue import JobQueue, TooManyJobsError
 from skelgen.server.jobs import Job
 from skelgen.server.settings import Answer, GoTo, Question, RefusedError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import shlex
 
+from skelgen.pipeline.forecast import LoadForecasts
 from skelgen.pipeline.forecast_record import ForecastOutcome, Score
-from skelgen.pipeline.forecasting import LoadForecasts
 from skelgen.pipeline.stored_loads import (
     PART,
     LoadQuery,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skelgen.errors import UsageError
-from skelgen.pipeline import model_keeping, refitting
+from skelgen.pipeline import model_keep, model_refit
 from skelgen.pipeline.kept_model import KeptModel
 from skelgen.server.job_words import words_of
 from skelgen.server.pages import entry_of, may, stored_model
@@ -26,16 +26,16 @@ def model(question: Question) -> Answer:
         system=kept.origin.runs_on,
         fixed=inputs_text(kept.origin.fixed),
         ranks=kept.origin.ranks,
-        next_runs=refitting.runs_to_make(kept),
-        commands=refitting.refit_lines(question.settings.store, kept),
+        next_runs=model_refit.runs_to_make(kept),
+        commands=model_refit.refit_lines(question.settings.store, kept),
         changed=entry.runs_now is not None,
         may_add=may(question, Right.ADD),
     )
     return site_models.model_page(entry, refit_blocks(shown))
 
 
-def _options(kept: KeptModel) -> refitting.Options:
-    options = refitting.refit_options(kept)
+def _options(kept: KeptModel) -> model_refit.Options:
+    options = model_refit.refit_options(kept)
     if options is None:
         raise UsageError(
             f"the runs of {kept.name[:60]} were in the file {kept.origin.file[:200]}; "
@@ -48,9 +48,9 @@ def again(question: Question) -> Answer:
     """Fit a model again to the runs that there are now; large ones are jobs."""
     kept, who = stored_model(question), author_of(question)
     options = _options(kept)
-    now = model_keeping.runs_now(question.settings.store, kept.origin)
-    if now is not None and refitting.quick_refit(kept, now[0]):
-        found = refitting.refit(question.settings.store, kept, who)
+    now = model_keep.runs_now(question.settings.store, kept.origin)
+    if now is not None and model_refit.quick_refit(kept, now[0]):
+        found = model_refit.refit(question.settings.store, kept, who)
         return GoTo(address("models", found.identity))
     words = words_of("model fit", {**options, "name": kept.name, "author": who})
     about, back = f"Fit {kept.name[:60]} again", address("models", kept.identity)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from skelgen import pipeline
 from skelgen.errors import UsageError
 from skelgen.pipeline import browsing
-from skelgen.pipeline.known_systems import ComparedValue, SystemRows
+from skelgen.pipeline.known_systems import (
+    ComparedValue,
+    SystemRows,
+    compare_systems,
+    known_systems,
+)
+from skelgen.pipeline.known_systems import chosen as chosen_system
 from skelgen.pipeline.system_history import fact_history
 from skelgen.server.settings import Answer, Question, RefusedError, Sent
 from skelgen.store import Fact
@@ -19,7 +24,7 @@ from skelgen.web.system_charts import history_chart, messages_chart
 
 def systems(question: Question) -> Answer:
     """Show all hosts that were measured, or two of them side by side."""
-    rows = pipeline.known_systems(store=question.settings.store)
+    rows = known_systems(store=question.settings.store)
     names = sorted({*rows.hosts, *(one.system for one in rows.facts if one.system)})
     chosen = question.several["with"]
     if chosen:
@@ -41,8 +46,8 @@ def compared(rows: SystemRows, chosen: tuple[str, ...]) -> list[ComparedValue]:
         raise UsageError(
             f"read {len(chosen)} systems to compare, expected two different ones"
         )
-    first, second = (pipeline.chosen_system(rows, name) for name in chosen)
-    return pipeline.compare_systems(first, second)
+    first, second = (chosen_system(rows, name) for name in chosen)
+    return compare_systems(first, second)
 
 
 def _difference(one: ComparedValue) -> SystemDifference:
@@ -57,9 +62,9 @@ def measured_system(question: Question) -> SystemRows:
     RefusedError
         When nothing was.
     """
-    rows = pipeline.known_systems(store=question.settings.store)
+    rows = known_systems(store=question.settings.store)
     try:
-        return pipeline.chosen_system(rows, question.path["name"])
+        return chosen_system(rows, question.path["name"])
     except UsageError as error:
         raise RefusedError(404, str(error)) from error
 

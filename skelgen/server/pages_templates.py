@@ -9,9 +9,8 @@ from dataclasses import replace
 from skelgen.errors import InputError, SkelgenError, UsageError
 from skelgen.models.facts import read_facts
 from skelgen.models.formulas import parse
-from skelgen.pipeline import known_systems
 from skelgen.pipeline.browsing import application_names
-from skelgen.pipeline.fitting_apart import fitted_apart
+from skelgen.pipeline.fit_process import fitted_apart
 from skelgen.pipeline.kept_templates import (
     KeptTemplate,
     TemplateNames,
@@ -23,8 +22,8 @@ from skelgen.pipeline.kept_templates import (
     system_rows,
     typed_template,
 )
-from skelgen.pipeline.known_systems import SystemRows
-from skelgen.pipeline.parameterising import (
+from skelgen.pipeline.known_systems import SystemRows, known_systems
+from skelgen.pipeline.template_curves import (
     TemplateAnswer,
     TemplateQuestion,
     read_range,

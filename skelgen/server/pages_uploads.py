@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from skelgen.documents.archives import ArchiveLimits
 from skelgen.pipeline.authors import own_name
-from skelgen.pipeline.reading_apart import SentFile
+from skelgen.pipeline.read_process import SentFile
 from skelgen.pipeline.store_facts import added_facts
-from skelgen.pipeline.uploading import add_upload, added_of
+from skelgen.pipeline.upload import add_upload, added_of
 from skelgen.server.pages import may
 from skelgen.server.settings import Answer, Question, RefusedError
 from skelgen.server.tokens import PRINTED, Right
 from skelgen.web import site_uploads
-from skelgen.web.uploaded import Uploaded
+from skelgen.web.upload_outcome import Uploaded
 
 #: Files and folders of an archive, and the time to read a file [s].
 _MOST_MEMBERS, _READ_S = 10_000, 120.0

@@ -8,9 +8,9 @@ from http import HTTPStatus
 
 from starlette.responses import Response, StreamingResponse
 
-from skelgen.documents.answers import answer, plain
 from skelgen.documents.archives import safe_name
-from skelgen.documents.words import shown
+from skelgen.documents.json_answers import answer, plain
+from skelgen.documents.text_of_bytes import shown
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
 from skelgen.server.keyring import Visitor
 from skelgen.server.settings import Answer, GoTo, RefusedError, Sent, Settings, Streamed

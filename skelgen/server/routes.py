@@ -94,7 +94,7 @@ def _description(question: Question) -> Answer:
     return described(ROUTES, question.settings.prefix)
 
 
-#: The way in (`skelgen.server.entrance`) is not here: it shows nothing of the store.
+#: The way in (`skelgen.server.sign_in`) is not here: it shows nothing of the store.
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", _OPEN, pages.health),
     Route("GET", "/style.css", _OPEN, pages.style),

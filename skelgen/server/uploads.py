@@ -15,10 +15,10 @@ from pathlib import Path
 from skelgen import _paths
 from skelgen.documents.archives import safe_name
 from skelgen.launch.folders import private_folder
-from skelgen.server.allowance import full
 from skelgen.server.multipart import boundary_of, read_parts
 from skelgen.server.requests import checked
 from skelgen.server.settings import RefusedError, UploadedFile
+from skelgen.server.upload_limits import full
 
 #: The next bytes have to come in this time [s].
 _NEXT_S = 20.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.events import function_info
 from skelgen.loops import Nest
 from skelgen.signature.leaves import leaf_symbols

@@ -6,7 +6,7 @@ a grid most members have the same word.
 
 from __future__ import annotations
 
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.documents.numbers import NumberError, format_repeated, integer
 from skelgen.signature.types import Neighbours
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.documents.numbers import NumberError, format_runs, runs
 from skelgen.loops import Nest
 

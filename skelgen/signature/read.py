@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.documents.document import read_document
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.documents.numbers import MOST_RANKS, NumberError, reals
 from skelgen.errors import InputError
 from skelgen.launch.secrets import hidden
@@ -36,8 +36,8 @@ from skelgen.signature.types import (
     Signature,
 )
 from skelgen.signature.write import VERSION
-from skelgen.trust.likeness import read_not_computed
-from skelgen.trust.unseen import read_unseen
+from skelgen.trust.recording_doubts import read_unseen
+from skelgen.trust.skeleton_doubts import read_not_computed
 
 #: Leaves x ranks of a group.
 _MOST_CELLS = 10_000_000

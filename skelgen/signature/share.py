@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from skelgen import __version__
 from skelgen.launch.mpi import MpiKind, parse_version
 from skelgen.signature.types import Provenance, Signature
-from skelgen.trust.unseen import Unseen
+from skelgen.trust.recording_doubts import Unseen
 
 #: Between a call site and its callers.
 _CALLED_BY = " < "

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.documents.numbers import (
     NumberError,
     amount,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from skelgen.documents.words import shown
+from skelgen.documents.text_of_bytes import shown
 from skelgen.launch.folders import replace_file
 from skelgen.signature.read import expect_signature, read_signature
 from skelgen.signature.types import Signature

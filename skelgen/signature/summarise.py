@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls, Events
 from skelgen.loops import Nest, positions
-from skelgen.signature.apart import may_be_told_apart, told_apart
 from skelgen.signature.families import families_of
 from skelgen.signature.join import joined
 from skelgen.signature.leaves import leaf_symbols
@@ -22,6 +21,7 @@ from skelgen.signature.spread import (
     spread_of,
     statistics,
 )
+from skelgen.signature.trip_groups import may_be_told_apart, told_apart
 from skelgen.signature.types import Provenance, RankGroup, Signature, Spread
 from skelgen.symbols import VARYING, Symbols
 from skelgen.units import seconds

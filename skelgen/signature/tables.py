@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.documents.field import Field
+from skelgen.documents.document_field import Field
 from skelgen.documents.numbers import (
     MOST_RANKS,
     NumberError,

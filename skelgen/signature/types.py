@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.loops import Nest
-from skelgen.trust.likeness import NotComputed
-from skelgen.trust.unseen import Unseen
+from skelgen.trust.recording_doubts import Unseen
+from skelgen.trust.skeleton_doubts import NotComputed
 
 #: Ranks of the neighbours of each member of a communicator.
 Neighbours = tuple[tuple[int, ...], ...]

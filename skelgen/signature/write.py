@@ -7,7 +7,7 @@ from typing import Any
 
 from skelgen.documents import sealed_yaml
 from skelgen.documents.numbers import format_integers, format_real, format_repeated
-from skelgen.documents.words import escaped
+from skelgen.documents.text_of_bytes import escaped
 from skelgen.signature.leaves import leaf_symbols
 from skelgen.signature.neighbour_text import format_neighbours
 from skelgen.signature.nest_text import nest_lines
@@ -21,7 +21,7 @@ from skelgen.signature.types import (
     RankGroup,
     Signature,
 )
-from skelgen.trust.unseen import Unseen
+from skelgen.trust.recording_doubts import Unseen
 
 #: Version of the format.
 VERSION = 1

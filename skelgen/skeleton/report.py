@@ -16,7 +16,7 @@ from skelgen.skeleton.keep.rounding import RELEVANT_SHARE, TOLERANCE
 from skelgen.skeleton.quantities.durations import deviation, uneven_leaves
 from skelgen.skeleton.quantities.series import series_sums
 from skelgen.skeleton.types import KeptClass, Program, Report
-from skelgen.trust.likeness import unlike_doubts
+from skelgen.trust.skeleton_doubts import unlike_doubts
 from skelgen.units import NS_PER_S, format_bytes, format_seconds
 
 #: More dropped time than this is worth a warning [1].

@@ -4,8 +4,8 @@ The only place that knows SQL. In and out go the frozen types of `skelgen.store.
 """
 
 from skelgen.store.conditions import Condition, condition, conditions_of
+from skelgen.store.location import Place, place_of
 from skelgen.store.opening import open_store
-from skelgen.store.places import Place, place_of
 from skelgen.store.rows import (
     Coupling,
     Fact,

@@ -70,6 +70,55 @@ def some_runs(
     return named_runs(store, names)
 
 
+def chosen_runs(
+    store: Store,
+    application: str | None,
+    where: Sequence[Condition],
+    *,
+    order: RunOrder,
+    begin: int = 0,
+    most: int = 50,
+) -> tuple[list[Run], int]:
+    """Return a part of the runs, see `some_runs`, and how many all parts have."""
+    names: list[str] = []
+    if any(one.name != "started" for one in where):
+        names, total = _names_and_total(store, application, where, order, begin, most)
+    if not names:  # by an index, or a part that nobody has
+        total = store.count(application, where)
+        found = some_runs(
+            *(store, application, where),
+            order=order,
+            begin=begin,
+            most=most,
+            total=total,
+        )
+        return found, total
+    return named_runs(store, names), total
+
+
+def _names_and_total(
+    store: Store,
+    application: str | None,
+    where: Sequence[Condition],
+    order: RunOrder,
+    begin: int,
+    most: int,
+) -> tuple[list[str], int]:
+    """Return identities of a part of the runs, and how many all parts have.
+
+    Conditions that no index answers are looked at once for both.
+    """
+    _check_order(order)
+    sql, parameters = clause(application, where)
+    found = store.current().execute(
+        f"WITH chosen AS (SELECT identity, {order.column} FROM runs {sql}) "
+        "SELECT identity, (SELECT COUNT(*) FROM chosen) FROM chosen "
+        f"ORDER BY {_ordered(order, many=False)} LIMIT ? OFFSET ?",
+        [*parameters, most, begin],
+    )
+    return [identity for identity, _ in found], int(found[0][1]) if found else 0
+
+
 def run_names(
     store: Store,
     application: str | None = None,
@@ -81,10 +130,7 @@ def run_names(
     many: bool = False,
 ) -> list[str]:
     """Return the identities of a part of the runs; see `some_runs`."""
-    if order.column not in ORDERS:
-        raise UsageError(
-            f"read the order {order.column[:40]!r}, expected one of {', '.join(ORDERS)}"
-        )
+    _check_order(order)
     sql, parameters = clause(application, where)
     found = store.current().execute(
         f"SELECT identity FROM runs {sql} ORDER BY {_ordered(order, many=many)} "
@@ -92,6 +138,13 @@ def run_names(
         [*parameters, most, begin],
     )
     return [identity for (identity,) in found]
+
+
+def _check_order(order: RunOrder) -> None:
+    if order.column not in ORDERS:
+        raise UsageError(
+            f"read the order {order.column[:40]!r}, expected one of {', '.join(ORDERS)}"
+        )
 
 
 def _ordered(order: RunOrder, *, many: bool) -> str:

@@ -11,11 +11,11 @@ from skelgen.documents.system import writing
 from skelgen.errors import InputError, MachineError, NoFileError
 from skelgen.launch.folders import private_folder
 from skelgen.store.database import BusyError, Database
+from skelgen.store.location import Place, place_of
 from skelgen.store.migrations import is_current, migrate, scripts
-from skelgen.store.places import Place, place_of
 from skelgen.store.sharing import make_file, make_folder, mode_in
 from skelgen.store.spool import LOCK
-from skelgen.store.spooling import Spool
+from skelgen.store.spool_store import Spool
 from skelgen.store.sqlite import SqliteDatabase
 from skelgen.store.store import Store
 

@@ -6,9 +6,10 @@ hundred thousand runs answers in a second.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from skelgen.store.database import Database, sound_in
 from skelgen.store.kinds import kind_of
@@ -22,21 +23,29 @@ from skelgen.store.rows import Inputs, Run, StoredPrediction
 from skelgen.store.store import Store
 from skelgen.store.values import REAL, TEXT, as_text
 
-#: Runs that ended well, of an application, from a time to another.
-_THEIRS = (
-    "application = ? AND status = 'ok' "
-    "AND COALESCE(started, added) >= ? AND COALESCE(started, added) <= ?"
+#: Application, identity, time, ranks, hosts and start of a run, as they are kept.
+_Row: TypeAlias = tuple[Any, ...]
+_Value = TypeVar("_Value")
+#: Runs that ended well, of applications, each between two times.
+_DATED = (
+    "WITH asked(application, begins, ends) AS (VALUES {}) SELECT runs.application, "
+    "identity, time_s, ranks, hosts, COALESCE(started, added) "
+    "FROM asked CROSS JOIN runs WHERE runs.application = asked.application "
+    "AND status = 'ok' AND COALESCE(started, added) >= begins "
+    "AND COALESCE(started, added) <= ends"
 )
 #: The same, of those that do not say when they began.
-_UNDATED = "application = ? AND status = 'ok' AND COALESCE(started, added) IS NULL"
-_RUNS = (
-    "SELECT identity, time_s, ranks, hosts, COALESCE(started, added) FROM runs "
-    "WHERE {} ORDER BY COALESCE(started, added), identity"
+_UNDATED = (
+    "SELECT application, identity, time_s, ranks, hosts, COALESCE(started, added) "
+    "FROM runs WHERE application IN ({}) AND status = 'ok' "
+    "AND COALESCE(started, added) IS NULL"
 )
 _INPUTS = (
     "SELECT run, name, number, word FROM run_values WHERE kind = 'input' "
-    "AND run IN (SELECT identity FROM runs WHERE {})"
+    "AND run IN ({})"
 )
+#: Times, applications or runs that one statement asks for.
+_AT_ONCE = 300
 
 
 def past_predictions(
@@ -52,12 +61,9 @@ def past_predictions(
         See `skelgen.store.pairing.paired` [s].
     """
     predictions = store.predictions(application)
-    runs: list[Run] = []
-    for name, those in _asked(predictions).items():
-        first = min(one.made for one in those)
-        last = max(one.made for one in those) + within_s
-        theirs = as_text(name), first, last
-        runs += _candidates(store, name, those, _THEIRS, theirs)
+    asked = _asked(predictions)
+    with store.current().reading():
+        runs = _candidates(store, asked, _dated(store, asked, within_s))
     return paired(predictions, runs, within_s=within_s)
 
 
@@ -73,11 +79,15 @@ def undated_runs(store: Store, predictions: Iterable[StoredPrediction]) -> list[
     predictions : iterable of StoredPrediction
         Those with a truth ask for none.
     """
-    return [
-        run
-        for name, those in _asked(predictions).items()
-        for run in _candidates(store, name, those, _UNDATED, (as_text(name),))
-    ]
+    asked = _asked(predictions)
+    database = store.current()
+    with database.reading():
+        rows = [
+            row
+            for some in _parts([as_text(name) for name in asked])
+            for row in database.execute(_UNDATED.format(_marks("?", some)), some)
+        ]
+        return _candidates(store, asked, sorted(rows, key=lambda row: str(row[1])))
 
 
 def _asked(
@@ -91,40 +101,78 @@ def _asked(
     return asked
 
 
+def _dated(
+    store: Store, asked: Mapping[str, Sequence[StoredPrediction]], within_s: float
+) -> list[_Row]:
+    """Return runs that begin soon enough after a prediction, by their start."""
+    windows = [
+        (as_text(name), *window)
+        for name, those in asked.items()
+        for window in _windows([one.made for one in those], within_s)
+    ]
+    if len(windows) > _AT_ONCE:  # one of each application is found sooner
+        ends = {name: end for name, _, end in windows}
+        begins = {name: begin for name, begin, _ in reversed(windows)}
+        windows = [(name, begins[name], end) for name, end in ends.items()]
+    database = store.current()
+    rows: list[_Row] = []
+    for some in _parts(windows):
+        sql = _DATED.format(_marks("(?,?,?)", some))
+        rows += database.execute(sql, [*itertools.chain(*some)])
+    return sorted(rows, key=lambda row: (row[5], str(row[1])))
+
+
+def _windows(made: Sequence[float], within_s: float) -> list[tuple[float, float]]:
+    """Return the times after predictions; those that overlap are one.
+
+    Examples
+    --------
+    >>> _windows([1.0, 50.0, 3.0], 10.0)
+    [(1.0, 13.0), (50.0, 60.0)]
+    """
+    found: list[tuple[float, float]] = []
+    for begin in sorted(made):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], begin + within_s
+        else:
+            found.append((begin, begin + within_s))
+    return found
+
+
 def _candidates(
-    store: Store,
-    application: str,
-    asked: Sequence[StoredPrediction],
-    those: str,
-    theirs: Sequence[Any],
+    store: Store, asked: Mapping[str, Sequence[StoredPrediction]], rows: Iterable[_Row]
 ) -> list[Run]:
-    """Return runs of an application that some prediction may mean, by their start.
+    """Return those runs that some prediction may mean, in the same order.
 
     Parameters
     ----------
     store : Store
-    application : str
-    asked : sequence of StoredPrediction
-    those, theirs : str, sequence
-        Condition on runs in SQL, and its parameters.
+    asked : mapping of str to sequence of StoredPrediction
+        By application.
+    rows : iterable of _Row
     """
-    kinds = {(one.ranks, short_names(one.hosts)) for one in asked}
+    kinds = {
+        as_text(name): {(one.ranks, short_names(one.hosts)) for one in those}
+        for name, those in asked.items()
+    }
+    wanted = {
+        name: {comparable_inputs(one.inputs) for one in those}
+        for name, those in asked.items()
+    }
     database = store.current()
     hosts_of = _reader("hosts", database)
-    with database.reading():
-        rows = [
-            (identity, time_s, ranks, hosts, started)
-            for identity, time_s, ranks, text, started in database.execute(
-                _RUNS.format(those), theirs
-            )
-            if not kinds.isdisjoint(_kinds(ranks, short_names(hosts := hosts_of(text))))
-        ]
-        inputs = _inputs(database, those, theirs) if rows else {}
-    wanted = {comparable_inputs(one.inputs) for one in asked}
+    found = [
+        (application, identity, time_s, ranks, hosts, started)
+        for application, identity, time_s, ranks, text, started in rows
+        if not kinds[application].isdisjoint(
+            _kinds(ranks, short_names(hosts := hosts_of(text)))
+        )
+    ]
+    inputs = _inputs(database, [row[1] for row in found])
     with sound_in(database, "runs"):
         return [
             Run(
-                application,
+                name,
                 REAL.load(time_s),
                 ranks=ranks,
                 inputs=its_inputs,
@@ -132,8 +180,9 @@ def _candidates(
                 started=REAL.load(started),
                 identity=identity,
             )
-            for identity, time_s, ranks, hosts, started in rows
-            if comparable_inputs(its_inputs := inputs.get(identity, ())) in wanted
+            for application, identity, time_s, ranks, hosts, started in found
+            if comparable_inputs(its_inputs := inputs.get(identity, ()))
+            in wanted[name := TEXT.load(application)]
         ]
 
 
@@ -157,11 +206,23 @@ def _reader(name: str, database: Database) -> Callable[[str], tuple[str, ...]]:
     return read
 
 
-def _inputs(database: Database, those: str, theirs: Sequence[Any]) -> dict[str, Inputs]:
+def _inputs(database: Database, names: Sequence[str]) -> dict[str, Inputs]:
     """Return the inputs of runs by their identities."""
     found: dict[str, list[tuple[str, float | str]]] = defaultdict(list)
     with sound_in(database, "run_values"):
-        for run, name, number, word in database.execute(_INPUTS.format(those), theirs):
-            value = REAL.load(number) if word is None else TEXT.load(word)
-            found[run].append((TEXT.load(name), value))
+        for some in _parts(names):
+            sql = _INPUTS.format(_marks("?", some))
+            for run, name, number, word in database.execute(sql, some):
+                value = REAL.load(number) if word is None else TEXT.load(word)
+                found[run].append((TEXT.load(name), value))
     return {run: tuple(sorted(pairs)) for run, pairs in found.items()}
+
+
+def _parts(values: Sequence[_Value]) -> Iterator[Sequence[_Value]]:
+    """Give as many values at a time as one statement asks for."""
+    for begin in range(0, len(values), _AT_ONCE):
+        yield values[begin : begin + _AT_ONCE]
+
+
+def _marks(mark: str, values: Sequence[Any]) -> str:
+    return ",".join([mark] * len(values))

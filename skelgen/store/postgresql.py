@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import logging
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,16 +15,15 @@ from typing import Any
 
 import psycopg
 from psycopg import errors as refusals
-from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
 
 from skelgen.errors import InputError, MachineError, SkelgenError, UsageError
-from skelgen.launch.secrets import HIDDEN
 from skelgen.store.database import BusyError, DamagedError
-from skelgen.store.deadlines import late, left_s
+from skelgen.store.deadlines import check_deadline, late, left_s
+from skelgen.store.idle_connections import idle_connections
+from skelgen.store.postgresql_session import PostgresqlSession, new_session
 
-#: How long a server may take to answer a new connection [s].
-_CONNECT_S = 10
+#: So much longer than it should a statement may take [s].
+_TOO_LONG_S = 1.0
 #: Number of the lock of a store, the same for all processes: "skelgen" in ASCII.
 _LOCK = 0x736B656C67656E
 
@@ -38,9 +36,6 @@ _BUSY = (
 _DAMAGED = (refusals.DataCorrupted, refusals.IndexCorrupted)
 _FULL = (refusals.DiskFull, refusals.OutOfMemory)
 _FORBIDDEN = (refusals.InsufficientPrivilege, refusals.ReadOnlySqlTransaction)
-
-# What it would log is in the errors that it raises.
-logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 class PostgresqlDatabase:
@@ -62,11 +57,16 @@ class PostgresqlDatabase:
 
     def __init__(self, url: str, shown: str) -> None:
         self.shown = shown
-        self._connection = _connected(url, shown)
+        self._url = url
+        self._idle = idle_connections()
+        taken = None if self._idle is None else self._idle.take(url)
+        self._session = (
+            taken if isinstance(taken, PostgresqlSession) else new_session(url, shown)
+        )
+        self._connection = self._session.connection
+        self._within = False
         try:
             self.writable = self._is_writable()
-            if (left := left_s()) < math.inf:
-                self.execute(f"SET statement_timeout = {max(1, int(1000 * left))}")
         except BaseException:
             self.close()
             raise
@@ -84,6 +84,7 @@ class PostgresqlDatabase:
 
         Within a transaction, one that gives none waits for the next that does.
         """
+        self._limit()
         with self._told(), self._connection.cursor() as cursor:
             cursor.execute(_own(sql), parameters)
             return cursor.fetchall() if _GIVES_ROWS.match(sql) else []
@@ -108,18 +109,22 @@ class PostgresqlDatabase:
         Statements are sent together: the server answers when rows are asked for, and
         in the end.
         """
-        connection = self._connection
-        with self._told(), connection.pipeline(), connection.transaction():
-            yield
+        self._limit()
+        connection, limit_s = self._connection, self._session.limit_s
+        was_within, self._within = self._within, True
+        try:
+            with self._told(), connection.pipeline(), connection.transaction():
+                yield
+        finally:
+            self._within, self._session.limit_s = was_within, limit_s
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
         """See one state of all tables within, whatever others write meanwhile."""
-        if self._connection.info.transaction_status != TransactionStatus.IDLE:
+        if self._within:
             yield
             return
-        connection = self._connection
-        with self._told(), connection.pipeline(), connection.transaction():
+        with self.transaction():
             self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
 
@@ -134,8 +139,10 @@ class PostgresqlDatabase:
             yield taken
         finally:
             if taken:
-                with contextlib.suppress(SkelgenError):  # a lost connection has none
+                try:
                     self.execute("SELECT pg_advisory_unlock(?)", (_LOCK,))
+                except SkelgenError:  # a lost connection has none
+                    self._session.has_lock = True
 
     def _take(self, wait_s: float) -> bool:
         (answer,) = self.execute("SELECT pg_try_advisory_lock(?)", (_LOCK,))
@@ -152,7 +159,7 @@ class PostgresqlDatabase:
 
     def has_table(self, name: str) -> bool:
         """Say whether there is such a table."""
-        return bool(self.execute(f"{_TABLES} AND tablename = ?", (name,)))
+        return bool(self.execute(_HAS_TABLE, (name,)))
 
     def is_empty(self) -> bool:
         """Say whether there is no table at all."""
@@ -185,8 +192,31 @@ class PostgresqlDatabase:
         return found
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close the connection, or keep it for the next request."""
+        if self._idle is None:
+            self._session.close()
+        else:
+            self._idle.give(self._url, self._session)
+
+    def _limit(self) -> None:
+        """Give the next statement the time that is left, nearly.
+
+        Raises
+        ------
+        LateError
+            When there is none.
+        """
+        check_deadline(self.shown)
+        left, session = left_s(), self._session
+        if left == session.limit_s or left <= session.limit_s <= left + _TOO_LONG_S:
+            return
+        limit_ms = 0 if left == math.inf else max(1, math.ceil(1000 * left))
+        local = "LOCAL " if self._within else ""
+        with self._told():
+            self._connection.execute(
+                f"SET {local}statement_timeout = {limit_ms}".encode()
+            )
+        session.limit_s = limit_ms / 1000 or math.inf
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -206,6 +236,11 @@ _READ_ONLY = ("in_hot_standby", "default_transaction_read_only")
 _MOST_PARAMETERS, _MOST_ROWS = 60_000, 1000
 _MARKS = re.compile(r"VALUES (\(\?(?:,\?)*\))")
 _TABLES = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema"
+#: A look-up in one index: each request asks.
+_HAS_TABLE = (
+    "SELECT 1 FROM pg_catalog.pg_class WHERE relname = ? AND relkind IN ('r', 'p') "
+    "AND relnamespace = current_schema::regnamespace"
+)
 _INVALID_INDEXES = (
     "SELECT indexrelid::regclass::text FROM pg_catalog.pg_index "
     "JOIN pg_catalog.pg_class ON pg_class.oid = indexrelid "
@@ -233,50 +268,6 @@ def _together(
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _connected(url: str, shown: str) -> psycopg.Connection[Any]:
-    """Connect; what is refused never says the password."""
-    password = _password(url, shown)
-    try:
-        return psycopg.connect(
-            url,
-            autocommit=True,
-            connect_timeout=_CONNECT_S,
-            application_name="skelgen",
-            client_encoding="UTF8",
-        )
-    except psycopg.Error as error:
-        reason = " ".join(str(error).split())
-        if password:
-            reason = reason.replace(password, HIDDEN)
-        raise MachineError(
-            f"{shown}: the server cannot be used ({reason}); start it, mend the URL, "
-            "or put the password into PGPASSWORD or ~/.pgpass"
-        ) from None
-
-
-def _password(url: str, shown: str) -> str:
-    """Return the password in a URL that is one.
-
-    One with characters that stand for something else makes other parts of the URL,
-    which messages of the server would then name.
-
-    Raises
-    ------
-    UsageError
-        When it is none; the message does not have what was typed.
-    """
-    with contextlib.suppress(psycopg.ProgrammingError):  # its message has the URL
-        known = conninfo_to_dict(url)
-        ports = str(known.get("port", "")).replace(",", "")
-        parts = f"{known.get('dbname', '')}{str(known.get('host', ''))[1:]}"
-        if "@" not in parts and re.fullmatch("[0-9]*", ports):
-            return str(known.get("password", ""))
-    raise UsageError(
-        f"{shown}: is no URL of PostgreSQL; expected postgresql://user@host/database, "
-        "and %2F for / and %40 for @ in its parts"
-    )
 
 
 def told(error: psycopg.Error, shown: str) -> SkelgenError:

@@ -36,11 +36,12 @@ WITH RECURSIVE hosts(host) AS (
     WHERE s.host = names.host AND s.quantity > names.quantity)
   FROM names WHERE names.quantity IS NOT NULL
 )
-SELECT names.host, names.quantity, s.time, s.value
-FROM names JOIN samples s ON s.host = names.host AND s.quantity = names.quantity
-  AND s.time = (SELECT MAX(m.time) FROM samples m
-    WHERE m.host = names.host AND m.quantity = names.quantity)
-WHERE names.quantity IS NOT NULL
+SELECT names.host, names.quantity,
+  (SELECT s.time FROM samples s WHERE s.host = names.host
+    AND s.quantity = names.quantity ORDER BY s.time DESC LIMIT 1),
+  (SELECT s.value FROM samples s WHERE s.host = names.host
+    AND s.quantity = names.quantity ORDER BY s.time DESC LIMIT 1)
+FROM names WHERE names.quantity IS NOT NULL
 ORDER BY names.quantity, names.host
 """
 #: A time at a bin's edge belongs to the later one: databases round halves in two ways.

@@ -27,7 +27,7 @@ from skelgen.store.rows import (
     StoredRecording,
     Template,
 )
-from skelgen.store.spooling import Spool
+from skelgen.store.spool_store import Spool
 from skelgen.store.tables import CheckedRow, checked, keep, remove, rows_of
 from skelgen.store.values import REAL, TEXT, UnfitError, as_text
 
@@ -35,6 +35,13 @@ logger = logging.getLogger(__name__)
 
 #: How long a writer waits for others that write at the same time [s].
 _WAIT_S = 60.0
+#: A fact that was measured again is another row.
+_NEWEST_FACTS = (
+    "WHERE identity IN (SELECT identity FROM (SELECT identity, ROW_NUMBER() OVER "
+    "(PARTITION BY host, name, cores ORDER BY measured IS NULL, measured DESC, "
+    "identity DESC) AS place FROM facts) AS placed WHERE place = 1) "
+    "ORDER BY measured IS NULL, measured, identity"
+)
 #: How often rows are tried while writers wait for each other in a circle.
 _ATTEMPTS = 5
 #: Recordings in one statement.
@@ -222,6 +229,11 @@ class Store:
     def facts(self, host: str | None = None, name: str | None = None) -> list[Fact]:
         """Return what was measured of hosts and links, in the order of time."""
         return self._those(Fact, "measured", host=host, name=name)
+
+    def newest_facts(self) -> list[Fact]:
+        """Return the last measurement of each fact, in the order of time."""
+        kept = rows_of(self.current(), Fact, _NEWEST_FACTS, (), self.faults)
+        return [one.row for one in kept]  # type: ignore[misc]
 
     def messages(
         self, host: str | None = None, operation: str | None = None

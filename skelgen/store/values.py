@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from skelgen.documents.words import escaped, unescaped, whole
+from skelgen.documents.text_of_bytes import escaped, unescaped, whole
 from skelgen.store.rows import Inputs, RunPart
 from skelgen.trust import Interval
 
@@ -105,6 +105,8 @@ def _integer(value: Any) -> int:
 
 
 def _real(value: Any) -> float:
+    if value.__class__ is float and value - value == 0.0:  # finite; often called
+        return value
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise UnfitError(f"read {_shown(value)}, expected a number")
     try:

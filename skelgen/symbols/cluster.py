@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skelgen.events import Calls, Events
 from skelgen.loops import fold
 from skelgen.matching import Matching
-from skelgen.symbols.outside import fates_and_ages
+from skelgen.symbols.left_out_calls import fates_and_ages
 from skelgen.symbols.pairs import distinct_pairs, parts_of
 from skelgen.symbols.probes import with_sources_of_probes
 from skelgen.symbols.requests import any_in_order
@@ -19,7 +19,7 @@ from skelgen.symbols.strings import Decided, SymbolStrings, decide, strings_of
 from skelgen.symbols.tags import canonical_tags
 from skelgen.symbols.times import share_out
 from skelgen.symbols.types import Clusters, Fate, Symbols
-from skelgen.symbols.varying import candidate_sites, varying_pairs
+from skelgen.symbols.varying_partners import candidate_sites, varying_pairs
 
 #: Thresholds that the search tries, one after the other [1].
 _STEP = 0.01

@@ -13,7 +13,7 @@ from skelgen.events import CallKind, Calls, function_info
 from skelgen.events.functions import RECEIVING, SENDING
 from skelgen.events.types import NO_PEER, NO_TAG
 from skelgen.keys import rows_by
-from skelgen.symbols.factor import factorise_parts
+from skelgen.symbols.key_numbers import factorise_parts
 
 #: Functions whose effect is that of another one.
 _STANDS_FOR = {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skelgen.events import Calls
 from skelgen.events.creations import Creations, rows_of
-from skelgen.symbols.factor import factorise_rows
+from skelgen.symbols.key_numbers import factorise_rows
 from skelgen.symbols.pairs import ON_REQUESTS, Pairs
 
 

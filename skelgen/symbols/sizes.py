@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skelgen.events import CallKind, Calls
 from skelgen.events.functions import COLLECTIVES, RECEIVING, SENDING
 from skelgen.matching import Matching
-from skelgen.symbols.factor import combine
+from skelgen.symbols.key_numbers import combine
 
 #: Kinds whose calls have a size of their own.
 SIZED = (*SENDING, *RECEIVING, *COLLECTIVES, CallKind.RMA)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.symbols.factor import combine, factorise, factorise_parts
+from skelgen.symbols.key_numbers import combine, factorise, factorise_parts
 from skelgen.symbols.pairs import Pairs
 from skelgen.symbols.requests import Ages
 from skelgen.symbols.sizes import SIZED, distinct_sizes, size_classes

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from skelgen.events.functions import PERSISTENT, RECEIVING, SENDING, TWO_SIDED
 from skelgen.events.types import WILDCARD_SOURCE
 from skelgen.matching import Matching
-from skelgen.symbols.factor import combine, factorise
+from skelgen.symbols.key_numbers import combine, factorise
 from skelgen.symbols.pairs import Pairs
 
 #: More different tags than this are numbered anew.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from skelgen.errors import ApplicationError
 from skelgen.launch import Host, Launcher
-from skelgen.launch.ending import ended, failure_of
+from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.launchers import OpenMpi, Srun
-from skelgen.launch.runner import Runner, Running
-from skelgen.systems.printed import read_printed
+from skelgen.launch.run_end import ended, failure_of
+from skelgen.systems.program_output import read_printed
 from skelgen.systems.types import HostFacts, MeasuredRate, Printed
 
 logger = logging.getLogger(__name__)

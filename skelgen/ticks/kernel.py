@@ -64,7 +64,7 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
         "first": calls.first,
         "shape": calls.shape,
         "role": shape_roles(calls),
-        "group": matching.group,
+        "whole_event": matching.whole_event,
         "send_call": matching.send_call,
         "receive_done": matching.receive_done,
         "collective_done": matching.collective_done,
@@ -72,7 +72,7 @@ def place(calls: Calls, matching: Matching) -> NDArray[np.int64]:
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     given = ffi.new("struct skelgen_ticks_input *")
     given.ranks = calls.ranks
-    given.groups = matching.groups
+    given.whole_events = matching.whole_events
     given.messages = len(matching.send_call)
     for name, array in arrays.items():
         setattr(given, name, _pointer(array))

@@ -34,16 +34,16 @@ def linear_extension(
 
     Returns
     -------
-    (groups,) int64 array
+    (whole_events,) int64 array
         Numbers of the events in order.
     """
-    members = np.flatnonzero(matching.group >= 0)
-    group = matching.group[members]
-    last = np.zeros(matching.groups, np.int64)
-    np.maximum.at(last, group, ticks[members])
+    members = np.flatnonzero(matching.whole_event >= 0)
+    event = matching.whole_event[members]
+    last = np.zeros(matching.whole_events, np.int64)
+    np.maximum.at(last, event, ticks[members])
     # Events are numbered by first call, and calls stand rank after rank: sorting
     # by number is sorting by smallest rank and then by its program order.
-    first = np.empty(matching.groups, np.int64)
-    first[group[::-1]] = members[::-1]
+    first = np.empty(matching.whole_events, np.int64)
+    first[event[::-1]] = members[::-1]
     function = calls.shapes["function"][calls.shape[first]]
     return np.lexsort((function, last))

@@ -53,8 +53,8 @@ def _dependencies(calls: Calls, matching: Matching) -> list[list[tuple[int, int]
             after[completion].append((previous[send], 2))
     meetings: defaultdict[int, list[int]] = defaultdict(list)
     meets = (roles == ClockRole.MEETS) | (roles == ClockRole.BEGINS)
-    for row in np.flatnonzero((matching.group >= 0) & meets).tolist():
-        meetings[int(matching.group[row])].append(row)
+    for row in np.flatnonzero((matching.whole_event >= 0) & meets).tolist():
+        meetings[int(matching.whole_event[row])].append(row)
     for participants in meetings.values():
         for call in participants:
             if roles[call] == ClockRole.MEETS:

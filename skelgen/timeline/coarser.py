@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skelgen.timeline.code import coded, decoded
+from skelgen.timeline.encoding import coded, decoded
 from skelgen.timeline.lanes import Lanes
 from skelgen.timeline.types import RunTimeline
 

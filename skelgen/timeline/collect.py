@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skelgen.events import Events
-from skelgen.timeline.code import MOST_BYTES, coded
+from skelgen.timeline.encoding import MOST_BYTES, coded
 from skelgen.timeline.lanes import MOST_LANES, Lanes, added, group_size
 from skelgen.timeline.pieces import merged, pieces_of, spread
 from skelgen.timeline.types import (

@@ -18,7 +18,7 @@ from skelgen.documents import Field, sealed_json
 from skelgen.documents.files import as_text, read_bytes
 from skelgen.documents.json_document import json_field
 from skelgen.errors import NoFileError
-from skelgen.timeline.code import MOST_BYTES, MOST_CODED, decoded
+from skelgen.timeline.encoding import MOST_BYTES, MOST_CODED, decoded
 from skelgen.timeline.types import LaneTotal, RankWork, RunTimeline, Thing
 
 TIMELINE_FILE = "timeline.json"

@@ -141,7 +141,7 @@ class RunTimeline:
     things : tuple of Thing
     lanes : tuple of LaneTotal
     data : bytes
-        See `skelgen.timeline.code`.
+        See `skelgen.timeline.encoding`.
     """
 
     span_ns: int

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.documents.words import printable
+from skelgen.documents.text_of_bytes import printable
 from skelgen.trace.definition_types import (
     ClockSample,
     CommunicatorDefinition,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skelgen.documents.words import shown, visible
+from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.web.chart import LEFT, WIDTH, Chart
 from skelgen.web.environment import environment_of
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skelgen.web.axes import Axis
-from skelgen.web.drawing import Area, Dot, Line, Shape, Word, points
+from skelgen.web.svg_drawing import Area, Dot, Line, Shape, Word, points
 
 #: Size of a drawing, and what is left around the curve for numbers [px].
 WIDTH, HEIGHT = 460, 320

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skelgen.web.axes import Axis
-from skelgen.web.drawing import Area, Line, Shape, Word, points
+from skelgen.web.svg_drawing import Area, Line, Shape, Word, points
 
 #: Width of the drawing, height of a bar, and what is left for words [px].
 WIDTH, _BAR, _STEP = 460, 26, 56

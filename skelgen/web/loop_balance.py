@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from skelgen.signature import RankGroup, Signature
 from skelgen.units import format_seconds
+from skelgen.web.loop_tree import LEAST_COMPUTED, leaf_numbers
 from skelgen.web.rank_blocks import ranks_in_block
-from skelgen.web.tree import LEAST_COMPUTED, leaf_numbers
 
 #: Loops that are shown, and how deep they may be inside others.
 _MOST_LOOPS, _DEEPEST = 8, 2

@@ -35,11 +35,14 @@ class Setting:
         The same as conditions.
     values : tuple of (float, int)
         Of the input that varies: the value, and runs with it.
+    inputs : tuple of (str, float)
+        Numbers of the text that did not run so: inputs of the model, too.
     """
 
     text: str
     where: tuple[str, ...]
     values: tuple[tuple[float, int], ...]
+    inputs: tuple[tuple[str, float], ...] = ()
 
     @property
     def runs(self) -> int:
@@ -67,6 +70,8 @@ class CurveAsked:
         Graph type, input, quantity, and what a rate is of.
     fixed : str
         Text of a `Setting`.
+    typed : str
+        The same, where none of the list is meant.
     low, high, to : str
         Range of the values that are used, and end of the prediction.
     """
@@ -78,6 +83,7 @@ class CurveAsked:
     y: str = ""
     amount: str = ""
     fixed: str = ""
+    typed: str = ""
     low: str = ""
     high: str = ""
     to: str = ""
@@ -107,6 +113,8 @@ class CurveSteps:
         Inputs, and how many values each has.
     settings : sequence of Setting
         What may be fixed; empty where nothing else varies.
+    others : sequence of str
+        Inputs that are fixed.
     chosen : Setting or None
     along : sequence of str
         Inputs that vary with the chosen one.
@@ -126,6 +134,7 @@ class CurveSteps:
     ys: Sequence[str] = ()
     xs: Mapping[str, int] = field(default_factory=dict)
     settings: Sequence[Setting] = ()
+    others: Sequence[str] = ()
     chosen: Setting | None = None
     along: Sequence[str] = ()
     few: int = 0

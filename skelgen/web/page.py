@@ -14,17 +14,17 @@ from skelgen.skeleton import Report
 from skelgen.skeleton.types import WHOLE_EVENTS
 from skelgen.timeline import RunTimeline
 from skelgen.units import format_seconds
-from skelgen.web.answer import Answer, answer_of
 from skelgen.web.call_sites import CallSites, call_sites_of, signature_sites
 from skelgen.web.kept_rows import KeptRow, kept_rows
 from skelgen.web.loop_balance import BalanceView, balance_view
+from skelgen.web.loop_tree import LEAST_SHARE, MOST_ROWS, NestRow, rows_of
 from skelgen.web.matrix_picture import MatrixView, matrix_view
-from skelgen.web.pictures import Timeline, timeline_of
+from skelgen.web.newest_answer import Answer, answer_of
 from skelgen.web.rank_blocks import blocks_of_signature
+from skelgen.web.run_pictures import Timeline, timeline_of
+from skelgen.web.time_table import TimeRow, time_rows
 from skelgen.web.timeline import TimelineView, timeline_view
-from skelgen.web.times import TimeRow, time_rows
-from skelgen.web.tree import LEAST_SHARE, MOST_ROWS, NestRow, rows_of
-from skelgen.web.waiting import Waiting, computation_of_ranks, waiting_of
+from skelgen.web.wait_states import Waiting, computation_of_ranks, waiting_of
 
 #: Rows of the table of phases.
 _MOST_PHASES = 40

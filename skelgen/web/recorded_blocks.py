@@ -17,7 +17,7 @@ from skelgen.web.site import (
     address,
     cells,
 )
-from skelgen.web.waiting import waiting
+from skelgen.web.wait_states import waiting
 
 #: Rows of the table of where the time goes.
 _MOST_ROWS = 8

@@ -18,7 +18,7 @@ import numpy as np
 from skelgen.errors import InputError
 from skelgen.events.sites import SiteSummary
 from skelgen.timeline.coarser import coarser
-from skelgen.timeline.code import MOST_BYTES
+from skelgen.timeline.encoding import MOST_BYTES
 from skelgen.timeline.store import plain_timeline
 from skelgen.units import format_bytes
 from skelgen.web.call_sites import MOST_SITES

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from jinja2 import Environment
 
-from skelgen.documents.words import shown, visible
+from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.models.model import Model
 from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable
@@ -18,9 +18,9 @@ from skelgen.phases import Phases
 from skelgen.ticks.table import TickTable
 from skelgen.units import format_seconds, format_span
 from skelgen.web import model_marks, residual_picture
-from skelgen.web.answer import moment
 from skelgen.web.environment import environment_of
 from skelgen.web.model_picture import model_picture
+from skelgen.web.newest_answer import moment
 from skelgen.web.page import Page
 from skelgen.web.phase_picture import phase_picture
 from skelgen.web.residual_picture import residual_panels, residual_size

@@ -9,16 +9,16 @@ from skelgen import __version__
 from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.kept import KeptPrediction
 from skelgen.units import format_bytes, format_seconds
-from skelgen.web.answer import Answer, answer_of
 from skelgen.web.call_sites import CallSites, call_sites_of
 from skelgen.web.loop_balance import balance_view
+from skelgen.web.loop_tree import LEAST_SHARE
 from skelgen.web.matrix_picture import matrix_view
+from skelgen.web.newest_answer import Answer, answer_of
 from skelgen.web.page import Page, phase_rows
 from skelgen.web.recording import RunRecording
+from skelgen.web.time_table import TimeRow, divided
 from skelgen.web.timeline import timeline_view
-from skelgen.web.times import TimeRow, divided
-from skelgen.web.tree import LEAST_SHARE
-from skelgen.web.waiting import Waiting, waiting
+from skelgen.web.wait_states import Waiting, waiting
 
 
 def run_page(

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlencode
 
 from skelgen.documents.dates import date_of
 from skelgen.store.rows import Inputs
-from skelgen.web.drawing import Shape
 from skelgen.web.site_steps import LinkLine, StepDone, StepForm
+from skelgen.web.svg_drawing import Shape
 
 
 @dataclass(frozen=True, slots=True)

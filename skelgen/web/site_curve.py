@@ -17,6 +17,7 @@ from skelgen.web.site import (
     SiteTable,
     address,
     cells,
+    inputs_text,
     names_text,
     value,
 )
@@ -49,8 +50,6 @@ FIELDS = {
     2: ("family", "y", "amount", "x"),
     3: ("fixed", "low", "high", "to"),
 }
-#: Beside the values that a curve has fixed.
-_OTHERS = "a value that never ran needs a model of several inputs: /model/default"
 #: Characters of the hash of a program, and values in a table.
 _SHORT, _MOST_VALUES = 12, 200
 
@@ -79,6 +78,8 @@ def curve_page(steps: CurveSteps, result: Sequence[Block] = ()) -> SitePage:
         blocks.append(_second(steps))
     elif steps.step == 3:
         blocks += _third(steps)
+    if result:
+        blocks += [Prose(one) for one in _modelled(steps)]
     blocks += result
     title = f"Fit a curve to {asked.app}" if asked.app else "Fit a curve"
     return SitePage(title, tuple(blocks), "/models", lead)
@@ -214,8 +215,12 @@ def _third(steps: CurveSteps) -> list[Block]:
             )
             for one in steps.settings
         )
-        field = StepField("fixed", "All else fixed at", asked.fixed, _OTHERS, choices)
-        form = StepForm(CURVE, "Go on", _TITLES[3], (field,), hidden, steps.said, left)
+        fields: tuple[StepField, ...] = (
+            StepField("fixed", "All else fixed at", asked.fixed, "", choices),
+        )
+        if steps.others:
+            fields = (*fields, _typed(steps))
+        form = StepForm(CURVE, "Go on", _TITLES[3], fields, hidden, steps.said, left)
         return [form, *notes]
     low, high = chosen.values[0][0], chosen.values[-1][0]
     fields = (
@@ -224,10 +229,35 @@ def _third(steps: CurveSteps) -> list[Block]:
         StepField("to", "Predict at", asked.to or value(2 * high), "end of the curve"),
     )
     if chosen.text:
-        hidden = (*hidden, ("fixed", chosen.text))
+        shown = StepField("fixed", "All else fixed at", chosen.text, _hint(steps))
+        fields = (shown, *fields)
         left = f"{left} At {chosen.text}."
     form = StepForm(CURVE, "Fit", _TITLES[3], fields, hidden, steps.said, left)
+    notes += [Prose(one) for one in _modelled(steps)]
     return [form, *notes, _values(asked.x, chosen.values)]
+
+
+def _typed(steps: CurveSteps) -> StepField:
+    return StepField("typed", "or at any other", steps.asked.typed, _hint(steps))
+
+
+def _hint(steps: CurveSteps) -> str:
+    told = f"one value of {' and '.join(steps.others)}"
+    return f"{told}; a number may be one that never ran"
+
+
+def _modelled(steps: CurveSteps) -> list[str]:
+    """Say which inputs the curve has beside its own, and why."""
+    if steps.chosen is None or not steps.chosen.inputs:
+        return []
+    names = [name for name, _ in steps.chosen.inputs]
+    at = inputs_text(steps.chosen.inputs)
+    here = f" at {', '.join(steps.chosen.where)}" if steps.chosen.where else ""
+    return [
+        f"No run has enough values of {steps.asked.x} at {at}: the curve is fitted to "
+        f"all runs{here}, with {' and '.join(names)} as further input"
+        f"{'s' if len(names) > 1 else ''}. A polynomial of each is added up."
+    ]
 
 
 def _values(name: str, values: Sequence[tuple[float, int]]) -> SiteTable:

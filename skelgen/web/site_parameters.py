@@ -15,7 +15,7 @@ from skelgen.models.families.contract import TemplateForm
 from skelgen.models.model import Model
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.facts import trust_facts
-from skelgen.web import curve, turned
+from skelgen.web import curve, turned_surface
 from skelgen.web.model_links import model_links
 from skelgen.web.site import (
     Block,
@@ -299,7 +299,7 @@ def _said(number: float, unit: str) -> str:
 
 def _surface(found: SurfaceNumbers, unit: str) -> DrawingShown:
     names = (*found.names, f"time [{unit}]")
-    shown = turned.turnable(names, found.x, found.y, found.values)
+    shown = turned_surface.turnable(names, found.x, found.y, found.values)
     text = f"time over {found.names[0]} and {found.names[1]}"
     columns, rows = _some(found.x), _some(found.y)
     head = [ColumnHead(f"{found.names[1]} \\ {found.names[0]}", True)]
@@ -316,8 +316,13 @@ def _surface(found: SurfaceNumbers, unit: str) -> DrawingShown:
         ),
     )
     return DrawingShown(
-        *(text, (turned.WIDTH, turned.HEIGHT), turned.surface_shapes(shown), table),
-        turned.surface_data(shown),
+        *(
+            text,
+            (turned_surface.WIDTH, turned_surface.HEIGHT),
+            turned_surface.surface_shapes(shown),
+            table,
+        ),
+        turned_surface.surface_data(shown),
     )
 
 

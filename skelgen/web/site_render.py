@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skelgen import _paths
-from skelgen.documents.words import shown, visible
+from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.web.environment import environment_of
 from skelgen.web.site import SitePage
 

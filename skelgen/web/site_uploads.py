@@ -24,7 +24,7 @@ from skelgen.web.site import (
 
 if TYPE_CHECKING:
     from skelgen.store.store import AddedRow
-    from skelgen.web.uploaded import Uploaded
+    from skelgen.web.upload_outcome import Uploaded
 
 #: Rows of each table.
 _SHOWN = 200

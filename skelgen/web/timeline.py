@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skelgen.documents.words import shown, visible
+from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.timeline import RankWork, RunTimeline
-from skelgen.timeline.code import decoded
+from skelgen.timeline.encoding import decoded
 from skelgen.timeline.pieces import spread
 from skelgen.timeline.types import WORK_WORDS, LaneTotal
 from skelgen.units import format_seconds, seconds

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from skelgen.documents import Field, read_document, read_json, sealed_yaml
-from skelgen.documents.words import escaped
+from skelgen.documents.text_of_bytes import escaped
 from skelgen.errors import InputError, UsageError
 from skelgen.launch.folders import replace_file
 from skelgen.models import Range

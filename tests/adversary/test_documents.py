@@ -24,7 +24,7 @@ from skelgen.errors import InputError
 from skelgen.launch.json_lines import JsonLines
 from skelgen.launch.record import RunFacts, read_facts
 from skelgen.phases import store as phases_store
-from skelgen.pipeline.mixing import fitted_mix, mix_text
+from skelgen.pipeline.mix import fitted_mix, mix_text
 from skelgen.prediction import store as facts_store
 from skelgen.prediction.kept import KeptPrediction, KeptSet, load_kept
 from skelgen.prediction.types import Calibration
@@ -35,8 +35,8 @@ from skelgen.signature import read as signature_read
 from skelgen.signature import store as signature_store
 from skelgen.trust import store as trust_store
 from skelgen.trust.errors import MethodError
+from skelgen.trust.recording_doubts import Unseen
 from skelgen.trust.store import ErrorProvenance
-from skelgen.trust.unseen import Unseen
 from skelgen.workload import store as study_store
 from tests.adversary.fields import (
     KEY,

@@ -21,7 +21,7 @@ from benchmarks import fuzzing
 from skelgen.cli.main import run as skelgen
 from skelgen.launch import batch, mpi
 from skelgen.launch.batch_systems import BatchSystem, Flux, Pbs, Slurm
-from skelgen.launch.through import _SYSTEMS, Way
+from skelgen.launch.launch_method import _SYSTEMS, Way
 from skelgen.reference import compute
 from tests import fake_mpi, fuzz_cases
 from tests.adversary.payloads import OBEYED, payloads

@@ -39,7 +39,7 @@ from tests import fake_mpi
 from tests.adversary.fields import put, samples
 from tests.adversary.payloads import OBEYED, payloads
 from tests.store_files import MEASURED, PREDICTED, WORKLOAD, lines
-from tests.unit.test_pipeline_systems import ROWS as SYSTEMS
+from tests.unit.test_pipeline_system import ROWS as SYSTEMS
 
 PAYLOADS = sorted(payloads(Path("x"), Path("x")))
 #: Where each is a round of many commands, these stand for the others.

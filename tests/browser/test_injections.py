@@ -13,7 +13,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.pipeline.kept_model import document_of
-from skelgen.pipeline.model_keeping import kept_models
+from skelgen.pipeline.model_keep import kept_models
 from skelgen.store import Run, StoredModel, open_store
 from tests.browsers import Site, filled, is_page
 from tests.hostile import HOSTILE, hostile_rows

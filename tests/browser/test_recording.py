@@ -63,10 +63,13 @@ def test_without_a_script_the_picture_of_the_timeline_is_there(browser, site):
         assert bars.bounding_box()["width"] > 20
 
 
-def test_a_hostile_recording_is_text_and_its_timeline_still_draws(browser, own_site):
+@pytest.mark.parametrize("bypass_csp", [False, True])
+def test_a_hostile_recording_is_text_and_its_timeline_still_draws(
+    browser, own_site, bypass_csp
+):
     with open_store(str(own_site.place)) as store:
         store.add([StoredRecording("run-2000-2", document_of(made(BAD)))])
-    with browser.tab(own_site) as tab:
+    with browser.tab(own_site, bypass_csp=bypass_csp) as tab:
         for address in ("/runs/run-2000-2", "/runs/run-2000-2/recording"):
             assert tab.open(address).status == 200
             assert BAD in tab.page.locator("body").text_content()

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
 from skelgen.errors import ApplicationError, SkelgenError
 from skelgen.phases import Parameters
+from skelgen.pipeline.phases import phases
+from skelgen.pipeline.record import record
 from skelgen.runners.application import application_of
 from skelgen.runners.checkpoint import ImageRun
 from skelgen.runners.criu import CriuCheckpointer, network_settings, try_out
@@ -68,10 +69,10 @@ def test_three_restores_end_with_the_results_of_the_whole_run(
         [str(mpi.compiler), *WARNINGS, "-o", str(program), str(SOURCE)], check=True
     )
     command = [*mpi.launcher, "-n", "2", str(program), "60", str(tmp_path)]
-    pipeline.record(command, tmp_path / "run", quiet_output=True)
+    record(command, tmp_path / "run", quiet_output=True)
     whole = results(tmp_path)
     structure = Parameters(time_similarity=1e-9)
-    signature = pipeline.phases(tmp_path / "run", structure)
+    signature = phases(tmp_path / "run", structure)
     application, _ = application_of(signature, command)
     first = by_images(signature, ExecutedExtent()).wanted[0]
     last = some_occurrences_after(first)

@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.phases import agree, found, known
 from skelgen.events import CallKind, collect, function_info
-from skelgen.pipeline.phasing import of_run
+from skelgen.pipeline.phases import of_run
 from skelgen.signature.store import load
 from skelgen.skeleton.methods import planner
 from skelgen.skeleton.plan import plan

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
 from skelgen.errors import MachineError
 from skelgen.events import collect
 from skelgen.export.otf2_library import library
 from skelgen.matching import match
+from skelgen.pipeline.export import export
 from skelgen.trace import open_trace
 from tests.mpis import MPIS, TestMpi
 from tests.paraver_reader import read_prv
@@ -70,19 +70,19 @@ def test_a_recorded_program_is_the_same_in_every_format(tmp_path, mpi, name):
     events = collect(trace)
     messages = len(match(events.calls).send_call)
 
-    perfetto = pipeline.export(run, "perfetto", None, most_events=0)
+    perfetto = export(run, "perfetto", None, most_events=0)
     kinds = Counter(
         record["ph"] for record in json.loads(perfetto.opens.read_text())["traceEvents"]
     )
     assert kinds["X"] == trace.events
     assert kinds["s"] == kinds["f"] == messages
 
-    paraver = read_prv(pipeline.export(run, "paraver", None).opens)
+    paraver = read_prv(export(run, "paraver", None).opens)
     assert sum(len(found) for found in paraver.events.values()) == 2 * trace.events
     assert len(paraver.messages) == messages
     assert paraver.times == sorted(paraver.times)
 
-    tit = pipeline.export(run, "tit", None)
+    tit = export(run, "tit", None)
     actions = written(tit.opens)
     sends = sum(count for (_, verb), count in actions.items() if verb.endswith("send"))
     assert sends >= messages
@@ -94,7 +94,7 @@ def test_a_recorded_program_is_the_same_in_every_format(tmp_path, mpi, name):
         library()
     except MachineError:
         return
-    records = pipeline.export(run, "otf2", None).records
+    records = export(run, "otf2", None).records
     assert records["Enter"] == records["Leave"] == trace.events
     received = records.get("MpiRecv", 0) + records.get("MpiIrecv", 0)
     assert received == messages

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
 from skelgen.errors import ApplicationError, InputError, UsageError
-from skelgen.launch.through import NEAREST
+from skelgen.launch.launch_method import NEAREST
 from skelgen.phases import Parameters
 from skelgen.phases.store import load, save
 from skelgen.phases.stored import PhaseSignature
-from skelgen.pipeline.measuring import Measurement
+from skelgen.pipeline.measure import Measurement, measure
+from skelgen.pipeline.phases import phases
+from skelgen.pipeline.predict import predict
+from skelgen.pipeline.record import record
 from skelgen.runners.plan import ExecutedExtent, ExecutionPlan, in_one_run
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi
@@ -61,10 +63,10 @@ def unusual(mpi: TestMpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def signature(command: Sequence[str], folder: Path) -> Path:
-    pipeline.record(command, folder / "run", quiet_output=True)
+    record(command, folder / "run", quiet_output=True)
     # Phases by structure alone: times are those of a machine that does other things.
     structure = Parameters(time_similarity=1e-9)
-    pipeline.phases(folder / "run", structure, output=folder / "sig")
+    phases(folder / "run", structure, output=folder / "sig")
     return folder / "sig"
 
 
@@ -97,7 +99,7 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
     command = launch(str(STEPS), str(tmp_path), *how)
     stored = signature(command, tmp_path)
     whole = lines(tmp_path)
-    done = pipeline.measure(stored, extent=ExecutedExtent(share=0.0))
+    done = measure(stored, extent=ExecutedExtent(share=0.0))
     begun = lines(tmp_path)
     known = load(stored)
     until = measured_as_planned(known, done).wanted[-1].end
@@ -114,9 +116,7 @@ def test_a_run_is_stopped_behind_its_phases_and_was_right_until_then(
 
 
 def test_a_phase_signature_predicts_as_a_skeleton_does(stored: Path) -> None:
-    found = pipeline.predict(
-        stored, [()], budget_s=0.1, interval_bound=0.9, through=NEAREST
-    )
+    found = predict(stored, [()], budget_s=0.1, interval_bound=0.9, through=NEAREST)
     (one,) = found.predictions
     assert not found.failures
     assert one.ratio == 1.0
@@ -137,19 +137,19 @@ def test_phases_of_unusual_programs_are_measured_where_they_were_recorded(
         pytest.skip("the program fails with Debian's MPICH 4.0, also unrecorded")
     command = [*mpi.launcher, "-n", "2", str(unusual), str(STEPS), way]
     stored = signature(command, tmp_path)
-    done = pipeline.measure(stored, extent=ExecutedExtent(share=0.0))
+    done = measure(stored, extent=ExecutedExtent(share=0.0))
     measured_as_planned(load(stored), done)
     assert comes_true(lambda: not processes_of(str(unusual)))
     if way == "session":  # it comes to its end, where it does not find the phase
         with pytest.raises(ApplicationError, match=r"less work than then|called MPI_"):
-            pipeline.measure(stored, [*command[:-2], "2", way])
+            measure(stored, [*command[:-2], "2", way])
 
 
 def test_less_work_than_was_recorded_is_named(
     launch: Callable[..., list[str]], stored: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(ApplicationError, match="less work than then"):
-        pipeline.measure(stored, launch("2", str(tmp_path)))
+        measure(stored, launch("2", str(tmp_path)))
 
 
 def test_a_launch_of_several_programs_is_refused(
@@ -157,14 +157,14 @@ def test_a_launch_of_several_programs_is_refused(
 ) -> None:
     one = launch("2", str(tmp_path), ranks=1)
     with pytest.raises(UsageError, match="launches several programs"):
-        pipeline.measure(stored, [*one, ":", "-n", "1", "./other"])
+        measure(stored, [*one, ":", "-n", "1", "./other"])
 
 
 def test_a_program_that_fails_is_named_with_its_exit_code(
     launch: Callable[..., list[str]], stored: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(ApplicationError, match=r"failed with exit code .* input in /"):
-        pipeline.measure(stored, launch("10", str(tmp_path / "missing")))
+        measure(stored, launch("10", str(tmp_path / "missing")))
 
 
 def test_input_that_is_not_there_is_named_before_anything_runs(
@@ -174,9 +174,9 @@ def test_input_that_is_not_there_is_named_before_anything_runs(
     files = (*known.files, ("/recorded/in.lj", 64 * "0"))
     save(replace(known, files=files), tmp_path / "phases.yaml")
     with pytest.raises(InputError, match=r"in.lj is missing, .* copy it there"):
-        pipeline.measure(tmp_path, launch("10", str(tmp_path), "here/in.lj"))
+        measure(tmp_path, launch("10", str(tmp_path), "here/in.lj"))
     with pytest.raises(InputError, match=r"in.lj is missing; put back"):
-        pipeline.measure(tmp_path)
+        measure(tmp_path)
     assert not list(tmp_path.glob("rank-*"))
 
 
@@ -184,7 +184,7 @@ def test_another_number_of_ranks_is_refused(
     launch: Callable[..., list[str]], stored: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="3 ranks, the phase signature is of 2"):
-        pipeline.measure(stored, launch("10", str(tmp_path), ranks=3))
+        measure(stored, launch("10", str(tmp_path), ranks=3))
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -197,7 +197,7 @@ def test_a_launch_that_does_not_say_its_other_number_of_ranks_is_refused(
     script.chmod(0o755)
     hidden = [str(script), *launch("10", str(tmp_path))[-3:]]
     with pytest.raises(ApplicationError, match=f"{ranks} ranks were launched, .* of 2"):
-        pipeline.measure(stored, hidden)
+        measure(stored, hidden)
     assert not list(tmp_path.glob("rank-*"))
 
 
@@ -208,7 +208,7 @@ def test_a_file_that_the_program_writes_is_no_change_of_it(
     stored = signature(command, tmp_path)
     assert [Path(name).name for name, _ in load(stored).files] == ["ahead"]
     for words in ((), command):  # the second finds what the first wrote
-        done = pipeline.measure(stored, words)
+        done = measure(stored, words)
         assert not any(one.code == "other-files" for one in done.estimate.doubts)
 
 
@@ -224,4 +224,4 @@ def test_a_program_that_changed_since_the_recording_is_refused(
     with copy.open("ab") as file:
         file.write(b"\n")
     with pytest.raises(InputError, match="changed since the recording"):
-        pipeline.measure(stored)
+        measure(stored)

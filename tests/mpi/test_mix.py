@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.pipeline.mixing import MIX_FILE, fitted_mix
+from skelgen.pipeline.mix import MIX_FILE, fit_mix, fitted_mix
+from skelgen.pipeline.record import record
 from skelgen.prediction import skeleton_runs
 from skelgen.reference import competitors, mix_fit
 from tests.mpis import FAMILIES, MPIS, TestMpi
@@ -41,9 +41,9 @@ def command(mpi: TestMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
 
 
 def test_a_recorded_program_gets_a_mix(command: list[str], tmp_path: Path) -> None:
-    pipeline.record(command, tmp_path / "run", quiet_output=True)
+    record(command, tmp_path / "run", quiet_output=True)
     cores = os.sched_getaffinity(0)
-    fitted = pipeline.fit_mix(tmp_path / "run", (), runs=1)
+    fitted = fit_mix(tmp_path / "run", (), runs=1)
     assert sum(fitted.mix.shares) == pytest.approx(1)
     assert min(*fitted.wanted, *fitted.got) > 0
     assert os.sched_getaffinity(0) == cores
@@ -53,17 +53,17 @@ def test_a_recorded_program_gets_a_mix(command: list[str], tmp_path: Path) -> No
 def test_an_application_that_fails_or_hangs_beside_competitors_leaves_no_mix(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline.record(command, tmp_path / "run", quiet_output=True)
+    record(command, tmp_path / "run", quiet_output=True)
     Path("kinds").write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(ApplicationError, match="exit code 3"):
-        pipeline.fit_mix(tmp_path / "run", (), runs=1)
+        fit_mix(tmp_path / "run", (), runs=1)
     Path("kinds").write_text("#!/bin/sh\nexec sleep 600\n")
     monkeypatch.setattr(skeleton_runs, "longest_s", lambda _: 0.5)
     with pytest.raises(ApplicationError, match="did not end within"):
-        pipeline.fit_mix(tmp_path / "run", (), runs=1)
+        fit_mix(tmp_path / "run", (), runs=1)
     assert not (tmp_path / "run" / MIX_FILE).exists()
 
 
 def test_a_run_recorded_by_hand_cannot_be_run_again(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="how the application was launched"):
-        pipeline.fit_mix(tmp_path, (), runs=1)
+        fit_mix(tmp_path, (), runs=1)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
+from skelgen.pipeline.build import BuildOptions, build
+from skelgen.pipeline.record import info, record
 from tests.mpis import FAMILIES, MPIS, TestMpi
 
 pytestmark = [
@@ -22,8 +23,8 @@ PROGRAM = Path(__file__).with_name("blocks.c")
 
 def bytes_of_a_call(command: Sequence[str], folder: Path) -> dict[str, float]:
     """Record a program; return what a call of each function sends [bytes]."""
-    pipeline.record(command, folder, quiet_output=True)
-    summary = pipeline.info(folder).summary
+    record(command, folder, quiet_output=True)
+    summary = info(folder).summary
     functions = summary.functions
     return {one.name: one.sent_bytes / one.calls for one in functions if one.calls}
 
@@ -35,8 +36,8 @@ def test_blocks_of_collectives_keep_their_size(mpi: TestMpi, tmp_path: Path) -> 
     subprocess.run(compile_line, check=True)
     launch = [*mpi.launcher, "-n", "3"]
     sent = bytes_of_a_call([*launch, str(program)], run)
-    halved = pipeline.BuildOptions(2.0, None, None, None, strict=False)
-    pipeline.build(run, made, options=halved)
+    halved = BuildOptions(2.0, None, None, None, strict=False)
+    build(run, made, options=halved)
     subprocess.run(["make", "-s", "-C", made, f"MPICC={mpi.compiler}"], check=True)
     own = bytes_of_a_call([*launch, str(made / "skeleton")], tmp_path / "own")
     # The report at the skeleton's end gathers and reduces a little as well.

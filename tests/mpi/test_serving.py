@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skelgen import pipeline
 from skelgen.events import collect
+from skelgen.pipeline.build import BuildOptions, build
+from skelgen.pipeline.record import record
 from skelgen.reference.compute import COMPILER_FLAGS
 from skelgen.signature import Signature, store
 from skelgen.skeleton.emit.skeleton_files import render
@@ -76,7 +77,7 @@ def skeleton(known: Signature, mpi: TestMpi, folder: Path) -> list[str]:
 
 def sends_of(command: Sequence[str], folder: Path) -> list[int]:
     """Record a program; return how often each rank sends."""
-    pipeline.record(command, folder, quiet_output=True)
+    record(command, folder, quiet_output=True)
     calls = collect(open_trace(folder)).calls
     sends = np.array([name == "MPI_Send" for name in calls.functions])
     found = sends[calls.shapes["function"]][calls.shape]
@@ -118,9 +119,9 @@ def test_the_example_makes_all_its_calls_whoever_comes(
     subprocess.run([*compile_line, "-lm"], check=True)
     launch = [*mpi.launcher, "-n", "4"]
     command = [*launch, str(program), "600", "100", "100"]
-    pipeline.record(command, run, quiet_output=True)
-    halved = pipeline.BuildOptions(2.0, None, None, None, strict=False)
-    pipeline.build(run, made, options=halved)
+    record(command, run, quiet_output=True)
+    halved = BuildOptions(2.0, None, None, None, strict=False)
+    build(run, made, options=halved)
     assert json.loads((made / "skeleton.json").read_text())["dealers"] == []
     subprocess.run(["make", "-s", "-C", made, f"MPICC={mpi.compiler}"], check=True)
     command = [*launch, str(made / "skeleton")]

@@ -12,8 +12,8 @@ import pytest
 
 from skelgen import _paths
 from skelgen.systems.facts import measurement_of
-from skelgen.systems.printed import read_printed
 from skelgen.systems.program import COMPILER_FLAGS
+from skelgen.systems.program_output import read_printed
 from skelgen.systems.types import Printed
 from tests.c_warnings import WARNINGS
 from tests.mpis import MPIS, TestMpi

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
+from skelgen.pipeline.build import BuildOptions, build
+from skelgen.pipeline.record import info, record
 from tests.mpis import FAMILIES, MPIS, TestMpi
 
 pytestmark = [
@@ -21,8 +22,8 @@ QUERIES = 2 * 400 * 4 * 2
 
 def queries(command: list[str], folder: Path) -> int:
     """Record a program; return how often its ranks asked."""
-    pipeline.record(command, folder, quiet_output=True)
-    return pipeline.info(folder).summary.taken.usage_queries
+    record(command, folder, quiet_output=True)
+    return info(folder).summary.taken.usage_queries
 
 
 @pytest.mark.parametrize("mpi", FAMILIES, ids=[mpi.name for mpi in FAMILIES])
@@ -33,8 +34,8 @@ def test_a_skeleton_asks_as_often(mpi: TestMpi, method: str, tmp_path: Path) -> 
     subprocess.run(compile_line, check=True)
     launch = [*mpi.launcher, "-n", "2"]
     assert queries([*launch, str(program)], run) == QUERIES
-    quarter = pipeline.BuildOptions(4.0, None, None, None, strict=False, method=method)
-    built = pipeline.build(run, made, options=quarter)
+    quarter = BuildOptions(4.0, None, None, None, strict=False, method=method)
+    built = build(run, made, options=quarter)
     subprocess.run(["make", "-s", "-C", made, f"MPICC={mpi.compiler}"], check=True)
     own = queries([*launch, str(made / "skeleton")], tmp_path / "own")
     if method == "paper2005":  # whose rules know nothing of it

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.monitor.places import this_host
+from skelgen.monitor.folders import this_host
 from skelgen.monitor.status import holder
 from skelgen.store import Run, open_store
 from tests.mpis import FAMILIES, MPIS, TestMpi

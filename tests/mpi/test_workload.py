@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline
 from skelgen.phases import Parameters
+from skelgen.pipeline.phases import phases
+from skelgen.pipeline.record import record
 from tests.mpis import BIN, OWN
 from tests.needs import needs_own
 
@@ -31,8 +32,8 @@ def test_two_phases_come_as_often_as_the_program_is_asked_to_repeat_them(
     for n, steps in ((300, 30), (700, 45)):
         run = tmp_path / f"run{n}"
         launch = ["mpirun", "-n", "2", program, str(n), str(steps)]
-        pipeline.record(launch, run, quiet_output=True)
-        found = [one.phase for one in pipeline.phases(run, WHATEVER).phases]
+        record(launch, run, quiet_output=True)
+        found = [one.phase for one in phases(run, WHATEVER).phases]
         repeated = {" ".join(one.calls): one for one in found if one.weight > 1}
         assert {calls: one.weight for calls, one in repeated.items()} == {
             "MPI_Sendrecv": steps,

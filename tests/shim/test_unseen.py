@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skelgen.events.unseen import unseen_of
+from skelgen.events.unrecorded_work import unseen_of
 from skelgen.trace import open_trace
-from skelgen.trust.unseen import Unseen, unseen_doubts
+from skelgen.trust.recording_doubts import Unseen, unseen_doubts
 from tests.shim.conftest import Lab
 
 pytestmark = pytest.mark.mpi

@@ -25,7 +25,7 @@ def test_goals_say_what_was_measured_and_whether_that_is_enough() -> None:
         [WHERE, "better than paper2005: below 3.0 %", "4.0 %", "**no**"],
         [WHERE, "better than average: below 20.0 %", "4.5 %", "yes"],
         [WHERE, "better than small input", "-", "-"],
-        ["90 % intervals held", "85 to 95 %", "50.0 %", "**no**"],
+        ["90 % intervals with the truth inside", "85 to 95 %", "50.0 %", "**no**"],
         [
             "the same, of the application where it is least",
             "at least 70 %",

@@ -140,7 +140,7 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch):
         raise MemoryError("no memory for matching 7 calls")
 
     monkeypatch.setattr("skelgen.pipeline.signatures.read_signature", fail)
-    monkeypatch.setattr("skelgen.pipeline.building.read_signature", fail)
+    monkeypatch.setattr("skelgen.pipeline.build.read_signature", fail)
     code, line = told(capsys, ["build", "x", "--scale", "2", "-o", "skel"])
     assert code == ExitCode.ENVIRONMENT
     assert "not enough memory: no memory for matching 7 calls; end other" in line
@@ -150,7 +150,7 @@ def test_a_bug_stays_a_traceback(monkeypatch):
     def fail(*_, **__):
         raise OverflowError("a bug")
 
-    monkeypatch.setattr("skelgen.pipeline.building.read_signature", fail)
+    monkeypatch.setattr("skelgen.pipeline.build.read_signature", fail)
     with pytest.raises(OverflowError, match="a bug"):
         run(["build", "x", "--scale", "2", "-o", "skel"])
 

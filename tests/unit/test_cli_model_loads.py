@@ -11,8 +11,8 @@ import pytest
 from skelgen.cli.main import run
 from skelgen.errors import ExitCode
 from skelgen.launch import Host
-from skelgen.pipeline import forecast_record, predicting
-from skelgen.pipeline.predicting import Predicted
+from skelgen.pipeline import forecast_record
+from skelgen.pipeline.predict import Predicted
 from skelgen.prediction import Failure, Prediction
 from skelgen.store import Run, Series, open_store
 from skelgen.trust import Doubt, Interval
@@ -217,7 +217,7 @@ def skeleton(tmp_path, monkeypatch):
         one = Prediction(node_sets[0], (2.0,), 40.0, times, times, (doubt,))
         return Predicted((one,), (), None)
 
-    monkeypatch.setattr(predicting, "predict", predict)
+    monkeypatch.setattr("skelgen.pipeline.predict.predict", predict)
     monkeypatch.setattr("skelgen.prediction.store.load", lambda folder: Facts)
     return asked
 

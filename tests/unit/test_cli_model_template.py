@@ -16,7 +16,7 @@ from skelgen.cli.main import run
 from skelgen.errors import ExitCode
 from skelgen.models.formulas import evaluate, parse
 from skelgen.store import Fact, Message, Run, Template, open_store
-from tests.unit.test_cli_modelling import complained, said
+from tests.unit.test_cli_model import complained, said
 
 #: The formula of figure 8 of the paper, in the names of the runs.
 FIGURE_8 = "ADDM*n^3/(ranks-1) + 2*n*SR(L)/(ranks-1) + n*BC(L)"

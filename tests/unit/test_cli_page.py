@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline import answers, building, measuring, page, timelines
+from skelgen.pipeline import build, call_observers, folder_predictions, measure, page
 from skelgen.prediction.kept import PREDICTIONS_FILE, load_kept
 from skelgen.runners import application, estimate, execute, plan
 from skelgen.signature import store
@@ -178,16 +178,16 @@ def test_earlier_predictions_stay_on_the_page_and_their_number_is_bounded(
 
 
 def test_the_page_follows_a_choice_while_it_runs(capsys, monkeypatch, skel: Path):
-    monkeypatch.setattr(answers, "_PAUSE_S", 0.0)
-    monkeypatch.setattr(answers, "_TIMES", 0.0)
+    monkeypatch.setattr(folder_predictions, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(folder_predictions, "_TIMES", 0.0)
     seen: list[str] = []
-    update = answers.update_page
+    update = folder_predictions.update_page
 
     def watched(folder: Path, *known) -> None:
         update(folder, *known)
         seen.append(headline(folder))
 
-    monkeypatch.setattr(answers, "update_page", watched)
+    monkeypatch.setattr(folder_predictions, "update_page", watched)
     words = ["--from", "n[1-3]", "--nodes", "2", "--budget", "1h"]
     found = done(capsys, "select", str(skel), *words)
     best = found["sets"][0]["hosts"]
@@ -204,10 +204,10 @@ def test_a_choice_is_the_same_whether_its_page_is_written_or_not(
     capsys, monkeypatch, skel: Path
 ):
     words = ["select", str(skel), "--from", "n[1-4]", "--nodes", "2", "--budget", "1h"]
-    monkeypatch.setattr(answers, "_PAUSE_S", 0.0)
-    monkeypatch.setattr(answers, "_TIMES", 0.0)
+    monkeypatch.setattr(folder_predictions, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(folder_predictions, "_TIMES", 0.0)
     written = done(capsys, *words)
-    monkeypatch.setattr(answers.Watch, "look", lambda _: None)
+    monkeypatch.setattr(folder_predictions.Watch, "look", lambda _: None)
     assert done(capsys, *words) == written
 
 
@@ -216,7 +216,7 @@ def test_a_choice_that_is_ended_early_says_so(capsys, monkeypatch, skel: Path):
         self.write(self.contest.standing(), "running")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(answers.Watch, "look", interrupted)
+    monkeypatch.setattr(folder_predictions.Watch, "look", interrupted)
     assert run(["select", str(skel), "--from", "n[3-5]", "--nodes", "2"]) == 130
     assert "when it was ended" in headline(skel)
     assert "it ended early" in text_of(skel)
@@ -231,10 +231,10 @@ def test_what_measure_finds_comes_onto_the_page(monkeypatch, skel: Path):
     monkeypatch.setattr(plan, "check_phases", lambda _: None)
     monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
     monkeypatch.setattr(
-        measuring, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
+        measure, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
     )
     monkeypatch.setattr(estimate, "estimate", lambda *_: found)
-    measuring.measure(skel / "phases.yaml")
+    measure.measure(skel / "phases.yaml")
     assert headline(skel).startswith("800 ms on this machine (700 ms to 900 ms), ")
     assert "times the time of the recorded run; do not trust" in headline(skel)
     assert "only a few occurrences; raise --occurrences" in text_of(skel)
@@ -394,8 +394,8 @@ def test_a_damaged_timeline_is_a_warning(capsys, skel: Path):
 
 def test_a_large_run_has_a_timeline_without_waiting(monkeypatch, skel: Path):
     built = timeline_data(skel)
-    monkeypatch.setattr(timelines, "MOST_MATCHED", 10)
-    monkeypatch.setattr(building, "MOST_MATCHED", 10)
+    monkeypatch.setattr(call_observers, "MOST_MATCHED", 10)
+    monkeypatch.setattr(build, "MOST_MATCHED", 10)
     assert run(["build", "run", "--scale", "2", "-o", "large"]) == 0
     large = timeline_data(Path("large"))
     assert "Waiting is not known here" in text_of(Path("large"))

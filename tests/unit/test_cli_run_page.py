@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline import call_sites, measuring
+from skelgen.pipeline import call_sites, measure
 from skelgen.pipeline.page import PAGE_FILE
 from skelgen.runners import application, estimate, execute, plan
 from skelgen.trust import Interval
@@ -164,7 +164,7 @@ def test_a_page_that_cannot_be_replaced_is_a_warning(capsys, recorded: Path):
 def test_the_page_and_the_lines_belong_to_a_run_that_force_may_replace(
     capsys, recorded: Path
 ):
-    from skelgen.launch.ours import FolderKind, made_as
+    from skelgen.launch.own_folders import FolderKind, made_as
 
     info(capsys, "run")
     assert made_as(recorded) is FolderKind.RUN
@@ -180,10 +180,10 @@ def measured(monkeypatch, source: Path) -> None:
     monkeypatch.setattr(plan, "check_phases", lambda _: None)
     monkeypatch.setattr(application, "application_of", lambda *_, **__: (here, ()))
     monkeypatch.setattr(
-        measuring, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
+        measure, "_executed", lambda *_, **__: ("live", execute.Execution((), 1.0))
     )
     monkeypatch.setattr(estimate, "estimate", lambda *_: found)
-    measuring.measure(source)
+    measure.measure(source)
 
 
 @pytest.mark.parametrize("has_page", [True, False])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.documents import read_document, sealed_yaml
-from skelgen.documents.words import escaped, unescaped
+from skelgen.documents.text_of_bytes import escaped, unescaped
 from skelgen.errors import InputError
 from skelgen.signature import store
 from skelgen.signature.write import quoted, signature_text

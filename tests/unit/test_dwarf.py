@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.dwarf import SourceLine
-from skelgen.dwarf.names import plain_function
+from skelgen.dwarf.function_names import plain_function
 
 SOURCE = """\
 #include <stdio.h>

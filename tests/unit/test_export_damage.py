@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from skelgen import pipeline
 from skelgen.errors import MachineError, SkelgenError
 from skelgen.export.otf2_library import library
+from skelgen.pipeline.export import export
 from tests.broken_bytes import broken
 from tests.trace_samples import anything
 
@@ -31,7 +31,7 @@ def test_random_calls_that_match_nothing_are_written(tmp_path, name, seed):
     rng = random.Random(seed)
     for rank in range(3):
         anything(rng, rank, 3, 200).save(tmp_path)
-    result = pipeline.export(tmp_path, name, tmp_path / "out")
+    result = export(tmp_path, name, tmp_path / "out")
     assert result.size_bytes > 0
     assert result.events > 0
 
@@ -44,7 +44,7 @@ def test_broken_files_end_in_one_line_or_in_what_is_sound(tmp_path, seed):
         path.write_bytes(broken(rng, path.read_bytes()))
     for name in filter(available, FORMATS):
         try:
-            result = pipeline.export(tmp_path, name, tmp_path / name)
+            result = export(tmp_path, name, tmp_path / name)
         except SkelgenError as error:
             assert "\n" not in str(error)
         else:

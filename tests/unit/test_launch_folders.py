@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import UsageError
-from skelgen.launch import folders, replaceable
+from skelgen.launch import folders, replaceable_output
 from skelgen.launch.folders import (
     alone,
     make_private,
@@ -22,9 +22,15 @@ from skelgen.launch.folders import (
     private_folder,
     replace_file,
 )
-from skelgen.launch.ours import MARKER, RANK_FILE_BEGINS, FolderKind, made_as, remove
+from skelgen.launch.own_folders import (
+    MARKER,
+    RANK_FILE_BEGINS,
+    FolderKind,
+    made_as,
+    remove,
+)
 from skelgen.launch.process import NOTE
-from skelgen.launch.replaceable import check_file, check_free, claim
+from skelgen.launch.replaceable_output import check_file, check_free, claim
 from skelgen.trace.format import trace_format
 from tests.processes import comes_true
 
@@ -111,7 +117,7 @@ def test_a_file_is_never_replaced_by_a_folder(tmp_path: Path):
 
 
 def test_an_unwritable_place_is_refused_at_once(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(replaceable.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(replaceable_output.os, "access", lambda path, mode: False)
     with pytest.raises(UsageError, match="not writable"):
         check_free(tmp_path / "a/b", RUN, force=False)
 

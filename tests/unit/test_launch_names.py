@@ -9,9 +9,9 @@ import pytest
 from skelgen.launch import LaunchCommand
 from skelgen.launch.names import application_name
 from skelgen.launch.record import RunFacts
-from skelgen.pipeline.compiling import application_of
-from skelgen.pipeline.timing import _about
-from skelgen.store.formats.known import TypedValues
+from skelgen.pipeline.compile import application_of
+from skelgen.pipeline.time import _about
+from skelgen.store.formats.typed_values import TypedValues
 
 
 @pytest.mark.parametrize(

@@ -21,29 +21,31 @@ FENCES = """
 """
 
 
-def groups(some: Calls, rank: int) -> list[int]:
+def events(some: Calls, rank: int) -> list[int]:
     """Return the event of each call of a rank."""
     matching = match(some)
-    found: list[int] = matching.group[some.first[rank] : some.first[rank + 1]].tolist()
+    found: list[int] = matching.whole_event[
+        some.first[rank] : some.first[rank + 1]
+    ].tolist()
     return found
 
 
 def test_an_operation_belongs_to_the_fence_that_ends_its_epoch() -> None:
     some = calls(FENCES)
-    assert groups(some, 0) == groups(some, 1) == [0, 1, 1, 1, 2, 2, 2]
+    assert events(some, 0) == events(some, 1) == [0, 1, 1, 1, 2, 2, 2]
 
 
 def test_an_operation_without_a_fence_behind_it_is_in_no_event() -> None:
     some = calls(FENCES + "\n Put to=+1 bytes=8 comm=w:fence")
     matching = match(some)
-    assert groups(some, 0)[-1] == -1
+    assert events(some, 0)[-1] == -1
     assert len(matching.unmatched) == 2
     assert any("MPI_Put: 2 calls" in problem for problem in matching.problems)
 
 
 def test_nobody_is_no_partner_in_an_epoch() -> None:
     some = calls(FENCES.replace("Get to=+1", "Get to=null"))
-    assert groups(some, 0) == [0, 1, -1, 1, 2, -1, 2]
+    assert events(some, 0) == [0, 1, -1, 1, 2, -1, 2]
 
 
 def test_post_meets_start_and_complete_meets_wait() -> None:
@@ -62,8 +64,8 @@ def test_post_meets_start_and_complete_meets_wait() -> None:
             Win_wait partners=0 comm=w:pscw
           }
     """)
-    assert groups(some, 0) == [0, 0, 0, 1, 1, 1]
-    assert groups(some, 1) == groups(some, 2) == [0, 0, 1, 1]
+    assert events(some, 0) == [0, 0, 0, 1, 1, 1]
+    assert events(some, 1) == events(some, 2) == [0, 0, 1, 1]
     matching = match(some)
     pairs = np.stack([matching.send_call, matching.receive_call], axis=1).tolist()
     # Of each round: two Win_complete with their Win_wait, two Win_post with one start.
@@ -82,8 +84,8 @@ def test_a_post_that_nobody_starts_on_takes_its_wait_along() -> None:
           Win_wait partners=0 comm=w:pscw
           Barrier
     """)
-    assert groups(some, 1)[:2] == [-1, -1]
-    assert groups(some, 0) == [0]
+    assert events(some, 1)[:2] == [-1, -1]
+    assert events(some, 0) == [0]
 
 
 def test_a_locked_epoch_is_an_event_of_one_rank() -> None:
@@ -99,8 +101,8 @@ def test_a_locked_epoch_is_an_event_of_one_rank() -> None:
             Win_unlock to=0 comm=w:lock
           }
     """)
-    assert groups(some, 0) == [0] * 5 + [1] * 5
-    assert groups(some, 1) == [2] * 5 + [3] * 5
+    assert events(some, 0) == [0] * 5 + [1] * 5
+    assert events(some, 1) == [2] * 5 + [3] * 5
 
 
 def test_in_an_epoch_that_lasts_each_call_stands_for_itself() -> None:
@@ -112,8 +114,8 @@ def test_in_an_epoch_that_lasts_each_call_stands_for_itself() -> None:
           Win_flush_all comm=w:open
           Barrier
     """)
-    assert groups(some, 0) == [0, 1, 2]
-    assert groups(some, 1) == [3, 4, 2]
+    assert events(some, 0) == [0, 1, 2]
+    assert events(some, 1) == [3, 4, 2]
 
 
 def test_the_request_of_an_operation_is_completed_by_its_wait() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skelgen.events import Events
 from skelgen.events.reorder import reorder
 from skelgen.matching import match, replay, replay_plain
-from skelgen.matching.depend import depend
+from skelgen.matching.thread_order import depend
 from skelgen.matching.threads import matched, order_of_threads, overlapping
 from skelgen.ticks import place
 from tests.builders import events
@@ -189,8 +189,8 @@ def test_threads_keep_their_order_and_calls_their_partners(seed, buffered):
         assert np.array_equal(
             getattr(before, name), where[getattr(behind, name)][by_send]
         ), name
-    joint = np.stack([before.group[order], behind.group])
-    assert len(np.unique(joint, axis=1).T) == before.groups + (joint < 0).any()
+    joint = np.stack([before.whole_event[order], behind.whole_event])
+    assert len(np.unique(joint, axis=1).T) == before.whole_events + (joint < 0).any()
     assert behind.problems == before.problems
 
 

@@ -10,8 +10,8 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.models.advice import goes_with, neighbour, repeat, rounded
 from skelgen.models.checking import check_model
+from skelgen.models.cross_validation import configurations, left_out
 from skelgen.models.families import FAMILIES, FamilySettings
-from skelgen.models.left_out import configurations, left_out
 from skelgen.models.runs import ModelInput, RunTable, meaning_of
 
 RANDOM = np.random.default_rng(3)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError
-from skelgen.models import ahead, regimes
+from skelgen.models import regimes, runs_ahead
 from skelgen.models.families import FAMILIES, FamilySettings
-from skelgen.models.families.library import least_left
+from skelgen.models.families.default_terms import least_left
 from skelgen.models.families.normal_form import normal_forms
 from skelgen.models.families.terms import terms_for
 from skelgen.models.families.weighing import falling_power, weights
@@ -215,7 +215,7 @@ def test_nodes_and_ranks_per_node_make_ranks():
 
     rows = [(n, k) for n in (2, 4, 8, 16) for k in (1, 2, 4)] * 2
     runs = table((NODES, PER_NODE), rows, law, noise=0.005)
-    assert set(ahead.axes(runs)) == {"nodes", "ranks_per_node", "all ranks"}
+    assert set(runs_ahead.axes(runs)) == {"nodes", "ranks_per_node", "all ranks"}
     model = fit_model(runs)
     found = predict_with(model, {"nodes": 32, "ranks_per_node": 4})
     assert found.interval.p50 == pytest.approx(law(32, 4), rel=0.15)
@@ -296,26 +296,26 @@ def test_an_unknown_family_and_a_formula_that_is_no_time_are_said():
 
 def test_folds_learn_behind_and_ask_ahead():
     runs = table((N,), [(n,) for n in (1, 2, 3, 4, 5, 6, 7, 8)], lambda n: n)
-    found = list(ahead.folds(runs))
+    found = list(runs_ahead.folds(runs))
     assert [len(behind) for behind, _ in found] == [4, 5, 6]
     for behind, rest in found:
         assert runs.at[behind].max() < runs.at[rest].min()
         assert len(behind) + len(rest) == len(runs)
-    assert ahead.beyond(runs, {"n": np.array([4.0, 16.0])}) == pytest.approx(
+    assert runs_ahead.beyond(runs, {"n": np.array([4.0, 16.0])}) == pytest.approx(
         [0.0, math.log(2)]
     )
 
 
 def test_mixed_folds_leave_out_neighbours_by_turns():
     runs = table((N,), [(n,) for n in (1, 2, 3, 4, 5, 6, 7)] * 2, lambda n: n)
-    found = list(ahead.mixed_folds(runs))
+    found = list(runs_ahead.mixed_folds(runs))
     asked = [sorted(set(runs.at[rest, 0])) for _, rest in found]
     assert asked == [[1, 4, 7], [2, 5], [3, 6]]
     for learnt, rest in found:
         assert not set(runs.at[learnt, 0]) & set(runs.at[rest, 0])
         assert len(learnt) + len(rest) == len(runs)
     few = runs.only(np.flatnonzero(runs.at[:, 0] < 6))
-    assert list(ahead.mixed_folds(few)) == []
+    assert list(runs_ahead.mixed_folds(few)) == []
 
 
 def test_more_ranks_than_any_run_had_are_ahead_of_all_runs():
@@ -327,4 +327,4 @@ def test_more_ranks_than_any_run_had_are_ahead_of_all_runs():
     }
     cases = {name: np.array(values, float) for name, values in asked.items()}
     far = [0.0, math.log(4), math.log(2), 0.0]
-    assert ahead.beyond(runs, cases) == pytest.approx(far)
+    assert runs_ahead.beyond(runs, cases) == pytest.approx(far)

@@ -10,18 +10,18 @@ import pytest
 
 from benchmarks.models import speed
 from benchmarks.models.cases import problems
-from skelgen.models import ahead, regimes, runs
+from skelgen.models import regimes, runs, runs_ahead
 from skelgen.models.families import (
     default,
     normal_form,
     plain,
     power,
-    refining,
+    sum_refinement,
     terms,
     workload_terms,
 )
-from skelgen.models.families.refining import LARGEST_MISS, TIMES
 from skelgen.models.families.searching import Kinds, Sums
+from skelgen.models.families.sum_refinement import LARGEST_MISS, TIMES
 from skelgen.models.model import Model, fit_model, predict_with
 from skelgen.models.parts import fit_parts
 from skelgen.models.runs import Floats, RunTable, table_of
@@ -32,8 +32,8 @@ KEPT = (
     terms._usable,
     terms._remembered,
     power._found,
-    ahead._axes,
-    ahead._order,
+    runs_ahead._axes,
+    runs_ahead._order,
     regimes._steps,
     regimes._columns,
     regimes._since,
@@ -98,7 +98,7 @@ def test_a_model_is_the_same_with_the_twins_of_the_kernels(
     forget()
     quick = fit_model(problem.learnt, family)
     monkeypatch.setattr(normal_form, "search", plain.search_plainly)
-    monkeypatch.setattr(refining, "_near_themselves", near_themselves)
+    monkeypatch.setattr(sum_refinement, "_near_themselves", near_themselves)
     forget()
     slow = fit_model(problem.learnt, family)
     forget()
@@ -140,9 +140,9 @@ def test_what_is_kept_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="read-only"):
         columns[0, 0] = 2.0
     with pytest.raises(ValueError, match="read-only"):
-        ahead.order(whole)[0] = 2.0
+        runs_ahead.order(whole)[0] = 2.0
     with pytest.raises(ValueError, match="read-only"):
-        ahead.axes(whole)["n"][0] = 2.0
+        runs_ahead.axes(whole)["n"][0] = 2.0
 
 
 def rows_of(values: Sequence[float]) -> RunTable:

@@ -10,6 +10,7 @@ import pytest
 
 from skelgen.models.formulas import parse
 from skelgen.models.intervals import Scale
+from skelgen.models.load_feedback import settle
 from skelgen.models.loads import (
     NodeLoads,
     exactly,
@@ -20,7 +21,6 @@ from skelgen.models.loads import (
 from skelgen.models.model import InputRange, Model, ModelPrediction, fit_model
 from skelgen.models.model_file import read_model, write_model
 from skelgen.models.runs import Meaning, ModelInput, RunTable, When
-from skelgen.models.settling import settle
 from skelgen.trust import Interval
 
 N = InputRange(ModelInput("n"), 1.0, 100.0)

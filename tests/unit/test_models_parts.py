@@ -13,7 +13,7 @@ from skelgen.models.model_file import model_facts, model_of, read_model
 from skelgen.models.parts import fit_parts
 from skelgen.models.runs import Meaning, ModelInput, RunTable
 from skelgen.store import Run, RunPart, open_store
-from tests.unit.test_cli_modelling import said
+from tests.unit.test_cli_model import said
 
 N, P = ModelInput("n"), ModelInput("ranks", Meaning.RANKS)
 ROWS = [{"n": n, "ranks": p} for n in (1e3, 1.5e3, 2e3, 3e3, 4e3) for p in (2, 4, 8)]

@@ -7,8 +7,8 @@ import pytest
 
 from skelgen.models import regimes
 from skelgen.models.families.plain import near_themselves_plainly, search_plainly
-from skelgen.models.families.refining import LARGEST_MISS, TIMES, refined
 from skelgen.models.families.searching import Kinds, Sums, search
+from skelgen.models.families.sum_refinement import LARGEST_MISS, TIMES, refined
 from skelgen.models.families.terms import columns_of, terms_for
 from skelgen.models.runs import Floats, RunTable, table_of
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from skelgen.errors import InputError
 from skelgen.models.families import FAMILIES, FamilySettings
 from skelgen.models.families.candidates import averaged, candidates
+from skelgen.models.families.formula_parts import columns_of
 from skelgen.models.families.workload_terms import that_count, workload_terms
-from skelgen.models.families.writing import columns_of
 from skelgen.models.formulas import to_text
 from skelgen.models.model import fit_model, predict_with
 from skelgen.models.runs import ModelInput, RunTable, meaning_of

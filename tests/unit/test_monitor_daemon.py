@@ -15,7 +15,7 @@ import pytest
 from skelgen.errors import InputError, MachineError, UsageError
 from skelgen.monitor.daemon import Monitor, check_interval
 from skelgen.monitor.day_files import DayFile
-from skelgen.monitor.places import this_host
+from skelgen.monitor.folders import this_host
 from skelgen.monitor.sensor import Sample
 from skelgen.monitor.series import read_history
 from skelgen.monitor.status import (

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import MachineError, UsageError
-from skelgen.monitor import callers, handshake, prober, probing
+from skelgen.monitor import connections, handshake, prober, probing
 from skelgen.monitor.link_files import read_links
 from skelgen.monitor.links import Links, ProbeTurn
 from skelgen.monitor.prober import Prober
@@ -162,7 +162,7 @@ def test_a_stranger_gets_no_byte_and_does_no_harm(
 def test_who_says_nothing_or_half_a_word_does_not_block_others(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, begun: bytes
 ) -> None:
-    monkeypatch.setattr(callers, "_PATIENCE_S", 0.3)
+    monkeypatch.setattr(connections, "_PATIENCE_S", 0.3)
     with pair.connected() as connection:
         connection.sendall(begun)
         assert pair.works()  # meanwhile
@@ -173,9 +173,11 @@ def test_a_crowd_of_strangers_takes_few_connections(pair: Pair) -> None:
     with contextlib.ExitStack() as stack:
         for _ in range(9):
             stack.enter_context(pair.connected())
-        assert comes_true(lambda: len(pair.listener._callers) == callers.MOST_CALLERS)
+        assert comes_true(
+            lambda: len(pair.listener._callers) == connections.MOST_CALLERS
+        )
         assert pair.works()
-        assert len(pair.listener._callers) < callers.MOST_CALLERS
+        assert len(pair.listener._callers) < connections.MOST_CALLERS
 
 
 def test_what_was_said_before_cannot_be_said_again(pair: Pair) -> None:

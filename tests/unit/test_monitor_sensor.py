@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from skelgen.monitor import sensor as sensors
+from skelgen.monitor.cgroups import find_tree, memory_left, quota_of, weight_of
 from skelgen.monitor.sensor import Sample, Sensor
 from skelgen.monitor.spin import Spin
-from skelgen.monitor.tree import find_tree, memory_left, quota_of, weight_of
 from tests.kernel_files import V2, Machine, v1_mounts
 
 

@@ -233,9 +233,11 @@ def assert_all_ranks_come_to_each_cut(events, found):
         assert (side[needed[known]] <= side[done[known]]).all()
     kinds = [function_info(name).kind for name in calls.functions]
     collective = np.isin(kinds, [CallKind.COLLECTIVE, CallKind.ICOLLECTIVE])
-    members = collective[calls.shapes["function"][calls.shape]] & (matching.group >= 0)
-    group = matching.group[members]
-    latest = np.zeros(matching.groups, np.int64)
+    members = collective[calls.shapes["function"][calls.shape]] & (
+        matching.whole_event >= 0
+    )
+    group = matching.whole_event[members]
+    latest = np.zeros(matching.whole_events, np.int64)
     np.maximum.at(latest, group, side[members])
     assert (side[members] == latest[group]).all()
 

@@ -18,7 +18,7 @@ from skelgen.pipeline.demonstration import (
     example_rows,
     moved_to,
 )
-from skelgen.pipeline.model_keeping import kept_models, runs_now
+from skelgen.pipeline.model_keep import kept_models, runs_now
 from skelgen.store import Coupling, Fact, Message, Run, Series, Template, open_store
 from skelgen.store.checking import check_store
 

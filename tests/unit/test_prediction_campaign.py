@@ -13,11 +13,11 @@ import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
 from skelgen.launch import Finished, Host, consent
-from skelgen.launch.ending import failure_of
+from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launchers import Hydra
 from skelgen.launch.own_launches import OwnLaunch
 from skelgen.launch.process import NO_RESULT
-from skelgen.launch.runner import LocalRunner
+from skelgen.launch.run_end import failure_of
 from skelgen.prediction import skeleton_runs
 from skelgen.prediction.calibrate import calibrate, check_same_run
 from skelgen.prediction.campaign import campaign

@@ -19,9 +19,9 @@ from skelgen.prediction.predict import (
     ratio,
     scaled,
 )
-from skelgen.trust.unseen import Unseen, Used
+from skelgen.trust.recording_doubts import Unseen, Used
 from tests.method_errors import ERRORS
-from tests.unit.test_trust_unseen import CODES, EVERYTHING
+from tests.unit.test_trust_recording_doubts import CODES, EVERYTHING
 
 MEASURED = Calibration(
     application_runs_s=(20.0, 20.2, 19.8),

@@ -17,7 +17,7 @@ from skelgen.prediction.predict import with_fitting
 from skelgen.prediction.store import FACTS_FILE, load, save_calibration, with_launch
 from tests.sealed import unsealed_json
 from tests.unit.test_prediction_predict import FACTS
-from tests.unit.test_trust_unseen import EVERYTHING
+from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 
 def written(facts: SkeletonFacts) -> str:

@@ -28,7 +28,7 @@ def finishes(calls, matching):
             needs[int(completion)].append(int(partner))
     members = defaultdict(list)
     for call in np.flatnonzero(matching.collective_done >= 0):
-        members[int(matching.group[call])].append(int(call))
+        members[int(matching.whole_event[call])].append(int(call))
     for group in members.values():
         for call in group:
             needs[int(matching.collective_done[call])] += group

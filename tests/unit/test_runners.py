@@ -32,7 +32,7 @@ from skelgen.runners.marks import (
 from skelgen.runners.plan import ExecutedExtent, by_images, elapsed_s, in_one_run
 from tests import summaries
 from tests.method_errors import ERRORS
-from tests.unit.test_trust_unseen import EVERYTHING
+from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 
 def phase(

@@ -16,11 +16,11 @@ import pytest
 
 from skelgen.errors import ApplicationError, InputError, MachineError, UsageError
 from skelgen.launch import LaunchCommand
+from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.launchers import Srun
 from skelgen.launch.mpi import Mpi, MpiKind
-from skelgen.launch.ours import FolderKind, mark
+from skelgen.launch.own_folders import FolderKind, mark
 from skelgen.launch.process import Started
-from skelgen.launch.runner import LocalRunner
 from skelgen.runners import (
     Application,
     WantedOccurrence,

@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from skelgen.server import opening
+from skelgen.server import idle_connections
 from skelgen.server.listening import Listening, bound, file_of, unbind
 from skelgen.server.tokens import Right, access_file, add_token
 from skelgen.store import Run, open_store
@@ -38,11 +38,13 @@ async def _plain(scope, receive, send):
 
 async def _told(words: bytes) -> bytes:
     """Send words to a server, and return all that it says until it closes."""
-    config = uvicorn.Config(_plain, http=opening.OpeningProtocol, lifespan="off")
+    config = uvicorn.Config(
+        _plain, http=idle_connections.OpeningProtocol, lifespan="off"
+    )
     config.load()
     state = ServerState()
     server = await asyncio.get_running_loop().create_server(
-        lambda: opening.OpeningProtocol(config, state, {}), "127.0.0.1", 0
+        lambda: idle_connections.OpeningProtocol(config, state, {}), "127.0.0.1", 0
     )
     async with server:
         port = server.sockets[0].getsockname()[1]
@@ -56,12 +58,12 @@ async def _told(words: bytes) -> bytes:
 
 @pytest.mark.parametrize("words", [b"", b"GET / HTTP/1.1\r\nHost: a"])
 def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch, words):
-    monkeypatch.setattr(opening, "_OPENING_S", 0.1)
+    monkeypatch.setattr(idle_connections, "_OPENING_S", 0.1)
     assert asyncio.run(_told(words)) == b""
 
 
 def test_a_request_that_came_in_time_may_take_longer(monkeypatch):
-    monkeypatch.setattr(opening, "_OPENING_S", 0.1)
+    monkeypatch.setattr(idle_connections, "_OPENING_S", 0.1)
     words = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
     assert b"there" in asyncio.run(_told(words))
 

@@ -11,7 +11,7 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.errors import InputError
-from skelgen.launch.bounded import Bounds
+from skelgen.launch.bounded_command import Bounds
 from skelgen.pipeline.coupling_facts import coupling_facts
 from skelgen.pipeline.kernels import (
     CouplingQuestion,
@@ -19,8 +19,8 @@ from skelgen.pipeline.kernels import (
     kernel_applications,
     known_kernels,
 )
-from skelgen.pipeline.model_coupling import LoopQuestion, model_couple
-from skelgen.pipeline.modelling import RunSource, asked_values
+from skelgen.pipeline.model import RunSource, asked_values
+from skelgen.pipeline.model_couple import LoopQuestion, model_couple
 from skelgen.progress import NO_PROGRESS
 from skelgen.server import pages_couplings
 from skelgen.store import Coupling, Run, RunPart, open_store

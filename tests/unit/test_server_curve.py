@@ -211,6 +211,18 @@ def said(capsys):
         for y, amount in (
             ("time", ""), ("speedup", ""), ("efficiency", ""), ("rate", "2*n^3"),
         )
+    ]
+    + [
+        {"fixed": "layout=rows, ranks=32", "family": family, "high": "1400"}
+        for family in ("least-error", "quadratic", "inverse-1")
+    ]
+    + [
+        {
+            "fixed": "layout=rows, ranks=32, system=origin",
+            **{"exe": "any", "family": "quadratic"},
+        },
+        {"x": "ranks", "family": "inverse-1", "y": "speedup", "low": "2",
+         "high": "16", "to": "32", "fixed": "layout=rows, n=1300"},
     ],
     ids=lambda one: "-".join(one.values()).replace("=", " "),
 )  # fmt: skip
@@ -245,6 +257,25 @@ def test_the_numbers_are_those_of_the_commands_that_it_shows(
     assert (best["run"] is None) == ("A run that would tell most" not in text)
     run_next = ", ".join(f"{k}={v:g}" for k, v in (best["run"] or {}).items())
     assert run_next in text_of(text)
+
+
+def test_a_number_that_never_ran_is_an_input_of_the_curve(browser, served):
+    """What is fixed may be typed: the curve is then one of that number, too."""
+    typed = {"typed": "ranks=32, layout=rows", "fixed": "layout=rows, ranks=8"}
+    text = page(browser, **typed, low=None, high=None, to=None)
+    assert 'name="fixed" value="layout=rows, ranks=32"' in text
+    text = page(browser, **typed)
+    assert "No run has enough values of n at ranks=32" in text_of(text)
+    assert "with ranks as further input" in text_of(text)
+    words = commands(text)["model predict"]
+    assert {"--inputs=n,ranks", "--at=n=1400,ranks=32"} <= {*words}
+    assert not any("ranks=32" in one for one in words if "where" in one)
+    client = served.client(Authorization=f"Bearer {served.token}")
+    found = client.get("/api/model/curve", params={**CHOSEN, **typed}).json()
+    assert len(found["residuals"]) == 24  # four numbers of ranks, six sizes
+    known = page(browser, typed="layout=rows, ranks=16")
+    assert "further input" not in text_of(known)
+    assert "--inputs=n" in commands(known)["model predict"]
 
 
 def test_the_curve_of_the_paper_is_found_again(browser, served):
@@ -289,7 +320,15 @@ def test_residuals_are_a_picture_and_a_table(browser, served):
         ({"y": "rate"}, "type it, such as n^3"),
         ({"x": "ranks", "family": "poly4"}, "choose cubic, or add runs"),
         ({"fixed": "any"}, "a curve has one range, that of n"),
-        ({"fixed": "layout=rows, ranks=9"}, "choose one of the list"),
+        ({"fixed": "layout=round, ranks=8"}, "choose rows or tiles"),
+        ({"fixed": "ranks=8"}, "layout: not said"),
+        ({"typed": "layout=rows, ranks"}, "expected a value of layout or ranks"),
+        ({"typed": "layout=rows, ranks=many"}, "expected a number above 0"),
+        ({"typed": "layout=tiles, ranks=32"}, "needs 4 values of n, and there are 3"),
+        (
+            {"typed": "layout=rows, ranks=32", "family": "poly4"},
+            "ranks=32 did not run; the curve needs 5 values of ranks",
+        ),
         ({"low": "many"}, "expected a number above 0"),
         ({"low": "-5"}, "expected a number above 0"),
         ({"low": "100:1000"}, "expected a number above 0"),

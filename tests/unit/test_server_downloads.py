@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from skelgen.cli.main import run
-from skelgen.pipeline import downloading
+from skelgen.pipeline import download
 from skelgen.store import Run, open_store
 from tests.visitors import fill, serve
 
@@ -38,7 +38,7 @@ def rows_of(place):
 
 @pytest.mark.parametrize("name", ["runs.jsonl", "runs.csv"])
 def test_all_runs_come_back_through_store_add(place, tmp_path, name, monkeypatch):
-    monkeypatch.setattr(downloading, "_AT_ONCE", 5)
+    monkeypatch.setattr(download, "_AT_ONCE", 5)
     answer = serve(place).browser().get(f"/{name}")
     assert answer.headers["content-disposition"] == f'attachment; filename="{name}"'
     file, other = tmp_path / name, tmp_path / "other.db"
@@ -141,10 +141,10 @@ def test_predictions_come_as_lines(place, tmp_path):
 
 
 def test_a_run_that_is_removed_meanwhile_is_left_out(place, monkeypatch):
-    monkeypatch.setattr(downloading, "_AT_ONCE", 5)
+    monkeypatch.setattr(download, "_AT_ONCE", 5)
     from skelgen.pipeline.browsing import RunQuery
 
-    parts = downloading.run_lines(str(place), RunQuery())
+    parts = download.run_lines(str(place), RunQuery())
     assert next(parts)
     with open_store(str(place)) as store:
         store.remove([one.identity for one in store.runs()])

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from skelgen.errors import UsageError
-from skelgen.launch.bounded import Bounds
+from skelgen.launch.bounded_command import Bounds
 from skelgen.launch.process import process_name
 from skelgen.server import job_queue
 from skelgen.server.job_queue import JobQueue, TooManyJobsError

@@ -7,9 +7,9 @@ import socket
 
 import pytest
 
+from skelgen.server.lifecycle import settings_of
 from skelgen.server.listening import Listening, bound
 from skelgen.server.own_host import may_have_name, own_host, second_bound
-from skelgen.server.running import settings_of
 from tests.visitors import fill, serve
 
 

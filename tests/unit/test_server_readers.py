@@ -12,8 +12,8 @@ import pytest
 import uvicorn
 from starlette.responses import Response, StreamingResponse
 
-from skelgen.server import opening
-from skelgen.server.opening import OpeningProtocol
+from skelgen.server import idle_connections
+from skelgen.server.idle_connections import OpeningProtocol
 
 #: More than what the system keeps of a connection [bytes].
 _LARGE = 64 << 20
@@ -72,7 +72,7 @@ def connections(server: uvicorn.Server, count: int) -> None:
 
 @pytest.mark.parametrize("streams", [True, False])
 def test_a_reader_that_never_reads_is_cut_off(monkeypatch, streams):
-    monkeypatch.setattr(opening, "_READING_S", 0.3)
+    monkeypatch.setattr(idle_connections, "_READING_S", 0.3)
     app = Answering(streams=streams)
     with (
         answering(app) as (port, server),
@@ -93,7 +93,7 @@ def test_a_reader_that_never_reads_is_cut_off(monkeypatch, streams):
 
 @pytest.mark.parametrize("streams", [True, False])
 def test_a_reader_that_goes_on_gets_all(monkeypatch, streams):
-    monkeypatch.setattr(opening, "_READING_S", 20.0)
+    monkeypatch.setattr(idle_connections, "_READING_S", 20.0)
     read, asked = 0, _GET.replace(b"x\r\n", b"x\r\nConnection: close\r\n")
     with (
         answering(Answering(streams=streams)) as (port, _),

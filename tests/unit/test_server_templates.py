@@ -11,9 +11,9 @@ import pytest
 
 from skelgen.cli.main import run
 from skelgen.errors import InputError, UsageError
-from skelgen.launch.bounded import Bounds
-from skelgen.pipeline.fitting_apart import fitted_apart
-from skelgen.pipeline.parameterising import (
+from skelgen.launch.bounded_command import Bounds
+from skelgen.pipeline.fit_process import fitted_apart
+from skelgen.pipeline.template_curves import (
     TemplateQuestion,
     ValueRange,
     fitted_template,

@@ -14,10 +14,10 @@ from skelgen import _paths
 from skelgen.cli.main import run
 from skelgen.errors import MachineError
 from skelgen.server import tokens, uploads
-from skelgen.server.allowance import Allowance
 from skelgen.server.multipart import boundary_of, read_parts
 from skelgen.server.settings import RefusedError, UploadBounds
 from skelgen.server.tokens import Right
+from skelgen.server.upload_limits import Allowance
 from skelgen.store import open_store
 from tests.archives import many_members, special, tar_of, zip_of
 from tests.fuzz_cases import _recorded

@@ -26,7 +26,7 @@ def expected_events(built):
         position[matching.receive_call[kept]].tolist(),
         strict=True,
     )
-    return sorted(messages), whole(matching.group, inside, position)
+    return sorted(messages), whole(matching.whole_event, inside, position)
 
 
 def whole(group, inside, position):
@@ -39,12 +39,12 @@ def whole(group, inside, position):
 def found_events(signature):
     matching = match(calls_of(signature))
     assert matching.problems == ()
-    everything = np.ones(len(matching.group), bool)
+    everything = np.ones(len(matching.whole_event), bool)
     messages = zip(
         matching.send_call.tolist(), matching.receive_call.tolist(), strict=True
     )
     position = np.arange(len(everything))
-    return sorted(messages), whole(matching.group, everything, position)
+    return sorted(messages), whole(matching.whole_event, everything, position)
 
 
 @settings(max_examples=150, deadline=None)

@@ -20,7 +20,7 @@ from skelgen.signature.share import share_signature, shared_month, shared_mpi
 from skelgen.signature.write import signature_text
 from skelgen.skeleton.emit.skeleton_files import render
 from skelgen.skeleton.plan import plan
-from skelgen.trust.unseen import Unseen
+from skelgen.trust.recording_doubts import Unseen
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "signatures/lammps-lj-2r"

@@ -16,7 +16,7 @@ from tests.golden.rewrite import CASES
 from tests.random_programs import random_program
 from tests.sealed import unsealed
 from tests.summaries import assert_same, build, cut_events
-from tests.unit.test_trust_unseen import EVERYTHING
+from tests.unit.test_trust_recording_doubts import EVERYTHING
 
 seeds = st.integers(0, 2**32)
 TRACE = """

@@ -31,7 +31,7 @@ def matched(text: str) -> tuple[Calls, Matching]:
     known = calls(text)
     found = match(known)
     joined = matching_plain.join(known, shape_table(known))
-    np.testing.assert_array_equal(joined.group, found.group)
+    np.testing.assert_array_equal(joined.whole_event, found.group)
     np.testing.assert_array_equal(joined.collective_done, found.collective_done)
     return known, found
 

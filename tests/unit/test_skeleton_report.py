@@ -9,7 +9,7 @@ import pytest
 
 from skelgen.skeleton.dominant_sequence import largest_good_scale
 from skelgen.skeleton.plan import plan
-from skelgen.trust.unseen import Unseen, Used
+from skelgen.trust.recording_doubts import Unseen, Used
 from tests.random_programs import random_program
 from tests.skeletons import signature
 from tests.unit.test_skeleton_plan import STEPS

@@ -8,9 +8,16 @@ import random
 import pytest
 
 from skelgen.errors import InputError
-from skelgen.store import Coupling, Run, Series, condition, open_store
-from skelgen.store.browsing import RunOrder, application_names, run_names, some_runs
-from skelgen.store.finding import find
+from skelgen.pipeline.known_systems import SystemRows
+from skelgen.store import Coupling, Fact, Run, Series, condition, open_store
+from skelgen.store.browsing import (
+    RunOrder,
+    application_names,
+    chosen_runs,
+    run_names,
+    some_runs,
+)
+from skelgen.store.row_search import find
 from skelgen.store.sampling import newest_samples
 from tests import postgresql
 
@@ -115,3 +122,37 @@ def test_a_whole_identity_is_that_row_though_others_begin_so(tmp_path):
         (kept,) = found.current().execute("SELECT identity FROM couplings")
         assert isinstance(find(found, kept[0])[1], Coupling)
         assert isinstance(find(found, kept[0][:12])[1], Coupling)
+
+
+def test_newest_facts_are_the_last_measurements_of_each(tmp_path):
+    facts = [
+        Fact(host, name, value, "1/s", value, value, cores, 5, measured, "cluster")
+        for host, name, cores, measured, value in (
+            ("n1", "clock", 1, 1e9, 1.0),
+            ("n1", "clock", 1, 3e9, 2.0),
+            ("n1", "clock", 1, 2e9, 3.0),
+            ("n1", "clock", 2, 1e9, 4.0),
+            ("n2", "clock", 1, float("nan"), 5.0),
+            ("n2", "clock", 1, 1e9, 6.0),
+            ("n3", "clock", 1, float("nan"), 7.0),
+        )
+    ]
+    with open_store(str(tmp_path / "store.db")) as store:
+        store.add(facts)
+        assert {one.value for one in store.newest_facts()} == {2.0, 4.0, 6.0, 7.0}
+        every = SystemRows(tuple(store.facts())).newest()
+        assert SystemRows(tuple(store.newest_facts())).newest() == every
+
+
+@pytest.mark.parametrize("text", ["n>=100", "started>=1000000010", "n>=1000"])
+@pytest.mark.parametrize("begin", [0, 50, 390, 1000])
+def test_a_part_and_its_total_are_those_of_two_questions(tmp_path, text, begin):
+    where = [condition(text)]
+    with open_store(str(tmp_path / "store.db")) as store:
+        store.add(made_runs())
+        found, total = chosen_runs(
+            store, None, where, order=RunOrder("time_s"), begin=begin
+        )
+        assert total == store.count(None, where)
+        order = RunOrder("time_s")
+        assert found == some_runs(store, None, where, order=order, begin=begin)

@@ -23,7 +23,7 @@ from skelgen.errors import (
     SkelgenError,
     UsageError,
 )
-from skelgen.pipeline.storing import store_export
+from skelgen.pipeline.store import store_export
 from skelgen.store import Fact, Run, RunPart, Series, open_store, place_of
 from skelgen.store import opening as opening_module
 from skelgen.store import sqlite as sqlite_module

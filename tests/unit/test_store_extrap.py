@@ -20,7 +20,7 @@ from skelgen.store.formats.exporting import StoreFormat, files_of
 from skelgen.store.formats.extrap import Experiment
 from skelgen.store.formats.extrap_experiment import experiment_of
 from skelgen.store.formats.extrap_runs import runs_of
-from skelgen.store.formats.known import NOTHING, TypedValues
+from skelgen.store.formats.typed_values import NOTHING, TypedValues
 from skelgen.store.rows import Run, RunPart
 from tests.store_files import EXTRAP_JSON, EXTRAP_LINES, EXTRAP_OLDER, EXTRAP_TEXT
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skelgen.errors import InputError, UsageError
-from skelgen.pipeline.storing_sources import content_of
+from skelgen.pipeline.store_sources import content_of
 from skelgen.progress import NO_PROGRESS
 from skelgen.store.formats.columns import parse_mapping, split_unit
 from skelgen.store.formats.csv_text import csv_text, read_csv
-from skelgen.store.formats.known import NOTHING, TypedValues
+from skelgen.store.formats.typed_values import NOTHING, TypedValues
 from skelgen.store.rows import Run, RunPart, StoredPrediction
 from skelgen.trust import Interval
 from tests.store_files import ROWS, write_all

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from skelgen.errors import SkelgenError
-from skelgen.pipeline.storing_sources import content_of
+from skelgen.pipeline.store_sources import content_of
 from skelgen.progress import NO_PROGRESS
 from skelgen.store.formats.columns import parse_mapping
 from skelgen.store.formats.exporting import StoreFormat, files_of
-from skelgen.store.formats.known import TypedValues
+from skelgen.store.formats.typed_values import TypedValues
 from skelgen.store.lines import to_line
 from skelgen.store.rows import Run
 from tests.fuzz_cases import DAMAGES

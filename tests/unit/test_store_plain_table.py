@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from skelgen.errors import InputError
 from skelgen.store.formats import csv_text
-from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.plain_table import plain_runs
+from skelgen.store.formats.typed_values import NOTHING, TypedValues
 from skelgen.store.rows import Run
 
 FILE = Path("runs.csv")

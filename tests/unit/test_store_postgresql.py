@@ -27,8 +27,13 @@ from skelgen.store.tables import table_of
 from tests import postgresql
 from tests.postgresql_writers import opened, own, shared, write
 from tests.store_rows import ROWS, rows_in, same
-from tests.unit.test_cli_predicting import folder  # noqa: F401
-from tests.unit.test_pipeline_keeping import PREDICTION, TRUTH, happened, record
+from tests.unit.test_cli_predict import folder  # noqa: F401
+from tests.unit.test_pipeline_keep_predictions import (
+    PREDICTION,
+    TRUTH,
+    happened,
+    record,
+)
 from tests.unit.test_store_outcomes import added_meanwhile
 from tests.unit.test_store_pairing import RUN
 

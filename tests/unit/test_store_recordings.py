@@ -139,7 +139,7 @@ def test_damage_is_named_and_costs_no_more_than_the_page(place, folder, capsys):
 
 def test_an_older_store_gets_the_table_after_a_copy(place, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(opening, "scripts", lambda: scripts()[:4])
+        patch.setattr(opening, "scripts", lambda: scripts()[:5])
         with open_store(place) as store:
             store.add([OLD])
             assert not store.database.has_table("recordings")

@@ -28,8 +28,8 @@ from hypothesis.stateful import (
 
 from skelgen.errors import MachineError
 from skelgen.store import Run, Store, open_store
+from skelgen.store import spool_store as spooling_module
 from skelgen.store import spool_writer as spool_writer_module
-from skelgen.store import spooling as spooling_module
 from skelgen.store.checking import check_store
 from skelgen.store.locks import take
 from skelgen.store.spool import LOCK

@@ -25,7 +25,7 @@ from skelgen.systems.running import (
     with_cores,
 )
 from skelgen.systems.types import HostFacts, Printed
-from tests.unit.test_systems_printed import HOST, RATE, TIME, text
+from tests.unit.test_systems_program_output import HOST, RATE, TIME, text
 
 PROGRAM = Path("/cache/measure")
 BUDGET = TimeBudget.of(30)

@@ -270,7 +270,7 @@ def test_ticks_respect_program_order_messages_and_collectives(seed):
     sends, ends = matching.send_call[done], matching.receive_done[done]
     assert (result[ends] > result[sends]).all()
     meets = kind == CallKind.COLLECTIVE
-    for group in np.unique(matching.group[meets]):
-        if group >= 0:  # a fence's event holds the operations of its epoch as well
-            together = result[meets & (matching.group == group)]
+    for event in np.unique(matching.whole_event[meets]):
+        if event >= 0:  # a fence's event holds the operations of its epoch as well
+            together = result[meets & (matching.whole_event == event)]
             assert len(set(together.tolist())) == 1

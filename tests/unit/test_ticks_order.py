@@ -17,7 +17,7 @@ def ordered(text):
     calls = builders.calls(text)
     matching = match(calls)
     order = ticks.linear_extension(calls, matching, ticks.place(calls, matching))
-    firsts = [int(np.flatnonzero(matching.group == group)[0]) for group in order]
+    firsts = [int(np.flatnonzero(matching.whole_event == event)[0]) for event in order]
     ranks = np.searchsorted(calls.first, firsts, side="right") - 1
     names = [calls.functions[calls.shapes["function"][calls.shape[c]]] for c in firsts]
     return [f"{name[4:]} {rank}" for name, rank in zip(names, ranks, strict=True)]
@@ -66,16 +66,16 @@ def test_an_event_comes_after_those_that_ended_before_it_began(seed):
     matching = match(calls)
     result = ticks.place(calls, matching)
     order = ticks.linear_extension(calls, matching, result)
-    assert np.array_equal(np.sort(order), np.arange(matching.groups))
-    members = np.flatnonzero(matching.group >= 0)
-    last = np.zeros(matching.groups, np.int64)
-    np.maximum.at(last, matching.group[members], result[members])
+    assert np.array_equal(np.sort(order), np.arange(matching.whole_events))
+    members = np.flatnonzero(matching.whole_event >= 0)
+    last = np.zeros(matching.whole_events, np.int64)
+    np.maximum.at(last, matching.whole_event[members], result[members])
     assert (np.diff(last[order]) >= 0).all()
     # Blocking collectives take part at once: each rank meets them in this order.
-    position = np.empty(matching.groups, np.int64)
-    position[order] = np.arange(matching.groups)
-    collective = (calls.shapes["tag"][calls.shape] < 0) & (matching.group >= 0)
+    position = np.empty(matching.whole_events, np.int64)
+    position[order] = np.arange(matching.whole_events)
+    collective = (calls.shapes["tag"][calls.shape] < 0) & (matching.whole_event >= 0)
     collective &= matching.collective_done == np.arange(len(calls))
     for begin, end in zip(calls.first, calls.first[1:], strict=False):
         rows = np.flatnonzero(collective[begin:end]) + begin
-        assert (np.diff(position[matching.group[rows]]) > 0).all()
+        assert (np.diff(position[matching.whole_event[rows]]) > 0).all()

@@ -20,7 +20,7 @@ from skelgen.timeline import (
     lanes_of,
     timeline_of,
 )
-from skelgen.timeline.code import decoded
+from skelgen.timeline.encoding import decoded
 from tests import builders
 from tests.timelines import run_of, times_of
 

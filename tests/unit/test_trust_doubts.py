@@ -11,7 +11,7 @@ import pytest
 
 from skelgen.trust import Doubt, Interval, too_wide, unmeasured, verdict_of
 from skelgen.trust.intervals import interval, whole_draws
-from skelgen.trust.likeness import NOT_COMPUTED
+from skelgen.trust.skeleton_doubts import NOT_COMPUTED
 
 ROOT = Path(__file__).parents[2]
 #: One doubt is made of what ranks did in place of computing.

@@ -15,12 +15,13 @@ import yaml
 
 from benchmarks import phase_runner, workload_validation
 from benchmarks.accuracy import __main__ as accuracy
-from skelgen import _paths, pipeline
+from skelgen import _paths
 from skelgen.cli.main import run
 from skelgen.errors import InputError
 from skelgen.launch import Host
 from skelgen.launch.json_lines import JsonLines
-from skelgen.pipeline.trusting import known_errors, method_errors
+from skelgen.pipeline.trust import known_errors, method_errors
+from skelgen.pipeline.trust import known_errors as run_known_errors
 from skelgen.prediction.known_cases import read_cases
 from skelgen.prediction.predict import predict
 from skelgen.runners.estimate import estimate
@@ -350,4 +351,4 @@ class TestUse:
 
     def test_tests_do_not_know_what_this_machine_learnt(self) -> None:
         assert "SKELGEN_TRUST" not in os.environ
-        assert pipeline.known_errors().path == _paths.method_errors()
+        assert run_known_errors().path == _paths.method_errors()

@@ -9,7 +9,7 @@ import pytest
 
 from skelgen.web import page_of, render_page
 from skelgen.web.loop_balance import HEIGHT, BalanceView, balance_view
-from skelgen.web.waiting import computation_of_ranks
+from skelgen.web.wait_states import computation_of_ranks
 from tests.golden.rewrite import signature_of
 
 #: An even loop, then one in which rank 1 computes three times as long; they end

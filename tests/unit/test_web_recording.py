@@ -15,7 +15,7 @@ import pytest
 from skelgen.errors import InputError
 from skelgen.events.sites import SiteSummary
 from skelgen.timeline.coarser import coarser
-from skelgen.timeline.code import decoded
+from skelgen.timeline.encoding import decoded
 from skelgen.web import recording_written, render_page
 from skelgen.web.recorded_blocks import recorded_blocks
 from skelgen.web.recording_read import read_recording

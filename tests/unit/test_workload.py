@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from skelgen import pipeline, workload
+from skelgen import workload
 from skelgen.cli.main import run
-from skelgen.cli.measuring import facts_of
+from skelgen.cli.measure import facts_of
 from skelgen.errors import InputError, UsageError
 from skelgen.models import Range
 from skelgen.phases import Phase
-from skelgen.pipeline import Measurement
-from skelgen.pipeline.keeping import Subject
+from skelgen.pipeline import workload as pipeline_workload
+from skelgen.pipeline.keep_predictions import Subject
+from skelgen.pipeline.measure import Measurement
+from skelgen.pipeline.workload import workload_add, workload_plan
 from skelgen.runners.estimate import Estimate
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.errors import MethodErrors
@@ -307,16 +309,16 @@ def test_a_second_run_of_a_workload_is_told_and_a_file_of_no_kind_is_named(
 def test_runs_that_are_added_while_another_is_read_stay_in_the_study(
     tmp_path, monkeypatch
 ):
-    file, find = tmp_path / "study.yaml", pipeline.workload._point
+    file, find = tmp_path / "study.yaml", pipeline_workload._point
 
     def while_another_is_added(*words):
-        monkeypatch.setattr(pipeline.workload, "_point", find)
-        pipeline.workload_add(file, Path(recorded(tmp_path / "b", 200)), {"n": 200.0})
-        pipeline.workload_plan(file, ranges=(Range("n", 100, 900),))
+        monkeypatch.setattr(pipeline_workload, "_point", find)
+        workload_add(file, Path(recorded(tmp_path / "b", 200)), {"n": 200.0})
+        workload_plan(file, ranges=(Range("n", 100, 900),))
         return find(*words)
 
-    monkeypatch.setattr(pipeline.workload, "_point", while_another_is_added)
-    pipeline.workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
+    monkeypatch.setattr(pipeline_workload, "_point", while_another_is_added)
+    workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
     found = store.load(file)
     assert [one.run for one in found.points] == ["b", "a"]
     assert [one.name for one in found.ranges] == ["n"]
@@ -327,8 +329,8 @@ def test_a_folder_of_images_beside_a_study_is_not_waited_for(tmp_path):
     file = tmp_path / "study.yaml"
     with (tmp_path / ".lock").open("w") as measuring:
         fcntl.flock(measuring, fcntl.LOCK_EX)  # as `--images .` does
-        pipeline.workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
-        pipeline.workload_plan(file, ranges=(Range("n", 100, 900),))
+        workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
+        workload_plan(file, ranges=(Range("n", 100, 900),))
     assert len(store.load(file).points) == 1
 
 
@@ -338,11 +340,11 @@ def test_a_run_that_is_added_while_the_next_is_chosen_stays_in_the_study(
     file, choose = tmp_path / "study.yaml", workload.next_workload
 
     def while_one_is_added(*words, **options):
-        pipeline.workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
+        workload_add(file, Path(recorded(tmp_path / "a", 100)), {"n": 100.0})
         return choose(*words, **options)
 
     monkeypatch.setattr(workload, "next_workload", while_one_is_added)
-    pipeline.workload_plan(file, ranges=(Range("n", 100, 900),))
+    workload_plan(file, ranges=(Range("n", 100, 900),))
     found = store.load(file)
     assert [one.run for one in found.points] == ["a"]
     assert [one.name for one in found.ranges] == ["n"]

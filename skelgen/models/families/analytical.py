@@ -23,8 +23,7 @@ from skelgen.models.families.contract import (
     finite,
     needs,
 )
-from skelgen.models.families.least_squares import solve
-from skelgen.models.families.writing import (
+from skelgen.models.families.formula_parts import (
     columns_of,
     processes,
     product,
@@ -32,6 +31,7 @@ from skelgen.models.families.writing import (
     total,
     used,
 )
+from skelgen.models.families.least_squares import solve
 from skelgen.models.formulas import (
     Expression,
     FunctionCall,

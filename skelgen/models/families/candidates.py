@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skelgen.models.families.formula_parts import times, total
 from skelgen.models.families.workload_terms import that_count, workload_terms
-from skelgen.models.families.writing import times, total
 from skelgen.models.formulas import Expression, Number, evaluate
 from skelgen.models.formulas.expression import Values
 from skelgen.models.runs import Floats, RunTable

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skelgen.models.combinations import solve
 from skelgen.models.families.contract import needs
-from skelgen.models.families.writing import columns_of, power, processes, product
+from skelgen.models.families.formula_parts import columns_of, power, processes, product
 from skelgen.models.formulas import (
     Expression,
     FunctionCall,

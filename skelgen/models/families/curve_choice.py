@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from skelgen.errors import InputError
-from skelgen.models import ahead
+from skelgen.models import runs_ahead
 from skelgen.models.families.contract import (
     FamilySettings,
     FittedFormula,
@@ -75,7 +75,7 @@ def _errors_ahead(
     nan where the runs behind do not determine the curve.
     """
     found = []
-    for behind, rest in ahead.folds(runs):
+    for behind, rest in runs_ahead.folds(runs):
         asked = runs.only(rest)
         try:
             said = family.fit(runs.only(behind), settings).at(asked.columns)

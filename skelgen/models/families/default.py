@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skelgen.models import ahead, regimes
+from skelgen.models import regimes, runs_ahead
 from skelgen.models.families import power, stacking
 from skelgen.models.families.contract import (
     FamilySettings,
@@ -21,7 +21,7 @@ from skelgen.models.families.contract import (
     finite,
     needs,
 )
-from skelgen.models.families.library import Library, least_left, library_for
+from skelgen.models.families.default_terms import Library, least_left, library_for
 from skelgen.models.families.normal_form import NormalForms, normal_forms, sum_of
 from skelgen.models.families.searching import MOST_TERMS
 from skelgen.models.families.terms import FormTerm
@@ -143,14 +143,14 @@ def share_of(found: Members, runs: RunTable, least: float) -> float:
     least : float
         What `library.least_left` says.
     """
-    folds = [*ahead.folds(runs), *ahead.mixed_folds(runs)]
+    folds = [*runs_ahead.folds(runs), *runs_ahead.mixed_folds(runs)]
     missed = [_missed(runs, least, *fold) for fold in folds]
     known = [one for one in missed if one is not None]
     return stacking.share_of_power(known, _unsure(found.forms, runs))
 
 
 def _missed(
-    runs: RunTable, least: float, behind: ahead.Indices, rest: ahead.Indices
+    runs: RunTable, least: float, behind: runs_ahead.Indices, rest: runs_ahead.Indices
 ) -> stacking.Missed | None:
     """Return what both miss of some runs after the others; None after too few."""
     learnt, asked = runs.only(behind), runs.only(rest)
@@ -176,7 +176,7 @@ def written(
 
     The sum is fitted to what they say at the runs that are kept and ahead of them.
     """
-    values = _cases(kept, [one.name for one in ahead.extents(runs)])
+    values = _cases(kept, [one.name for one in runs_ahead.extents(runs)])
     cases = len(next(iter(values.values())))
     said = found.at(values, cases)
     at = np.stack([values[one.name] for one in runs.inputs], axis=1)
@@ -235,7 +235,7 @@ def _places(runs: RunTable) -> int:
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def _count(runs: RunTable) -> int:
-    return len(np.unique(np.round(ahead.order(runs), 9)))
+    return len(np.unique(np.round(runs_ahead.order(runs), 9)))
 
 
 def _cases(runs: RunTable, names: list[str]) -> dict[str, Floats]:

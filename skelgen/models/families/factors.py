@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skelgen.models.families.contract import FamilySettings
-from skelgen.models.families.writing import columns_of, product
+from skelgen.models.families.formula_parts import columns_of, product
 from skelgen.models.formulas import Expression, Name, Number, Quotient, names, to_text
 from skelgen.models.runs import SYSTEM_FACTS, Floats, Meaning, RunTable, When
 

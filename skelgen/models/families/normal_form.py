@@ -15,8 +15,8 @@ from skelgen.models.families.contract import (
     ModelFamily,
     needs,
 )
-from skelgen.models.families.refining import LARGEST_MISS, refined
 from skelgen.models.families.searching import MOST_TERMS, Kinds, Sets, Sums, search
+from skelgen.models.families.sum_refinement import LARGEST_MISS, refined
 from skelgen.models.families.terms import FormTerm, columns_of, terms_for
 from skelgen.models.families.weighing import weights
 from skelgen.models.formulas import Expression, Number, Product, Quotient, Sum

@@ -23,9 +23,7 @@ from skelgen.models.families.contract import (
     needs,
 )
 from skelgen.models.families.factors import Factor, factors_of, merged
-from skelgen.models.families.least_squares import plain
-from skelgen.models.families.nonlinear import minimise
-from skelgen.models.families.writing import (
+from skelgen.models.families.formula_parts import (
     columns_of,
     power,
     product,
@@ -33,6 +31,8 @@ from skelgen.models.families.writing import (
     total,
     used,
 )
+from skelgen.models.families.least_squares import plain
+from skelgen.models.families.nonlinear import minimise
 from skelgen.models.formulas import Expression, Number
 from skelgen.models.runs import Floats, RunTable
 from skelgen.trust import Doubt

@@ -23,8 +23,7 @@ from skelgen.models.families.contract import (
     finite,
     needs,
 )
-from skelgen.models.families.least_squares import solve
-from skelgen.models.families.writing import (
+from skelgen.models.families.formula_parts import (
     columns_of,
     product,
     times,
@@ -32,6 +31,7 @@ from skelgen.models.families.writing import (
     used,
     with_facts,
 )
+from skelgen.models.families.least_squares import solve
 from skelgen.models.formulas import Expression, Name, Number, Quotient, to_text
 from skelgen.models.formulas.expression import Power
 from skelgen.models.runs import Meaning, ModelInput, RunTable, When

@@ -23,11 +23,11 @@ from skelgen.models.families.contract import (
     TemplateForm,
     needs,
 )
+from skelgen.models.families.formula_parts import used
 from skelgen.models.families.least_squares import solve
 from skelgen.models.families.nonlinear import minimise
 from skelgen.models.families.separability import inseparable
-from skelgen.models.families.substituting import substituted
-from skelgen.models.families.writing import used
+from skelgen.models.families.template_facts import substituted
 from skelgen.models.formulas import (
     Expression,
     Name,

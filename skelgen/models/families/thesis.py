@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from skelgen.models.families.candidates import CandidateSum
+from skelgen.models.families.formula_parts import columns_of, power, product
 from skelgen.models.families.workload_terms import log_of
-from skelgen.models.families.writing import columns_of, power, product
 from skelgen.models.formulas import (
     Expression,
     FunctionCall,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skelgen.models.families import separately, thesis
+from skelgen.models.families import one_input_at_a_time, thesis
 from skelgen.models.families.candidates import CandidateSum, averaged, candidates
 from skelgen.models.families.contract import (
     FamilySettings,
@@ -21,8 +21,8 @@ from skelgen.models.families.contract import (
     finite,
     needs,
 )
-from skelgen.models.families.misfits import few, misfits
-from skelgen.models.families.writing import total, used
+from skelgen.models.families.formula_parts import total, used
+from skelgen.models.families.workload_doubts import few, misfits
 from skelgen.models.runs import RunTable
 from skelgen.trust import Doubt
 
@@ -77,7 +77,7 @@ def _found(
 
     alone = settings.separately or settings.thesis
     if len(cases.varied) > 1 and alone:
-        return separately.multiply(cases, of_one, threshold=settings.threshold)
+        return one_input_at_a_time.multiply(cases, of_one, threshold=settings.threshold)
     return of_one(cases)
 
 

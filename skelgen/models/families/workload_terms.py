@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skelgen.models.families.writing import columns_of, multiplied, power
+from skelgen.models.families.formula_parts import columns_of, multiplied, power
 from skelgen.models.formulas import (
     Expression,
     FunctionCall,

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import escape
 
-from skelgen.documents.words import shown, visible
+from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.models.formulas.expression import (
     MATHEMATICS,
     Expression,

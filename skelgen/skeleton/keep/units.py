@@ -89,19 +89,19 @@ def units_of(
 
 def _join_messages(matching: Matching) -> NDArray[np.int64]:
     """Return the matching's groups, joined where a call begins several messages."""
-    unit = matching.group.copy()
+    unit = matching.whole_event.copy()
     send, receive = matching.send_call, matching.receive_call
     apart = np.flatnonzero((unit[send] < 0) | (unit[receive] < 0))
     if not len(apart):
         return unit
     named = np.maximum(unit[send[apart]], unit[receive[apart]])
-    fresh = matching.groups + np.arange(len(apart))
+    fresh = matching.whole_events + np.arange(len(apart))
     nodes, node = np.unique(np.where(named >= 0, named, fresh), return_inverse=True)
     ends = np.concatenate([send[apart], receive[apart]])
     calls, call = np.unique(ends, return_inverse=True)
     joined = components(np.concatenate([node, node]), call, len(nodes), len(calls))
     unit[calls] = nodes[joined[_any_edge(call, node, len(calls))]]
-    rename = np.arange(matching.groups + len(apart))
+    rename = np.arange(matching.whole_events + len(apart))
     rename[nodes] = nodes[joined]
     inside = unit >= 0
     unit[inside] = rename[unit[inside]]

@@ -190,11 +190,11 @@ def _matched(calls: Calls, kept: KeptCalls) -> Matching:
         vectors=calls.vectors[vectors],
     )
     found = match(some, completions=False)
-    group = np.full(len(calls), -1)
-    group[kept.call] = found.group
+    event = np.full(len(calls), -1)
+    event[kept.call] = found.whole_event
     return replace(
         found,
-        group=group,
+        whole_event=event,
         send_call=kept.call[found.send_call],
         receive_call=kept.call[found.receive_call],
     )

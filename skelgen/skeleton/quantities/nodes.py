@@ -200,7 +200,7 @@ class Nodes:
         self, matching: Matching
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the calls at both ends of the kept messages."""
-        kept = np.zeros(len(matching.group) + 1, bool)
+        kept = np.zeros(len(matching.whole_event) + 1, bool)
         kept[self.draft.strings.call] = True
         kept[INSERTED] = False
         both = kept[matching.send_call] & kept[matching.receive_call]

@@ -57,7 +57,7 @@ def sizes_of(nodes: Nodes, matching: Matching) -> Sizes:
     heavy = heavy_calls(nodes.signature)
     values = [_sent(nodes, node, heavy) for node in range(len(nodes))]
     vectors: dict[int, NDArray[np.float64]] = {}
-    for members in nodes.linked(COLLECTIVES, matching.group):
+    for members in nodes.linked(COLLECTIVES, matching.whole_event):
         _agree(nodes, members, values, vectors)
     capacity = _capacities(nodes, matching, values)
     for node in nodes.of_kinds(

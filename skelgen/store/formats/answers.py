@@ -9,7 +9,6 @@ from skelgen.documents import Field
 from skelgen.documents.numbers import MOST_RANKS
 from skelgen.errors import InputError
 from skelgen.store.formats.identity import identity_of
-from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import (
     LimitError,
     check_name,
@@ -17,6 +16,7 @@ from skelgen.store.formats.limits import (
     check_time,
     check_word,
 )
+from skelgen.store.formats.typed_values import TypedValues
 from skelgen.store.rows import Inputs, StoredPrediction
 from skelgen.trust import Interval
 

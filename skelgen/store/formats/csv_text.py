@@ -27,10 +27,10 @@ from skelgen.store.formats.columns import (
     is_input,
 )
 from skelgen.store.formats.identity import identified
-from skelgen.store.formats.known import NOTHING, TypedValues, is_empty
 from skelgen.store.formats.limits import LimitError
 from skelgen.store.formats.plain_table import plain_runs
 from skelgen.store.formats.table import Reader, written_parts
+from skelgen.store.formats.typed_values import NOTHING, TypedValues, is_empty
 from skelgen.store.rows import Run
 
 _SEPARATORS = ",;\t"

@@ -19,8 +19,8 @@ from skelgen.store.formats.extrap import (
     Point,
 )
 from skelgen.store.formats.identity import identified
-from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.limits import LimitError, check_run
+from skelgen.store.formats.typed_values import NOTHING, TypedValues
 from skelgen.store.rows import Run, RunPart
 
 logger = logging.getLogger(__name__)

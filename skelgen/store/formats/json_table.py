@@ -10,9 +10,9 @@ from skelgen.errors import InputError
 from skelgen.store.formats.cells import Cell
 from skelgen.store.formats.columns import TypedColumns, columns_of
 from skelgen.store.formats.identity import identified
-from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.limits import LimitError
 from skelgen.store.formats.table import Reader
+from skelgen.store.formats.typed_values import NOTHING, TypedValues
 from skelgen.store.rows import Run
 
 

@@ -19,7 +19,6 @@ from typing import Any
 from skelgen.store.formats.cells import UNITS
 from skelgen.store.formats.columns import GROUPS, TIME, TypedColumn
 from skelgen.store.formats.identity import identified_values, values_of
-from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import (
     LEAST_S,
     MOST,
@@ -29,6 +28,7 @@ from skelgen.store.formats.limits import (
     check_run,
 )
 from skelgen.store.formats.table import FIELD, READERS
+from skelgen.store.formats.typed_values import TypedValues
 from skelgen.store.rows import Run
 
 #: Fields of numbers, and the least and the most that each may be.

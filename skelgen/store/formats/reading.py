@@ -17,8 +17,8 @@ from skelgen.store.formats.columns import TypedColumns
 from skelgen.store.formats.csv_text import read_csv
 from skelgen.store.formats.extrap_runs import runs_of
 from skelgen.store.formats.json_table import read_objects
-from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import LimitError, check_run
+from skelgen.store.formats.typed_values import TypedValues
 from skelgen.store.lines import KIND, from_field
 from skelgen.store.rows import Row, Run
 from skelgen.store.store import AddedRow

@@ -14,8 +14,8 @@ from skelgen.phases import Phase
 from skelgen.phases.stored import PhaseSignature
 from skelgen.store.formats.cells import status_of
 from skelgen.store.formats.identity import identity_of
-from skelgen.store.formats.known import NOTHING, TypedValues
 from skelgen.store.formats.limits import LimitError, check_run
+from skelgen.store.formats.typed_values import NOTHING, TypedValues
 from skelgen.store.rows import Run, RunPart
 from skelgen.trace import Trace
 from skelgen.units import NS_PER_S

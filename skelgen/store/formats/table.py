@@ -14,8 +14,8 @@ from skelgen.errors import InputError
 from skelgen.store.formats import cells
 from skelgen.store.formats.cells import UNITS, Cell
 from skelgen.store.formats.columns import TIME, TypedColumn
-from skelgen.store.formats.known import TypedValues
 from skelgen.store.formats.limits import LimitError, check_run, check_time
+from skelgen.store.formats.typed_values import TypedValues
 from skelgen.store.rows import Run, RunPart
 
 _PART = ("name", "kind", "time_s", "weight", "share")

@@ -1,8 +1,4 @@
--- Version 5: what the page of a recorded run shows, as a compressed document.
+-- Version 5: runs that ended well in the order of time, for pairing them with predictions.
 
-CREATE TABLE recordings (
-    identity TEXT PRIMARY KEY,
-    run TEXT NOT NULL,
-    document TEXT NOT NULL,
-    seal TEXT NOT NULL
-);
+CREATE INDEX runs_that_ended_well ON runs (application, (COALESCE(started, added)))
+    WHERE status = 'ok';

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clocks: which one, and how fast it runs. */
+#ifndef SKELGEN_CLOCK_H
+#define SKELGEN_CLOCK_H
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "base/state.h"
+
+uint64_t skelgen_monotonic_ns(void);
+uint64_t skelgen_thread_cpu_ns(void);
+void skelgen_clock_choose(void);
+void skelgen_clock_calibrate(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t ns1);
+void skelgen_clock_pair(uint64_t *ticks, uint64_t *ns);
+
+SKELGEN_INLINE uint64_t skelgen_ticks(void)
+{
+#if defined(__x86_64__)
+	if (likely(skelgen.use_tsc))
+		return __rdtsc();
+#endif
+	return skelgen_monotonic_ns();
+}
+
+SKELGEN_INLINE uint64_t skelgen_now(void)
+{
+	return skelgen_ticks() >> skelgen.shift;
+}
+
+/* The same where the time stamp counter is trusted (skelgen.use_tsc). */
+SKELGEN_INLINE uint64_t skelgen_tsc(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc() >> skelgen.shift;
+#else
+	return skelgen_now();
+#endif
+}
+
+#endif

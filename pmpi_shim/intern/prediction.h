@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which shape follows. */
+#ifndef SKELGEN_PREDICTION_H
+#define SKELGEN_PREDICTION_H
+
+#include "base/state.h"
+
+extern const struct skelgen_shape skelgen_no_shape;
+bool skelgen_predictions_open(struct skelgen_stream *s);
+void skelgen_predictions_close(struct skelgen_stream *s);
+void skelgen_predictions_forget(struct skelgen_stream *s);
+void skelgen_learn(struct skelgen_stream *s, struct skelgen_shape *shape);
+
+/* Remember the shape of the event just written and look up what should follow. */
+SKELGEN_INLINE void skelgen_predict(struct skelgen_stream *s, struct skelgen_shape *shape)
+{
+	const struct skelgen_link *link = &shape->link;
+
+	if (unlikely(link->where != s->where || link->version != s->version))
+		skelgen_learn(s, shape);
+	s->where = link->then;
+	s->predicted = link->next;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How often the program asks for its CPU time. Asked for it, Linux looks whether the thread's slice
+ * is over, at once and not at its next tick: a program that asks thousands of times a second loses
+ * its core earlier beside competitors, so a skeleton must ask as often. Calls of MPI itself are not
+ * counted. clock_gettime is not, for clocks that show no CPU time are read with it, too; nor is
+ * times: libraries may well have something else of that name, which ours would hide from them.
+ */
+#include "outside/cpu_time_queries.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#ifdef __GLIBC__
+typedef __rusage_who_t who_t;
+#else
+typedef int who_t;
+#endif
+
+static uint64_t asked;
+
+/* The function behind ours; looked up once. */
+static void *behind(void **known, const char *name)
+{
+	void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
+
+	if (unlikely(!found)) {
+		found = dlsym(RTLD_NEXT, name);
+		__atomic_store_n(known, found, __ATOMIC_RELAXED);
+	}
+	return found;
+}
+
+static void count(void)
+{
+	if (skelgen_current && !skelgen.paused)
+		__atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED);
+}
+
+SKELGEN_EXPORT int getrusage(who_t who, struct rusage *usage)
+{
+	static void *known;
+	int (*real)(who_t, struct rusage *);
+
+	*(void **)&real = behind(&known, "getrusage");
+	if (who == RUSAGE_SELF) /* of the thread alone Linux tells what it last noted */
+		count();
+	if (real)
+		return real(who, usage);
+	errno = ENOSYS;
+	return -1;
+}
+
+SKELGEN_EXPORT clock_t clock(void)
+{
+	static void *known;
+	clock_t (*real)(void);
+
+	*(void **)&real = behind(&known, "clock");
+	count();
+	return real ? real() : (clock_t)-1;
+}
+
+/* Calls while this run was recorded; the next run counts from 0. */
+uint64_t skelgen_usage_asked(void)
+{
+	return __atomic_exchange_n(&asked, 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run that is measured instead of recorded. For each rank a file says at which of its calls the
+ * phases of the program begin and end (skelgen.phases.counts defines how calls are counted); the
+ * recorder takes the time there, writes nothing else, and stops all ranks together behind the last.
+ *
+ * The stream of the thread that called MPI_Init counts as stopped, so that wrappers find no current
+ * one and take their slow path into skelgen_phase_enter(); they still follow requests.
+ *
+ * rank-000003.marks: lines of a count and what to do there, ascending
+ *   time  take the time
+ *   hold  wait until the file is replaced by another one, and go on with that
+ *   stop  end the program
+ * rank-000003.times, renamed to its place when it is written: a line for each time taken, with the
+ * count, the time [ns] and the function that was called then; at the end a word and the count
+ *   held, stopped (or stopping: by MPI_Abort), finalized; or no-marks with the number of ranks,
+ *   when the files are not of as many: then all ranks end as soon as MPI is open
+ */
+#include "phases/measured_run.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/finalize_pause.h"
+#include "base/mpi_library.h"
+#include "base/report.h"
+#include "definitions/communicator.h"
+#include "definitions/request_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A program that was stopped and whose MPI does not end is ended after so long [s]. */
+#define PATIENCE_S 10
+#define PAUSE_NS 1000000
+#define LONGEST_NAME 2100
+
+enum action {
+	TIME,
+	HOLD,
+	STOP,
+};
+
+struct mark {
+	uint64_t count;
+	enum action action;
+};
+
+struct taken {
+	uint64_t count;
+	uint64_t units;
+	uint32_t function;
+};
+
+bool skelgen_measuring; /* this run is measured, not recorded */
+
+static struct {
+	struct skelgen_stream *stream;
+	struct mark *marks;
+	size_t mark_count;
+	size_t next;
+	uint64_t next_count; /* of marks[next]; UINT64_MAX: none is left */
+	uint64_t count;      /* calls so far */
+	uint64_t counted;    /* 1 where the call that runs is one of them */
+	uintptr_t frame;     /* of its wrapper */
+	ino_t inode;         /* of the file of marks */
+	struct taken *taken;
+	size_t taken_count;
+	size_t taken_room;
+} phase;
+
+static void name_file_of(char name[LONGEST_NAME], int rank, const char *kind)
+{
+	snprintf(name, LONGEST_NAME, "%s/rank-%06d.%s", skelgen.phases, rank, kind);
+}
+
+static void name_file(char name[LONGEST_NAME], const char *kind)
+{
+	name_file_of(name, skelgen.rank, kind);
+}
+
+static void aim(void)
+{
+	phase.next_count =
+		phase.next < phase.mark_count ? phase.marks[phase.next].count : UINT64_MAX;
+}
+
+static bool read_line(FILE *file, struct mark *mark)
+{
+	static const char *const words[] = {[TIME] = "time", [HOLD] = "hold", [STOP] = "stop"};
+	char word[8];
+
+	if (fscanf(file, "%" SCNu64 " %7s", &mark->count, word) != 2)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		mark->action = (enum action)i;
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Read the marks that are still ahead; false: there is no such file, or it is not one of ours. */
+static bool read_marks(void)
+{
+	char name[LONGEST_NAME];
+	struct mark mark;
+	struct stat facts;
+	size_t room = 0;
+	bool whole;
+	FILE *file;
+
+	name_file(name, "marks");
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	free(phase.marks);
+	phase.marks = NULL;
+	phase.mark_count = 0;
+	phase.next = 0;
+	while (read_line(file, &mark) && mark.count >= phase.count) {
+		if (!skelgen_room((void **)&phase.marks, &room, phase.mark_count + 1, sizeof(mark)))
+			break;
+		phase.marks[phase.mark_count++] = mark;
+	}
+	whole = feof(file) && phase.mark_count && fstat(fileno(file), &facts) == 0;
+	if (whole)
+		phase.inode = facts.st_ino;
+	fclose(file);
+	aim();
+	return whole;
+}
+
+static const char *function_name(uint32_t id)
+{
+	for (size_t i = 0; id && i < skelgen_function_count; i++)
+		if (skelgen_functions[i].id == id)
+			return skelgen_functions[i].name;
+	return "MPI_Finalize";
+}
+
+/* Write all times so far, and what became of this rank. */
+static void write_times(const char *word)
+{
+	char name[LONGEST_NAME];
+	char place_of[LONGEST_NAME];
+	FILE *file;
+	bool failed;
+
+	name_file(place_of, "times");
+	name_file(name, "times.part");
+	file = fopen(name, "we");
+	if (!file) {
+		skelgen_say("cannot write %s: %s", name, strerror(errno));
+		return;
+	}
+	for (size_t i = 0; i < phase.taken_count; i++) {
+		const struct taken *one = &phase.taken[i];
+		double ns =
+			(double)(one->units << skelgen.shift) * 1e9 / (double)skelgen.ticks_per_s;
+
+		fprintf(file, "%" PRIu64 " %.0f %s\n", one->count, ns,
+			function_name(one->function));
+	}
+	fprintf(file, "%s %" PRIu64 "\n", word, phase.count);
+	failed = ferror(file);
+	if (fclose(file) != 0 || failed || rename(name, place_of) != 0)
+		skelgen_say("cannot write %s: %s", name, strerror(errno));
+}
+
+static void take(uint32_t function)
+{
+	if (!skelgen_room((void **)&phase.taken, &phase.taken_room, phase.taken_count + 1,
+			  sizeof(*phase.taken)))
+		return;
+	phase.taken[phase.taken_count++] =
+		(struct taken){phase.count, phase.stream->last_end, function};
+}
+
+/* Do what all ranks do at this event, so that none is still on its way to it. */
+static int agree(int mine)
+{
+	int all = 1;
+
+	pmpi.Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, mpi.comm_world);
+	return all;
+}
+
+static void hold(void)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	char name[LONGEST_NAME];
+	struct stat facts;
+
+	name_file(name, "marks");
+#ifdef __GLIBC__
+	malloc_trim(0); /* what the program has freed need not be in the image */
+#endif
+	agree(0);
+	write_times("held");
+	while (stat(name, &facts) != 0 || facts.st_ino == phase.inode)
+		nanosleep(&pause, NULL);
+	if (!read_marks())
+		skelgen_say("%s cannot be read; the program runs on", name);
+	agree(0);
+	phase.stream->last_end = skelgen_now();
+}
+
+/* Let the process be ended by a signal, whatever the program did with that signal. */
+static void end_soon(void)
+{
+	sigset_t set;
+
+	signal(SIGALRM, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	alarm(PATIENCE_S);
+}
+
+/*
+ * End the program on all ranks. Where a request is open MPI_Finalize may wait for it forever, so
+ * one rank aborts them all. MPICH 5 takes leave of its launcher in exit() only, which
+ * would run what the program wants done at its end: the launcher may say that a rank failed, and
+ * end those that are slower here. What was measured is written by then.
+ */
+static _Noreturn void end_all(bool open)
+{
+	bool any = agree(open);
+
+	end_soon();
+	fflush(NULL);
+	if (!any) {
+		skelgen_pause_before_finalize();
+		pmpi.Finalize();
+	} else if (skelgen.rank == 0) {
+		pmpi.Abort(mpi.comm_world, 0);
+	} else {
+		pause();
+	}
+	_exit(0);
+}
+
+static _Noreturn void stop(void)
+{
+	bool open = !skelgen.world_model || skelgen_requests_active(&phase.stream->made);
+
+	write_times(open ? "stopping" : "stopped");
+	end_all(open);
+}
+
+static SKELGEN_COLD void act(uint32_t function)
+{
+	while (phase.next_count == phase.count) {
+		enum action action = phase.marks[phase.next++].action;
+
+		aim();
+		if (action == TIME)
+			take(function);
+		else if (action == HOLD)
+			hold();
+		else
+			stop();
+	}
+}
+
+/* Whether there are marks for this rank, and none for a rank behind the last. */
+static bool marks_fit(void)
+{
+	char beyond[LONGEST_NAME];
+
+	name_file_of(beyond, skelgen.size, "marks");
+	return read_marks() && access(beyond, F_OK) != 0;
+}
+
+/* Whether all ranks have marks; those without would let the others wait. If not, the program ends.
+ */
+void skelgen_phase_check(struct skelgen_stream *s)
+{
+	phase.stream = s;
+	if (!agree(!s || !marks_fit()))
+		return;
+	phase.count = (uint64_t)skelgen.size;
+	write_times("no-marks");
+	end_all(!skelgen.world_model);
+}
+
+/* Measure this run from now on, whose stream has ended. */
+void skelgen_phase_begin(struct skelgen_stream *s)
+{
+	skelgen.recording = false;
+	skelgen.taking_part = false;
+	skelgen.long_gap = SKELGEN_LONGEST;
+	skelgen.sampling = false; /* of CPU time */
+	s->last_end = skelgen_now();
+	skelgen_place = SKELGEN_OUTSIDE;
+	skelgen_measuring = true;
+}
+
+/*
+ * The call that runs was left by a jump or an exception of an error handler. A trace has no such
+ * call: the next one has its count, and the time is taken there.
+ */
+static SKELGEN_COLD void forget_call(void)
+{
+	const struct mark *last = phase.next ? &phase.marks[phase.next - 1] : NULL;
+
+	phase.count -= phase.counted;
+	phase.counted = 0;
+	if (last && last->count == phase.count && last->action == TIME && phase.taken_count) {
+		phase.taken_count--;
+		phase.next--;
+		aim();
+	}
+	skelgen_retired(phase.stream, false);
+	skelgen_place = SKELGEN_OUTSIDE;
+}
+
+/* The program enters a call, of a function that counts unless it is 0. */
+struct skelgen_stream *skelgen_phase_enter(uint32_t function, uintptr_t frame)
+{
+	if (skelgen_place == SKELGEN_INSIDE && frame >= phase.frame)
+		forget_call();
+	if (skelgen_place != SKELGEN_OUTSIDE)
+		return NULL;
+	skelgen_place = SKELGEN_INSIDE; /* what MPI calls of its own is passed on */
+	phase.frame = frame;
+	phase.counted = function && !skelgen.paused;
+	if (phase.counted) {
+		if (unlikely(phase.count == phase.next_count))
+			act(function);
+		phase.count++;
+	}
+	return phase.stream;
+}
+
+/*
+ * Do what is to be done behind the last call. The communicator of a session may be gone by then:
+ * its ranks go on to their end by themselves.
+ */
+static const char *end_alone(void)
+{
+	const char *word = "finalized";
+
+	while (phase.next_count == phase.count) {
+		enum action action = phase.marks[phase.next++].action;
+
+		aim();
+		if (action == TIME)
+			take(0);
+		else if (action == STOP)
+			word = "stopped";
+	}
+	return word;
+}
+
+/*
+ * The program calls MPI_Finalize, or MPI_Session_finalize for its last session, or is a process
+ * that a rank forked.
+ */
+void skelgen_phase_end(bool finalizing)
+{
+	bool mine = skelgen_measuring && skelgen_place != SKELGEN_ELSEWHERE;
+
+	skelgen_measuring = false;
+	if (!mine || !finalizing)
+		return;
+	if (skelgen_place == SKELGEN_INSIDE)
+		forget_call();
+	skelgen_place = SKELGEN_INSIDE;
+	if (!skelgen.world_model) {
+		write_times(end_alone());
+		return;
+	}
+	if (phase.count == phase.next_count)
+		act(0);
+	write_times("finalized");
+}

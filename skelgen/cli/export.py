@@ -1,0 +1,79 @@
+"""The command that writes a recorded run in the formats of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skelgen.cli.options import Force, Json, RunFolder, Verbose
+from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.progress_bar import progress_bar
+from skelgen.pipeline.export import EXPORT_FORMATS
+from skelgen.pipeline.export import export as run_export
+from skelgen.units import format_bytes
+
+
+def export(
+    run: RunFolder,
+    format_name: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="|".join(EXPORT_FORMATS),
+            help="For ui.perfetto.dev, for Paraver, for SimGrid's replay, or OTF2.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="File for perfetto (compressed when it ends in .gz), folder for "
+            "the others.",
+            show_default="beside RUN, named like it",
+        ),
+    ] = None,
+    max_events: Annotated[
+        int | None,
+        typer.Option(
+            help="Leave out the end of a run with more events; 0: leave out nothing.",
+            min=0,
+            show_default="1000000 for perfetto, 0 for the others",
+        ),
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Write a recorded run in the format of another tool, to look at it there."""
+    with progress_bar() as progress:
+        result = run_export(
+            run,
+            format_name,
+            output,
+            force=force,
+            most_events=max_events,
+            progress=progress,
+        )
+    if json:
+        print_json(
+            {
+                "output": str(result.output),
+                "opens": str(result.opens),
+                "events": result.events,
+                "records": result.records,
+                "size_bytes": result.size_bytes,
+                "notes": list(result.notes),
+            }
+        )
+        return
+    held = ", ".join(f"{count} {what}" for what, count in result.records.items())
+    rows = [
+        ("open", str(result.opens)),
+        ("holds", f"{result.events} events as {held}"),
+        ("size", format_bytes(result.size_bytes)),
+    ]
+    print_facts([*rows, *(("note", line) for line in result.notes)])

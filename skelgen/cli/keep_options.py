@@ -1,0 +1,69 @@
+"""The options of commands that predict: where predictions are kept, and as what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from skelgen.pipeline.keep_predictions import Keeping, Subject
+from skelgen.pipeline.store_typed_runs import inputs_of
+
+StorePlace = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="FILE|URL",
+        help="Store that keeps the prediction, to be compared with what happens.",
+        show_default="SKELGEN_STORE, else the user's store if there is one",
+    ),
+]
+KeptApplication = Annotated[
+    str,
+    typer.Option(
+        "--app",
+        metavar="NAME",
+        help="What its runs are called in the store.",
+        show_default="as recorded",
+    ),
+]
+KeptInputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=VALUE",
+        help="Inputs of the predicted run: n=2000,steps=100.",
+        show_default="those of the recorded run in the store",
+    ),
+]
+Within = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        metavar="TIME",
+        help="A prediction is compared with the first run that began so long after it "
+        "at most.",
+        show_default="24h",
+    ),
+]
+
+
+def about_facts(about: Subject) -> dict[str, Any]:
+    """Return what machines are told of what an answer is about.
+
+    ``store add`` takes these when it is given the answer; ``store record`` groups by
+    the method.
+    """
+    return {
+        "method": about.method,
+        "application": about.application or None,
+        "inputs": dict(about.inputs),
+        "ranks": about.ranks,
+    }
+
+
+def keeping_of(
+    store: str | None, application: str, inputs: list[str] | None
+) -> Keeping:
+    """Read the options that say where predictions are kept, and as what."""
+    return Keeping(store, application, None if inputs is None else inputs_of(inputs))

@@ -1,0 +1,229 @@
+"""The command that executes the phases of an application."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skelgen.cli.keep_options import (
+    KeptApplication,
+    KeptInputs,
+    StorePlace,
+    about_facts,
+    keeping_of,
+)
+from skelgen.cli.options import (
+    AllowCommand,
+    ApplicationCommand,
+    BatchOptions,
+    Json,
+    QueueLimit,
+    Strict,
+    ThroughWay,
+    Verbose,
+    consent_of,
+    share,
+    through_of,
+)
+from skelgen.cli.output import (
+    check_trust,
+    interval_facts,
+    print_doubts,
+    print_facts,
+    print_json,
+    print_table,
+    trust_facts,
+)
+from skelgen.cli.progress_bar import progress_bar
+from skelgen.errors import UsageError
+from skelgen.launch.hosts import parse_hosts, read_hostfile
+from skelgen.launch.launch_method import Way
+from skelgen.pipeline.measure import Measurement
+from skelgen.pipeline.measure import measure as run_measure
+from skelgen.units import format_seconds
+
+
+def measure(
+    signature: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SIG",
+            help="Phase signature (skelgen phases RUN -o SIG), or a recorded run.",
+            show_default=False,
+        ),
+    ],
+    command: ApplicationCommand = None,
+    backend: Annotated[
+        str,
+        typer.Option(
+            help="How phases are executed: live (from the start, then stopped), criu "
+            "or dmtcp (from images), or auto: live unless they come late and images "
+            "are kept (--images)."
+        ),
+    ] = "auto",
+    hosts: Annotated[
+        str,
+        typer.Option(
+            help="Where it runs: n1,n2 or n[1-4] or n1:2.",
+            show_default="where the command says",
+        ),
+    ] = "",
+    hostfile: Annotated[
+        Path | None,
+        typer.Option(help="The same in a file, of Open MPI or of MPICH."),
+    ] = None,
+    warm_up: Annotated[
+        int,
+        typer.Option(help="First occurrences of a phase not measured.", min=0, max=8),
+    ] = 1,
+    occurrences: Annotated[
+        int | None,
+        typer.Option(
+            help="Measured ones of each phase, at least (live).",
+            min=1,
+            max=15,
+            show_default="1",
+        ),
+    ] = None,
+    run_share: Annotated[
+        str | None,
+        typer.Option(
+            "--share",
+            help="Measure more of them within this share of the application's time "
+            "(live).",
+            show_default="6%",
+        ),
+    ] = None,
+    restores: Annotated[
+        int | None,
+        typer.Option(
+            help="Executions of each image (criu, dmtcp).", min=1, show_default="3"
+        ),
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep images there, and use those that it holds.",
+            show_default="they are removed",
+        ),
+    ] = None,
+    through: ThroughWay = Way.AUTO,
+    batch_options: BatchOptions = "",
+    queue_limit: QueueLimit = "10min",
+    allow_command: AllowCommand = False,
+    store: StorePlace = None,
+    app: KeptApplication = "",
+    inputs: KeptInputs = None,
+    strict: Strict = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Execute the phases of an application and predict its time from theirs."""
+    from skelgen.runners.backends import backends
+    from skelgen.runners.plan import ExecutedExtent
+
+    if backend not in (known := ["auto", *backends()]):
+        raise UsageError(f"--backend {backend}: expected {', '.join(known)}")
+    if hosts and hostfile is not None:
+        raise UsageError("give --hosts or --hostfile, not both")
+    if backend == "live" and (restores, images) != (None, None):
+        raise UsageError(
+            "--backend live makes no images: leave --restores and --images out, or "
+            "give --backend criu"
+        )
+    if backend not in ("auto", "live") and (occurrences, run_share) != (None, None):
+        raise UsageError(
+            "images are of one occurrence of each phase: leave --occurrences and "
+            "--share out, or give --backend live"
+        )
+    found = parse_hosts(hosts) if hosts else ()
+    with progress_bar() as progress:
+        done = run_measure(
+            signature,
+            tuple(command or ()),
+            backend=backend,
+            hosts=read_hostfile(hostfile) if hostfile is not None else found,
+            extent=ExecutedExtent(
+                warm_up, occurrences or 1, share(run_share or "6%", "--share")
+            ),
+            restores=restores,
+            images=images,
+            through=through_of(through, batch_options, queue_limit),
+            consent=consent_of(allow_command),
+            keeping=keeping_of(store, app, inputs),
+            progress=progress,
+        )
+    if json:
+        print_json(facts_of(done))
+    else:
+        _show(done)
+    check_trust(done.estimate.doubts, strict=strict)
+
+
+def facts_of(done: Measurement) -> dict[str, Any]:
+    """Return what machines are told of a measurement.
+
+    Its last two keys are what a study of the workload takes of it.
+    """
+    from skelgen.workload.store import plain_phases
+    from skelgen.workload.types import point_phases
+
+    found = done.estimate
+    known = {} if done.aet_s is None else {"aet_s": done.aet_s}
+    return {
+        **about_facts(done.about),
+        "phases": [
+            {
+                "id": phase.number,
+                "weight": phase.weight,
+                "pet_s": phase.pet_s,
+                "share": phase.share,
+            }
+            for phase in found.phases
+        ],
+        "paet_s": found.time_s.p50,
+        **interval_facts(found.time_s, found.measured_s),
+        "set_s": done.set_s,
+        **known,
+        **trust_facts(found.doubts),
+        "structures": plain_phases(
+            point_phases(
+                [phase for phase, _ in found.known], [time for _, time in found.known]
+            )
+        ),
+    }
+
+
+def _show(done: Measurement) -> None:
+    found = done.estimate
+    print_table(
+        ["phase", "weight", "measured", "time", "+-", "share"],
+        [
+            [
+                str(phase.number),
+                str(phase.weight),
+                str(phase.occurrences),
+                format_seconds(phase.pet_s),
+                f"{phase.spread:.1%}",
+                f"{phase.share:.1%}",
+            ]
+            for phase in found.phases
+        ],
+    )
+    time_s = found.time_s
+    rows = [
+        (
+            "predicted",
+            f"{format_seconds(time_s.p50)}  ({format_seconds(time_s.p5)} to "
+            f"{format_seconds(time_s.p95)})",
+        ),
+        ("measuring took", f"{format_seconds(done.set_s)}  ({done.backend})"),
+    ]
+    if done.aet_s is not None:
+        error = time_s.p50 / done.aet_s - 1 if done.aet_s else 0.0
+        rows.append(("recorded", f"{format_seconds(done.aet_s)}  ({error:+.2%})"))
+    print_facts([*rows, ("verdict", found.verdict)])
+    print_doubts(found.doubts)

@@ -1,0 +1,310 @@
+"""The commands that run a skeleton: calibrate and predict."""
+
+from __future__ import annotations
+
+import platform
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skelgen.cli.keep_options import (
+    KeptApplication,
+    KeptInputs,
+    StorePlace,
+    about_facts,
+    keeping_of,
+)
+from skelgen.cli.options import (
+    AllowCommand,
+    ApplicationCommand,
+    BatchOptions,
+    Budget,
+    IntervalBound,
+    Json,
+    NodeSetFiles,
+    QueueLimit,
+    Resume,
+    Strict,
+    ThroughWay,
+    Verbose,
+    consent_of,
+    duration_s,
+    node_sets_of,
+    share,
+    through_of,
+)
+from skelgen.cli.output import (
+    check_trust,
+    interval_facts,
+    print_doubts,
+    print_facts,
+    print_json,
+    print_table,
+    say,
+    trust_facts,
+)
+from skelgen.cli.progress_bar import progress_bar
+from skelgen.errors import ApplicationError, UsageError
+from skelgen.launch import Host
+from skelgen.launch.launch_method import Way
+from skelgen.pipeline.calibrate import CalibrateOptions
+from skelgen.pipeline.calibrate import calibrate as run_calibrate
+from skelgen.pipeline.predict import predict as run_predict
+from skelgen.prediction import Calibration, Failure, Prediction
+from skelgen.prediction.trials import name_of
+from skelgen.units import format_seconds
+
+#: From this share on a calibration says what was taken from its times [1].
+_TOLD = 0.01
+
+
+_BuiltSkeleton = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SKEL", help="Folder that skelgen build wrote.", show_default=False
+    ),
+]
+_ApplicationTime = Annotated[
+    str,
+    typer.Option(
+        help="Where the application's time comes from: measured (run it here) or "
+        "recorded (on this machine, when it was quiet).",
+    ),
+]
+_HostsOfBoth = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Where both run: n1,n2 or n[1-4] or n1:2 (two ranks on n1).",
+        show_default="as the application was launched",
+    ),
+]
+
+
+def calibrate(
+    skeleton: _BuiltSkeleton,
+    command: ApplicationCommand = None,
+    runs: Annotated[int, typer.Option(help="Runs of each.", min=1)] = 3,
+    application_time: _ApplicationTime = "measured",
+    hosts: _HostsOfBoth = None,
+    hostfile: NodeSetFiles = None,
+    through: ThroughWay = Way.AUTO,
+    batch_options: BatchOptions = "",
+    queue_limit: QueueLimit = "10min",
+    resume: Resume = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Store a ratio that contradicts the recording."),
+    ] = False,
+    allow_command: AllowCommand = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Measure the ratio application time / skeleton time on this machine.
+
+    Keep the machine quiet meanwhile: what other processes take is corrected, but not
+    what they do to caches. The result is stored next to earlier ones of the skeleton.
+    """
+    if application_time not in ("measured", "recorded"):
+        raise UsageError(
+            f"--application-time {application_time}: expected measured or recorded"
+        )
+    sets = node_sets_of(hosts, hostfile)
+    if len(sets) > 1:
+        raise UsageError(f"{len(sets)} node sets: calibrate on one at a time")
+    options = CalibrateOptions(
+        runs=runs,
+        recorded_time=application_time == "recorded",
+        hosts=sets[0] if sets else (),
+        through=through_of(through, batch_options, queue_limit),
+        resume=resume,
+        force=force,
+    )
+    with progress_bar() as progress:
+        measured = run_calibrate(
+            skeleton,
+            tuple(command or ()),
+            options,
+            consent=consent_of(allow_command),
+            progress=progress,
+        )
+    if json:
+        print_json(_calibration_facts(measured))
+    else:
+        _show_calibration(measured)
+
+
+def _show_calibration(measured: Calibration) -> None:
+    rows = [("ratio", f"{measured.ratio:.3f}")]
+    for name, runs_s in (
+        ("application", measured.application_runs_s),
+        ("skeleton", measured.skeleton_runs_s),
+    ):
+        single = ", ".join(format_seconds(run_s) for run_s in runs_s)
+        middle = format_seconds(statistics.median(runs_s))
+        rows.append((name, f"{middle}  ({single})"))
+    if measured.lost_share > _TOLD:
+        told = f"{measured.lost_share:.0%} of the run time, other processes had cores"
+        rows.append(("taken away", told))
+    print_facts(rows)
+
+
+def _calibration_facts(measured: Calibration) -> dict[str, Any]:
+    return {
+        "ratio": measured.ratio,
+        "application_s": measured.application_s,
+        "skeleton_s": measured.skeleton_s,
+        "application_runs_s": measured.application_runs_s,
+        "skeleton_runs_s": measured.skeleton_runs_s,
+        "host": measured.host,
+        "mpi": measured.mpi,
+        "load": measured.load,
+        "application_lost_s": measured.application_lost_s,
+        "skeleton_lost_s": measured.skeleton_lost_s,
+        "date": measured.date,
+        "hosts": measured.hosts,
+        "command": measured.command,
+    }
+
+
+def predict(
+    skeleton: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SKEL",
+            help="Folder that skelgen build wrote, or a phase signature.",
+            show_default=False,
+        ),
+    ],
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A node set: n1,n2 or n[1-4] or n1:2 (two ranks on n1). Give it "
+            "several times to compare sets.",
+            show_default="this machine",
+        ),
+    ] = None,
+    hostfile: NodeSetFiles = None,
+    budget: Budget = "60s",
+    interval: IntervalBound = "5%",
+    resume: Resume = False,
+    through: ThroughWay = Way.AUTO,
+    batch_options: BatchOptions = "",
+    queue_limit: QueueLimit = "10min",
+    allow_command: AllowCommand = False,
+    store: StorePlace = None,
+    app: KeptApplication = "",
+    inputs: KeptInputs = None,
+    strict: Strict = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Run the skeleton on node sets and predict the application's time on each."""
+    with progress_bar() as progress:
+        found = run_predict(
+            skeleton,
+            node_sets_of(hosts, hostfile) or [()],
+            budget_s=duration_s(budget, "--budget"),
+            interval_bound=share(interval, "--interval"),
+            resume=resume,
+            through=through_of(through, batch_options, queue_limit),
+            consent=consent_of(allow_command),
+            keeping=keeping_of(store, app, inputs),
+            progress=progress,
+        )
+    predictions, failures = found.predictions, found.failures
+    if json:
+        print_json(
+            {
+                **about_facts(found.about),
+                "sets": [predicted(one) for one in predictions],
+                "failed": failed(failures),
+            }
+        )
+    elif predictions:
+        show(predictions)
+    check(predictions, failures, strict=strict)
+
+
+def predicted(one: Prediction) -> dict[str, Any]:
+    """Return what machines are told of a prediction."""
+    return {
+        "hosts": names(one.hosts),
+        "skeleton_s": statistics.median(one.runs_s),
+        "ratio": one.ratio,
+        "predicted_s": one.time_s.p50,
+        **interval_facts(one.time_s, one.measured_s),
+        **trust_facts(one.doubts),
+        "runs_s": one.runs_s,
+        "calibration": None
+        if (used := one.calibration) is None
+        else {
+            "date": used.date,
+            "host": used.host,
+            "hosts": used.hosts,
+            "mpi": used.mpi,
+            "ratio": used.ratio,
+        },
+    }
+
+
+def failed(failures: Sequence[Failure]) -> list[dict[str, Any]]:
+    """Return what machines are told of the sets without a prediction."""
+    return [{"hosts": names(one.hosts), "reason": one.reason} for one in failures]
+
+
+def names(hosts: Sequence[Host]) -> list[str]:
+    """Return the names of a node set; the empty one is this machine."""
+    return [host.name for host in hosts] or [platform.node()]
+
+
+def show(
+    predictions: Sequence[Prediction], more: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """Print a table of predictions and why they should not be trusted.
+
+    Parameters
+    ----------
+    predictions : sequence of Prediction
+    more : mapping, optional
+        Further columns: the cells of each, one for each prediction.
+    """
+    more = more or {}
+    head = ["node set", "skeleton", "runs", "ratio", "predicted", "p5", "p95", *more]
+    rows = [
+        [
+            name_of(one.hosts),
+            format_seconds(statistics.median(one.runs_s)),
+            str(len(one.runs_s)),
+            f"{one.ratio:.3f}",
+            *map(format_seconds, (one.time_s.p50, one.time_s.p5, one.time_s.p95)),
+            *(cells[number] for cells in more.values()),
+            one.verdict,
+        ]
+        for number, one in enumerate(predictions)
+    ]
+    print_table([*head, "verdict"], rows)
+    used = {one.calibration for one in predictions if one.calibration is not None}
+    for known in sorted(used, key=lambda one: one.date):
+        where = ",".join(known.hosts) or known.host
+        when = known.date or "at an unknown time"
+        say(f"calibrated {when} on {where} with {known.mpi}: {known.ratio:.3f}")
+    for one in predictions:
+        print_doubts(one.doubts, name_of(one.hosts))
+
+
+def check(
+    predictions: Sequence[Prediction], failures: Sequence[Failure], *, strict: bool
+) -> None:
+    """Raise when nothing could be predicted, or nothing that is trusted.
+
+    Failures of single sets have been logged when they happened.
+    """
+    if not predictions:
+        first = failures[0]
+        more = f" ({len(failures)} node sets failed)" if len(failures) > 1 else ""
+        raise ApplicationError(f"{name_of(first.hosts)}: {first.reason}{more}")
+    for one in predictions:
+        check_trust(one.doubts, name_of(one.hosts), strict=strict)

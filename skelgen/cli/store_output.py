@@ -1,0 +1,118 @@
+"""What people and machines are told of the rows of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skelgen.cli.output import print_table
+from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
+from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.pipeline.store import StoreExport
+    from skelgen.store import Row, Run
+    from skelgen.store.repeats import RepeatedRuns
+
+__all__ = [
+    "export_facts",
+    "print_runs",
+    "repeat_facts",
+    "row_facts",
+    "row_lines",
+    "run_facts",
+    "short_identity",
+]
+
+#: Characters of an identity that people are shown.
+_SHORT = 8
+
+
+def row_lines(identity: str, row: Row) -> list[tuple[str, str]]:
+    """Return all that is known of a row, for people."""
+    facts = row_facts(identity, row)
+    lines = []
+    for name, value in facts.items():
+        if value is None or value in ("", 0, [], (), {}):
+            continue
+        if name == "parts":
+            lines += [(f"{one['kind']} {one['name']}", _part(one)) for one in value]
+        elif isinstance(value, dict):
+            lines += [(f"{name} {key}", str(inner)) for key, inner in value.items()]
+        elif name == "time_s" and isinstance(value, float):
+            lines.append(("time", format_seconds(value)))
+        else:
+            listed = isinstance(value, list | tuple)
+            lines.append((name, " ".join(map(str, value)) if listed else str(value)))
+    return lines
+
+
+def _part(part: dict[str, Any]) -> str:
+    return (
+        f"{format_seconds(part['time_s'])} x {part['weight']:g} = {part['share']:.1%}"
+    )
+
+
+def repeat_facts(one: RepeatedRuns, *, mean: bool) -> dict[str, Any]:
+    """Return what machines are told of runs of one configuration."""
+    run = one.runs[0]
+    return {
+        "app": run.application,
+        "inputs": dict(run.inputs),
+        "ranks": run.ranks,
+        "nodes": run.nodes,
+        "ranks_per_node": run.ranks_per_node,
+        "system": run.system,
+        "runs": [each.identity for each in one.runs],
+        "time_s": one.mean_s if mean else one.time_s,
+        "median_s": one.time_s,
+        "mean_s": one.mean_s,
+        "spread": one.spread,
+        "wide": one.wide,
+        "same_nodes": one.same_nodes,
+        "same_allocation": one.same_allocation,
+    }
+
+
+def export_facts(output: Path, done: StoreExport) -> dict[str, Any]:
+    """Return what machines are told of an export."""
+    files = [{"name": name, "rows": rows} for name, rows in done.files]
+    return {"output": str(output), "files": files}
+
+
+def print_runs(runs: Sequence[Run]) -> None:
+    """Print a table of runs; columns that say nothing are left out."""
+    inputs = list(dict.fromkeys(name for run in runs for name, _ in run.inputs))
+    columns: dict[str, list[str]] = {
+        "id": [short_identity(run.identity, runs) for run in runs],
+        "application": [run.application for run in runs],
+        **{
+            name: [_value(dict(run.inputs).get(name)) for run in runs]
+            for name in inputs
+        },
+        "ranks": [str(run.ranks or "") for run in runs],
+        "hosts": [_hosts(run) for run in runs],
+        "system": [run.system for run in runs],
+        "started": [date_text(run.started) for run in runs],
+        "time": [format_seconds(run.time_s) for run in runs],
+        "status": [run.status if run.status != "ok" else "" for run in runs],
+    }
+    used = {name: cells for name, cells in columns.items() if any(cells)}
+    print_table(list(used), list(zip(*used.values(), strict=True)))
+
+
+def short_identity(identity: str, runs: Sequence[Run]) -> str:
+    """Return the beginning of an identity, as much as tells it from the others."""
+    begins = sum(run.identity.startswith(identity[:_SHORT]) for run in runs)
+    return identity[:_SHORT] if begins == 1 else identity
+
+
+def _hosts(run: Run) -> str:
+    if len(run.hosts) > 3:
+        return f"{run.hosts[0]},...({len(run.hosts)})"
+    return ",".join(run.hosts) or (f"({run.nodes})" if run.nodes else "")
+
+
+def _value(value: float | str | None) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value or "")

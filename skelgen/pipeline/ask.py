@@ -1,0 +1,207 @@
+"""One answer to "how long on that machine?", from runs or from a model."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from skelgen.documents.text_of_bytes import listed
+from skelgen.errors import InputError, UsageError
+from skelgen.launch import Host
+from skelgen.pipeline.kept_model import KeptModel
+from skelgen.pipeline.load_requests import LoadRequest
+from skelgen.pipeline.load_series import LoadSource
+from skelgen.pipeline.model import asked_values
+from skelgen.pipeline.model_facts import prediction_facts
+from skelgen.pipeline.model_keep import kept_model, kept_models
+from skelgen.pipeline.model_loads import LoadedPrediction, predict_under_load
+from skelgen.pipeline.model_places import ModelPlaces, doubted_elsewhere, places_of
+from skelgen.pipeline.store_expect import Expected, Neighbour, expected
+from skelgen.pipeline.store_facts import expected_facts
+from skelgen.pipeline.store_record import shown_store
+from skelgen.pipeline.store_typed_runs import inputs_of
+from skelgen.units import number_of
+
+if TYPE_CHECKING:
+    from skelgen.trust import Doubt, Interval
+
+#: Hosts in a question.
+_MOST_HOSTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Wondered:
+    """What somebody wants to know, as people type it.
+
+    Attributes
+    ----------
+    application : str
+    model : str
+        Name or identity; empty: runs answer, else the application's own model.
+    at : str
+        ``n=2000,ranks=8``.
+    hosts : str
+        ``n1,n2``, without ranges.
+    load : str
+        ``cpu=0.5,bandwidth=0.8`` or ``forecast``: of a model only.
+    """
+
+    application: str = ""
+    model: str = ""
+    at: str = ""
+    hosts: str = ""
+    load: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HowLong:
+    """An answer.
+
+    Attributes
+    ----------
+    asked : Wondered
+    interval : Interval or None
+        None where nothing is known of it.
+    unit : str
+    doubts : tuple of Doubt
+    found_by : str
+        How, for people.
+    command : str
+        Gives the same in a terminal.
+    facts : mapping
+        What that command says with ``--json``.
+    nearest : tuple of Neighbour
+        Where nothing is known: what ran.
+    """
+
+    asked: Wondered
+    interval: Interval | None
+    unit: str
+    doubts: tuple[Doubt, ...]
+    found_by: str
+    command: str
+    facts: Mapping[str, Any]
+    nearest: tuple[Neighbour, ...] = ()
+
+
+def how_long(place: str | None, asked: Wondered) -> HowLong:
+    """Answer a question; nothing is kept.
+
+    Raises
+    ------
+    UsageError
+        When something that was typed is not what it should be.
+    InputError
+        When nothing is known of the application.
+    """
+    if not (asked.application or asked.model):
+        raise UsageError("Choose an application or a model.")
+    if asked.model:
+        chosen = kept_model(place, asked.model, asked.application or None)
+        return _by_model(place, asked, chosen)
+    own = _own_model(place, asked.application)
+    if asked.load:
+        if own is None:
+            raise InputError(
+                f"{asked.application[:60]}: runs do not answer for a load; fit a "
+                "model: skelgen model fit --app NAME --name NAME"
+            )
+        return _by_model(place, asked, own)
+    found = _by_runs(place, asked)
+    if found.interval is None and own is not None:
+        return _by_model(place, asked, own)
+    return found
+
+
+def _own_model(place: str | None, application: str) -> KeptModel | None:
+    """Return the model that has the name of the application, else any of its models."""
+    found = kept_models(place, application, [])
+    named = [one for one in found if one.name == application]
+    return next(iter((named or found)[-1:]), None)
+
+
+def plain_hosts(text: str) -> list[str]:
+    """Read names of hosts with commas between them; ranges would cost others time."""
+    names = listed(text)
+    if len(names) > _MOST_HOSTS:
+        raise UsageError(f"read {len(names)} hosts, expected at most {_MOST_HOSTS}")
+    return names
+
+
+def _by_runs(place: str | None, asked: Wondered) -> HowLong:
+    parts = listed(asked.at)
+    own = [one for one in parts if one.partition("=")[0].strip() == "ranks"]
+    others = [one for one in parts if one not in own]
+    ranks = asked_values(",".join(own), "ranks").get("ranks", 0.0) if own else 0.0
+    if own and not (ranks.is_integer() and 1 <= ranks <= 10**9):
+        raise UsageError(f"read {own[0][:60]!r}, expected a number of ranks")
+    hosts = plain_hosts(asked.hosts)
+    inputs = inputs_of([",".join(others)] if others else [])
+    found = expected(place, asked.application, inputs, int(ranks), hosts)
+    words = ["skelgen", "store", "expect", "--app", asked.application]
+    words += ["--input", ",".join(others)] if others else []
+    words += ["--ranks", str(int(ranks))] if own else []
+    words += ["--hosts", ",".join(hosts)] if hosts else []
+    return HowLong(
+        asked,
+        found.time_s,
+        "s",
+        found.doubts,
+        _runs_text(found),
+        _command(place, words),
+        expected_facts(found),
+        found.nearest,
+    )
+
+
+def _runs_text(found: Expected) -> str:
+    if found.time_s is None:
+        return "no run of this configuration, and no model of the application"
+    return f"from {number_of(len(found.runs), 'run')} of this configuration"
+
+
+def _by_model(place: str | None, asked: Wondered, chosen: KeptModel) -> HowLong:
+    hosts = plain_hosts(asked.hosts)
+    if asked.load not in ("", "forecast") and "=" not in asked.load:
+        raise UsageError(
+            f"the load: read {asked.load[:40]!r}, expected cpu=0.5,bandwidth=0.8 or "
+            "forecast"
+        )
+    request = LoadRequest(
+        load=asked.load,
+        nodes=tuple(Host(one) for one in hosts),
+        source=LoadSource(None, place),
+        store=place,
+        of_kept=True,
+    )
+    said = predict_under_load(chosen.model, asked_values(asked.at, "at"), request)
+    places = places_of(place, chosen.origin)
+    said = doubted_elsewhere(said, places, hosts)
+    words = ["skelgen", "model", "predict", "--model", chosen.identity]
+    words += ["--at", asked.at]
+    words += ["--load", asked.load] if asked.load else []
+    words += ["--nodes", ",".join(hosts)] if hosts else []
+    return HowLong(
+        replace(asked, model=chosen.name),
+        said.prediction.interval,
+        chosen.model.unit,
+        said.prediction.doubts,
+        _model_text(chosen, said, places),
+        _command(place, words),
+        prediction_facts(chosen.model, said),
+    )
+
+
+def _model_text(chosen: KeptModel, said: LoadedPrediction, places: ModelPlaces) -> str:
+    where = {"quiet": "nothing else runs there"}.get(said.load.source, said.load.source)
+    return (
+        f"from the model {chosen.name}, of {chosen.origin.runs} runs "
+        f"{places.text} ({chosen.model.family}); load: {where}"
+    )
+
+
+def _command(place: str | None, words: list[str]) -> str:
+    words += ["--store", shown_store(place)] if place else []
+    return shlex.join(words)

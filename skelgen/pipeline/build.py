@@ -1,0 +1,390 @@
+"""Build a skeleton from a recorded run or from a stored signature."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skelgen.errors import UntrustedError, UsageError
+from skelgen.launch.folders import new_folder
+from skelgen.launch.own_folders import FolderKind
+from skelgen.launch.replaceable_output import check_free
+from skelgen.pipeline.build_team import ALONE, Team
+from skelgen.pipeline.call_observers import MOST_MATCHED, SeenCalls, timeline_beside
+from skelgen.pipeline.call_sites import LINES_FILE, lines_for
+from skelgen.pipeline.mix import MIX_FILE, fitted_mix, mix_text
+from skelgen.pipeline.page import PAGE_FILE, page_text
+from skelgen.pipeline.phases import of_run
+from skelgen.pipeline.signatures import SIGNATURE_FILE, is_run, read_signature
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.units import format_seconds
+
+if TYPE_CHECKING:
+    from skelgen.launch.record import RunFacts
+    from skelgen.phases.stored import PhaseSignature
+    from skelgen.reference.compute import Mix
+    from skelgen.reference.mix_fit import Fit
+    from skelgen.signature import Signature
+    from skelgen.skeleton import Plan
+    from skelgen.timeline import RunTimeline
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What the user wants of a skeleton.
+
+    Attributes
+    ----------
+    scale : float or None
+        K [1].
+    target_s : float or None
+        Time of the skeleton, in place of K [s].
+    similarity_threshold : float or str or None
+        0 to 1, ``auto``, or None for clusters without gaps.
+    compute_mix : Mix or None
+        What computation consists of; None for what was fitted to the run, or
+        arithmetic.
+    strict : bool
+        Fail where the skeleton would not be trusted.
+    method : str
+        Rules that scale the signature down.
+    """
+
+    scale: float | None
+    target_s: float | None
+    similarity_threshold: float | str | None
+    compute_mix: Mix | None
+    strict: bool
+    method: str = "whole-events"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Calls that nothing in a skeleton stands for.
+
+    Attributes
+    ----------
+    what : str
+        Function and reason.
+    calls : int
+        All ranks.
+    time_s : float
+        Time inside them, all ranks [s].
+    share : float
+        Part of the time of all ranks [0 to 1].
+    """
+
+    what: str
+    calls: int
+    time_s: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A skeleton that was built.
+
+    Attributes
+    ----------
+    output : Path
+    scale : float
+        K [1].
+    method : str
+        Rules that the skeleton was planned by.
+    signature_items : int
+        Loops and leaves of the signature, all different ranks.
+    skeleton_events : int
+        Calls of the skeleton, all ranks.
+    expected_s, application_s, smallest_good_s : float
+        [s]
+    dropped_share : float
+        Share of the application's time that nothing in the skeleton stands for.
+    left_out : tuple of LeftOut
+        What that is.
+    warnings : tuple of str
+    fitted_mix : str
+        The mix that was fitted to the run, where it was used; else empty.
+    """
+
+    output: Path
+    scale: float
+    method: str
+    signature_items: int
+    skeleton_events: int
+    expected_s: float
+    application_s: float
+    smallest_good_s: float
+    dropped_share: float
+    left_out: tuple[LeftOut, ...]
+    warnings: tuple[str, ...]
+    fitted_mix: str = ""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what machines are told."""
+        return {
+            "scale": self.scale,
+            "method": self.method,
+            "signature_items": self.signature_items,
+            "skeleton_events": self.skeleton_events,
+            "expected_s": self.expected_s,
+            "dropped_share": self.dropped_share,
+            "left_out": [asdict(one) for one in self.left_out],
+            "warnings": self.warnings,
+            "fitted_mix": self.fitted_mix,
+            "application_s": self.application_s,
+            "smallest_good_s": self.smallest_good_s,
+            "output": str(self.output),
+        }
+
+
+def build(
+    source: Path,
+    output: Path | None,
+    *,
+    options: BuildOptions,
+    force: bool = False,
+    progress: Progress = NO_PROGRESS,
+    team: Team = ALONE,
+) -> Built | None:
+    """Build a skeleton into a folder that appears when it is complete.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of a run, folder of a signature, or its file.
+    output : Path or None
+        None: named after source and K, in the current folder.
+    options : BuildOptions
+    force : bool
+        Replace a folder that exists.
+    progress : Progress
+    team : Team
+        Processes that share the work; only the first one gets a result.
+    """
+    _check_options(options)
+    if output is not None:
+        team.first(
+            lambda: check_free(output, FolderKind.SKELETON, force=force, reads=[source])
+        )
+    seen = SeenCalls()
+    signature, run = read_signature(
+        source,
+        similarity_threshold=_threshold(options, source),
+        scale=options.scale,
+        target_s=options.target_s,
+        progress=progress,
+        team=team,
+        look=seen.look_at_large,
+    )
+    built: Built | None = team.first(
+        lambda: _written(
+            signature,
+            source,
+            run,
+            output,
+            options,
+            seen,
+            force=force,
+            progress=progress,
+        )
+    )
+    return built
+
+
+def _written(
+    signature: Signature,
+    source: Path,
+    run: RunFacts | None,
+    output: Path | None,
+    options: BuildOptions,
+    seen: SeenCalls,
+    *,
+    force: bool,
+    progress: Progress,
+) -> Built:
+    """Plan a skeleton and write its folder."""
+    from skelgen.phases import store
+    from skelgen.prediction.store import FACTS_FILE, facts_of, with_waits
+    from skelgen.timeline.store import TIMELINE_FILE, text_of
+
+    fitted = fitted_mix(source) if options.compute_mix is None else None
+    scale = _scale(options, signature)
+    output = output or Path(f"{_name(source)}-k{scale:.4g}")
+    with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
+        plan = _plan(signature, scale, options, progress)
+        files = _files(plan, run, options.compute_mix, fitted)
+        phases = _phases(source, signature, progress, seen)
+        if seen.waits:
+            files[FACTS_FILE] = with_waits(files[FACTS_FILE], seen.waits)
+        if phases is not None:
+            files[store.PHASES_FILE] = store.text_of(phases)
+        facts = facts_of(files[FACTS_FILE], beside / FACTS_FILE)
+        timeline = seen.timeline or _timeline(source)
+        if timeline is not None:
+            files[TIMELINE_FILE] = text_of(timeline)
+        if (lines := lines_for(source, signature.sites)).text:
+            files[LINES_FILE] = lines.text
+        files[PAGE_FILE] = page_text(
+            signature,
+            plan.report,
+            facts,
+            phases=phases,
+            lines=lines.frames,
+            timeline=timeline,
+        )
+        for name, text in files.items():
+            (beside / name).write_text(text, encoding="utf-8")
+    return _built(plan, output, fitted)
+
+
+def _phases(
+    source: Path, signature: Signature, progress: Progress, seen: SeenCalls
+) -> PhaseSignature | None:
+    """Return the phase signature of a run, or that beside a signature.
+
+    A run is read a second time for it, whole: not the large ones.
+    """
+    from skelgen.phases import store
+
+    if is_run(source):
+        if signature.events > MOST_MATCHED:
+            return None
+        return of_run(source, None, progress, seen.look)[1]
+    folder = source if source.is_dir() else source.parent
+    if not (folder / store.PHASES_FILE).is_file():
+        return None
+    return store.load(folder)
+
+
+def _timeline(source: Path) -> RunTimeline | None:
+    """Return the timeline beside a stored signature."""
+    if is_run(source):
+        return None
+    return timeline_beside(source if source.is_dir() else source.parent)
+
+
+def _check_options(options: BuildOptions) -> None:
+    from skelgen.skeleton.methods import planner
+
+    planner(options.method)
+    if (options.scale is None) == (options.target_s is None):
+        raise UsageError("give either --scale K or --target-time, such as 5s")
+    if options.scale is not None and not 1 < options.scale < math.inf:
+        raise UsageError(
+            f"--scale {options.scale:g}: K must be above 1, the skeleton takes 1/K of "
+            "the application's time"
+        )
+
+
+def _threshold(options: BuildOptions, source: Path) -> float | str | None:
+    """Return the similarity threshold; the 2005 paper has its search for one."""
+    from skelgen.skeleton.types import PAPER_2005
+
+    asked = options.similarity_threshold
+    searched = asked is None and options.method == PAPER_2005 and is_run(source)
+    return "auto" if searched else asked
+
+
+def _scale(options: BuildOptions, signature: Signature) -> float:
+    """Return K, checked against what was recorded."""
+    if options.target_s is not None:
+        if options.target_s >= signature.application_s:
+            raise UsageError(
+                f"--target-time {format_seconds(options.target_s)} is not shorter than "
+                f"the application, {format_seconds(signature.application_s)}"
+            )
+        scale = signature.application_s / options.target_s
+    else:
+        assert options.scale is not None
+        scale = options.scale
+    if scale > signature.events:
+        raise UsageError(
+            f"K = {scale:.4g} exceeds the {signature.events} events that were "
+            "recorded; no event would be left"
+        )
+    return scale
+
+
+def _name(source: Path) -> str:
+    path = source.absolute()
+    return path.parent.name if path.is_file() else path.name
+
+
+def _plan(
+    signature: Signature, scale: float, options: BuildOptions, progress: Progress
+) -> Plan:
+    """Choose what the skeleton keeps, and warn or refuse where that is too little."""
+    from skelgen.prediction.predict import SHORTEST_S
+    from skelgen.skeleton.methods import planner
+
+    chosen = planner(options.method)(signature, scale, progress=progress)
+    for warning in chosen.report.warnings:
+        logger.warning("%s", warning)
+    if chosen.report.expected_s < SHORTEST_S:
+        logger.warning(
+            "a skeleton of %s is too short for predictions that can be trusted: take a "
+            "smaller K, or --target-time %s and more",
+            format_seconds(chosen.report.expected_s),
+            format_seconds(SHORTEST_S).replace(" ", ""),
+        )
+    if options.strict and chosen.report.warnings:
+        raise UntrustedError(f"--strict: {chosen.report.warnings[0]}")
+    return chosen
+
+
+def _files(
+    plan: Plan, run: RunFacts | None, mix: Mix | None, fitted: Fit | None
+) -> dict[str, str]:
+    """Return the files of the skeleton's folder."""
+    from skelgen.pipeline.machine_mpi import reference_compiler
+    from skelgen.prediction.store import FACTS_FILE, with_launch, with_mix_error
+    from skelgen.reference.compute import calibrate
+    from skelgen.signature.write import signature_text
+    from skelgen.skeleton.emit.skeleton_files import render
+
+    signature = plan.signature
+    processes = max(signature.provenance.ranks_per_host, default=signature.ranks)
+    compiler = reference_compiler(signature.provenance.mpi)
+    mix = fitted.mix if fitted is not None else mix
+    speed = calibrate(compiler, mix=mix, processes=processes)
+    files = dict(render(plan, calibration=speed))
+    files[SIGNATURE_FILE] = signature_text(signature)
+    if run is not None:
+        files[FACTS_FILE] = with_launch(
+            files[FACTS_FILE], folder=run.folder, environment=run.environment
+        )
+    if fitted is not None:
+        files[FACTS_FILE] = with_mix_error(files[FACTS_FILE], fitted.error)
+        files[MIX_FILE] = mix_text(fitted)
+    return files
+
+
+def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
+    report, signature = plan.report, plan.signature
+    rank_s = signature.application_s * signature.ranks
+    return Built(
+        output=output,
+        scale=plan.scaling_factor,
+        method=plan.method,
+        signature_items=sum(len(group.nest) for group in signature.groups),
+        skeleton_events=sum(
+            operation.occurrences * len(program.ranks)
+            for program in plan.programs
+            for operation in program.operations
+        ),
+        expected_s=report.expected_s,
+        application_s=signature.application_s,
+        smallest_good_s=report.smallest_good_s,
+        dropped_share=report.dropped_share,
+        left_out=tuple(
+            LeftOut(what, calls, time_s, time_s / rank_s if rank_s else 0.0)
+            for what, calls, time_s in report.dropped
+        ),
+        warnings=report.warnings,
+        fitted_mix="" if fitted is None else str(fitted.mix),
+    )

@@ -1,0 +1,66 @@
+"""What is seen in the calls of a run while it is read for something else."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.errors import SkelgenError
+
+if TYPE_CHECKING:
+    from skelgen.events import Events
+    from skelgen.matching import Matching
+    from skelgen.matching.waits import WaitState
+    from skelgen.pipeline.build_team import Team
+    from skelgen.timeline import RunTimeline
+
+logger = logging.getLogger(__name__)
+
+#: Calls of runs that are read a second time for what needs the matching of all calls,
+#: such as phases and wait states: a few seconds' work.
+MOST_MATCHED = 20_000_000
+
+
+@dataclass(slots=True)
+class SeenCalls:
+    """What was seen in the calls of a run; nothing where it was not read.
+
+    Attributes
+    ----------
+    waits : tuple of WaitState
+    timeline : RunTimeline or None
+    """
+
+    waits: tuple[WaitState, ...] = ()
+    timeline: RunTimeline | None = None
+
+    def look(self, events: Events, matching: Matching) -> None:
+        """Look at all calls and how they were matched."""
+        from skelgen.matching.waits import states_of, waits_of_calls
+        from skelgen.timeline import timeline_of
+
+        found = waits_of_calls(events, matching)
+        self.waits = states_of(found)
+        self.timeline = timeline_of(events, found.time_ns)
+
+    def look_at_large(self, events: Events, ranks: range, team: Team) -> None:
+        """Look at the calls of the own ranks, in runs that are not read again."""
+        from skelgen.timeline import joined, lanes_of
+
+        calls = team.share(sum(team.gather(len(events.calls))))
+        if calls > MOST_MATCHED:
+            parts = team.gather(lanes_of(events, ranks))
+            self.timeline = team.first(lambda: joined(parts))
+
+
+def timeline_beside(folder: Path) -> RunTimeline | None:
+    """Read the timeline of a skeleton's folder; a damaged one is a warning."""
+    from skelgen.timeline.store import load
+
+    try:
+        return load(folder)
+    except SkelgenError as error:
+        logger.warning("the page has no timeline: %s", error)
+        return None

@@ -1,0 +1,387 @@
+"""From a recorded run to its signature: all stages in a row, by one process or several.
+
+Each process of a team reads the files of its own ranks, and keeps their times. The
+structure of all calls (shape, requests, bytes) stands together in the first process,
+which matches calls and gives them symbols; what follows is again done where the times
+are. A team of one does the same without sending anything.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from itertools import accumulate, chain, pairwise
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skelgen import __version__
+from skelgen.errors import SkelgenError
+from skelgen.events import Calls, Events
+from skelgen.events.collect import collect_part
+from skelgen.events.conditions import conditions
+from skelgen.events.rank_parts import Common, EventsOfRanks, join, with_tables
+from skelgen.events.reorder import move, reorder_calls
+from skelgen.events.summary import RecordedCalls, added_calls, recorded_calls
+from skelgen.events.uncounted_calls import passed_on
+from skelgen.events.unrecorded_work import unseen_of
+from skelgen.launch.command import program_words
+from skelgen.launch.mpi import kind_of
+from skelgen.launch.names import application_name
+from skelgen.launch.record import RunFacts, read_facts
+from skelgen.loops import fold
+from skelgen.matching import Matching, match
+from skelgen.matching.threads import order_of_threads, overlapping
+from skelgen.pipeline.build_team import ALONE, Team
+from skelgen.progress import NO_PROGRESS, Progress
+from skelgen.signature import Provenance, RankGroup, Signature
+from skelgen.signature.join import joined
+from skelgen.signature.summarise import (
+    groups_of,
+    outlines_of,
+    rank_groups,
+    signature_of,
+    total_compute,
+)
+from skelgen.signature.types import COUNTED_ONLY
+from skelgen.symbols import VARYING, Symbols, auto_threshold
+from skelgen.symbols.cluster import clusters_of, with_times
+from skelgen.symbols.types import Clusters, lost_together
+from skelgen.trace import RankFile, Trace
+from skelgen.trace.folder import rank_paths, read_ranks, trace_of
+from skelgen.trace.types import Header
+from skelgen.units import seconds
+
+logger = logging.getLogger(__name__)
+
+#: Columns of calls that matching and clustering look at, what else the order of threads
+#: depends on, and the columns that come back.
+_STRUCTURE = ("shape", "size_bytes", "ages")
+_OF_THREADS = ("threads", "enter_ns", "leave_ns")
+_FOUND = ("fate", "symbol", "size_bytes", "varying_peer")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSimilarity:
+    """The similarity threshold that the user asked for, and K for ``auto``."""
+
+    similarity_threshold: float | str | None
+    scale: float | None
+    target_s: float | None
+
+    def find(
+        self, calls: Calls, matching: Matching, application_ns: int
+    ) -> float | None:
+        """Return the threshold, searched for where it is ``auto``.
+
+        References
+        ----------
+        Sodhi and Subhlok 2005, section III-B: compression ratio Q = K / 2.
+        """
+        if not isinstance(self.similarity_threshold, str):
+            return self.similarity_threshold
+        scale = self.scale or seconds(application_ns) / (self.target_s or 1.0)
+        found = auto_threshold(calls, matching, compression_ratio=scale / 2)
+        if not found.reached:
+            logger.warning(
+                "no similarity threshold up to %g reaches the compression ratio K/2 = "
+                "%g (%.3g reached)",
+                found.similarity_threshold,
+                scale / 2,
+                found.compression_ratio,
+            )
+        return found.similarity_threshold
+
+
+def signature_of_run(
+    folder: Path,
+    wanted: WantedSimilarity,
+    progress: Progress = NO_PROGRESS,
+    team: Team = ALONE,
+    look: Callable[[Events, range, Team], None] | None = None,
+) -> Any:
+    """Make the signature of a recorded run.
+
+    Parameters
+    ----------
+    folder : Path
+    wanted : WantedSimilarity
+    progress : Progress
+    team : Team
+    look : callable, optional
+        Shown the calls of the own ranks, in each process.
+
+    Returns
+    -------
+    Signature
+        In the first process; None in others.
+    """
+    paths = team.share(team.first(lambda: rank_paths(folder)))
+    ranks = paths.shared_out(team.size)[team.rank]
+    files = team.each(lambda: read_ranks(paths, ranks, progress))
+    outlines = team.gather([file.outline() for file in files])
+    run = team.first(lambda: trace_of(paths, list(chain(*outlines))))
+    common = team.scatter(team.first(lambda: _common(run, outlines)))
+    own = Trace(folder, tuple(files), paths.world_size, (), ())
+    progress.start("finding the structure", 4)
+    collected = [team.each(lambda: collect_part(own, common))]
+    calls = added_calls(team.gather(recorded_calls(collected[0].events)))
+    progress.advance(1)
+    events, clusters, concurrent = _clustered(
+        collected.pop(), common.warnings, wanted, team
+    )
+    progress.advance(1)
+    if look is not None:
+        look(events, ranks, team)
+    symbols = with_times(clusters, events)
+    del clusters
+    groups = _groups(events, symbols, ranks, team)
+    progress.advance(1)
+    lost = lost_together(chain(*team.gather(symbols.lost)))
+    counts = np.sum(team.gather(events.calls.first), axis=0)
+    events = replace(events, calls=replace(events.calls, first=counts))
+    symbols = replace(symbols, lost=lost)
+    result = partial(_result, events, symbols, groups, run)
+    signature = team.first(lambda: result(concurrent=concurrent, calls=calls))
+    progress.advance(1)
+    progress.finish()
+    return signature
+
+
+def _common(run: Trace, outlines: Sequence[Sequence[RankFile]]) -> list[Common]:
+    """Return what each process has to know of the files of all."""
+    common = Common.of(run.files, run.world_size)
+    edges = accumulate((len(some) for some in outlines), initial=0)
+    return [common.only(slice(*edge)) for edge in pairwise(edges)]
+
+
+def _clustered(
+    part: EventsOfRanks, warnings: Sequence[str], wanted: WantedSimilarity, team: Team
+) -> tuple[Events, Clusters, int]:
+    """Match the calls of all; return the own events with their clusters.
+
+    The last value is the number of ranks whose threads were in calls at one time.
+    """
+    outlines = team.gather(part.outline())
+    joint, numbers = team.share(team.first(lambda: join(outlines, warnings)))
+    events = with_tables(part, joint, numbers[team.rank] if numbers else None)
+    del part
+    events, concurrent = _in_one_thread(events, team)
+    calls, own = events.calls, len(events.calls)
+    firsts = team.gather(calls.first)
+    columns: dict[str, Any] = {
+        name: team.join(getattr(calls, name)) for name in _STRUCTURE
+    }
+    # What is in `columns` is not needed twice, and sizes come back with the clusters.
+    shape = columns["shape"][:own]
+    calls = replace(
+        calls,
+        shape=shape if team.size == 1 else shape.copy(),
+        size_bytes=calls.size_bytes[:0].copy(),
+        ages=calls.ages[:0].copy(),
+    )
+    events = replace(events, calls=calls)
+
+    def find() -> Clusters:
+        vectors: dict[str, Any] = {
+            "vector_call": calls.vector_call[:0],
+            "vectors": calls.vectors[:0],
+        }
+        first = np.sum(firsts, axis=0)
+        everything = replace(calls, first=first, **columns, **vectors)
+        return _clusters(everything, joint, wanted)
+
+    found = team.first(find)
+    columns.clear()
+    return events, _divided(found, own, team), concurrent
+
+
+def _in_one_thread(events: Events, team: Team) -> tuple[Events, int]:
+    """Put the calls of threads into an order that one thread can execute.
+
+    The second value is the number of ranks whose threads were in calls at one time.
+    """
+    concurrent = team.share(sum(team.gather(overlapping(events))))
+    if not concurrent:
+        return events, 0
+    calls, own = events.calls, len(events.calls)
+    if events.threads is None:
+        events = replace(events, threads=np.zeros(own, np.uint16))
+    firsts = team.gather(calls.first)
+    times: dict[str, Any] = {
+        name: team.join(getattr(events, name)) for name in _OF_THREADS
+    }
+    columns: dict[str, Any] = {
+        name: team.join(getattr(calls, name)) for name in _STRUCTURE
+    }
+    columns |= {name: getattr(calls, name)[:0] for name in ("vector_call", "vectors")}
+
+    def find() -> tuple[NDArray[np.int64], Calls]:
+        whole = replace(calls, first=np.sum(firsts, axis=0), **columns)
+        order = order_of_threads(replace(events, calls=whole, **times))
+        return order, reorder_calls(whole, order)
+
+    order, moved = team.first(find) or (np.zeros(0, np.int64), calls)
+    order, ages = team.divide(order, own), team.divide(moved.ages, own)
+    age_first, age_values = team.share((moved.age_first, moved.age_values))
+    # Each process has ranks that stand together: its calls are numbered from its first.
+    events = move(events, order - order.min(initial=order.max(initial=0)))
+    calls = replace(events.calls, ages=ages, age_first=age_first, age_values=age_values)
+    return replace(events, calls=calls), concurrent
+
+
+def _clusters(calls: Calls, joint: Events, wanted: WantedSimilarity) -> Clusters:
+    """Match the calls of all ranks and give them symbols."""
+    matched = [match(calls, completions=False)]
+    for problem in (*joint.warnings, *matched[0].problems):
+        logger.warning("%s", problem)
+    threshold = wanted.find(calls, matched[0], joint.application_ns)
+    return clusters_of(calls, matched.pop(), similarity_threshold=threshold)
+
+
+def _divided(found: Clusters | None, own: int, team: Team) -> Clusters:
+    """Give each process the clusters of its own calls."""
+    outline = None
+    if found is not None:
+        nothing: dict[str, Any] = {name: getattr(found, name)[:0] for name in _FOUND}
+        outline = replace(found, **nothing)
+    known = team.share(outline)
+    assert known is not None
+    varies = (known.table["peer"] == VARYING).any()
+    names = _FOUND if varies else _FOUND[:-1]
+    mine: dict[str, Any] = {
+        name: team.divide(getattr(found or known, name), own) for name in names
+    }
+    mine.setdefault("varying_peer", np.zeros(own, np.int32))
+    return replace(known, **mine)
+
+
+def _groups(
+    events: Events, symbols: Symbols, ranks: range, team: Team
+) -> list[RankGroup]:
+    """Summarise the own ranks; the first process gets the groups of all."""
+    keys = team.gather(groups_of(events.calls, symbols, ranks))
+    groups = team.share(team.first(lambda: _same_keys(keys)))
+    folded = team.gather(
+        {
+            group[0]: fold(_string(events.calls, symbols, group[0]))
+            for group in groups
+            if group[0] in ranks
+        }
+    )
+    nests = team.share({rank: nest for some in folded for rank, nest in some.items()})
+    shapes = [(group, nests[group[0]]) for group in groups]
+    totals = team.gather(
+        [
+            total_compute(events.calls, symbols, [r for r in group if r in ranks], nest)
+            for group, nest in shapes
+        ]
+    )
+    sums = [_sum(of_group) for of_group in zip(*totals, strict=True)]
+    outlines, wanted = team.share(team.first(lambda: outlines_of(shapes, sums)))
+    parts = team.gather(rank_groups(events, symbols, outlines, wanted, ranks))
+    return [joined(list(chain(*of_group))) for of_group in zip(*parts, strict=True)]
+
+
+def _same_keys(parts: Sequence[dict[bytes, tuple[int, ...]]]) -> list[tuple[int, ...]]:
+    groups: dict[bytes, tuple[int, ...]] = {}
+    for part in parts:
+        for key, ranks in part.items():
+            groups[key] = groups.get(key, ()) + ranks
+    return list(groups.values())
+
+
+def _string(calls: Calls, symbols: Symbols, rank: int) -> NDArray[np.int32]:
+    string = symbols.symbol[calls.first[rank] : calls.first[rank + 1]]
+    return string[string >= 0]
+
+
+def _sum(totals: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+    known = [total for total in totals if total is not None]
+    return np.sum(known, axis=0) if known else None
+
+
+def _result(
+    events: Events,
+    symbols: Symbols,
+    groups: Sequence[RankGroup],
+    run: Trace,
+    *,
+    concurrent: int,
+    calls: RecordedCalls,
+) -> Signature:
+    facts = read_facts(run.folder)
+    threshold = symbols.similarity_threshold
+    provenance = provenance_of(run, facts, None if isnan(threshold) else threshold)
+    signature = signature_of(events, symbols, groups, provenance)
+    return replace(
+        signature,
+        dropped=(*signature.dropped, *_not_recorded(run)),
+        usage_queries=sum(file.definitions.usage_queries for file in run.files),
+        not_computed=_not_computed(run),
+        unseen=unseen_of(run.files),
+        concurrent_ranks=concurrent,
+        recorded_calls=calls,
+    )
+
+
+def _not_computed(run: Trace) -> tuple[tuple[str, float], ...]:
+    """Return what the ranks did between calls that is no computation, and time [s]."""
+    taken = conditions(run.files)
+    parts = (("slept", taken.slept_s), ("files", taken.devices_s))
+    return tuple((what, part_s) for what, part_s in parts if part_s)
+
+
+def _not_recorded(run: Trace) -> list[tuple[str, int, float]]:
+    """Return the calls that communicate but became no event.
+
+    The skeleton has their time: it stands there as computation.
+    """
+    return [
+        (f"{one.name}: {COUNTED_ONLY}", one.calls, one.time_s)
+        for one in passed_on(run.files)
+        if one.communicates
+    ]
+
+
+def provenance_of(
+    run: Trace, facts: RunFacts | None, threshold: float | None
+) -> Provenance:
+    """Say where a signature comes from."""
+    first = run.files[0].header
+    hosts: dict[str, set[int]] = {}
+    for file in run.files:
+        hosts.setdefault(file.header.host, set()).add(file.header.world_rank)
+    started_s = first.start_realtime_ns / 1e9
+    recorded = datetime.fromtimestamp(started_s, UTC).isoformat(timespec="seconds")
+    parameters: tuple[tuple[str, str], ...] = ()
+    if threshold is not None:
+        parameters = (("similarity_threshold", f"{threshold:g}"),)
+    return Provenance(
+        application=application_of(first, facts),
+        command=facts.command if facts is not None else (),
+        mpi=first.mpi_library,
+        host=first.host,
+        recorded=recorded,
+        skelgen=__version__,
+        parameters=parameters,
+        ranks_per_host=tuple(len(ranks) for ranks in hosts.values()),
+    )
+
+
+def application_of(header: Header, facts: RunFacts | None) -> str:
+    """Name a program: as it was launched, because an interpreter may have run it."""
+    program: Sequence[str] = [header.program]
+    if facts is not None:
+        try:
+            launched = program_words(facts.command, kind_of(header.mpi_library))
+        except SkelgenError:
+            launched = [*facts.command[-1:]]
+        program = launched or program
+    return application_name(program) or "application"

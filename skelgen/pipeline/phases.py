@@ -1,0 +1,225 @@
+"""From a recorded run to its phases and their signature, or that from disk."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skelgen.errors import InputError, UsageError
+from skelgen.launch.folders import replace_file
+from skelgen.launch.record import read_facts
+from skelgen.launch.replaceable_output import check_file
+from skelgen.pipeline.call_observers import SeenCalls
+from skelgen.pipeline.page import has_page, update_page
+from skelgen.pipeline.signatures import is_run
+from skelgen.progress import NO_PROGRESS, Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from skelgen.events import Calls, Events
+    from skelgen.matching import Matching
+    from skelgen.phases import Parameters, Phases
+    from skelgen.phases.stored import PhaseSignature
+    from skelgen.symbols import Symbols
+    from skelgen.ticks.table import TickTable
+    from skelgen.trace import Trace
+
+logger = logging.getLogger(__name__)
+
+#: Share of the time in repeated phases below which they are of no use [1].
+_LEAST_REPEATED = 0.5
+
+
+def phases(
+    source: Path,
+    parameters: Parameters | None = None,
+    *,
+    output: Path | None = None,
+    picture: Path | None = None,
+    force: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> PhaseSignature:
+    """Return the phase signature of a run, made now or stored.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of a run, folder with a phase signature, or its file.
+    parameters : Parameters, optional
+        For runs only: what is stored has its own.
+    output : Path, optional
+        Folder, or YAML file, to store it in.
+    picture : Path, optional
+        SVG file to draw the phases into.
+    force : bool
+        Replace files that exist.
+    progress : Progress
+    """
+    from skelgen.phases import store
+
+    target = store.file_of(output) if output is not None else None
+    seen = SeenCalls()
+    look = seen.look if target is not None and has_page(target.parent) else None
+    _check_files(target, picture, force=force)
+    if is_run(source):
+        found, signature, warnings = of_run(source, parameters, progress, look)
+        for warning in warnings:
+            logger.warning("%s", warning)
+        if picture is not None:
+            from skelgen.web import render_phases
+
+            replace_file(picture, render_phases(found))
+    else:
+        if parameters is not None or picture is not None:
+            raise UsageError(
+                f"{source} is no recorded run: how phases are found, and their "
+                "picture, need the trace"
+            )
+        signature = _stored(source)
+    _warn_if_aperiodic(signature)
+    if target is not None:
+        store.save(signature, target)
+        if target.name == store.PHASES_FILE:
+            update_page(target.parent, phases=signature, timeline=seen.timeline)
+    return signature
+
+
+def _warn_if_aperiodic(signature: PhaseSignature) -> None:
+    from skelgen.phases.stored import FEWEST
+
+    if signature.repeated_share < _LEAST_REPEATED:
+        logger.warning(
+            "only %.0f %% of the time repeats %d times and more: to execute the phases "
+            "would take almost as long as the application; build a skeleton instead: "
+            "skelgen build RUN --scale K",
+            100 * signature.repeated_share,
+            FEWEST,
+        )
+
+
+def _stored(source: Path) -> PhaseSignature:
+    from skelgen.phases import store
+
+    if not source.exists():
+        raise InputError(f"{source} does not exist; record a run first")
+    return store.load(source)
+
+
+def _check_files(stored: Path | None, picture: Path | None, *, force: bool) -> None:
+    """Refuse files that exist, unless they may be replaced."""
+    from skelgen.phases import store
+
+    if stored is not None:
+        check_file(stored, store.BEGINS, force=force)
+    if picture is not None:
+        from skelgen.web import PICTURE_BEGINS
+
+        check_file(picture, PICTURE_BEGINS, force=force)
+
+
+def ticks(
+    folder: Path,
+    first: int,
+    count: int,
+    *,
+    picture: Path | None = None,
+    force: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> TickTable:
+    """Return a stretch of the logical trace of a recorded run.
+
+    Parameters
+    ----------
+    folder : Path
+    first, count : int
+        First tick, and number of ticks.
+    picture : Path, optional
+        SVG file to draw it into.
+    force : bool
+        Replace a file that exists.
+    progress : Progress
+    """
+    from skelgen.events import collect
+    from skelgen.matching.threads import matched
+    from skelgen.ticks import place
+    from skelgen.ticks.table import tick_table
+    from skelgen.trace import open_trace
+
+    _check_files(None, picture, force=force)
+    events, matching = matched(collect(open_trace(folder, progress), progress))
+    calls = events.calls
+    table = tick_table(calls, matching, place(calls, matching), first, count)
+    if picture is not None:
+        from skelgen.web import render_ticks
+
+        replace_file(picture, render_ticks(table, first, count))
+    return table
+
+
+def of_run(
+    folder: Path,
+    parameters: Parameters | None = None,
+    progress: Progress = NO_PROGRESS,
+    look: Callable[[Events, Matching], None] | None = None,
+) -> tuple[Phases, PhaseSignature, tuple[str, ...]]:
+    """Return the phases of a recorded run, their signature, and what to warn of.
+
+    Parameters
+    ----------
+    folder : Path
+    parameters : Parameters, optional
+    progress : Progress
+    look : callable, optional
+        Shown what the phases are found in, which is gone afterwards.
+    """
+    from skelgen.phases import extract
+    from skelgen.trace import open_trace
+
+    run = open_trace(folder, progress)
+    events, matching, clock, symbols = clocked(run, progress)
+    if look is not None:
+        look(events, matching)
+    found = extract(events, matching, clock, symbols, parameters)
+    warnings = (*events.warnings, *matching.problems)
+    return found, _signature(run, found, events.calls), warnings
+
+
+def clocked(
+    run: Trace, progress: Progress
+) -> tuple[Events, Matching, NDArray[np.int64], Symbols]:
+    """Return what the phases of a run are found in."""
+    from skelgen.events import collect
+    from skelgen.matching.threads import matched
+    from skelgen.symbols import cluster
+    from skelgen.ticks import place
+
+    progress.start("finding the phases", 3)
+    events = collect(run)
+    progress.advance(1)
+    events, matching = matched(events)
+    progress.advance(1)
+    symbols = cluster(events, matching)
+    progress.finish()
+    return events, matching, place(events.calls, matching), symbols
+
+
+def _signature(run: Trace, found: Phases, calls: Calls) -> PhaseSignature:
+    from skelgen.events.unrecorded_work import unseen_of
+    from skelgen.phases.sign import sign
+    from skelgen.pipeline.compile import provenance_of
+
+    facts = read_facts(run.folder)
+    threads = Counter(file.header.world_rank for file in run.files)
+    return sign(
+        found,
+        calls,
+        provenance_of(run, facts, None),
+        facts,
+        max(threads.values()),
+        unseen_of(run.files),
+    )

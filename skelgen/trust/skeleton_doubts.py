@@ -1,0 +1,74 @@
+"""What a run did that its skeleton does not: the doubts, one for each thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from skelgen.documents import Field
+from skelgen.trust.recording_doubts import Unseen, unseen_doubts
+from skelgen.trust.types import Doubt
+
+#: What a rank does between calls that is no computation, in words.
+NOT_COMPUTED = {
+    "slept": "slept, or waited for something other than MPI and files",
+    "files": "waited for files",
+}
+#: Share of the time in which a skeleton may do something else [1].
+LARGEST_UNLIKE = 0.02
+
+#: What ranks did between calls that is no computation: a key of `NOT_COMPUTED`, and for
+#: how long: a time [s], or its share of the application's [1].
+NotComputed = tuple[tuple[str, float], ...]
+
+
+def read_not_computed(field: Field | None) -> NotComputed:
+    """Read what ranks did between calls that is no computation.
+
+    Parameters
+    ----------
+    field : Field or None
+        None in older files.
+
+    Raises
+    ------
+    InputError
+        When it is something else, or an amount is none.
+    """
+    if field is None:
+        return ()
+    parts = field.mapping(optional=NOT_COMPUTED)
+    return tuple((what, part.amount()) for what, part in parts.items())
+
+
+def unlike_doubts(
+    unseen: Unseen | None, not_computed: Sequence[tuple[str, float]]
+) -> tuple[Doubt, ...]:
+    """Return why a skeleton of a run does something else than the run did.
+
+    Files are seen twice: by how long calls that read and write them took, and by how
+    long ranks waited for a disk. These waits are a part of that time, so where it is
+    enough to matter it alone is told (``file-io``). Where it is not, as with files that
+    are mapped into memory, the waits are (``files``).
+
+    Parameters
+    ----------
+    unseen : Unseen or None
+        None for recordings of older recorders, which did not look.
+    not_computed : sequence of (str, float)
+        What else the ranks did between calls, and its share of the time [0 to 1].
+    """
+    timed = unseen is not None and unseen.files.notable
+    idle = [one for one in not_computed if not (timed and one[0] == "files")]
+    return (*unseen_doubts(unseen), *_idle(idle))
+
+
+def _idle(not_computed: Sequence[tuple[str, float]]) -> Iterator[Doubt]:
+    for what, share in not_computed:
+        if share > LARGEST_UNLIKE:
+            yield Doubt(
+                what,
+                f"the application's ranks {NOT_COMPUTED[what]} for {share:.1%} of the "
+                f"time, the skeleton computes instead (at most {LARGEST_UNLIKE:.0%} is "
+                "trusted)",
+                "run the application's phases instead: skelgen measure",
+            )

@@ -1,0 +1,49 @@
+"""Goals of `python -m tests.readability`: names, rooms, sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import readability
+
+DOCUMENTS = [str(one.relative_to(readability.ROOT)) for one in readability.documents()]
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    assert len(readability.modules()) > 300
+    assert readability.shared("classes") == {}
+
+
+def test_a_folder_of_the_skeleton_stage_has_at_most_twelve_rooms() -> None:
+    found = readability.rooms("skeleton")
+    assert found["skeleton"] > 5
+    assert {name: count for name, count in found.items() if count > 12} == {}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_sentence_of_a_document_is_longer_than_forty_words(name: str) -> None:
+    found = readability.sentences_of(readability.ROOT / name)
+    assert [one for one in found if one.words > 40] == []
+
+
+def test_sentences_of_documents_have_sixteen_words_on_average() -> None:
+    found = readability.lengths(
+        one
+        for path in readability.documents()
+        for one in readability.sentences_of(path)
+    )
+    assert found.count > 1000
+    assert found.mean <= 16
+    assert found.p90 <= 26
+
+
+def test_sentences_of_help_texts_are_short() -> None:
+    found = readability.lengths(readability.help_sentences())
+    assert found.count > 300
+    assert (found.mean <= 16, found.p90 <= 26, found.above_40) == (True, True, 0)
+
+
+def test_a_sentence_ends_where_people_end_it() -> None:
+    text = "# Head\n\nOne two three. Four `a b c` six\nseven: eight.\n\n    code here\n"
+    found = list(readability.sentences(text, "x.md"))
+    assert [(one.place, one.words) for one in found] == [("x.md:3", 3), ("x.md:3", 5)]

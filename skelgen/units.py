@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -94,33 +95,42 @@ def parse_bytes(text: str) -> int:
     return int(float(match[1]) * (1024 if match[3] else 1000) ** powers[match[2]])
 
 
+#: Longer times are written in two of these units, from the largest that fits [s].
+_LONG = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+#: Up to here a time is written in seconds; 599 s have the digits that count [s].
+_IN_SECONDS_S = 599.5
+
+
 def format_seconds(time_s: float) -> str:
-    """Write a time with three significant digits and a fitting unit.
+    """Write a time as people do: in a fitting unit, or in two of them.
+
+    Short times have three significant digits.
 
     Examples
     --------
-    >>> format_seconds(0.00123)
-    '1.23 ms'
+    >>> format_seconds(0.00123), format_seconds(142.3), format_seconds(3600.0)
+    ('1.23 ms', '142 s', '1 h')
+    >>> format_seconds(5400.0), format_seconds(725.0), format_seconds(259123.0)
+    ('1 h 30 min', '12 min 5 s', '3 d')
     """
+    if math.isfinite(time_s) and abs(time_s) >= _IN_SECONDS_S:
+        return _long(time_s)
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
         if abs(time_s) * factor >= 1 or unit == "us":
             return f"{time_s * factor:.3g} {unit}"
     raise AssertionError("unreachable")
 
 
-def format_span(time_s: float) -> str:
-    """Write how long something lasted, in minutes, hours or days where these fit.
-
-    Examples
-    --------
-    >>> format_span(59.94), format_span(5400.0), format_span(259123.0)
-    ('59.9 s', '1.5 h', '3 d')
-    """
-    for unit, factor in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if math.isfinite(time_s) and abs(time_s) >= factor:
-            shown = time_s / factor
-            return f"{shown:.0f} {unit}" if shown >= 100 else f"{shown:.3g} {unit}"
-    return format_seconds(time_s)
+def _long(time_s: float) -> str:
+    """Write a time of ten minutes and more, in the two largest units that fit."""
+    whole = round(abs(time_s))
+    for (large, name), (small, below) in itertools.pairwise(_LONG):
+        rounded = round(whole / small) * small
+        if rounded >= large:
+            many, rest = divmod(rounded, large)
+            more = f" {rest // small} {below}" if rest else ""
+            return f"{'-' if time_s < 0 else ''}{many} {name}{more}"
+    raise AssertionError("unreachable")
 
 
 def format_bytes(size_bytes: float) -> str:

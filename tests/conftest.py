@@ -3,7 +3,9 @@
 import os
 import signal
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,3 +59,21 @@ FIRST = [
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that take longest."""
     items.sort(key=lambda item: [*FIRST, item.path.stem].index(item.path.stem))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _answers_are_what_their_schemas_say() -> Iterator[None]:
+    """Check every answer of a command that a test asks for in its own process."""
+    from skelgen.results import base
+    from tests.answers import check_answer
+
+    made = base.answer
+
+    def checked(value: Mapping[str, Any]) -> dict[str, Any]:
+        answer = made(value)
+        check_answer(answer)
+        return answer
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(base, "answer", checked)
+        yield

@@ -65,9 +65,9 @@ struct skelgen_finalize skelgen_ending(void)
 {
 	struct skelgen_finalize state = {skelgen_current, 0, true};
 
+	skelgen_current = NULL; /* what the clock reads is not the program's */
 	if (state.stream)
 		state.begin = skelgen_clock_begin(state.stream, skelgen_now());
-	skelgen_current = NULL;
 	skelgen_unseen_stop();
 	if (state.stream)
 		state.stream->frame = UINTPTR_MAX; /* what MPI calls now is all inside */

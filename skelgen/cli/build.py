@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,7 @@ from skelgen.cli.options import (
     consent_of,
     duration_s,
 )
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import SkelgenError, UsageError
 from skelgen.pipeline.build import BuildOptions, Built
@@ -28,6 +28,7 @@ from skelgen.pipeline.build import build as run_build
 from skelgen.pipeline.build_team import launched
 from skelgen.pipeline.build_team import team as run_team
 from skelgen.pipeline.mix import fit_mix
+from skelgen.results.running import BuildResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def build(
     if built is None:
         return
     if json:
-        print_json(built.facts())
+        print_result(BuildResult.of(built))
     else:
         _print(built)
 
@@ -222,7 +223,9 @@ def mix(
             progress=progress,
         )
     if json:
-        print_json({**asdict(fitted), "error": fitted.error, "text": str(fitted.mix)})
+        from skelgen.results.serving import MixResult
+
+        print_result(MixResult.of(fitted))
         return
     rows = [("mix", f"{fitted.mix} (arithmetic, streaming, chasing [%], set [MiB])")]
     for name, wanted, got in zip(COMPETITORS, fitted.wanted, fitted.got, strict=True):

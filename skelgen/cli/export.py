@@ -8,24 +8,26 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Force, Json, RunFolder, Verbose
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
+from skelgen.errors import UsageError
 from skelgen.pipeline.export import EXPORT_FORMATS
 from skelgen.pipeline.export import export as run_export
+from skelgen.results.running import ExportResult
 from skelgen.units import format_bytes
 
 
 def export(
     run: RunFolder,
     format_name: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--format",
             metavar="|".join(EXPORT_FORMATS),
             help="For ui.perfetto.dev, for Paraver, for SimGrid's replay, or OTF2.",
             show_default=False,
         ),
-    ],
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -49,6 +51,9 @@ def export(
     verbose: Verbose = 0,
 ) -> None:
     """Write a recorded run in the format of another tool, to look at it there."""
+    if format_name is None:
+        formats = ", ".join(EXPORT_FORMATS)
+        raise UsageError(f"--format is missing; give one of {formats}")
     with progress_bar() as progress:
         result = run_export(
             run,
@@ -59,16 +64,7 @@ def export(
             progress=progress,
         )
     if json:
-        print_json(
-            {
-                "output": str(result.output),
-                "opens": str(result.opens),
-                "events": result.events,
-                "records": result.records,
-                "size_bytes": result.size_bytes,
-                "notes": list(result.notes),
-            }
-        )
+        print_result(ExportResult.of(result))
         return
     held = ", ".join(f"{count} {what}" for what, count in result.records.items())
     rows = [

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from skelgen.pipeline.keep_predictions import Keeping, Subject
+from skelgen.pipeline.keep_predictions import Keeping
 from skelgen.pipeline.store_typed_runs import inputs_of
 
 StorePlace = Annotated[
@@ -46,20 +46,6 @@ Within = Annotated[
         show_default="24h",
     ),
 ]
-
-
-def about_facts(about: Subject) -> dict[str, Any]:
-    """Return what machines are told of what an answer is about.
-
-    ``store add`` takes these when it is given the answer; ``store record`` groups by
-    the method.
-    """
-    return {
-        "method": about.method,
-        "application": about.application or None,
-        "inputs": dict(about.inputs),
-        "ranks": about.ranks,
-    }
 
 
 def keeping_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
@@ -17,6 +18,9 @@ from skelgen.cli.output import complain, drop_output, shown, write_anything
 from skelgen.documents.system import system_error
 from skelgen.errors import ExitCode, MachineError, SkelgenError
 from skelgen.launch.process import NOTE
+from skelgen.units import format_seconds
+
+logger = logging.getLogger(__name__)
 
 
 class _Commands(CommandsOnDemand):
@@ -168,9 +172,8 @@ app = typer.Typer(
     no_args_is_help=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="""Record, build, measure, predict:
+    epilog="""Record, build, calibrate, predict, select:
 
     skelgen record -o run/ -- mpirun -n 2 ./app\n
     skelgen build run/ --scale 100 -o skel/\n
@@ -244,9 +247,11 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _start_logging()
     write_anything()
+    begin_s = time.monotonic()
     try:
         result: Any = _command()(arguments, prog_name="skelgen", standalone_mode=False)
         sys.stdout.flush()
+        logger.info("done in %s", format_seconds(time.monotonic() - begin_s))
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except BrokenPipeError:  # the reader of our output left, as head does

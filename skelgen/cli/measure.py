@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,7 +11,6 @@ from skelgen.cli.keep_options import (
     KeptApplication,
     KeptInputs,
     StorePlace,
-    about_facts,
     keeping_of,
 )
 from skelgen.cli.options import (
@@ -29,12 +28,10 @@ from skelgen.cli.options import (
 )
 from skelgen.cli.output import (
     check_trust,
-    interval_facts,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     print_table,
-    trust_facts,
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
@@ -42,6 +39,7 @@ from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.launch_method import Way
 from skelgen.pipeline.measure import Measurement
 from skelgen.pipeline.measure import measure as run_measure
+from skelgen.results.predictions import MeasureResult
 from skelgen.units import format_seconds
 
 
@@ -157,44 +155,10 @@ def measure(
             progress=progress,
         )
     if json:
-        print_json(facts_of(done))
+        print_result(MeasureResult.of(done))
     else:
         _show(done)
     check_trust(done.estimate.doubts, strict=strict)
-
-
-def facts_of(done: Measurement) -> dict[str, Any]:
-    """Return what machines are told of a measurement.
-
-    Its last two keys are what a study of the workload takes of it.
-    """
-    from skelgen.workload.store import plain_phases
-    from skelgen.workload.types import point_phases
-
-    found = done.estimate
-    known = {} if done.aet_s is None else {"aet_s": done.aet_s}
-    return {
-        **about_facts(done.about),
-        "phases": [
-            {
-                "id": phase.number,
-                "weight": phase.weight,
-                "pet_s": phase.pet_s,
-                "share": phase.share,
-            }
-            for phase in found.phases
-        ],
-        "paet_s": found.time_s.p50,
-        **interval_facts(found.time_s, found.measured_s),
-        "set_s": done.set_s,
-        **known,
-        **trust_facts(found.doubts),
-        "structures": plain_phases(
-            point_phases(
-                [phase for phase, _ in found.known], [time for _, time in found.known]
-            )
-        ),
-    }
 
 
 def _show(done: Measurement) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skelgen.cli.output import say
 from skelgen.documents.dates import date_of
-from skelgen.units import format_bytes, format_seconds, format_span
+from skelgen.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from skelgen.monitor.series import HostHistory
@@ -33,7 +33,7 @@ def status_row(one: Status) -> list[str]:
         format_seconds(one.interval_s),
         f"{one.cpu_share:.3%}",
         format_bytes(one.rss_bytes),
-        format_span(one.gap_s),
+        format_seconds(one.gap_s),
     ]
 
 
@@ -91,7 +91,7 @@ def print_marks(one: HostHistory) -> None:
         "refused": "left out:",
     }
     for mark in one.marks:
-        length = format_span(mark.length_s) if mark.length_s > 0 else ""
+        length = format_seconds(mark.length_s) if mark.length_s > 0 else ""
         text = " ".join(filter(None, [words.get(mark.kind, ""), length, mark.reason]))
         say(f"{one.host}  {date(mark.time)}  {text}")
 

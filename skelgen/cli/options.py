@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import platform
 import shlex
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from skelgen import __version__
 from skelgen.cli.output import say
 from skelgen.errors import UsageError
 from skelgen.launch import Host
@@ -18,6 +20,8 @@ from skelgen.launch.consent import Consent
 from skelgen.launch.hosts import parse_hosts, read_hostfile
 from skelgen.launch.launch_method import Through, Way
 from skelgen.units import parse_bytes, parse_seconds
+
+logger = logging.getLogger(__name__)
 
 StorePlace = Annotated[
     str | None,
@@ -34,6 +38,8 @@ def _set_level(count: int) -> int:
     level = {0: None, 1: logging.INFO}.get(count, logging.DEBUG)
     if level is not None:
         logging.getLogger("skelgen").setLevel(level)
+        python = f"Python {platform.python_version()} ({sys.executable})"
+        logger.debug("skelgen %s, %s, in %s", __version__, python, Path.cwd())
     return count
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -20,18 +20,21 @@ from rich.table import Table
 
 from skelgen.documents.json_answers import FORMAT, answer
 from skelgen.errors import UntrustedError
-from skelgen.trust import Doubt, Interval
+from skelgen.trust import Doubt
 from skelgen.trust.facts import trust_facts
+
+if TYPE_CHECKING:
+    from skelgen.results.base import Result
 
 __all__ = [
     "FORMAT",
     "check_trust",
     "complain",
     "drop_output",
-    "interval_facts",
     "print_doubts",
     "print_facts",
     "print_json",
+    "print_result",
     "print_table",
     "say",
     "shown",
@@ -117,20 +120,11 @@ def print_json(value: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(answer(value), indent=2, allow_nan=False))
 
 
-def interval_facts(time_s: Interval, measured_s: Interval) -> dict[str, float]:
-    """Return what machines are told of an interval.
+def print_result(found: Result) -> None:
+    """Print the answer of a command as JSON; numbers that are none become null."""
+    from skelgen.results.base import to_json  # --help needs none of it
 
-    Parameters
-    ----------
-    time_s, measured_s : Interval
-        With the error of the method and without it [s].
-    """
-    return {
-        "p5_s": time_s.p5,
-        "p95_s": time_s.p95,
-        "measured_p5_s": measured_s.p5,
-        "measured_p95_s": measured_s.p95,
-    }
+    typer.echo(json.dumps(to_json(found), indent=2, allow_nan=False))
 
 
 def print_doubts(doubts: Sequence[Doubt], about: str = "") -> None:

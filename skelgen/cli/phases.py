@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +11,11 @@ import typer
 from typer.core import TyperGroup
 
 from skelgen.cli.options import Force, Json, Verbose, share
-from skelgen.cli.output import print_facts, print_json, print_table
+from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.cli.phases_ticks import ticks
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.pipeline.phases import phases as run_phases
+from skelgen.results.phases import PhasesDiffResult, PhasesResult
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def show(
             progress=progress,
         )
     if json:
-        print_json(_facts(found))
+        print_result(PhasesResult.of(found))
     else:
         _print(found, {"stored": output, "picture": picture})
 
@@ -145,16 +145,7 @@ def diff(
         logger.warning("the phases of the two were found with different thresholds")
     pairs = compare(*runs)
     if json:
-        print_json(
-            {
-                "phases": [
-                    {"before": _optional(pair.before), "after": _optional(pair.after)}
-                    for pair in pairs
-                ],
-                "before": _whole(runs[0]),
-                "after": _whole(runs[1]),
-            }
-        )
+        print_result(PhasesDiffResult.of(pairs, runs))
     else:
         _print_pairs(pairs, runs)
 
@@ -214,32 +205,6 @@ def _parameters(
 
 def _sorted(signature: PhaseSignature) -> list[Phase]:
     return sorted((one.phase for one in signature.phases), key=lambda one: -one.share)
-
-
-def _facts(signature: PhaseSignature) -> dict[str, Any]:
-    return {
-        "phases": [_optional(phase) for phase in _sorted(signature)],
-        **_whole(signature),
-    }
-
-
-def _optional(phase: Phase | None) -> dict[str, Any] | None:
-    if phase is None:
-        return None
-    facts = asdict(phase)
-    return {"id": facts.pop("number"), **facts}
-
-
-def _whole(signature: PhaseSignature) -> dict[str, Any]:
-    return {
-        "ranks": signature.ranks,
-        "application_s": signature.application_s,
-        "paet_s": signature.predicted_s,
-        "covered_share": signature.covered_share,
-        "others": signature.others,
-        "others_share": signature.others_share,
-        "repeated_share": signature.repeated_share,
-    }
 
 
 def _print(signature: PhaseSignature, files: dict[str, Path | None]) -> None:

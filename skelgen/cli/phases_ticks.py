@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.options import Force, Json, RunFolder, Verbose
-from skelgen.cli.output import print_facts, print_json, print_table
+from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.pipeline.phases import ticks as placed
+from skelgen.results.phases import PhasesTicksResult
 
 if TYPE_CHECKING:
     from skelgen.ticks.table import PlacedCall, TickTable
@@ -42,8 +42,7 @@ def ticks(
             run, first, count, picture=picture, force=force, progress=progress
         )
     if json:
-        facts = [asdict(call) for call in table.calls]
-        print_json({"ranks": table.ranks, "last": table.last, "calls": facts})
+        print_result(PhasesTicksResult.of(table))
     else:
         _print(table, picture)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +13,6 @@ from skelgen.cli.keep_options import (
     KeptApplication,
     KeptInputs,
     StorePlace,
-    about_facts,
     keeping_of,
 )
 from skelgen.cli.options import (
@@ -38,23 +36,22 @@ from skelgen.cli.options import (
 )
 from skelgen.cli.output import (
     check_trust,
-    interval_facts,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import ApplicationError, UsageError
-from skelgen.launch import Host
 from skelgen.launch.launch_method import Way
 from skelgen.pipeline.calibrate import CalibrateOptions
 from skelgen.pipeline.calibrate import calibrate as run_calibrate
 from skelgen.pipeline.predict import predict as run_predict
 from skelgen.prediction import Calibration, Failure, Prediction
 from skelgen.prediction.trials import name_of
+from skelgen.results.predictions import PredictResult
+from skelgen.results.running import CalibrateResult
 from skelgen.units import format_seconds
 
 #: From this share on a calibration says what was taken from its times [1].
@@ -131,7 +128,7 @@ def calibrate(
             progress=progress,
         )
     if json:
-        print_json(_calibration_facts(measured))
+        print_result(CalibrateResult.of(measured))
     else:
         _show_calibration(measured)
 
@@ -149,24 +146,6 @@ def _show_calibration(measured: Calibration) -> None:
         told = f"{measured.lost_share:.0%} of the run time, other processes had cores"
         rows.append(("taken away", told))
     print_facts(rows)
-
-
-def _calibration_facts(measured: Calibration) -> dict[str, Any]:
-    return {
-        "ratio": measured.ratio,
-        "application_s": measured.application_s,
-        "skeleton_s": measured.skeleton_s,
-        "application_runs_s": measured.application_runs_s,
-        "skeleton_runs_s": measured.skeleton_runs_s,
-        "host": measured.host,
-        "mpi": measured.mpi,
-        "load": measured.load,
-        "application_lost_s": measured.application_lost_s,
-        "skeleton_lost_s": measured.skeleton_lost_s,
-        "date": measured.date,
-        "hosts": measured.hosts,
-        "command": measured.command,
-    }
 
 
 def predict(
@@ -216,48 +195,10 @@ def predict(
         )
     predictions, failures = found.predictions, found.failures
     if json:
-        print_json(
-            {
-                **about_facts(found.about),
-                "sets": [predicted(one) for one in predictions],
-                "failed": failed(failures),
-            }
-        )
+        print_result(PredictResult.of(found))
     elif predictions:
         show(predictions)
     check(predictions, failures, strict=strict)
-
-
-def predicted(one: Prediction) -> dict[str, Any]:
-    """Return what machines are told of a prediction."""
-    return {
-        "hosts": names(one.hosts),
-        "skeleton_s": statistics.median(one.runs_s),
-        "ratio": one.ratio,
-        "predicted_s": one.time_s.p50,
-        **interval_facts(one.time_s, one.measured_s),
-        **trust_facts(one.doubts),
-        "runs_s": one.runs_s,
-        "calibration": None
-        if (used := one.calibration) is None
-        else {
-            "date": used.date,
-            "host": used.host,
-            "hosts": used.hosts,
-            "mpi": used.mpi,
-            "ratio": used.ratio,
-        },
-    }
-
-
-def failed(failures: Sequence[Failure]) -> list[dict[str, Any]]:
-    """Return what machines are told of the sets without a prediction."""
-    return [{"hosts": names(one.hosts), "reason": one.reason} for one in failures]
-
-
-def names(hosts: Sequence[Host]) -> list[str]:
-    """Return the names of a node set; the empty one is this machine."""
-    return [host.name for host in hosts] or [platform.node()]
 
 
 def show(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Force, Json, Verbose
-from skelgen.cli.output import print_facts, print_json, say
+from skelgen.cli.output import print_facts, print_result, say
 from skelgen.cli.remote_options import (
     Authority,
     Insecure,
@@ -18,6 +18,7 @@ from skelgen.cli.remote_options import (
     client_of,
 )
 from skelgen.errors import UsageError
+from skelgen.results.serving import PullResult
 
 
 def pull(
@@ -64,7 +65,7 @@ def pull(
     write_pulled(found, output, force=force)
     what = "model" if found.is_model else "rows"
     if json:
-        facts = {"output": str(output), "kind": what, "ids": [*found.identities]}
-        print_json(facts)
+        ids = tuple(found.identities)
+        print_result(PullResult(output=output, kind=what, ids=ids))
     else:
         print_facts([("written", str(output)), (what, str(len(found.identities)))])

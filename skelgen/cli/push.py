@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Json, Verbose
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.remote_options import (
     Authority,
@@ -30,6 +30,7 @@ from skelgen.cli.store import (
 )
 from skelgen.errors import InputError
 from skelgen.pipeline.store_typed_runs import columns_mapping, known_of
+from skelgen.results.stores import PushResult
 
 
 def push(
@@ -71,7 +72,6 @@ def push(
     that was cut off goes on when it is given again.
     """
     from skelgen.pipeline.push import push as send
-    from skelgen.pipeline.push import pushed_facts
 
     known = known_of(
         application=app or "",
@@ -89,7 +89,7 @@ def push(
     with contextlib.closing(client), progress_bar() as progress:
         found = send(client, sources, known, mapping, progress=progress)
     if json:
-        print_json(pushed_facts(found))
+        print_result(PushResult.of(found))
     else:
         rows = [("added", str(len(found.added.added)))]
         if found.added.already:

@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Force, Json, RunFolder, Verbose
-from skelgen.cli.output import complain, print_json, say
+from skelgen.cli.output import complain, print_result, say
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import ExitCode
 from skelgen.pipeline.record import info as run_info
 from skelgen.pipeline.record import record as run_record
 from skelgen.pipeline.record import shim_path
+from skelgen.results.running import RecordResult
 from skelgen.units import format_bytes, format_seconds
 
 
@@ -41,16 +42,7 @@ def record(
     """
     result = run_record(command, output, force=force, quiet_output=json)
     if json:
-        print_json(
-            {
-                "output": str(output),
-                "exit_code": result.facts.exit_code,
-                "duration_s": result.facts.duration_s,
-                "ranks": result.ranks,
-                "events": result.events,
-                "trace_bytes": result.trace_bytes,
-            }
-        )
+        print_result(RecordResult.of(result, output))
     else:
         say(
             f"skelgen: recorded {result.events} events, ranks: {result.ranks}, in "
@@ -109,8 +101,9 @@ def info(
     with progress_bar() as progress:
         found = run_info(run, page=not no_page, progress=progress)
     if json:
-        page = None if found.page is None else str(found.page)
-        print_json({**found.summary.facts(), "page": page})
+        from skelgen.results.recorded import InfoResult
+
+        print_result(InfoResult.of(found))
         return
     say(found.text)
     if found.page is not None:

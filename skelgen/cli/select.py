@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from skelgen.cli.keep_options import (
     KeptApplication,
     KeptInputs,
     StorePlace,
-    about_facts,
     keeping_of,
 )
 from skelgen.cli.options import (
@@ -35,8 +34,8 @@ from skelgen.cli.options import (
     share,
     through_of,
 )
-from skelgen.cli.output import print_json, say
-from skelgen.cli.predict import check, failed, names, predicted, show
+from skelgen.cli.output import print_result, say
+from skelgen.cli.predict import check, show
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
 from skelgen.launch import Host
@@ -48,6 +47,8 @@ from skelgen.pipeline.select import SelectOptions
 from skelgen.pipeline.select import select as run_select
 from skelgen.prediction import Choice
 from skelgen.prediction.types import Candidate
+from skelgen.results.base import plain_fields
+from skelgen.results.predictions import SelectResult, SetPrediction, names
 
 #: Of the table for other programs.
 _COLUMNS = (
@@ -174,9 +175,7 @@ def select(
 def _print(choice: Choice, about: Subject, form: str) -> None:
     candidates = choice.candidates
     if form == "json":
-        sets = [_facts(one) for one in candidates]
-        facts = {**about_facts(about), "sets": sets}
-        print_json({**facts, "failed": failed(choice.failures)})
+        print_result(SelectResult.of(choice, about))
     elif form == "csv":
         say(_csv(candidates), end=False)
     elif form == "plain" and candidates:
@@ -186,18 +185,14 @@ def _print(choice: Choice, about: Subject, form: str) -> None:
         say(" ".join(_words(candidates[0].prediction.hosts, form)))
 
 
-def _facts(one: Candidate) -> dict[str, Any]:
-    facts = predicted(one.prediction)
-    return {**facts, "best_probability": one.best_probability}
-
-
 def _csv(candidates: Sequence[Candidate]) -> str:
     """Write a line for each set; names and doubts are joined within their cells."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for one in candidates:
-        facts = _facts(one)
+        said = SetPrediction.of(one.prediction, one.best_probability)
+        facts = plain_fields(said)
         joined = {
             "hosts": " ".join(facts["hosts"]),
             "doubts": "; ".join(f"{d['code']}: {d['text']}" for d in facts["doubts"]),

@@ -13,12 +13,18 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose, size_bytes
-from skelgen.cli.output import print_facts, print_json, print_table, say
+from skelgen.cli.output import print_facts, print_json, print_result, print_table, say
 from skelgen.documents.json_answers import answer
 from skelgen.errors import MachineError, UsageError
 from skelgen.pipeline import store
 from skelgen.pipeline.demonstration import demonstration_store
 from skelgen.pipeline.store_facts import date_text
+from skelgen.results.serving import (
+    TokenAddResult,
+    TokenListResult,
+    TokenMade,
+    TokenRemoveResult,
+)
 from skelgen.server import tokens
 from skelgen.server.listening import Listening, check_listening
 
@@ -223,7 +229,7 @@ def add(
     wanted = tokens.right_of(right)
     text = tokens.add_token(name, wanted)
     if json:
-        print_json({"name": name, "right": wanted.word, "token": text})
+        print_result(TokenAddResult(name=name, right=wanted.word, token=text))
     else:
         print_facts([("name", name), ("right", wanted.word), ("token", text)])
 
@@ -232,15 +238,15 @@ def add(
 def list_(json: Json = False, verbose: Verbose = 0) -> None:
     """List the tokens; the tokens themselves are not kept."""
     found = [
-        {"name": one.name, "right": one.right.word, "made": date_text(one.made)}
+        TokenMade(name=one.name, right=one.right.word, made=date_text(one.made))
         for one in tokens.read_access().tokens
     ]
     if json:
-        print_json({"tokens": found})
+        print_result(TokenListResult(tokens=found))
     elif not found:
         say("no tokens; skelgen serve token add NAME makes one")
     else:
-        rows = [[one["name"], one["right"], one["made"]] for one in found]
+        rows = [[one.name, one.right, one.made] for one in found]
         print_table(["name", "right", "made"], rows)
 
 
@@ -255,6 +261,6 @@ def remove(
     """Remove a token: it counts no more from now on, also in open browsers."""
     tokens.remove_token(name)
     if json:
-        print_json({"removed": name})
+        print_result(TokenRemoveResult(removed=name))
     else:
         print_facts([("removed", name)])

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Force, Json, Verbose
-from skelgen.cli.output import print_facts, print_json
+from skelgen.cli.output import print_facts, print_result
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.pipeline.share import share as run_share
+from skelgen.results.running import ShareResult
 
 
 def share(
@@ -44,7 +45,7 @@ def share(
         shared = run_share(source, output, name=name, force=force, progress=progress)
     left_out, kept = shared.given.left_out, shared.given.kept
     if json:
-        print_json({"output": str(output), "left_out": left_out, "kept": kept})
+        print_result(ShareResult.of(shared))
         return
     print_facts(
         [

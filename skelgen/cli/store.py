@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.options import Force, Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_facts, print_json, say
+from skelgen.cli.output import print_facts, print_json, print_result, say
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.cli.store_compare import compare
 from skelgen.cli.store_expect import expect
 from skelgen.cli.store_loads import loads
 from skelgen.cli.store_output import (
-    export_facts,
     print_runs,
     row_facts,
     row_lines,
-    run_facts,
 )
 from skelgen.cli.store_record import record
 from skelgen.cli.store_repeats import tell_repeats
@@ -34,8 +32,15 @@ from skelgen.pipeline.store import (
     store_repeats,
     store_show,
 )
-from skelgen.pipeline.store_facts import added_facts
 from skelgen.pipeline.store_typed_runs import columns_mapping, known_of, typed_run
+from skelgen.results.stores import (
+    StoreAddResult,
+    StoreCheckResult,
+    StoreExportResult,
+    StoreListResult,
+    StorePathResult,
+    StoreRemoveResult,
+)
 from skelgen.units import number_of
 
 if TYPE_CHECKING:
@@ -171,7 +176,7 @@ def add(
 def _tell_added(found: Added, *, json: bool) -> None:
     """Say what became of rows, and fail when some were refused."""
     if json:
-        print_json(added_facts(found))
+        print_result(StoreAddResult.of(found))
     else:
         rows = [("added", str(len(found.added)))]
         if found.already:
@@ -234,7 +239,7 @@ def list_(
     most = limit or (None if json else _SHOWN)
     listed = store_list(place, app, where or (), limit=most)
     if json:
-        print_json({"runs": [*map(run_facts, listed.runs)], "total": listed.total})
+        print_result(StoreListResult.of(listed.runs, listed.total))
         return
     if listed.runs:
         print_runs(listed.runs)
@@ -292,7 +297,7 @@ def export(
         place, output, format_, application=app, where=where or (), force=force
     )
     if json:
-        print_json(export_facts(output, done))
+        print_result(StoreExportResult.of(output, done))
         return
     print_facts([(str(output / name), f"{rows} rows") for name, rows in done.files])
 
@@ -314,7 +319,7 @@ def remove(
     """Remove runs or other rows: all that are named, or none."""
     removed = store_remove(place, identities)
     if json:
-        print_json({"removed": removed})
+        print_result(StoreRemoveResult(removed=removed))
     else:
         print_facts([("removed", str(removed))])
 
@@ -323,13 +328,12 @@ def remove(
 def path(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) -> None:
     """Print which store is used, and why."""
     found = store_place(place)
-    facts: dict[str, Any] = {"store": found.shown, "why": found.why}
-    if not found.is_url:
-        facts["exists"] = Path(found.where).expanduser().exists()
+    exists = None if found.is_url else Path(found.where).expanduser().exists()
     if json:
-        print_json(facts)
+        said = StorePathResult(store=found.shown, why=found.why, exists=exists)
+        print_result(said)
         return
-    there = "" if facts.get("exists", True) else "; there is none yet"
+    there = "; there is none yet" if exists is False else ""
     print_facts([("store", found.shown), ("because of", f"{found.why}{there}")])
 
 
@@ -338,13 +342,7 @@ def check(place: StorePlace = None, json: Json = False, verbose: Verbose = 0) ->
     """Find and name what is damaged in the store; nothing is changed."""
     health = store_health(place)
     if json:
-        print_json(
-            {
-                "version": health.version,
-                "sound": health.sound,
-                "problems": list(health.problems),
-            }
-        )
+        print_result(StoreCheckResult.of(health))
     else:
         print_facts(
             [

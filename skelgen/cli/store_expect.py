@@ -11,13 +11,13 @@ from skelgen.cli.output import (
     check_trust,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     print_table,
     say,
 )
 from skelgen.errors import ExitCode
 from skelgen.launch.hosts import parse_hosts
-from skelgen.pipeline.store_facts import expected_facts
+from skelgen.results.stores import StoreExpectResult
 from skelgen.trust import verdict_of
 from skelgen.units import format_seconds
 
@@ -60,7 +60,7 @@ def expect(
     names = [host.name for host in parse_hosts(hosts)] if hosts else []
     found = expected(place, app, inputs_of(inputs or ()), ranks or 0, names)
     if json:
-        print_json(expected_facts(found))
+        print_result(StoreExpectResult.of(found))
     else:
         _tell(found)
     if found.time_s is None:

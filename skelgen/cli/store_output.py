@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skelgen.cli.output import print_table
@@ -11,12 +10,10 @@ from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
-    from skelgen.pipeline.store import StoreExport
     from skelgen.store import Row, Run
     from skelgen.store.repeats import RepeatedRuns
 
 __all__ = [
-    "export_facts",
     "print_runs",
     "repeat_facts",
     "row_facts",
@@ -73,12 +70,6 @@ def repeat_facts(one: RepeatedRuns, *, mean: bool) -> dict[str, Any]:
         "same_nodes": one.same_nodes,
         "same_allocation": one.same_allocation,
     }
-
-
-def export_facts(output: Path, done: StoreExport) -> dict[str, Any]:
-    """Return what machines are told of an export."""
-    files = [{"name": name, "rows": rows} for name, rows in done.files]
-    return {"output": str(output), "files": files}
 
 
 def print_runs(runs: Sequence[Run]) -> None:

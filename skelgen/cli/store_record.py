@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.keep_options import Within
 from skelgen.cli.options import Json, StorePlace, Verbose, duration_s
-from skelgen.cli.output import print_json, print_table, say
+from skelgen.cli.output import print_result, print_table, say
 from skelgen.pipeline.store_record import track_record
+from skelgen.results.stores import StoreRecordResult
 
 if TYPE_CHECKING:
     from skelgen.store.track_record import TrackRecord
@@ -48,7 +48,7 @@ def record(
         trusted=trusted,
     )
     if json:
-        print_json({"methods": [asdict(one) for one in found]})
+        print_result(StoreRecordResult.of(found))
     elif found:
         _show(found)
     else:

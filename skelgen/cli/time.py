@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from skelgen.cli.options import Json, StorePlace, Verbose
-from skelgen.cli.output import print_json, say, shown
+from skelgen.cli.output import print_result, say, shown
 from skelgen.cli.store import App, Hosts, Inputs, Ranks, System
-from skelgen.cli.store_output import run_facts
 from skelgen.pipeline.store_typed_runs import known_of
 from skelgen.pipeline.time import timed
+from skelgen.results.stores import TimeResult
 from skelgen.units import format_seconds
 
 
@@ -47,9 +47,7 @@ def time(
     )
     done = timed(command, known, place, quiet_output=json)
     if json:
-        print_json(
-            {"exit_code": done.exit_code, "kept": done.kept, **run_facts(done.run)}
-        )
+        print_result(TimeResult.of_timed(done))
     elif done.kept:
         say(
             f"skelgen: {shown(done.run.application)} took "

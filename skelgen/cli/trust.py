@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skelgen.cli.keep_options import Within
 from skelgen.cli.options import Json, Verbose, duration_s
-from skelgen.cli.output import print_facts, print_json, print_table
+from skelgen.cli.output import print_facts, print_result, print_table
 from skelgen.errors import UsageError
 from skelgen.pipeline.store_record import is_store, shown_store
 from skelgen.pipeline.trust import KnownErrors, known_errors, trust_learn
+from skelgen.results.serving import TrustResult
 
 if TYPE_CHECKING:
     from skelgen.trust.errors import MethodError
@@ -102,7 +102,7 @@ def show(json: Json = False, verbose: Verbose = 0) -> None:
 
 def _tell(known: KnownErrors, *, json: bool) -> None:
     if json:
-        print_json(_facts(known))
+        print_result(TrustResult.of(known))
         return
     origin = known.provenance
     print_facts(
@@ -130,14 +130,3 @@ def _row(one: MethodError, known: KnownErrors) -> list[str]:
         one.least_application,
         f"{learnt}, widened: few applications" if one.widened else learnt,
     ]
-
-
-def _facts(known: KnownErrors) -> dict[str, Any]:
-    return {
-        "file": str(known.path),
-        **asdict(known.provenance),
-        "methods": [
-            {**asdict(one), "own": one.method in known.own}
-            for one in known.errors.entries
-        ],
-    }

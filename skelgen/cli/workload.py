@@ -6,7 +6,7 @@ import math
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,28 +14,29 @@ from skelgen.cli.keep_options import (
     KeptApplication,
     KeptInputs,
     StorePlace,
-    about_facts,
     keeping_of,
 )
 from skelgen.cli.options import Force, Json, Strict, Verbose
 from skelgen.cli.output import (
     check_trust,
-    interval_facts,
     print_doubts,
     print_facts,
-    print_json,
+    print_result,
     print_table,
     say,
-    trust_facts,
 )
 from skelgen.cli.progress_bar import progress_bar
 from skelgen.errors import UsageError
 from skelgen.pipeline.workload import workload_add, workload_plan, workload_predict
+from skelgen.results.workloads import (
+    WorkloadAddResult,
+    WorkloadPlanResult,
+    WorkloadResult,
+)
 from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.models import Range
-    from skelgen.trust import Doubt
     from skelgen.workload import WorkloadTime
     from skelgen.workload.predicting import PartTime
     from skelgen.workload.types import Workload
@@ -122,14 +123,14 @@ def plan(
     if step.workload is not None:
         commands = _commands(study, found.command, step.workload)
     if json:
-        print_json(
-            {
-                "workload": step.workload,
-                "reason": step.reason,
-                "uncertainty": step.uncertainty,
-                "recorded": len(found.points),
-                "commands": commands,
-            }
+        print_result(
+            WorkloadPlanResult(
+                workload=step.workload,
+                reason=step.reason,
+                uncertainty=step.uncertainty,
+                recorded=len(found.points),
+                commands=commands,
+            )
         )
         return
     known = [("recorded", f"{len(found.points)} workloads")]
@@ -164,13 +165,13 @@ def add(
         found, known = workload_add(study, run, _workload(at), progress=progress)
     point = found.points[-1]
     if json:
-        print_json(
-            {
-                "recorded": len(found.points),
-                "phases": len(point.phases),
-                "application_s": point.application_s,
-                "known_share": known,
-            }
+        print_result(
+            WorkloadAddResult(
+                recorded=len(found.points),
+                phases=len(point.phases),
+                application_s=point.application_s,
+                known_share=known,
+            )
         )
         return
     print_facts(
@@ -247,42 +248,10 @@ def predict(
     )
     found = answer.found
     if json:
-        page = None if answer.page is None else str(answer.page)
-        print_json({**about_facts(answer.about), **_facts(found), "page": page})
+        print_result(WorkloadResult.of(answer))
     else:
         _show(found, picture, answer.page)
     check_trust(found.doubts, strict=strict)
-
-
-def _facts(found: WorkloadTime) -> dict[str, Any]:
-    return {
-        "at": found.at,
-        "phases": [
-            {
-                "id": number,
-                "key": one.part.key or None,
-                "calls": one.part.calls,
-                "weight": one.weight.interval.p50,
-                "weight_function": one.fits.weight.text,
-                "weight_flags": [_told(doubt) for doubt in one.weight.doubts],
-                "time_s": one.time.interval.p50,
-                "time_p5_s": one.time.interval.p5,
-                "time_p95_s": one.time.interval.p95,
-                "time_function": one.fits.time.text,
-                "time_error": one.fits.time.error,
-                "time_flags": [_told(doubt) for doubt in one.time.doubts],
-                "share": one.total_s / found.time_s.p50,
-            }
-            for number, one in enumerate(found.parts, start=1)
-        ],
-        "paet_s": found.time_s.p50,
-        **interval_facts(found.time_s, found.measured_s),
-        **trust_facts(found.doubts),
-    }
-
-
-def _told(doubt: Doubt) -> dict[str, Any]:
-    return {"kind": doubt.code, "text": str(doubt), "dimension": doubt.about or None}
 
 
 def _show(found: WorkloadTime, picture: Path | None, page: Path | None) -> None:

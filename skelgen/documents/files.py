@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from pathlib import Path
 
 from skelgen.errors import InputError, NoFileError
 from skelgen.units import format_bytes
+
+logger = logging.getLogger(__name__)
 
 #: The longest YAML or JSON document that is read [bytes]: a signature of a hundred
 #: thousand ranks takes a tenth of it.
@@ -52,6 +55,7 @@ def read_bytes(
             f"{path}: is longer than {format_bytes(most_bytes)}, which no file of its "
             "kind is; give another file"
         )
+    logger.debug("read %s: %s", path, format_bytes(len(content)))
     return content
 
 

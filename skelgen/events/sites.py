@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +49,6 @@ class SiteSummary:
         if len(self.source) != len(frames):
             return self.where
         return CALLED_BY.join(map(_frame, frames, self.source))
-
-    def facts(self) -> dict[str, Any]:
-        """Return it as plain values for JSON."""
-        return asdict(self)
 
 
 def with_source(

@@ -1,4 +1,4 @@
-"""What a recorded run holds, in a form that is printed and written as JSON."""
+"""What a recorded run holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,53 +153,6 @@ class RunSummary:
     def with_sites(self, sites: Sequence[SiteSummary]) -> RunSummary:
         """Return it with other call sites, such as those with source lines."""
         return replace(self, sites=tuple(sites))
-
-    def facts(self) -> dict[str, Any]:
-        """Return all of it as plain values for JSON."""
-        return {
-            "program": self.program,
-            "mpi": self.mpi,
-            "started": self.started,
-            "ranks": self.ranks,
-            "threads": self.threads,
-            "hosts": [{"name": name, "ranks": ranks} for name, ranks in self.hosts],
-            "events": self.events,
-            "application_s": self.application_s,
-            "mpi_share": self.mpi_share,
-            "trace_bytes": self.trace_bytes,
-            "bytes_per_event": self.bytes_per_event,
-            "unchecked_bytes": self.unchecked_bytes,
-            "functions": [_fields(one) for one in self.functions],
-            "communicators": [_fields(one) for one in self.communicators],
-            "objects": [_fields(one) for one in self.objects],
-            "sites": [one.facts() for one in self.sites],
-            "matrix_bytes": self.matrix.astype(np.int64).tolist(),
-            "passed": {one.name: one.calls for one in self.passed},
-            "passed_s": {one.name: one.time_s for one in self.passed},
-            "local": {one.name: one.calls for one in self.local},
-            "clock": self.taken.clock,
-            "clocks": self.taken.clocks,
-            "clock_error_s": self.taken.clock_error_s,
-            "computed_s": self.taken.computed_s,
-            "lost_share": self.taken.lost_share,
-            "queued_s": self.taken.queued_s,
-            "devices_s": self.taken.devices_s,
-            "slept_s": self.taken.slept_s,
-            "unknown_s": self.taken.unknown_s,
-            "pressure": self.taken.pressure,
-            "usage_queries": self.taken.usage_queries,
-            "unseen": None if self.unseen is None else self.unseen.facts(),
-            "recorder_s": self.recorder_s,
-            "recorder_share": self.recorder_share,
-            "clean": self.clean,
-            "warnings": list(self.warnings),
-        }
-
-
-def _fields(
-    one: FunctionSummary | CommunicatorSummary | ObjectSummary,
-) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__slots__}
 
 
 def summarise_run(trace: Trace, events: Events) -> RunSummary:

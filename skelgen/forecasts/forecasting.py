@@ -24,7 +24,7 @@ from skelgen.forecasts.types import (
     Samples,
 )
 from skelgen.trust import Doubt
-from skelgen.units import format_span
+from skelgen.units import format_seconds
 
 _DAY_S = 86_400.0
 #: Horizons that a history holds, and part of it that is known, without a doubt.
@@ -175,7 +175,8 @@ def _doubts(
         found.append(
             Doubt(
                 "old-series",
-                f"{newest.host} has no samples in the newest {format_span(behind_s)}",
+                f"{newest.host} has no samples in the newest "
+                f"{format_seconds(behind_s)}",
                 "see that its monitor runs, and that its clock is right (NTP)",
             )
         )

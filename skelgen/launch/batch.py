@@ -31,6 +31,7 @@ from skelgen.launch.host_runner import LocalRunner
 from skelgen.launch.hosts import Host
 from skelgen.launch.launchers import Launcher
 from skelgen.launch.process import NO_RESULT, Finished, Started
+from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)
 
@@ -225,7 +226,8 @@ class BatchRun:
             logger.warning("%s does not answer, asking again: %s", title, complaint)
         silence_s = self._patience.silence_s
         if now - self._patience.silent_since >= silence_s and self._given_up is None:
-            reason = f"{title} has not answered for {silence_s:.0f} s: {complaint}"
+            silent = format_seconds(silence_s)
+            reason = f"{title} has not answered for {silent}: {complaint}"
             self._fail(reason, cancel=True, begun=False)
 
     def _take_number(self, now: float, done: Finished, *, silent: bool) -> None:
@@ -276,7 +278,8 @@ class BatchRun:
                 self._number and passed_s > self._patience.queue_s
             ):
                 self._fail(
-                    f"{self._title} still waited after {self._patience.queue_s:.0f} s"
+                    f"{self._title} still waited after "
+                    f"{format_seconds(self._patience.queue_s)}"
                     f"{reason} and was cancelled; raise --queue-limit to wait longer",
                     cancel=True,
                     begun=False,

@@ -81,6 +81,7 @@ def new_folder(
         shutil.rmtree(beside, ignore_errors=True)
         raise
     _move(beside, target, kind)
+    logger.info("wrote %s", target)
 
 
 def make_private(folder: Path) -> None:
@@ -149,6 +150,7 @@ def new_file(
             yield beside
             beside.chmod(0o666 & ~_umask() if shared else mode)
             beside.replace(target)
+        logger.info("wrote %s", target)
     finally:
         _remove(beside)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from skelgen.models.model import ModelPrediction
 from skelgen.trust import Doubt, Interval
+from skelgen.units import format_seconds
 
 #: Rounds, and the factor within which time and horizon agree.
 _ROUNDS, _AGREE = 25, 1.01
@@ -72,8 +73,8 @@ def _unsettled(rounds: Sequence[tuple[float, ModelPrediction]]) -> Settled:
     middles = [one.p50 for one in intervals]
     doubt = Doubt(
         "load-not-settled",
-        f"the time changes with the horizon of the forecast, between {min(middles):.4g}"
-        f" and {max(middles):.4g} s",
+        f"the time changes with the horizon of the forecast, between "
+        f"{format_seconds(min(middles))} and {format_seconds(max(middles))}",
         "give the load: --load cpu=0.5,bandwidth=0.8",
     )
     interval = Interval(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skelgen.errors import UntrustedError, UsageError
 from skelgen.launch.folders import new_folder
@@ -123,23 +123,6 @@ class Built:
     left_out: tuple[LeftOut, ...]
     warnings: tuple[str, ...]
     fitted_mix: str = ""
-
-    def facts(self) -> dict[str, Any]:
-        """Return what machines are told."""
-        return {
-            "scale": self.scale,
-            "method": self.method,
-            "signature_items": self.signature_items,
-            "skeleton_events": self.skeleton_events,
-            "expected_s": self.expected_s,
-            "dropped_share": self.dropped_share,
-            "left_out": [asdict(one) for one in self.left_out],
-            "warnings": self.warnings,
-            "fitted_mix": self.fitted_mix,
-            "application_s": self.application_s,
-            "smallest_good_s": self.smallest_good_s,
-            "output": str(self.output),
-        }
 
 
 def build(

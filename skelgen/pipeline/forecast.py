@@ -14,7 +14,7 @@ from skelgen.pipeline import forecast_record
 from skelgen.pipeline.forecast_record import ForecastOutcome, Kept, Score
 from skelgen.pipeline.load_series import LoadSource, links_between, load_series
 from skelgen.trust import Doubt
-from skelgen.units import format_span
+from skelgen.units import format_seconds
 
 if TYPE_CHECKING:
     from skelgen.forecasts import Covariate, LoadForecast, Method, Samples
@@ -184,11 +184,11 @@ def _of_clocks(end: float, horizon_s: float, source: LoadSource) -> tuple[Doubt,
     if source.file is not None:
         return ()
     if now - end > max(_OLD_S, horizon_s):
-        text = f"the history ended {format_span(now - end)} ago, expected now"
+        text = f"the history ended {format_seconds(now - end)} ago, expected now"
         remedy = "see that the monitors run: skelgen monitor status"
         return (Doubt("old-series", text, remedy),)
     if end - now > _AHEAD_S:
-        text = f"the history ends {format_span(end - now)} after this moment"
+        text = f"the history ends {format_seconds(end - now)} after this moment"
         remedy = "set the clocks of the nodes and of this machine right (NTP)"
         return (Doubt("other-clock", text, remedy),)
     return ()

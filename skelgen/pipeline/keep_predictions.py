@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
+import os
 import platform
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +20,8 @@ from skelgen.launch.mpi import MpiKind, kind_of
 from skelgen.trust import Doubt, Interval, verdict_of
 
 if TYPE_CHECKING:
+    from skelgen.prediction import Calibration, SkeletonFacts
     from skelgen.prediction import Prediction as Predicted
-    from skelgen.prediction import SkeletonFacts
     from skelgen.store import Inputs, Run, Store, StoredPrediction
 
 logger = logging.getLogger(__name__)
@@ -52,6 +54,17 @@ class Keeping:
     inputs: Inputs | None = None
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def machine_load() -> tuple[float, ...]:
+    """Return the load averages of this host; none where the system has none."""
+    with contextlib.suppress(OSError):
+        return tuple(round(value, 2) for value in os.getloadavg())
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What predictions are about.
@@ -74,6 +87,16 @@ class Subject:
         What they say of their inputs themselves.
     family : str
         Of a model; empty: the kind of MPI library.
+    scaling_factor : float or None
+        K of the skeleton [1]; None where there is none.
+    running_mpi : str
+        Library that the skeleton or the phases run with.
+    calibration : Calibration or None
+        The newest of the skeleton.
+    date : str
+        When it was predicted (ISO, UTC).
+    load : tuple of float
+        Load averages of this host then.
     """
 
     method: str
@@ -85,10 +108,26 @@ class Subject:
     source: Path
     inputs: Inputs = ()
     family: str = ""
+    scaling_factor: float | None = None
+    running_mpi: str = ""
+    calibration: Calibration | None = None
+    date: str = field(default_factory=_now)
+    load: tuple[float, ...] = field(default_factory=machine_load)
 
     @classmethod
-    def of(cls, facts: SkeletonFacts, source: Path) -> Subject:
-        """Return what is known of a skeleton, or of a phase signature run as one."""
+    def of(cls, facts: SkeletonFacts, source: Path, mpi: str = "") -> Subject:
+        """Return what is known of a skeleton, or of a phase signature run as one.
+
+        Parameters
+        ----------
+        facts : SkeletonFacts
+        source : Path
+            Where it is.
+        mpi : str
+            Library that runs it.
+        """
+        from skelgen.prediction.predict import PHASES
+
         return cls(
             method=facts.method,
             application=facts.application,
@@ -97,6 +136,9 @@ class Subject:
             ranks=facts.ranks,
             mpi=facts.mpi,
             source=source,
+            scaling_factor=None if facts.method == PHASES else facts.scaling_factor,
+            running_mpi=mpi,
+            calibration=facts.calibration,
         )
 
 

@@ -16,7 +16,14 @@ from skelgen.launch import Host
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.launch_method import NEAREST, Through
 from skelgen.pipeline.folder_predictions import keep_answer
-from skelgen.pipeline.keep_predictions import Keeping, ModelAnswer, Subject, keep, names
+from skelgen.pipeline.keep_predictions import (
+    Keeping,
+    ModelAnswer,
+    Subject,
+    keep,
+    machine_load,
+    names,
+)
 from skelgen.pipeline.page import has_any_page
 from skelgen.pipeline.phases import phases
 from skelgen.pipeline.predict import SEED
@@ -107,6 +114,7 @@ def measure(
     from skelgen.runners.estimate import estimate
     from skelgen.runners.plan import ExecutedExtent, check_phases
 
+    load = machine_load()
     signature = phases(source, progress=progress)
     check_phases(signature)
     folder = (source if source.is_dir() else source.parent).absolute()
@@ -136,7 +144,7 @@ def measure(
         doubts,
     )
     _show(folder, signature, application, found)
-    about = _keep(keeping, signature, source, application, found)
+    about = _keep(keeping, signature, source, application, found, load)
     return Measurement(
         found,
         done.set_s,
@@ -189,6 +197,7 @@ def _keep(
     source: Path,
     application: Application,
     found: Estimate,
+    load: tuple[float, ...],
 ) -> Subject:
     """Keep the prediction; it is about no hosts where only the launch knows them."""
     from skelgen.prediction.predict import PHASES
@@ -207,6 +216,8 @@ def _keep(
         signature.ranks,
         known.mpi,
         source,
+        running_mpi=application.mpi,
+        load=load,
     )
     answer = ModelAnswer(found.time_s, found.measured_s, found.doubts, hosts)
     return keep(keeping, subject, [answer])

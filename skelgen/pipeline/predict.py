@@ -105,6 +105,7 @@ def predict(
         runner_of = partial(through.runner, folder=folder.absolute())
         program = ready_skeleton(folder, load(folder), runner_of, consent=consent)
     sets = [placed(program.facts.ranks, hosts) for hosts in node_sets]
+    subject = Subject.of(program.facts, folder, program.mpi)
     trials = Trials(progress=progress)
     home = folder if folder.is_dir() else folder.parent
     began = begun("predict", program.facts)
@@ -121,7 +122,7 @@ def predict(
             generator=np.random.default_rng(SEED),
         )
     keep_answer(home, answered(began, predictions, failures))
-    about = keep_predicted(keeping, Subject.of(program.facts, folder), predictions)
+    about = keep_predicted(keeping, subject, predictions)
     return Predicted(predictions, failures, about)
 
 

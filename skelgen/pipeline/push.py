@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from skelgen.documents import Field
@@ -241,10 +241,3 @@ def _address(client: ServerClient, lines: Sequence[_RowLine]) -> str:
     if len(runs) == 1:
         return f"{client.address.url}/runs/{quote(runs[0], safe='')}"
     return f"{client.address.url}/runs"
-
-
-def pushed_facts(found: Pushed) -> dict[str, Any]:
-    """Return what machines are told: as of `skelgen store add`, and the address."""
-    from skelgen.pipeline.store_facts import added_facts
-
-    return {**added_facts(found.added), "address": found.address}

@@ -123,6 +123,7 @@ def select(
         programs = tuple(
             ready_skeleton(one, its, runner_of, consent=consent) for its, one in known
         )
+    subject = Subject.of(programs[-1].facts, folders[0], programs[-1].mpi)
     trials = Trials(
         parallel=options.parallel,
         limit_s=options.limit_s,
@@ -140,7 +141,6 @@ def select(
         choice = contest.choose()
     progress.finish()
     watch.write(choice, "done")
-    subject = Subject.of(programs[-1].facts, folders[0])
     predictions = [one.prediction for one in choice.candidates]
     return choice, keep_predicted(keeping, subject, predictions)
 

@@ -99,17 +99,29 @@ def calibrate(
     """
     load = tuple(round(value, 2) for value in os.getloadavg())
     turns = list(before)
-    progress.start("running application and skeleton", max(runs - len(turns), 0))
+    each = 1 if application is None else 2
+    todo = max(runs - len(turns), 0)
+    progress.start("running application and skeleton", each * todo)
     while len(turns) < runs:
         whole = None if application is None else application()
+        if whole is not None:
+            _say("application", whole, progress)
         turns.append(CalibrationTurn(whole, (skeleton or program.on_reference)()))
+        _say("skeleton", turns[-1].skeleton, progress)
         if made is not None:
             made(turns[-1])
-        progress.advance(1)
     progress.finish()
     measured = _joined(program, turns, load)
     _tell_unquiet(measured)
     return measured
+
+
+def _say(name: str, run: Timed, progress: Progress) -> None:
+    """Show how long a run took."""
+    said = f"{name}: {format_seconds(run.time_s)}"
+    logger.info("%s", said)
+    progress.say(said)
+    progress.advance(1)
 
 
 def _joined(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,7 @@ from skelgen.prediction.skeleton_runs import section_s
 from skelgen.prediction.types import Failure, SkeletonFacts
 from skelgen.progress import NO_PROGRESS, Progress
 from skelgen.trust import Doubt
+from skelgen.units import format_seconds
 
 logger = logging.getLogger(__name__)
 
@@ -220,9 +222,25 @@ class Trials:
         if reason is not None:
             return self._failed(trial, done, reason)
         self.runs_s.setdefault((trial.program.binary, trial.hosts), []).append(time_s)
+        self._say(trial, time_s)
         if self.made is not None:
             self.made(trial.program, trial.hosts, time_s)
         return []
+
+    def _say(self, trial: _Trial, time_s: float) -> None:
+        """Show the newest run, and the set that is fastest so far by its median."""
+        name = name_of(trial.hosts)
+        logger.info("%s on %s: %s", trial.program.binary, name, format_seconds(time_s))
+        medians = {
+            hosts: statistics.median(runs_s)
+            for (binary, hosts), runs_s in self.runs_s.items()
+            if binary == trial.program.binary
+        }
+        said = f"{name}: {format_seconds(time_s)}"
+        if len(medians) > 1:
+            best = min(medians, key=medians.__getitem__)
+            said += f"; best {name_of(best)}: {format_seconds(medians[best])}"
+        self.progress.say(said)
 
     def _failed(self, trial: _Trial, done: Finished, reason: str) -> list[_Trial]:
         """Leave a set out; return runs that tell which of its hosts are the cause.

@@ -16,6 +16,7 @@ from skelgen.launch import Host, LaunchCommand
 from skelgen.launch.host_runner import Runner, Running
 from skelgen.launch.launchers import FluxRun, Srun, for_ranks
 from skelgen.launch.process import Started
+from skelgen.launch.shim import mpi_of
 
 #: How launchers are told of other hosts, in their words and in files.
 _HOSTS = re.compile(
@@ -60,6 +61,11 @@ class Application:
     def place(self) -> Path:
         """Return the working directory."""
         return (self.folder or Path.cwd()).absolute()
+
+    @property
+    def mpi(self) -> str:
+        """Return name and version of the MPI that runs it."""
+        return mpi_of(self.launch).title
 
     @property
     def elsewhere(self) -> bool:

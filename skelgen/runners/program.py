@@ -12,7 +12,6 @@ from skelgen.launch import Finished, Host, Launcher
 from skelgen.launch.consent import NO_CONSENT, Consent
 from skelgen.launch.host_runner import Runner
 from skelgen.launch.process import NO_RESULT
-from skelgen.launch.shim import mpi_of
 from skelgen.phases.stored import PhaseSignature
 from skelgen.prediction.predict import PHASES
 from skelgen.prediction.types import SkeletonFacts
@@ -77,7 +76,7 @@ class PhaseProgram:
     @property
     def mpi(self) -> str:
         """Return name and version of the MPI that runs it."""
-        return mpi_of(self.application.launch).title
+        return self.application.mpi
 
     def start(self, hosts: Sequence[Host], *, limit_s: float | None = None) -> PhaseRun:
         """Start it on hosts, or as it was recorded when there are none."""

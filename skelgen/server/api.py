@@ -7,7 +7,8 @@ from dataclasses import asdict
 from skelgen.pipeline import browsing, model_keep
 from skelgen.pipeline.ask import how_long
 from skelgen.pipeline.model_facts import kept_model_facts, shown_model_facts
-from skelgen.pipeline.store_facts import date_text, row_facts, run_facts
+from skelgen.pipeline.store_facts import date_text, row_facts
+from skelgen.results.stores import StoreListResult
 from skelgen.server.pages import (
     asked_of,
     browsed_predictions,
@@ -32,12 +33,9 @@ def applications(question: Question) -> Answer:
 def runs(question: Question) -> Answer:
     """List a part of the runs, as store list does."""
     found = browsing.browse_runs(question.settings.store, run_query(question))
-    return {
-        "runs": [run_facts(one) for one in found.runs],
-        "total": found.total,
-        "begin": found.begin,
-        "damaged": found.damaged,
-    }
+    return StoreListResult.of(
+        found.runs, found.total, begin=found.begin, damaged=found.damaged
+    )
 
 
 def run(question: Question) -> Answer:

@@ -8,9 +8,9 @@ from skelgen.errors import InputError, UsageError
 from skelgen.pipeline import store
 from skelgen.pipeline.ask import plain_hosts
 from skelgen.pipeline.authors import signed
-from skelgen.pipeline.store_facts import added_facts
 from skelgen.pipeline.store_sources import rows_of_lines
 from skelgen.pipeline.store_typed_runs import known_of, typed_run
+from skelgen.results.stores import StoreAddResult, StoreRemoveResult
 from skelgen.server.pages import may, stored_run
 from skelgen.server.pages_uploads import author_of
 from skelgen.server.settings import Answer, GoTo, Question
@@ -72,7 +72,7 @@ def add_lines(question: Question) -> Answer:
     question.charge(len(question.body))
     found = rows_of_lines("the request", question.body)
     content = replace(found, rows=signed(found.rows, author_of(question)))
-    return added_facts(
+    return StoreAddResult.of(
         store.store_add_content(question.settings.store, content, make=False)
     )
 
@@ -80,4 +80,5 @@ def add_lines(question: Question) -> Answer:
 def remove_row(question: Question) -> Answer:
     """Remove a run by its identity."""
     identity, _ = stored_run(question)
-    return {"removed": store.store_remove(question.settings.store, [identity])}
+    removed = store.store_remove(question.settings.store, [identity])
+    return StoreRemoveResult(removed=removed)

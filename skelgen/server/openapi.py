@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skelgen import __version__
+from skelgen.results.schema import schema_of
 
 if TYPE_CHECKING:
     from skelgen.server.routes import Route
@@ -30,6 +32,7 @@ _PART = re.compile(r"\{(\w+)\}")
 
 def described(routes: Iterable[Route], prefix: str) -> Mapping[str, object]:
     """Return the description of the addresses for machines, as OpenAPI 3.1 has it."""
+    routes = tuple(routes)
     paths: dict[str, dict[str, Any]] = {}
     for one in routes:
         if one.is_api:
@@ -42,7 +45,7 @@ def described(routes: Iterable[Route], prefix: str) -> Mapping[str, object]:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Answer": _ANSWER, "Problem": _PROBLEM},
+            "schemas": {"Answer": _ANSWER, "Problem": _PROBLEM, **_results(routes)},
         },
     }
 
@@ -61,13 +64,14 @@ def _operation(one: Route) -> dict[str, Any]:
         }
         for name in one.query
     ]
+    answered = "Answer" if one.answers is None else one.answers.__name__
     found: dict[str, Any] = {
         "operationId": f"{one.method.lower()}{_PART.sub('', one.path).title()}",
         "summary": summary,
         "description": f"Needs the right to {one.right.word}.",
         "parameters": parameters,
         "responses": {
-            "200": _response("The answer.", "application/json", "Answer"),
+            "200": _response("The answer.", "application/json", answered),
             **{
                 status: _response(text, "application/problem+json", "Problem")
                 for status, text in _REFUSED.items()
@@ -77,6 +81,20 @@ def _operation(one: Route) -> dict[str, Any]:
     if one.method == "POST":
         found["requestBody"] = _files() if one.takes_files else _lines()
     return found
+
+
+def _results(routes: Iterable[Route]) -> dict[str, Any]:
+    """Return the schemas of results: those of ``--json``, and of their parts."""
+    found: dict[str, Any] = {}
+    for kind in {one.answers for one in routes}:
+        if kind is not None:
+            text = json.dumps(schema_of(kind)).replace(
+                "#/$defs/", "#/components/schemas/"
+            )
+            schema = json.loads(text)
+            schema.pop("$schema")
+            found |= schema.pop("$defs", {}) | {kind.__name__: schema}
+    return dict(sorted(found.items()))
 
 
 def _lines() -> dict[str, Any]:

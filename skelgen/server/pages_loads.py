@@ -16,7 +16,7 @@ from skelgen.pipeline.stored_loads import (
 )
 from skelgen.server.settings import Answer, Question, Sent
 from skelgen.trust import Interval
-from skelgen.units import format_span
+from skelgen.units import format_seconds
 from skelgen.web.chart_render import render_chart
 from skelgen.web.loads_chart import ForecastShown, LoadsDrawn, loads_chart
 from skelgen.web.site import share
@@ -118,7 +118,7 @@ def _outcome(one: ForecastOutcome) -> ForecastShown:
 def _score(one: Score) -> tuple[str, ...]:
     errors = (one.median_error, one.p90_error)
     return (
-        *(one.method, one.quantity, one.covariate, format_span(one.horizon_s)),
+        *(one.method, one.quantity, one.covariate, format_seconds(one.horizon_s)),
         *(str(one.forecasts), str(one.happened)),
         *("" if math.isnan(error) else f"{error:.3g}" for error in errors),
         share(one.inside),

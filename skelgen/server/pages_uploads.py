@@ -5,8 +5,8 @@ from __future__ import annotations
 from skelgen.documents.archives import ArchiveLimits
 from skelgen.pipeline.authors import own_name
 from skelgen.pipeline.read_process import SentFile
-from skelgen.pipeline.store_facts import added_facts
 from skelgen.pipeline.upload import add_upload, added_of
+from skelgen.results.stores import StoreAddResult
 from skelgen.server.pages import may
 from skelgen.server.settings import Answer, Question, RefusedError
 from skelgen.server.tokens import PRINTED, Right
@@ -42,7 +42,7 @@ def add_files(question: Question) -> Answer:
 
 def add_files_for_machines(question: Question) -> Answer:
     """Add what files hold, as store add does."""
-    return added_facts(added_of(_done(question)))
+    return StoreAddResult.of(added_of(_done(question)))
 
 
 def _done(question: Question) -> list[Uploaded]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from skelgen.results.base import Result
+from skelgen.results.stores import StoreAddResult, StoreListResult, StoreRemoveResult
 from skelgen.server import (
     api,
     api_compare,
@@ -56,6 +58,8 @@ class Route:
         Those of them that may be given more than once.
     long : bool
         Sends or gets files: it has more time, and its body may be larger.
+    answers : type of Result, optional
+        What it answers, where that is what a command prints with ``--json``.
     """
 
     method: str
@@ -65,6 +69,7 @@ class Route:
     query: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
     long: bool = False
+    answers: type[Result] | None = None
 
     @property
     def is_api(self) -> bool:
@@ -200,11 +205,18 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/jobs/{identity}", _READ, api_jobs.job),
     Route("DELETE", "/api/jobs/{identity}", _ADD, api_jobs.cancel_job),
     Route("GET", "/api/applications", _READ, api.applications),
-    Route("GET", "/api/runs", _READ, api.runs, _RUNS),
-    Route("POST", "/api/runs", _ADD, changes.add_lines),
-    Route("POST", "/api/files", _ADD, pages_uploads.add_files_for_machines, long=True),
+    Route("GET", "/api/runs", _READ, api.runs, _RUNS, answers=StoreListResult),
+    Route("POST", "/api/runs", _ADD, changes.add_lines, answers=StoreAddResult),
+    Route(
+        *("POST", "/api/files", _ADD, pages_uploads.add_files_for_machines),
+        long=True,
+        answers=StoreAddResult,
+    ),
     Route("GET", "/api/runs/{identity}", _READ, api.run),
-    Route("DELETE", "/api/runs/{identity}", _ADMINISTER, changes.remove_row),
+    Route(
+        *("DELETE", "/api/runs/{identity}", _ADMINISTER, changes.remove_row),
+        answers=StoreRemoveResult,
+    ),
     Route("GET", "/api/compare", _READ, api_compare.compare, ("run",), ("run",)),
     Route("GET", "/api/models", _READ, api.models, ("app",)),
     Route("GET", "/api/models/{identity}", _READ, api.model),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from skelgen.results.base import Result
 from skelgen.server.job_queue import JobQueue
 from skelgen.server.keyring import Visitor
 from skelgen.web.site import SitePage
@@ -173,8 +174,8 @@ class Streamed:
     file_name: str
 
 
-#: A page, JSON, another address, bytes, or a file.
-Answer = SitePage | Mapping[str, object] | GoTo | Sent | Streamed
+#: A page, a result, JSON, another address, bytes, or a file.
+Answer = SitePage | Result | Mapping[str, object] | GoTo | Sent | Streamed
 
 
 class RefusedError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from skelgen.store.spool import LOCK
 from skelgen.store.spool_store import Spool
 from skelgen.store.sqlite import SqliteDatabase
 from skelgen.store.store import Store
+
+logger = logging.getLogger(__name__)
 
 #: How long another process may take to bring the store to this version [s].
 _WAIT_S = 60.0
@@ -45,6 +48,7 @@ def open_store(place: str | None = None, *, make: bool = True) -> Store:
         When the disk is full, or a server does not answer.
     """
     where = place_of(place)
+    logger.debug("store: %s", where.shown)
     if where.is_url:
         database = _postgresql(where)
         _bring_up(database)

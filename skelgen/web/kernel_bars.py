@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from skelgen.units import format_seconds
 from skelgen.web.axes import Axis
 from skelgen.web.svg_drawing import Area, Line, Shape, Word, points
 
@@ -73,7 +74,7 @@ def _parts(bar: KernelBar, axis: Axis, top: float) -> Iterator[Shape]:
         left, right = (float(axis.at(at)) + _LEFT for at in (begin_s, begin_s + time_s))
         look = f"kernel{i % _COLOURS}" if len(bar.parts) > 1 else "whole"
         corners = [(left, top), (right, top), (right, top + _BAR), (left, top + _BAR)]
-        yield Area(points(corners), look, f"{name}: {time_s:.4g} s")
+        yield Area(points(corners), look, f"{name}: {format_seconds(time_s)}")
         if len(bar.parts) > 1 and right - left > 8 * len(name):
             yield Word((left + right) / 2, top + _BAR - 8, name, look="on")
         begin_s += time_s

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from skelgen.store.sampling import SampleBin, ShortSeries
 from skelgen.trust import Interval
-from skelgen.units import format_bytes, format_seconds, format_span
+from skelgen.units import format_bytes, format_seconds
 from skelgen.web.axes import Axis
 from skelgen.web.chart import (
     WIDTH,
@@ -149,7 +149,7 @@ def _said(said: ForecastShown, plane: Plane) -> list[ChartLine]:
     begin, end = said.begin, said.begin + said.horizon_s
     low, middle, high = said.interval.p5, said.interval.p50, said.interval.p95
     title = (
-        f"forecast over {format_span(said.horizon_s)}: {middle:.3g} "
+        f"forecast over {format_seconds(said.horizon_s)}: {middle:.3g} "
         f"(90 %: {low:.3g} to {high:.3g})"
     )
     return [
@@ -208,7 +208,8 @@ def _earlier(found: LoadsDrawn) -> ChartPanel:
     for one in those:
         ends = (one.interval.p5, one.interval.p95)
         title = (
-            f"{', '.join(one.nodes)}, {date(one.begin)}, {format_span(one.horizon_s)}"
+            f"{', '.join(one.nodes)}, {date(one.begin)}, "
+            f"{format_seconds(one.horizon_s)}"
         )
         said = f"{title}: {one.interval.p50:.3g} was forecast"
         dots.append(plane.dot((one.begin, one.interval.p50), "main", said, ends))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skelgen.prediction.kept import KeptPrediction, KeptSet
 from skelgen.prediction.predict import PHASES, expected_ratio, ratio, scale
 from skelgen.prediction.types import Calibration, SkeletonFacts
-from skelgen.units import format_span
+from skelgen.units import format_seconds
 from skelgen.web.interval_picture import DotPicture, IntervalRow, dot_picture
 
 #: Calibrations and earlier predictions of a page, the newest.
@@ -123,10 +123,11 @@ def _said(
     if facts is None:
         return "No prediction: this page is about a signature alone.", "", ()
     if (known := facts.calibration) is None:
-        said = f"No prediction yet. The recorded run took {_span(facts.application_s)}."
+        took = format_seconds(facts.application_s)
+        said = f"No prediction yet. The recorded run took {took}."
         todo = "Calibrate next, on a quiet machine: skelgen calibrate; then predict."
         return said, "", (todo,)
-    quiet = _span(known.application_s)
+    quiet = format_seconds(known.application_s)
     said = (
         f"No prediction yet. The application takes {quiet} on {_where(known)}, quiet."
     )
@@ -135,7 +136,7 @@ def _said(
 
 def _sentence(newest: KeptPrediction, best: KeptSet) -> str:
     """Say the answer: time, where, interval, and against the quiet time."""
-    width = f"{_span(best.p5_s)} to {_span(best.p95_s)}"
+    width = f"{format_seconds(best.p5_s)} to {format_seconds(best.p95_s)}"
     factor = best.predicted_s / newest.quiet_s
     quiet = "quiet time" if newest.calibrated else "time of the recorded run"
     than = f"{factor:.2g} times the {quiet}"
@@ -145,7 +146,7 @@ def _sentence(newest: KeptPrediction, best: KeptSet) -> str:
     rank = f", the best of {among} node sets" if among > 1 else ""
     so_far = {"running": " so far", "ended early": " when it was ended"}
     return (
-        f"{_span(best.predicted_s)} on {best.name} ({width}), {than}"
+        f"{format_seconds(best.predicted_s)} on {best.name} ({width}), {than}"
         f"{rank}{so_far.get(newest.state, '')}"
     )
 
@@ -175,7 +176,7 @@ def _times(newest: KeptPrediction) -> DotPicture | None:
     dots = [
         IntervalRow(
             one.name,
-            _span(one.predicted_s),
+            format_seconds(one.predicted_s),
             one.p5_s,
             one.predicted_s,
             one.p95_s,
@@ -186,7 +187,7 @@ def _times(newest: KeptPrediction) -> DotPicture | None:
     what = "quiet" if newest.calibrated else "recorded"
     title = "Predicted time of each node set with its 90 % interval"
     return dot_picture(
-        title, dots, " s", (newest.quiet_s, f"{what}: {_span(newest.quiet_s)}")
+        title, dots, " s", (newest.quiet_s, f"{what}: {format_seconds(newest.quiet_s)}")
     )
 
 
@@ -209,8 +210,8 @@ def _row(one: Calibration, *, is_used: bool) -> CalibrationRow:
         where=_where(one),
         mpi=one.mpi,
         ratio=f"{one.ratio:.3f}",
-        application="recorded " * one.recorded + _span(one.application_s),
-        skeleton=_span(one.skeleton_s),
+        application="recorded " * one.recorded + format_seconds(one.application_s),
+        skeleton=format_seconds(one.skeleton_s),
         runs=str(len(one.skeleton_runs_s)),
         load=", ".join(f"{value:g}" for value in one.load[:3]),
         is_used=is_used,
@@ -230,7 +231,3 @@ def moment(date: str) -> str:
     '2026-11-24 13:02:11 UTC'
     """
     return f"{date[:19].replace('T', ' ')} UTC" if date else "unknown date"
-
-
-def _span(time_s: float) -> str:
-    return format_span(time_s)

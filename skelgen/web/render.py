@@ -16,7 +16,7 @@ from skelgen.models.residuals import Residual
 from skelgen.models.runs import RunTable
 from skelgen.phases import Phases
 from skelgen.ticks.table import TickTable
-from skelgen.units import format_seconds, format_span
+from skelgen.units import format_seconds
 from skelgen.web import model_marks, residual_picture
 from skelgen.web.environment import environment_of
 from skelgen.web.model_picture import model_picture
@@ -216,7 +216,6 @@ def _environment() -> Environment:
     found.filters = {
         **found.filters,
         "seconds": format_seconds,
-        "span": format_span,
         "moment": moment,
     }
     return found

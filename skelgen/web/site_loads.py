@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from skelgen.forecasts import LoadForecast
 from skelgen.store.sampling import NewestSample, ShortSeries
 from skelgen.trust import Doubt, verdict_of
-from skelgen.units import format_span
+from skelgen.units import format_seconds
 from skelgen.web.loads_chart import (
     ForecastShown,
     LoadsDrawn,
@@ -194,7 +194,7 @@ def averages_table(
     )
     names = (f"{one.host} {one.quantity}" if several else one.host for one in series)
     head = (ColumnHead("until, UTC"), *(ColumnHead(name, True) for name in names))
-    caption = f"Average of each {format_span(width_s)}; empty: no samples"
+    caption = f"Average of each {format_seconds(width_s)}; empty: no samples"
     return SiteTable(caption, head, rows)
 
 
@@ -249,7 +249,7 @@ def _forecast(found: LoadsShown) -> list[Block]:
         verdict = verdict_of(found.doubts)
         rows = (
             ("of", ", ".join(said.nodes)),
-            ("average over the next", format_span(said.horizon_s)),
+            ("average over the next", format_seconds(said.horizon_s)),
             ("forecast", f"{middle} (90 %: {low} to {high}); {verdict}"),
             ("rule over nodes", found.expert.covariate),
             ("made by", found.expert.expert),
@@ -301,5 +301,5 @@ def _outcome(one: ForecastShown) -> tuple[TableCell, ...]:
         said = "inside" if inside else "outside"
     return cells(
         *(date(one.begin), names_text(one.nodes), one.quantity),
-        *(format_span(one.horizon_s), middle, f"{low} to {high}", came, said),
+        *(format_seconds(one.horizon_s), middle, f"{low} to {high}", came, said),
     )

@@ -40,7 +40,8 @@ def test_json_has_the_keys_that_are_promised(capsys, measured):
     assert set(said) == {
         *("phases", "paet_s", "p5_s", "p95_s", "set_s", "aet_s", "verdict"),
         *("measured_p5_s", "measured_p95_s", "format", "doubts", "ranks", "structures"),
-        *("method", "application", "inputs"),
+        *("method", "application", "inputs", "result", "skeleton", "scaling_factor"),
+        *("mpi", "calibration", "date", "load"),
     }
     assert (said["method"], said["application"]) == ("phases", "heat2d")
     assert (said["inputs"], said["ranks"]) == ({"n": 4.0}, 2)

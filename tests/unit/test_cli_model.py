@@ -128,6 +128,9 @@ def test_a_comparison_tells_after_each_family_how_far_it_is(study):
         def advance(self, amount):
             seen.append(amount)
 
+        def say(self, found):
+            seen.append(found)
+
         def finish(self):
             seen.append("end")
 

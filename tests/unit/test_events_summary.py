@@ -8,6 +8,8 @@ import pytest
 from skelgen.events import collect
 from skelgen.events.describe import describe
 from skelgen.events.summary import summarise_run
+from skelgen.results import to_json
+from skelgen.results.recorded import InfoResult
 from skelgen.trace import open_trace
 from tests.trace_samples import save_ring
 from tests.trace_writer import RankWriter, string, varint
@@ -16,6 +18,10 @@ from tests.trace_writer import RankWriter, string, varint
 def summary_of(folder):
     trace = open_trace(folder)
     return summarise_run(trace, collect(trace))
+
+
+def facts_of(run):
+    return to_json(InfoResult.of_summary(run))
 
 
 def recorded(folder, body, ranks=2, **options):
@@ -62,7 +68,7 @@ def test_a_ring_is_summed_up(tmp_path):
 
 def test_json_has_the_keys_that_others_rely_on(tmp_path):
     save_ring(tmp_path)
-    facts = json.loads(json.dumps(summary_of(tmp_path).facts()))
+    facts = json.loads(json.dumps(facts_of(summary_of(tmp_path))))
     assert {"ranks", "events", "application_s", "mpi_share", "trace_bytes"} <= set(
         facts
     )
@@ -194,7 +200,7 @@ def test_queries_of_the_cpu_time_are_told(tmp_path):
         writer.usage(10 * (rank + 1))
 
     run = recorded(tmp_path, body)
-    assert run.facts()["usage_queries"] == 30
+    assert facts_of(run)["usage_queries"] == 30
     (told,) = [line for line in describe(run).splitlines() if "asked" in line]
     rate = round(30 / run.taken.computed_s)
     assert rate == pytest.approx(15_000, rel=0.01)
@@ -210,7 +216,7 @@ def test_what_no_event_shows_is_told_with_the_share_of_the_rank_that_did_most(tm
         writer.unseen(second, threads, 0, 0, 10**6, 99, hidden=hidden)
 
     run = recorded(tmp_path, body)
-    assert run.facts()["unseen"] == {
+    assert facts_of(run)["unseen"] == {
         "threads": {"seconds": 0.25, "share": 0.25},
         "children": {"seconds": 0.0, "share": 0.0},
         "files": {"seconds": 0.002, "share": 0.001},
@@ -227,7 +233,7 @@ def test_what_no_event_shows_is_told_with_the_share_of_the_rank_that_did_most(tm
 
 def test_traces_of_older_recorders_tell_nothing_of_what_no_event_shows(tmp_path):
     run = recorded(tmp_path, lambda writer, rank: writer.note("one"))
-    assert run.facts()["unseen"] is None
+    assert facts_of(run)["unseen"] is None
 
 
 def without_core(tmp_path, **totals):
@@ -258,7 +264,7 @@ def test_sleep_and_files_are_told_apart_from_load(tmp_path):
         warning
     )
     assert "14.0% asleep, 10.0% waiting for files" in describe(run)
-    facts = run.facts()
+    facts = facts_of(run)
     names = ("queued_s", "devices_s", "slept_s", "unknown_s")
     assert [facts[name] for name in names] == pytest.approx([2e-5, 2e-4, 2.8e-4, 0.0])
 
@@ -340,4 +346,4 @@ def test_windows_and_files_are_named_with_their_calls_and_bytes(tmp_path):
     assert (window.calls, window.moved_bytes) == (16, 2 * (3 * 40 + 2 * 8))
     text = describe(run)
     assert "file data.bin" in text
-    assert json.loads(json.dumps(run.facts()))["objects"][0]["name"] == "data.bin"
+    assert json.loads(json.dumps(facts_of(run)))["objects"][0]["name"] == "data.bin"

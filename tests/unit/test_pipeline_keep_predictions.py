@@ -188,7 +188,7 @@ class TestKeeping:
     @pytest.mark.parametrize("elsewhere", [False, True])
     def test_measure_keeps_the_time_of_the_phases(self, place, monkeypatch, elsewhere):
         found = Estimate((), Interval(9.0, 10.0, 11.0), Interval(9.5, 10.0, 10.5), ())
-        here = SimpleNamespace(runner=None, elsewhere=elsewhere, hosts=())
+        here = SimpleNamespace(runner=None, elsewhere=elsewhere, hosts=(), mpi="")
         chosen = SimpleNamespace(name="live"), None
         monkeypatch.setattr(backends, "choose", lambda *_, **__: chosen)
         done = execute.Execution((), 1.0)
@@ -208,7 +208,7 @@ class TestKeeping:
         doubts = (Doubt("other-arguments", "other"),)
         for said, inputs in (((), run_of.inputs), (doubts, ())):
             found = Estimate((), Interval(9, 10, 11), Interval(9, 10, 11), said)
-            here = SimpleNamespace(runner=None, elsewhere=False, hosts=())
+            here = SimpleNamespace(runner=None, elsewhere=False, hosts=(), mpi="")
             monkeypatch.setattr(
                 backends, "choose", lambda *_, **__: (SimpleNamespace(name="live"), 0)
             )

@@ -64,7 +64,7 @@ def test_a_sound_file_is_checked_to_its_last_byte(tmp_path):
     trace = open_trace(tmp_path)
     summary = summarise_run(trace, collect(trace))
     assert "all bytes are as they were recorded" in describe(summary)
-    assert summary.facts()["unchecked_bytes"] == 0
+    assert summary.unchecked_bytes == 0
 
 
 def test_a_file_without_checksums_is_read_as_before_and_told(tmp_path):

@@ -38,6 +38,9 @@ def test_progress_reaches_the_size_of_the_trace(tmp_path):
         def advance(self, amount):
             seen[0] -= amount
 
+        def say(self, found):
+            seen.append(found)
+
         def finish(self):
             seen.append("end")
 

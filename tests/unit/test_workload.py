@@ -11,7 +11,6 @@ import pytest
 
 from skelgen import workload
 from skelgen.cli.main import run
-from skelgen.cli.measure import facts_of
 from skelgen.errors import InputError, UsageError
 from skelgen.models import Range
 from skelgen.phases import Phase
@@ -19,6 +18,8 @@ from skelgen.pipeline import workload as pipeline_workload
 from skelgen.pipeline.keep_predictions import Subject
 from skelgen.pipeline.measure import Measurement
 from skelgen.pipeline.workload import workload_add, workload_plan
+from skelgen.results import to_json
+from skelgen.results.predictions import MeasureResult
 from skelgen.runners.estimate import Estimate
 from skelgen.trust import Doubt, Interval
 from skelgen.trust.errors import MethodErrors
@@ -631,7 +632,8 @@ def result_of_measuring(point, *doubts):
     measured_s = Interval(0.84 * paet_s, paet_s, 1.06 * paet_s)
     found = Estimate((), time_s, measured_s, doubts, known)
     about = Subject("phases", "app", "", 1.0, point.ranks, "", Path("sig"))
-    return facts_of(Measurement(found, 0.1, None, "live", about))
+    done = Measurement(found, 0.1, None, "live", about)
+    return to_json(MeasureResult.of(done))
 
 
 def test_results_of_measuring_go_into_a_study(tmp_path, capsys):

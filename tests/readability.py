@@ -28,6 +28,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z0-9`*\[(])")
 _NO_PROSE = re.compile(r"\s{4,}\S|\s*[|#>]|\s*<")
 _ITEM = re.compile(r"\s*([-*+]|\d+\.)\s")
 _LINK_TARGET = re.compile(r"\]\([^)]*\)")
+#: Two words in a row: what people read, and no code.
+_PHRASE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
+#: Words that readers would have to learn; docs/vocabulary.md has those of the field.
+PRIVATE_WORDS = re.compile(
+    r"\b(stands? for|told|lies|held|beside|in the mean|miss(es)? by|so many|unheard)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,12 @@ class Sentence:
     @property
     def words(self) -> int:
         """Count the words; a code span is one."""
-        return len(re.sub(r"`[^`]*`", "code", self.text).split())
+        return len(self.prose.split())
+
+    @property
+    def prose(self) -> str:
+        """Return the text without what stands in code spans."""
+        return re.sub(r"`[^`]*`", "code", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,35 @@ def _of_command(command: click.Command, name: str) -> Iterator[Sentence]:
         yield from sentences(text, f"{name} {'/'.join(parameter.opts)}")
     for inner, each in getattr(command, "commands", {}).items():
         yield from _of_command(each, f"{name} {inner}")
+
+
+def texts_for_people() -> Iterator[tuple[str, str]]:
+    """Return what people read: strings of several words, and sentences of documents.
+
+    Docstrings are for developers, but for those of commands, which are help texts.
+    """
+    for path, tree in modules().items():
+        described = {id(one) for one in _docstrings(tree)}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Constant(value=str(text)) if _PHRASE.search(text):
+                    if id(node) not in described:
+                        yield f"skelgen/{path}:{node.lineno}", text
+    for document in documents():
+        yield from ((one.place, one.prose) for one in sentences_of(document))
+    yield from ((one.place, one.prose) for one in help_sentences())
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Module(body=[ast.Expr(value=ast.Constant() as text), *_])
+                | ast.ClassDef(body=[ast.Expr(value=ast.Constant() as text), *_])
+                | ast.FunctionDef(body=[ast.Expr(value=ast.Constant() as text), *_])
+                | ast.AsyncFunctionDef(body=[ast.Expr(ast.Constant() as text), *_])
+            ):
+                yield text
 
 
 @cache

@@ -87,7 +87,7 @@ def build(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Build a skeleton: a short C/MPI program that stands for the application."""
+    """Build a skeleton: a short C/MPI program that behaves like the application."""
     options = BuildOptions(
         scale=scale,
         target_s=duration_s(target_time, "--target-time") if target_time else None,
@@ -199,17 +199,17 @@ def mix(
         typer.Option(
             min=1,
             help="Rounds; in each, the application and possible parts of its "
-            "computation run quiet and beside each competitor.",
+            "computation run quiet and next to each competitor.",
         ),
     ] = 1,
     allow_command: AllowCommand = False,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Fit what computation consists of: run the application beside known competitors.
+    """Fit what computation consists of: run the application next to known competitors.
 
-    One keeps the cores of the ranks busy, one streams memory. The result lies in the
-    run's folder, where build takes it from.
+    One keeps the cores of the ranks busy, one streams memory. The result is kept in
+    the run's folder, where build finds it.
     """
     from skelgen.reference.competitors import COMPETITORS
     from skelgen.reference.mix_fit import off
@@ -230,7 +230,7 @@ def mix(
     rows = [("mix", f"{fitted.mix} (arithmetic, streaming, chasing [%], set [MiB])")]
     for name, wanted, got in zip(COMPETITORS, fitted.wanted, fitted.got, strict=True):
         rows.append(
-            (f"beside {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
+            (f"next to {name}", f"application {wanted:.3f} x, mix {got:.3f} x the time")
         )
     alone = off(fitted.wanted, (1.0, 1.0))
     rows.append(("error", f"{fitted.error:.1%}; of arithmetic alone {alone:.1%}"))

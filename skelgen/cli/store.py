@@ -262,7 +262,7 @@ def show(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Show all that is known of a run."""
+    """Show a run, or another row, with all its values."""
     whole, row = store_show(place, identity)
     if json:
         print_json(row_facts(whole, row))
@@ -292,7 +292,7 @@ def export(
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Write what the store holds into a folder; store add reads it again."""
+    """Write all rows of the store into a folder; store add reads them again."""
     done = store_export(
         place, output, format_, application=app, where=where or (), force=force
     )

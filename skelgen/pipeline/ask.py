@@ -151,7 +151,7 @@ def _by_runs(place: str | None, asked: Wondered) -> HowLong:
         found.doubts,
         _runs_text(found),
         _command(place, words),
-        expected_facts(found),
+        {**expected_facts(found), "result": "store-expect"},
         found.nearest,
     )
 

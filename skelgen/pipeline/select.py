@@ -170,7 +170,8 @@ def _sets(facts: SkeletonFacts, options: SelectOptions) -> tuple[NodeSet, ...]:
         nodes = options.nodes or max(len(facts.ranks_per_host), 1)
         if nodes > facts.ranks:
             raise UsageError(
-                f"--nodes {nodes}: {facts.ranks} ranks do not need so many nodes"
+                f"--nodes {nodes}: the skeleton has {facts.ranks} ranks; ask for at "
+                f"most {facts.ranks} nodes"
             )
         wanted += node_sets(options.pool, nodes, options.shape)
     found: dict[frozenset[Host], NodeSet] = {}

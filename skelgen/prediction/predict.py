@@ -330,8 +330,8 @@ def _doubts_of_likeness(facts: SkeletonFacts) -> Iterator[Doubt]:
     if facts.mix_error is not None and facts.mix_error > LARGEST_MIX_ERROR:
         yield Doubt(
             "mix",
-            "the compute mix is not representative: beside a known competitor it "
-            f"slows down {facts.mix_error:.0%} otherwise than the application (at most "
+            "the compute mix is not representative: next to a known competitor its "
+            f"slowdown is {facts.mix_error:.0%} off that of the application (at most "
             f"{LARGEST_MIX_ERROR:.0%} is trusted)",
             "run the application's phases instead: skelgen measure",
         )

@@ -90,7 +90,7 @@ def report_of(
             f"{format_seconds(smallest_s)} and more"
         )
     if share > _DROPPED_WARNING:
-        said.append(f"nothing in the skeleton stands for {share:.1%} of the time")
+        said.append(f"run time not represented in the skeleton: {share:.1%}")
     return Report(
         classes=classes,
         fraction=fraction,

@@ -254,7 +254,7 @@ def test_the_numbers_are_those_of_the_commands_that_it_shows(
     middle, low, high = (quantity_text(one, unit) for one in interval)
     assert f"{middle} (90 %: {low} to {high})" in text_of(text)
     best = said([*words["model next"][:-1], *here])
-    assert (best["run"] is None) == ("A run that would tell most" not in text)
+    assert (best["run"] is None) == ("The most useful next run" not in text)
     run_next = ", ".join(f"{k}={v:g}" for k, v in (best["run"] or {}).items())
     assert run_next in text_of(text)
 

@@ -99,7 +99,7 @@ def test_classes_too_rare_to_keep_one_are_dropped_with_their_time() -> None:
     report = plan(known, 100).report
     assert report.dropped == (("too rare to keep one", 2, pytest.approx(0.01)),)
     assert report.dropped_share > 0.02
-    assert any("stands for" in text for text in report.warnings)
+    assert any("not represented" in text for text in report.warnings)
 
 
 def test_averages_that_lose_spread_are_listed() -> None:

@@ -55,7 +55,7 @@ def document_of(recording: RunRecording) -> str:
                 return base64.b64encode(packed).decode()
     raise InputError(
         f"what the page shows takes more than {format_bytes(MOST_PACKED)}; skelgen "
-        "info writes the page beside the run"
+        "info writes the page into the folder of the run"
     )
 
 

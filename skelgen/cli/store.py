@@ -181,6 +181,8 @@ def _tell_added(found: Added, *, json: bool) -> None:
         rows = [("added", str(len(found.added)))]
         if found.already:
             rows.append(("there already", str(len(found.already))))
+        if found.pages:
+            rows.append(("their pages", str(found.pages)))
         if found.refused:
             rows.append(("refused", str(len(found.refused))))
         if len(found.added) == 1:

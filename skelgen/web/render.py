@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
 
 from skelgen.documents.text_of_bytes import shown, visible
 from skelgen.models.model import Model
@@ -35,12 +38,14 @@ PICTURE_BEGINS = re.compile(
 )
 
 
-def render_page(page: Page) -> str:
+def render_page(page: Page, home: str = "") -> str:
     """Lay a page out as one HTML document without outside resources.
 
     Parameters
     ----------
     page : Page
+    home : str
+        Where a link on top leads; empty: there is none.
 
     Returns
     -------
@@ -53,7 +58,20 @@ def render_page(page: Page) -> str:
         "timeline": page.whole_run,
         "phases": page.phases,
     }
-    return filled("report.html.j2", page=page, edges=EDGES, **regions)
+    return filled("report.html.j2", page=page, home=home, edges=EDGES, **regions)
+
+
+@cache
+def page_hashes() -> tuple[str, str]:
+    """Return what a security policy calls the script and the style of these pages.
+
+    They are those of the templates, whatever a page shows: no other script runs.
+    """
+    script, style = (
+        base64.b64encode(sha256(f"\n{filled(name)}".encode()).digest()).decode()
+        for name in ("report_timeline.js.j2", "report_all.css.j2")
+    )
+    return f"'sha256-{script}'", f"'sha256-{style}'"
 
 
 def with_region(html: str, name: str, value: object) -> str | None:

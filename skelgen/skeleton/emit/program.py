@@ -49,7 +49,7 @@ from skelgen.skeleton.emit.texts import (
     SharedFunction,
 )
 from skelgen.skeleton.share.routines import Routine, routines
-from skelgen.skeleton.types import PAPER_2005, Plan
+from skelgen.skeleton.types import Plan
 
 #: Longest name of a call site that stands behind its call.
 _LONGEST_SITE = 32
@@ -73,7 +73,7 @@ def program_text(plan: Plan, calibration: ComputeCalibration) -> str:
     plan = replace(plan, programs=plan.served or plan.programs)
     signature, pieces = plan.signature, _pieces(plan)
     steps = [step for routine in pieces.joined for step in routine.steps]
-    work = ComputeNumbers.of(calibration, _queries_per_s(plan))
+    work = ComputeNumbers.of(calibration, plan.queries_per_s)
     used = pieces.uses
     if Use(UseKind.HELPER, "compute") in used:
         used |= _work_uses(work)
@@ -201,17 +201,6 @@ def _work_uses(work: ComputeNumbers) -> Uses:
         "prepare_compute": work.streaming or work.chasing,
     }
     return helpers(*(name for name, wanted in pieces.items() if wanted))
-
-
-def _queries_per_s(plan: Plan) -> float:
-    """Return how often a second of computation asks for the CPU time [1/s].
-
-    The paper of 2005 has nothing of the kind.
-    """
-    computed_s = plan.signature.computed_s
-    if plan.method == PAPER_2005 or not computed_s:
-        return 0.0
-    return plan.signature.usage_queries / computed_s
 
 
 def _surroundings(

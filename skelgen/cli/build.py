@@ -46,9 +46,13 @@ def build(
             show_default=False,
         ),
     ],
-    scale: Annotated[
+    scaling_factor: Annotated[
         float | None,
-        typer.Option(help="K: the skeleton takes 1/K of the application's time."),
+        typer.Option(
+            "--scale",
+            "--scaling-factor",
+            help="Scaling factor K: the skeleton takes 1/K of the application's time.",
+        ),
     ] = None,
     target_time: Annotated[
         str, typer.Option(help="Time of the skeleton instead of K, such as 5s.")
@@ -89,7 +93,7 @@ def build(
 ) -> None:
     """Build a skeleton: a short C/MPI program that behaves like the application."""
     options = BuildOptions(
-        scale=scale,
+        scaling_factor=scaling_factor,
         target_s=duration_s(target_time, "--target-time") if target_time else None,
         similarity_threshold=_threshold(similarity_threshold),
         compute_mix=_mix(compute_mix),
@@ -122,7 +126,7 @@ def _print(built: Built) -> None:
     output = shlex.quote(str(built.output))
     print_facts(
         [
-            ("scale", f"{built.scale:.4g}"),
+            ("K", f"{built.scaling_factor:.4g}"),
             ("signature", f"{built.signature_items} items"),
             ("skeleton", f"{built.skeleton_events} events"),
             *([("computation", built.fitted_mix)] if built.fitted_mix else []),

@@ -41,7 +41,7 @@ class BuildOptions:
 
     Attributes
     ----------
-    scale : float or None
+    scaling_factor : float or None
         K [1].
     target_s : float or None
         Time of the skeleton, in place of K [s].
@@ -53,10 +53,10 @@ class BuildOptions:
     strict : bool
         Fail where the skeleton would not be trusted.
     method : str
-        Rules that scale the signature down.
+        Rules that shorten the signature.
     """
 
-    scale: float | None
+    scaling_factor: float | None
     target_s: float | None
     similarity_threshold: float | str | None
     compute_mix: Mix | None
@@ -93,7 +93,7 @@ class Built:
     Attributes
     ----------
     output : Path
-    scale : float
+    scaling_factor : float
         K [1].
     method : str
         Rules that the skeleton was planned by.
@@ -113,7 +113,7 @@ class Built:
     """
 
     output: Path
-    scale: float
+    scaling_factor: float
     method: str
     signature_items: int
     skeleton_events: int
@@ -159,7 +159,7 @@ def build(
     signature, run = read_signature(
         source,
         similarity_threshold=_threshold(options, source),
-        scale=options.scale,
+        scaling_factor=options.scaling_factor,
         target_s=options.target_s,
         progress=progress,
         team=team,
@@ -198,10 +198,10 @@ def _written(
     from skelgen.timeline.store import TIMELINE_FILE, text_of
 
     fitted = fitted_mix(source) if options.compute_mix is None else None
-    scale = _scale(options, signature)
-    output = output or Path(f"{_name(source)}-k{scale:.4g}")
+    scaling_factor = _scaling_factor(options, signature)
+    output = output or Path(f"{_name(source)}-k{scaling_factor:.4g}")
     with new_folder(output, FolderKind.SKELETON, force=force, reads=[source]) as beside:
-        plan = _plan(signature, scale, options, progress)
+        plan = _plan(signature, scaling_factor, options, progress)
         mix = options.compute_mix if fitted is None else fitted.mix
         speed = speed_of(signature, mix)
         files = _files(plan, speed, fitted)
@@ -258,12 +258,12 @@ def _check_options(options: BuildOptions) -> None:
     from skelgen.skeleton.methods import planner
 
     planner(options.method)
-    if (options.scale is None) == (options.target_s is None):
+    if (options.scaling_factor is None) == (options.target_s is None):
         raise UsageError("give either --scale K or --target-time, such as 5s")
-    if options.scale is not None and not 1 < options.scale < math.inf:
+    if options.scaling_factor is not None and not 1 < options.scaling_factor < math.inf:
         raise UsageError(
-            f"--scale {options.scale:g}: K must be above 1, the skeleton takes 1/K of "
-            "the application's time"
+            f"--scale {options.scaling_factor:g}: K must be above 1, the skeleton "
+            "takes 1/K of the application's time"
         )
 
 
@@ -276,7 +276,7 @@ def _threshold(options: BuildOptions, source: Path) -> float | str | None:
     return "auto" if searched else asked
 
 
-def _scale(options: BuildOptions, signature: Signature) -> float:
+def _scaling_factor(options: BuildOptions, signature: Signature) -> float:
     """Return K, checked against what was recorded."""
     if options.target_s is not None:
         if options.target_s >= signature.application_s:
@@ -284,16 +284,16 @@ def _scale(options: BuildOptions, signature: Signature) -> float:
                 f"--target-time {format_seconds(options.target_s)} is not shorter than "
                 f"the application, {format_seconds(signature.application_s)}"
             )
-        scale = signature.application_s / options.target_s
+        scaling_factor = signature.application_s / options.target_s
     else:
-        assert options.scale is not None
-        scale = options.scale
-    if scale > signature.events:
+        assert options.scaling_factor is not None
+        scaling_factor = options.scaling_factor
+    if scaling_factor > signature.events:
         raise UsageError(
-            f"K = {scale:.4g} exceeds the {signature.events} events that were "
+            f"K = {scaling_factor:.4g} exceeds the {signature.events} events that were "
             "recorded; no event would be left"
         )
-    return scale
+    return scaling_factor
 
 
 def _name(source: Path) -> str:
@@ -302,13 +302,16 @@ def _name(source: Path) -> str:
 
 
 def _plan(
-    signature: Signature, scale: float, options: BuildOptions, progress: Progress
+    signature: Signature,
+    scaling_factor: float,
+    options: BuildOptions,
+    progress: Progress,
 ) -> Plan:
     """Choose what the skeleton keeps, and warn or refuse where that is too little."""
     from skelgen.prediction.predict import SHORTEST_S
     from skelgen.skeleton.methods import planner
 
-    chosen = planner(options.method)(signature, scale, progress=progress)
+    chosen = planner(options.method)(signature, scaling_factor, progress=progress)
     for warning in chosen.report.warnings:
         logger.warning("%s", warning)
     if chosen.report.expected_s < SHORTEST_S:
@@ -359,7 +362,7 @@ def _built(plan: Plan, output: Path, fitted: Fit | None) -> Built:
     rank_s = signature.application_s * signature.ranks
     return Built(
         output=output,
-        scale=plan.scaling_factor,
+        scaling_factor=plan.scaling_factor,
         method=plan.method,
         signature_items=sum(len(group.nest) for group in signature.groups),
         skeleton_events=sum(

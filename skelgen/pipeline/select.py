@@ -207,7 +207,11 @@ def _shorter(
 
 
 def _build(
-    folder: Path, facts: SkeletonFacts, scale: float, target: Path, progress: Progress
+    folder: Path,
+    facts: SkeletonFacts,
+    scaling_factor: float,
+    target: Path,
+    progress: Progress,
 ) -> None:
     """Build a skeleton of another K with the computation of the one in a folder."""
     from skelgen.prediction.description import (
@@ -220,11 +224,11 @@ def _build(
     from skelgen.skeleton.methods import planner
 
     signature, _ = read_signature(
-        folder, similarity_threshold=None, scale=None, target_s=None
+        folder, similarity_threshold=None, scaling_factor=None, target_s=None
     )
     # Its speed of computation is not measured here: this machine may only launch.
     speed = load_compute(folder)
-    plan = planner(facts.method)(signature, scale, progress=progress)
+    plan = planner(facts.method)(signature, scaling_factor, progress=progress)
     launch = RecordedLaunch(facts.folder, facts.environment)
     described = SkeletonDescription.of(plan, speed, launch=launch)
     files = render(plan, calibration=speed) | {FACTS_FILE: described.text()}

@@ -121,7 +121,7 @@ class SkeletonDescription:
         return {
             "format": FORMAT,
             "application": facts.application,
-            "scale": facts.scaling_factor,
+            "scaling_factor": facts.scaling_factor,
             "method": facts.method,
             "ranks": facts.ranks,
             "application_s": facts.application_s,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from skelgen.trust.skeleton_doubts import read_not_computed
 
 #: Fields of every skeleton; `_facts` knows those that older ones lack.
 _FIELDS = (
-    "ranks", "scale", "expected_s", "application_s", "smallest_good_s",
+    "ranks", "scaling_factor", "expected_s", "application_s", "smallest_good_s",
     "dropped_share", "mpi", "signature", "command", "calibration",
 )  # fmt: skip
 
@@ -63,7 +63,7 @@ def load(folder: Path) -> SkeletonFacts:
         When the folder holds no skeleton or its description is damaged.
     """
     with _rebuilt():
-        return _facts(_document(folder).mapping(_FIELDS, optional=None))
+        return _facts(_fields(_document(folder)))
 
 
 def load_compute(folder: Path) -> Speed:
@@ -112,6 +112,15 @@ def _document(folder: Path) -> Field:
     return document
 
 
+def _fields(document: Field) -> dict[str, Field]:
+    """Return the fields of a skeleton; older ones call the scaling factor scale."""
+    given = document.mapping(optional=None)
+    if "scale" in given and "scaling_factor" not in given:
+        older = {"scaling_factor": given["scale"].value}
+        document = replace(document, value={**document.value, **older})
+    return document.mapping(_FIELDS, optional=None)
+
+
 def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
     recorded = fields["signature"].mapping(("ranks_per_host",), optional=None)
     folder, environment = _launch(fields.get("launch"))
@@ -120,7 +129,7 @@ def _facts(fields: Mapping[str, Field]) -> SkeletonFacts:
     ranks = fields["ranks"].integer(1, MOST_RANKS)
     return SkeletonFacts(
         ranks=ranks,
-        scaling_factor=fields["scale"].positive(),
+        scaling_factor=fields["scaling_factor"].positive(),
         expected_s=fields["expected_s"].positive(),
         application_s=fields["application_s"].positive(),
         smallest_good_s=fields["smallest_good_s"].number(),

@@ -65,7 +65,7 @@ def plan(
     ----------
     Sodhi and Subhlok 2005, section III-C.
     """
-    check_scale(signature, scaling_factor)
+    check_scaling_factor(signature, scaling_factor)
     return planned(signature, scaling_factor, PASSES, progress=progress)
 
 
@@ -124,7 +124,7 @@ def planned(
     )
 
 
-def check_scale(signature: Signature, scaling_factor: float) -> None:
+def check_scaling_factor(signature: Signature, scaling_factor: float) -> None:
     """Refuse what cannot be scaled at all, or not by that factor."""
     if not scaling_factor > 1:
         raise UsageError(

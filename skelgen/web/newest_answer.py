@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skelgen.prediction.kept import KeptPrediction, KeptSet
-from skelgen.prediction.predict import PHASES, expected_ratio, ratio, scale
+from skelgen.prediction.predict import PHASES, correction, expected_ratio, ratio
 from skelgen.prediction.types import Calibration, SkeletonFacts
 from skelgen.units import format_moment, format_seconds
 from skelgen.web.interval_picture import DotPicture, IntervalRow, dot_picture
@@ -160,7 +160,7 @@ def _rule(facts: SkeletonFacts | None, newest: KeptPrediction) -> str:
             "The skeleton's time there, times the recorded time over the skeleton's "
             "expected time: there is no calibration."
         )
-    if scale(ratio(facts), expected_ratio(facts), facts.method) != expected_ratio(
+    if correction(ratio(facts), expected_ratio(facts), facts.method) != expected_ratio(
         facts
     ):
         return "The skeleton's time there, times the ratio that calibrate measured."

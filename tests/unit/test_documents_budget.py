@@ -50,7 +50,9 @@ groups:
 
 
 def read(path: Path):
-    return read_signature(path, similarity_threshold=None, scale=None, target_s=None)
+    return read_signature(
+        path, similarity_threshold=None, scaling_factor=None, target_s=None
+    )
 
 
 def test_a_few_lines_that_stand_for_gigabytes_are_refused_at_once(tmp_path: Path):

@@ -72,7 +72,7 @@ def test_a_description_says_what_the_skeleton_is():
     known = json.loads(SkeletonDescription.of(every_operation(), CALIBRATION).text())
     assert known["format"] == 1
     assert known["application"] == "ring"
-    assert (known["scale"], known["ranks"]) == (10, 4)
+    assert (known["scaling_factor"], known["ranks"]) == (10, 4)
     assert (known["application_s"], known["expected_s"]) == (10, 1)
     assert known["compute"]["steps_per_us"] == [600, 0, 0]
     assert known["compute"]["mix"]["arithmetic"] == 1
@@ -81,6 +81,18 @@ def test_a_description_says_what_the_skeleton_is():
     expected = {"mpi", "command", "dropped_share", "smallest_good_s", "warnings"}
     assert expected <= set(known)
     assert not {"launch", "mix_error", "waits"} & set(known)
+
+
+def test_an_older_file_calls_the_scaling_factor_scale(tmp_path: Path):
+    known = SkeletonDescription.of(every_operation(), CALIBRATION)
+    document = json.loads(known.text())
+    document["scale"] = document.pop("scaling_factor")
+    (tmp_path / FACTS_FILE).write_text(json.dumps(document))
+    assert load(tmp_path).scaling_factor == 10
+    del document["scale"]
+    (tmp_path / FACTS_FILE).write_text(json.dumps(document))
+    with pytest.raises(InputError, match="'scaling_factor' is missing"):
+        load(tmp_path)
 
 
 def test_earlier_calibrations_are_kept(tmp_path: Path):

@@ -84,7 +84,7 @@ def program_text(plan: Plan, calibration: ComputeCalibration) -> str:
         # The inside of a JSON string, which the program prints.
         application_json=json.dumps(signature.provenance.application)[1:-1],
         version=skelgen.__version__,
-        scale=f"{plan.scaling_factor:.6g}",
+        scaling_factor=f"{plan.scaling_factor:.6g}",
         ranks=signature.ranks,
         work=work,
         groups=[group.name for group in pieces.families if group is not None],

@@ -16,7 +16,7 @@ from skelgen.signature import Signature
 DOMINANT_SHARE = 0.6
 
 
-def largest_good_scale(signature: Signature) -> float:
+def largest_good_scaling_factor(signature: Signature) -> float:
     """Return the scaling factor of the shortest good skeleton [1].
 
     Parameters

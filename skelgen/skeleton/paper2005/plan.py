@@ -27,7 +27,7 @@ from skelgen.skeleton.passes.finishing import Proof
 from skelgen.skeleton.passes.partitioned_messages import PartitionedMessages
 from skelgen.skeleton.passes.partnerless_calls import PartnerlessCalls
 from skelgen.skeleton.passes.task_farms import TaskFarms
-from skelgen.skeleton.plan import check_scale, planned
+from skelgen.skeleton.plan import check_scaling_factor, planned
 from skelgen.skeleton.types import PAPER_2005, WHOLE_EVENTS, Plan
 
 
@@ -112,7 +112,7 @@ def plan_2005(
 
 def whole_factor(signature: Signature, scaling_factor: float) -> int:
     """Return K as a whole number, or refuse what cannot be divided by it."""
-    check_scale(signature, scaling_factor)
+    check_scaling_factor(signature, scaling_factor)
     if scaling_factor < 1.5:
         raise UsageError(
             f"--method {PAPER_2005} divides by whole numbers from 2 on, not by K = "
